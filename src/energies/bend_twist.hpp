@@ -1,0 +1,68 @@
+// Bending and twisting of one joint between the frames qa and qb.
+//
+//   E(qa, qb) = k/2 |conj(qa) qb - phi q0|^2,   phi = the sign that makes it smaller          [SCR Eq. 3-5]
+//             = k (1 - |c|),   (c, u) = qb conj(qa q0)  (real part, imaginary part)
+//
+//   q0  rest rotation conj(qa) qb                      [-]
+//   k   = 4 EI / l, l the length between the two segment midpoints   [N m]
+//
+// Damping of the addendum is the same function with q0 = conj(qa) qb of the previous step and k = alpha k  [VSCR Eq. 13].
+// wa, wb are rotation vectors in the world: q <- exp(w/2) q.
+#pragma once
+
+#include "math/mat3.hpp"
+#include "math/quat.hpp"
+
+namespace osier::bend_twist {
+
+/// r = qb conj(qa q0): the rotation from the rest position of b, as seen from a, to b.
+template <class T>
+OSIER_FN Quat<T> deviation(const Quat<T>& qa, const Quat<T>& qb, const Quat<T>& q0) {
+  return qb * conj(qa * q0);
+}
+
+/// phi of Eq. 4: +1 or -1.
+template <class T>
+OSIER_FN T pole(T c) {
+  return c < T(0) ? T(-1) : T(1);
+}
+
+/// Written with |u|^2 = 1 - c^2 so that tiny angles do not drown in 1 - c.
+template <class T>
+OSIER_FN T value(T k, const Quat<T>& r) {
+  using std::abs;
+  return k * norm2(imag(r)) / (T(1) + abs(r.w));
+}
+
+/// dE/dwb = (k/2) phi u and dE/dwa = -(k/2) phi u.
+template <class T>
+OSIER_FN Vec3<T> gradient_wb(T k, const Quat<T>& r) {
+  return (T(0.5) * k * pole(r.w)) * imag(r);
+}
+
+/// d2E/dwa2 = d2E/dwb2 = (k/4) |c| I
+template <class T>
+OSIER_FN Mat3<T> hessian_same(T k, const Quat<T>& r) {
+  using std::abs;
+  return identity3(T(0.25) * k * abs(r.w));
+}
+
+/// d2E/(dwa dwb) = (k/4) phi (-c I + [u]x)
+template <class T>
+OSIER_FN Mat3<T> hessian_cross(T k, const Quat<T>& r) {
+  const T f = T(0.25) * k * pole(r.w);
+  return identity3(-f * r.w) + skew(f * imag(r));
+}
+
+/// This joint's term of the accumulator b for one of its frames, seen from the other one:
+///   b += k phi q_other rest,   rest = q0 for the second frame, conj(q0) for the first     [SCR Algorithm 2, VSCR Eq. 6]
+/// The paper's Eq. 12, 16 and 17 print a conjugate on both; the derivation from E and Algorithm 2 do not. The addendum's
+/// bar in Eq. 17 and 22 means "previous step", so its first-frame term needs the conjugate on top.
+/// `k_rest` is k rest, so that elasticity and damping can be added up beforehand (see joint_pull in stable_cosserat).
+template <class T>
+OSIER_FN Quat<T> pull(const Quat<T>& q_other, const Quat<T>& k_rest, const Quat<T>& q) {
+  const Quat<T> t = q_other * k_rest;
+  return dot(t, q) < T(0) ? -t : t;
+}
+
+}  // namespace osier::bend_twist

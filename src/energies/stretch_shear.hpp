@@ -1,0 +1,71 @@
+// Stretch and shear of one segment, and any energy of the same shape.
+//
+//   E(p, d) = k/2 |p - d|^2                                             [SCR Eq. 1, 5]
+//
+//   p  = (x_b - x_a)/l            edge over rest length                 [-]
+//   d  = q a conj(q)              image of the material axis a          [-]   a = e3 for elasticity
+//   k  = EA l                     stiffness k^ss                        [N m]
+//
+// The addendum's strain-rate damping is the same function with a = e3 + Gamma_prev and k = alpha k^ss [VSCR Eq. 12], and
+// because both are quadratic in p they add up to one with the generalised axis eta = e3 + alpha (e3 + Gamma_prev):
+//
+//   k/2 |p - q e3 q'|^2 + alpha k/2 |p - q r q'|^2 :  gradient in p = k ((1 + alpha) p - q eta q')     [VSCR Eq. 20]
+//
+// w is a rotation vector in the world, q <- exp(w/2) q, so that d changes by w x d. |d| does not depend on q.
+#pragma once
+
+#include "math/mat3.hpp"
+#include "math/quat.hpp"
+
+namespace osier::stretch_shear {
+
+template <class T>
+OSIER_FN T value(T k, const Vec3<T>& p, const Vec3<T>& d) {
+  return T(0.5) * k * norm2(p - d);
+}
+
+/// dE/dp with `stiffening` = 1 + alpha and d the image of eta; undamped: 1 and d3. The force on x_a is +this/l [SCR Eq. 28].
+template <class T>
+OSIER_FN Vec3<T> gradient_p(T k, T stiffening, const Vec3<T>& p, const Vec3<T>& d) {
+  return k * (stiffening * p - d);
+}
+
+/// dE/dw = k p x d: minus the couple that the edge exerts on the frame.
+template <class T>
+OSIER_FN Vec3<T> gradient_w(T k, const Vec3<T>& p, const Vec3<T>& d) {
+  return k * cross(p, d);
+}
+
+/// d2E/dw2 = k [(p.d) I - (p d^T + d p^T)/2]; indefinite under strong compression.
+template <class T>
+OSIER_FN Mat3<T> hessian_ww(T k, const Vec3<T>& p, const Vec3<T>& d) {
+  return k * (identity3(dot(p, d)) + T(-0.5) * (outer(p, d) + outer(d, p)));
+}
+
+/// d2E/(dp dw) = k [d]x
+template <class T>
+OSIER_FN Mat3<T> hessian_pw(T k, const Vec3<T>& d) {
+  return k * skew(d);
+}
+
+/// The vector v of the local orientation problem: E = -1/2 q.(v q eta) + const with v = -2 k p  [SCR Eq. 15]
+template <class T>
+OSIER_FN Vec3<T> orientation_pull(T k, const Vec3<T>& p) {
+  return (T(-2) * k) * p;
+}
+
+/// Strain in the material frame, Gamma = conj(q) p q - e3  [VSCR Eq. 8]
+template <class T>
+OSIER_FN Vec3<T> local_strain(const Vec3<T>& p, const Quat<T>& q) {
+  Vec3<T> g = rotate(conj(q), p);
+  g.z -= T(1);
+  return g;
+}
+
+/// eta = (1 + alpha) e3 + alpha Gamma_prev  [VSCR Eq. 20]
+template <class T>
+OSIER_FN Vec3<T> generalised_axis(T alpha, const Vec3<T>& strain_prev) {
+  return {alpha * strain_prev.x, alpha * strain_prev.y, T(1) + alpha + alpha * strain_prev.z};
+}
+
+}  // namespace osier::stretch_shear
