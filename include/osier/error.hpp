@@ -1,0 +1,58 @@
+// What can go wrong, and how it is told.
+#pragma once
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+namespace osier {
+
+/// One thing wrong with the input: where (JSON pointer or file), what, and what to do about it.
+struct Problem {
+  std::string where;
+  std::string what;
+  std::string remedy;
+};
+
+/// `/rods/3/radius: -0.1 m; use a positive length`
+std::string to_string(const Problem& problem);
+
+/// Every problem of the input at once. The CLI exits with 2.
+class InputError : public std::runtime_error {
+ public:
+  explicit InputError(std::vector<Problem> problems);
+  const std::vector<Problem>& problems() const { return problems_; }
+
+ private:
+  std::vector<Problem> problems_;
+};
+
+/// The run itself failed (non-finite state, a static solve that did not converge, a full disk). The CLI exits with 1.
+class RunError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// Collects problems so that a user sees all of them, then throws once.
+class Problems {
+ public:
+  void add(std::string where, std::string what, std::string remedy = {}) {
+    list_.push_back({std::move(where), std::move(what), std::move(remedy)});
+  }
+  bool empty() const { return list_.empty(); }
+  /// Whether something at this place or inside it has been reported already.
+  bool mentions(const std::string& where) const {
+    for (const Problem& p : list_)
+      if (p.where == where || p.where.starts_with(where + "/")) return true;
+    return false;
+  }
+  std::size_t size() const { return list_.size(); }
+  void throw_if_any() {
+    if (!list_.empty()) throw InputError(std::move(list_));
+  }
+
+ private:
+  std::vector<Problem> list_;
+};
+
+}  // namespace osier

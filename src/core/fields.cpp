@@ -1,0 +1,164 @@
+#include "core/fields.hpp"
+
+#include <fmt/format.h>
+
+namespace osier {
+
+static std::string shorten(const Json& j) {
+  std::string text = j.dump(-1, ' ', false, Json::error_handler_t::replace);
+  if (text.size() > 60) text = text.substr(0, 57) + "...";
+  return text;
+}
+
+void JsonReader::wrong_type(const Json& j, const std::string& at, const std::string& expected) {
+  problems_.add(at, shorten(j) + " is not " + expected, "write " + expected);
+}
+
+void JsonReader::check_range(const Json& j, const std::string& at, double v, const FieldInfo& info) {
+  const std::string unit = *info.unit ? std::string(" ") + info.unit : "";
+  if (!std::isfinite(v)) {
+    problems_.add(at, shorten(j) + " is not finite", "use a finite number");
+  } else if (info.min && (v < *info.min || (info.above_min && v == *info.min))) {
+    problems_.add(at, shorten(j) + unit,
+                  fmt::format("use a value {} {}{}", info.above_min ? "above" : "of at least", *info.min, unit));
+  } else if (info.max && v > *info.max) {
+    problems_.add(at, shorten(j) + unit, fmt::format("use a value of at most {}{}", *info.max, unit));
+  }
+}
+
+void JsonReader::read(const Json& j, const std::string& at, double& v, const FieldInfo& info) {
+  if (!j.is_number()) {
+    wrong_type(j, at, *info.unit ? std::string("a number [") + info.unit + "]" : std::string("a number"));
+    return;
+  }
+  v = j.get<double>();
+  check_range(j, at, v, info);
+}
+
+void JsonReader::read(const Json& j, const std::string& at, int& v, const FieldInfo& info) {
+  // 1e3 is a whole number too, though JSON libraries read it as floating point.
+  if (!j.is_number() || std::nearbyint(j.get<double>()) != j.get<double>() || std::abs(j.get<double>()) > 2e9) {
+    wrong_type(j, at, "a whole number");
+    return;
+  }
+  v = static_cast<int>(j.get<double>());
+  check_range(j, at, v, info);
+}
+
+void JsonReader::read(const Json& j, const std::string& at, bool& v, const FieldInfo&) {
+  if (!j.is_boolean()) wrong_type(j, at, "true or false");
+  else v = j.get<bool>();
+}
+
+void JsonReader::read(const Json& j, const std::string& at, std::string& v, const FieldInfo&) {
+  if (!j.is_string()) wrong_type(j, at, "text in quotes");
+  else v = j.get<std::string>();
+}
+
+static bool numbers(const Json& j, std::size_t n) {
+  return j.is_array() && j.size() == n &&
+         std::all_of(j.begin(), j.end(), [](const Json& e) { return e.is_number() && std::isfinite(e.get<double>()); });
+}
+
+void JsonReader::read(const Json& j, const std::string& at, Vec3d& v, const FieldInfo&) {
+  if (!numbers(j, 3)) wrong_type(j, at, "three finite numbers [x, y, z]");
+  else v = {j[0], j[1], j[2]};
+}
+
+void JsonReader::read(const Json& j, const std::string& at, Quatd& v, const FieldInfo&) {
+  if (!numbers(j, 4)) {
+    wrong_type(j, at, "four finite numbers [x, y, z, w]");
+    return;
+  }
+  v = {j[0], j[1], j[2], j[3]};
+  if (norm2(v) < 1e-12) problems_.add(at, "is a zero quaternion", "use [0, 0, 0, 1] for no rotation");
+  else v = normalized(v);
+}
+
+static void add_range(OrderedJson& schema, const FieldInfo& info) {
+  if (info.min) schema[info.above_min ? "exclusiveMinimum" : "minimum"] = *info.min;
+  if (info.max) schema["maximum"] = *info.max;
+}
+
+OrderedJson SchemaBuilder::describe(double& v, FieldDoc& doc, const FieldInfo& info) {
+  doc.type = "number";
+  doc.fallback = fmt::format("{}", v);
+  OrderedJson schema = {{"type", "number"}};
+  add_range(schema, info);
+  return schema;
+}
+
+OrderedJson SchemaBuilder::describe(int& v, FieldDoc& doc, const FieldInfo& info) {
+  doc.type = "whole number";
+  doc.fallback = fmt::format("{}", v);
+  OrderedJson schema = {{"type", "integer"}};
+  add_range(schema, info);
+  return schema;
+}
+
+OrderedJson SchemaBuilder::describe(bool& v, FieldDoc& doc, const FieldInfo&) {
+  doc.type = "`true` \\| `false`";
+  doc.fallback = v ? "true" : "false";
+  return {{"type", "boolean"}};
+}
+
+OrderedJson SchemaBuilder::describe(std::string& v, FieldDoc& doc, const FieldInfo&) {
+  doc.type = "text";
+  doc.fallback = v;
+  return {{"type", "string"}};
+}
+
+static OrderedJson tuple_schema(int n) {
+  return {{"type", "array"}, {"items", {{"type", "number"}}}, {"minItems", n}, {"maxItems", n}};
+}
+
+OrderedJson SchemaBuilder::describe(Vec3d& v, FieldDoc& doc, const FieldInfo&) {
+  doc.type = "[x, y, z]";
+  doc.fallback = fmt::format("[{}, {}, {}]", v.x, v.y, v.z);
+  return tuple_schema(3);
+}
+
+OrderedJson SchemaBuilder::describe(Quatd& v, FieldDoc& doc, const FieldInfo&) {
+  doc.type = "[x, y, z, w]";
+  doc.fallback = fmt::format("[{}, {}, {}, {}]", v.x, v.y, v.z, v.w);
+  return tuple_schema(4);
+}
+
+OrderedJson SchemaBuilder::schema(const std::string& root) const {
+  OrderedJson result = {{"$schema", "https://json-schema.org/draft/2020-12/schema"},
+                        {"title", "Osier scene"},
+                        {"$ref", "#/$defs/" + root},
+                        {"$defs", OrderedJson::object()}};
+  for (const ObjectDoc& doc : objects) {
+    OrderedJson properties = OrderedJson::object(), required = OrderedJson::array();
+    if (!doc.tag_name.empty()) {
+      properties[doc.tag_name] = {{"const", doc.tag_value}};
+      required.push_back(doc.tag_name);
+    }
+    for (const FieldDoc& field : doc.fields) {
+      properties[field.name] = field.schema;
+      if (field.required) required.push_back(field.name);
+    }
+    OrderedJson def = {{"type", "object"}, {"description", doc.help}, {"properties", properties},
+                       {"additionalProperties", false}};
+    if (!required.empty()) def["required"] = required;
+    result["$defs"][doc.kind] = def;
+  }
+  return result;
+}
+
+std::string SchemaBuilder::markdown() const {
+  std::string text;
+  for (const ObjectDoc& doc : objects) {
+    text += fmt::format("\n## {}\n\n{}\n\n", doc.kind, doc.help);
+    if (!doc.tag_name.empty()) text += fmt::format("Chosen by `\"{}\": \"{}\"`.\n\n", doc.tag_name, doc.tag_value);
+    if (doc.fields.empty()) continue;
+    text += "| key | value | unit | default | meaning |\n|---|---|---|---|---|\n";
+    for (const FieldDoc& f : doc.fields)
+      text += fmt::format("| `{}` | {} | {} | {} | {} |\n", f.name, f.type, f.unit,
+                          f.required ? "**required**" : (f.fallback.empty() ? "–" : "`" + f.fallback + "`"), f.help);
+  }
+  return text;
+}
+
+}  // namespace osier

@@ -1,0 +1,59 @@
+#include "core/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace osier {
+
+std::string join(const std::vector<std::string>& words, std::string_view separator) {
+  std::string text;
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (i > 0) text += separator;
+    text += words[i];
+  }
+  return text;
+}
+
+/// Levenshtein distance with adjacent swaps counted as one.
+static std::size_t edit_distance(const std::string& a, const std::string& b) {
+  std::vector<std::vector<std::size_t>> d(a.size() + 1, std::vector<std::size_t>(b.size() + 1));
+  for (std::size_t i = 0; i <= a.size(); ++i) d[i][0] = i;
+  for (std::size_t j = 0; j <= b.size(); ++j) d[0][j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i)
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t change = a[i - 1] == b[j - 1] ? 0 : 1;
+      d[i][j] = std::min({d[i - 1][j] + 1, d[i][j - 1] + 1, d[i - 1][j - 1] + change});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) d[i][j] = std::min(d[i][j], d[i - 2][j - 2] + 1);
+    }
+  return d[a.size()][b.size()];
+}
+
+std::string closest(const std::string& word, const std::vector<std::string>& known) {
+  std::string best;
+  std::size_t least = std::max<std::size_t>(1, word.size() / 3) + 1;
+  for (const std::string& k : known) {
+    std::size_t d = edit_distance(word, k);
+    // A word cut short or spelt out ("tau" for "tau_bend") is a near miss as well.
+    if (word.size() >= 3 && (k.starts_with(word) || word.starts_with(k))) d = std::min<std::size_t>(d, 2);
+    if (d < least) {
+      least = d;
+      best = k;
+    }
+  }
+  return best;
+}
+
+std::string escape_pointer(const std::string& token) {
+  std::string text;
+  for (char c : token) {
+    if (c == '~') text += "~0";
+    else if (c == '/') text += "~1";
+    else text += c;
+  }
+  return text;
+}
+
+std::string number_text(double value) { return fmt::format("{}", value); }
+
+}  // namespace osier

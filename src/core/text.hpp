@@ -1,0 +1,21 @@
+// Small text helpers for messages.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace osier {
+
+std::string join(const std::vector<std::string>& words, std::string_view separator);
+
+/// The known word that `word` was probably meant to be, or "" when none is near.
+std::string closest(const std::string& word, const std::vector<std::string>& known);
+
+/// `~` and `/` inside a JSON pointer token.
+std::string escape_pointer(const std::string& token);
+
+/// Shortest decimal form that reads back as the same double.
+std::string number_text(double value);
+
+}  // namespace osier
