@@ -1,0 +1,131 @@
+// RodGraph -> Model and its initial State.
+#include <algorithm>
+#include <cmath>
+#include <deque>
+
+#include "model/rod_graph.hpp"
+
+namespace osier {
+
+Model compile_graph(const RodGraph& graph) {
+  Model m;
+  for (const GraphVertex& v : graph.vertices) {
+    m.vertex_mass.push_back(v.mass);
+    m.vertex_radius.push_back(v.radius);
+  }
+  m.vertex_alive.assign(graph.vertices.size(), 1);
+  for (const GraphSegment& s : graph.segments) {
+    m.segment_vertices.push_back({s.a, s.b});
+    m.segment_rest_length.push_back(s.rest_length);
+    m.segment_stretch_stiffness.push_back(s.stretch_stiffness);
+    m.segment_tau_stretch.push_back(s.section.tau_stretch);
+    m.segment_strain_limit.push_back(s.section.strain_limit);
+  }
+  m.segment_alive.assign(graph.segments.size(), 1);
+  for (const GraphJoint& j : graph.joints) {
+    m.joint_frames.push_back({j.a, j.b});
+    m.joint_rest_rotation.push_back(j.rest_rotation);
+    m.joint_stiffness.push_back(j.stiffness);
+    m.joint_length.push_back(j.length);
+    m.joint_tau_bend.push_back(j.tau);
+    m.joint_is_clamp.push_back(0);
+  }
+  m.joint_alive.assign(graph.joints.size(), 1);
+  m.rods = graph.rods;
+  update_topology(m);
+  return m;
+}
+
+State initial_state(const RodGraph& graph, const Model& model) {
+  State state;
+  bool posed = false;
+  for (const GraphVertex& v : graph.vertices) {
+    state.vertex_position.push_back(v.position);
+    state.vertex_velocity.push_back(v.velocity);
+    posed = posed || norm2(v.position - v.rest) > 0;
+  }
+  state.vertex_velocity_previous = state.vertex_velocity;
+  state.segment_gamma.assign(graph.segments.size(), 1.0);
+  state.frame_rotation.resize(graph.segments.size());
+  for (std::size_t s = 0; s < graph.segments.size(); ++s) state.frame_rotation[s] = graph.segments[s].rest_frame;
+  if (!posed) return state;
+
+  // Walk the joints outwards: each frame follows its neighbour's rest rotation, then tilts as little as possible so that
+  // d3 lies along the posed edge. Twist therefore stays at rest wherever the pose allows it.
+  auto aligned = [&](Index s, const Quatd& q) {
+    const Vec3d edge = normalized(state.vertex_position[graph.segments[s].b] - state.vertex_position[graph.segments[s].a]);
+    if (norm2(edge) == 0) return q;
+    return normalized(rotation_between(director3(q), edge) * q);
+  };
+  std::vector<std::uint8_t> done(graph.segments.size(), 0);
+  std::deque<Index> queue;
+  for (Index root = 0; root < model.segment_count(); ++root) {
+    if (done[root]) continue;
+    state.frame_rotation[root] = aligned(root, graph.segments[root].rest_frame);
+    done[root] = 1;
+    queue.push_back(root);
+    while (!queue.empty()) {
+      const Index s = queue.front();
+      queue.pop_front();
+      for (Index e : model.frame_joints.of(s)) {
+        const Index j = e / 2;
+        const Index t = model.joint_frames[j][1 - e % 2];
+        if (model.is_anchor(t) || done[t]) continue;
+        const Quatd& q0 = model.joint_rest_rotation[j];
+        state.frame_rotation[t] = aligned(t, state.frame_rotation[s] * (e % 2 == 0 ? q0 : conj(q0)));
+        done[t] = 1;
+        queue.push_back(t);
+      }
+    }
+  }
+  return state;
+}
+
+ClampResult add_clamp(Model& m, const RodGraph& graph, const State& state, Index vertex) {
+  ClampResult result;
+  result.anchor = m.frame_count();
+  m.anchor_count += 1;
+  const auto touching = m.vertex_segments.of(vertex);
+  // The frame at the vertex itself: half a rest joint before the first segment, so that an explicit tangent means the
+  // tangent of the curve and not of the first chord.
+  const Index first = touching.front() / 2;
+  Quatd half;
+  for (Index e : m.frame_joints.of(first)) {
+    const Index other = m.joint_frames[e / 2][1 - e % 2];
+    if (m.is_anchor(other)) continue;
+    const Quatd& q0 = m.joint_rest_rotation[e / 2];
+    const auto& sv = m.segment_vertices[other];
+    const bool here = sv[0] == vertex || sv[1] == vertex;
+    // At the vertex: turn half way towards the neighbour; beyond the far end: half a turn the other way.
+    const Quatd from_first = e % 2 == 0 ? q0 : conj(q0);
+    half = here ? half_rotation(from_first) : half_rotation(conj(from_first));
+    if (here) break;
+  }
+  const Quatd rest_vertex = normalized(graph.segments[first].rest_frame * half);
+  result.rotation = normalized(state.frame_rotation[first] * half);
+  std::vector<Index> segments_here;
+  for (Index e : touching) segments_here.push_back(e / 2);
+  for (Index j = 0; j < m.joint_count(); ++j) {
+    const auto [a, b] = m.joint_frames[j];
+    const auto in = [&](Index f) { return std::find(segments_here.begin(), segments_here.end(), f) != segments_here.end(); };
+    if (!m.joint_is_clamp[j] && m.joint_alive[j] && segments_here.size() > 1 && in(a) && in(b)) {
+      // Two segments can share both vertices only in a two-segment ring, which validation refuses.
+      m.joint_alive[j] = 0;
+      result.replaced_joints.push_back(j);
+    }
+  }
+  for (Index s : segments_here) {
+    const double length = 0.5 * m.segment_rest_length[s];
+    m.joint_frames.push_back({result.anchor, s});
+    m.joint_rest_rotation.push_back(normalized(conj(rest_vertex) * graph.segments[s].rest_frame));
+    m.joint_stiffness.push_back(4.0 * graph.segments[s].section.bend_twist / length);
+    m.joint_length.push_back(length);
+    m.joint_tau_bend.push_back(graph.segments[s].section.tau_bend);
+    m.joint_is_clamp.push_back(1);
+    m.joint_alive.push_back(1);
+    result.half_joints.push_back(m.joint_count() - 1);
+  }
+  return result;
+}
+
+}  // namespace osier

@@ -1,0 +1,75 @@
+#include "model/rod_graph.hpp"
+
+#include <algorithm>
+
+namespace osier {
+
+Index RodGraph::add_vertex(const Vec3d& rest) {
+  vertices.push_back({.rest = rest, .position = rest, .velocity = {}, .mass = 0, .radius = 0});
+  return static_cast<Index>(vertices.size()) - 1;
+}
+
+Vec3d RodGraph::direction(Index s) const {
+  return normalized(vertices[segments[s].b].rest - vertices[segments[s].a].rest);
+}
+
+static Quatd frame_along(const Vec3d& d3, const std::optional<Vec3d>& up) {
+  if (!up) return rotation_between(Vec3d{0, 0, 1}, d3);
+  const Vec3d d2 = normalized(cross(d3, *up));
+  if (norm2(d2) == 0) return rotation_between(Vec3d{0, 0, 1}, d3);
+  return quat_from_frame(cross(d2, d3), d2, d3);
+}
+
+Index RodGraph::add_segment(Index a, Index b, const Section& section, std::optional<Index> like,
+                            std::optional<Vec3d> up) {
+  GraphSegment s{.a = a, .b = b, .section = section, .rest_length = 0, .stretch_stiffness = 0, .rest_frame = {}};
+  const Vec3d edge = vertices[b].rest - vertices[a].rest;
+  s.rest_length = norm(edge);
+  s.stretch_stiffness = section.stretch_shear * s.rest_length;
+  const Vec3d d3 = normalized(edge);
+  if (like) {
+    const Quatd& q = segments[*like].rest_frame;
+    s.rest_frame = normalized(rotation_between(director3(q), d3) * q);
+  } else {
+    s.rest_frame = frame_along(d3, up);
+  }
+  for (Index v : {a, b}) {
+    vertices[v].mass += 0.5 * section.line_density * s.rest_length;
+    vertices[v].radius = std::max(vertices[v].radius, section.radius);
+  }
+  segments.push_back(s);
+  return static_cast<Index>(segments.size()) - 1;
+}
+
+Index RodGraph::add_joint(Index a, Index b, std::optional<double> bend_twist, std::optional<Quatd> rest_rotation) {
+  const GraphSegment &sa = segments[a], &sb = segments[b];
+  GraphJoint j{.a = a, .b = b, .rest_rotation = {}, .stiffness = 0, .length = 0, .tau = 0};
+  j.rest_rotation = rest_rotation ? normalized(*rest_rotation) : normalized(conj(sa.rest_frame) * sb.rest_frame);
+  j.length = 0.5 * (sa.rest_length + sb.rest_length);
+  const double ea = bend_twist.value_or(sa.section.bend_twist), eb = bend_twist.value_or(sb.section.bend_twist);
+  if (ea > 0 && eb > 0) j.stiffness = 4.0 / (0.5 * sa.rest_length / ea + 0.5 * sb.rest_length / eb);
+  // In series the softer half dominates; with equal materials this is just their common value.
+  const double ca = ea > 0 ? sa.rest_length / ea : 0, cb = eb > 0 ? sb.rest_length / eb : 0;
+  if (ca + cb > 0) j.tau = (ca * sa.section.tau_bend + cb * sb.section.tau_bend) / (ca + cb);
+  joints.push_back(j);
+  return static_cast<Index>(joints.size()) - 1;
+}
+
+std::size_t RodGraph::add_chain(const std::string& name, const std::vector<Index>& path, const Section& section,
+                                bool closed, std::optional<Vec3d> up) {
+  RodInfo rod{.name = name, .vertices = path, .segments = {}, .joints = {}, .closed = closed};
+  const std::size_t n = closed ? path.size() : path.size() - 1;
+  for (std::size_t i = 0; i < n; ++i) {
+    std::optional<Index> like;
+    if (i > 0) like = rod.segments.back();
+    rod.segments.push_back(add_segment(path[i], path[(i + 1) % path.size()], section, like, up));
+  }
+  if (section.bend_twist > 0) {
+    for (std::size_t i = 0; i + 1 < n; ++i) rod.joints.push_back(add_joint(rod.segments[i], rod.segments[i + 1]));
+    if (closed) rod.joints.push_back(add_joint(rod.segments.back(), rod.segments.front()));
+  }
+  rods.push_back(std::move(rod));
+  return rods.size() - 1;
+}
+
+}  // namespace osier

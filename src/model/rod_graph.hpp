@@ -1,0 +1,96 @@
+// The graph while it is being built: rods, trees, bridges and nets are the same three lists. compile() turns it into a Model.
+#pragma once
+
+#include <array>
+#include <limits>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "math/quat.hpp"
+#include "osier/model.hpp"
+#include "osier/state.hpp"
+
+namespace osier {
+
+/// Cross-section properties of a piece of rod. The energy has one stiffness for stretch and shear and one for bending and
+/// twisting, as in the paper.
+struct Section {
+  double stretch_shear = 0;  ///< EA [N]
+  double bend_twist = 0;     ///< EI [N m^2]
+  double line_density = 0;   ///< [kg/m]
+  double radius = 0;         ///< [m]
+  double tau_stretch = 0;    ///< [s]
+  double tau_bend = 0;       ///< [s]
+  double strain_limit = std::numeric_limits<double>::infinity();  ///< [-]
+};
+
+struct GraphVertex {
+  Vec3d rest;      ///< rest shape
+  Vec3d position;  ///< initial pose
+  Vec3d velocity;
+  double mass = 0;
+  double radius = 0;
+};
+
+struct GraphSegment {
+  Index a = 0, b = 0;
+  Section section;
+  double rest_length = 0;
+  double stretch_stiffness = 0;  ///< k^ss = EA l
+  Quatd rest_frame;
+};
+
+struct GraphJoint {
+  Index a = 0, b = 0;  ///< segments
+  Quatd rest_rotation;
+  double stiffness = 0;  ///< k^bt = 4 EI/length
+  double length = 0;
+  double tau = 0;
+};
+
+class RodGraph {
+ public:
+  std::vector<GraphVertex> vertices;
+  std::vector<GraphSegment> segments;
+  std::vector<GraphJoint> joints;
+  std::vector<RodInfo> rods;
+
+  Index add_vertex(const Vec3d& rest);
+
+  /// A segment with rest length |b - a|, its mass shared by both ends, and a rest frame whose d3 is the edge. `like` is a
+  /// neighbouring segment whose frame is carried over by the smallest rotation (parallel transport); `up` (optional)
+  /// orients d1 of a frame without neighbour.
+  Index add_segment(Index a, Index b, const Section& section, std::optional<Index> like = {},
+                    std::optional<Vec3d> up = {});
+
+  /// A joint that keeps the present rest angle of two segments. Its stiffness is that of the two half segments in series,
+  /// k = 4 / (la/(2 EIa) + lb/(2 EIb)); `bend_twist` overrides EI of both.
+  Index add_joint(Index a, Index b, std::optional<double> bend_twist = {}, std::optional<Quatd> rest_rotation = {});
+
+  /// Vertices `path` (already added) joined into a chain with joints; `bend_twist = 0` in the section means no joints.
+  /// Adds a RodInfo under `name` and returns its index.
+  std::size_t add_chain(const std::string& name, const std::vector<Index>& path, const Section& section,
+                        bool closed = false, std::optional<Vec3d> up = {});
+
+  Vec3d direction(Index segment) const;  ///< unit rest direction
+};
+
+/// The arrays a solver needs, without constraints.
+Model compile_graph(const RodGraph& graph);
+
+/// Positions of the pose; frames that carry the rest frames over to the pose with the least strain.
+State initial_state(const RodGraph& graph, const Model& model);
+
+/// Appends an anchor frame with half-joints (length l/2, k = 8 EI/l) to every segment at `vertex`, replacing the joints
+/// between those segments there. Returns the anchor's frame index; the caller sets its rotation in the state.
+/// Second order where freezing the segment's own frame would be first order.
+struct ClampResult {
+  Index anchor = -1;
+  Quatd rotation;                     ///< at rest
+  std::vector<Index> half_joints;     ///< new
+  std::vector<Index> replaced_joints; ///< switched off while the clamp holds
+};
+ClampResult add_clamp(Model& model, const RodGraph& graph, const State& state, Index vertex);
+
+}  // namespace osier

@@ -1,0 +1,110 @@
+#include "model/selection.hpp"
+
+#include <fmt/format.h>
+
+#include <charconv>
+
+namespace osier {
+
+static const char* word(Element kind) {
+  return kind == Element::vertex ? "vertex" : kind == Element::segment ? "segment" : "joint";
+}
+
+bool Selection::read_short(const Json& j, const std::string& at, Problems& problems) {
+  where = at;
+  items.clear();
+  const auto one = [&](const Json& e, const std::string& here) {
+    if (e.is_string()) items.emplace_back(e.get<std::string>());
+    else if (e.is_number_integer()) items.emplace_back(e.get<int>());
+    else problems.add(here, e.dump() + " does not select anything", R"(write an index or "rod:place", e.g. "beam:end" or "beam:0..4")");
+  };
+  if (j.is_array()) {
+    for (std::size_t i = 0; i < j.size(); ++i) one(j[i], at + "/" + std::to_string(i));
+    if (j.empty()) problems.add(at, "selects nothing", "name at least one element");
+  } else {
+    one(j, at);
+  }
+  return true;
+}
+
+OrderedJson Selection::short_schema(FieldDoc& doc) {
+  doc.type = "[selection](#selections)";
+  const OrderedJson one = {{"type", {"integer", "string"}}};
+  return {{"anyOf", {one, {{"type", "array"}, {"items", one}, {"minItems", 1}}}}};
+}
+
+/// "start", "end", "mid" or a number; negative numbers count from the end. -1 on failure.
+static Index place(std::string_view text, Index count) {
+  if (text == "start") return 0;
+  if (text == "end") return count - 1;
+  if (text == "mid") return count / 2;
+  int value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size()) return -1;
+  if (value < 0) value += count;
+  return value >= 0 && value < count ? value : -1;
+}
+
+void Names::find_named(const std::string& text, const std::string& at, Element kind, Problems& problems,
+                       std::vector<Index>& out) const {
+  const std::size_t colon = text.rfind(':');
+  const std::string rod_name = text.substr(0, colon);
+  const RodInfo* rod = nullptr;
+  std::vector<std::string> names;
+  for (const RodInfo& r : rods_) {
+    names.push_back(r.name);
+    if (r.name == rod_name) rod = &r;
+  }
+  if (!rod || colon == std::string::npos) {
+    const std::string guess = closest(rod_name, names);
+    std::string remedy = names.size() <= 8 ? "rods: " + join(names, ", ") : fmt::format("{} rods have names", names.size());
+    if (!guess.empty() && guess != rod_name) remedy = "did you mean `" + guess + "`?";
+    if (rod) remedy = "add a place, e.g. `" + rod_name + ":end` or `" + rod_name + ":*`";
+    problems.add(at, fmt::format("\"{}\" names no {}", text, word(kind)), remedy);
+    return;
+  }
+  const std::vector<Index>& list = kind == Element::vertex ? rod->vertices : kind == Element::segment ? rod->segments : rod->joints;
+  const Index count = static_cast<Index>(list.size());
+  const std::string_view rest = std::string_view(text).substr(colon + 1);
+  Index first = 0, last = count - 1;
+  if (rest != "*") {
+    const std::size_t dots = rest.find("..");
+    first = place(rest.substr(0, dots), count);
+    last = dots == std::string_view::npos ? first : place(rest.substr(dots + 2), count);
+  }
+  if (count == 0 || first < 0 || last < first) {
+    problems.add(at, fmt::format("\"{}\" is out of range: `{}` has {} {}{}", text, rod_name, count, word(kind),
+                                 count == 1 ? "" : (kind == Element::vertex ? " (vertices)" : "s")),
+                 count > 0 ? fmt::format("use 0 to {}, start, mid, end, a..b or *", count - 1) : std::string{});
+    return;
+  }
+  out.insert(out.end(), list.begin() + first, list.begin() + last + 1);
+}
+
+std::vector<Index> Names::find(const Selection& selection, Element kind, Problems& problems) const {
+  std::vector<Index> out;
+  for (std::size_t i = 0; i < selection.items.size(); ++i) {
+    const std::string at = selection.items.size() > 1 ? selection.where + "/" + std::to_string(i) : selection.where;
+    const auto& item = selection.items[i];
+    if (const int* index = std::get_if<int>(&item)) {
+      const Index count = counts_[static_cast<int>(kind)];
+      if (*index < 0 || *index >= count)
+        problems.add(at, fmt::format("{} {} does not exist", word(kind), *index), fmt::format("the scene has 0 to {}", count - 1));
+      else out.push_back(*index);
+    } else {
+      find_named(std::get<std::string>(item), at, kind, problems, out);
+    }
+  }
+  return out;
+}
+
+Index Names::find_one(const Selection& selection, Element kind, Problems& problems) const {
+  const std::size_t before = problems.size();
+  const std::vector<Index> found = find(selection, kind, problems);
+  if (found.size() == 1) return found[0];
+  if (problems.size() == before)
+    problems.add(selection.where, fmt::format("selects {} elements", found.size()), fmt::format("name exactly one {}", word(kind)));
+  return -1;
+}
+
+}  // namespace osier

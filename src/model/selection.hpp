@@ -1,0 +1,42 @@
+// How a scene points at vertices, segments and joints: 12, "beam:end", "beam:3..7", "beam:*", or a list of these.
+#pragma once
+
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "core/fields.hpp"
+#include "osier/model.hpp"
+
+namespace osier {
+
+struct Selection {
+  std::vector<std::variant<int, std::string>> items;
+  std::string where;
+
+  static constexpr bool only_short = true;
+  static const char* kind() { return "selection"; }
+  bool read_short(const Json& j, const std::string& at, Problems& problems);
+  static OrderedJson short_schema(FieldDoc& doc);
+  bool empty() const { return items.empty(); }
+};
+
+enum class Element { vertex, segment, joint };
+
+/// Looks selections up in a graph's named rods.
+class Names {
+ public:
+  Names(const std::vector<RodInfo>& rods, Index vertices, Index segments, Index joints)
+      : rods_(rods), counts_{vertices, segments, joints} {}
+
+  /// Problems carry the selection's pointer and say what exists. `exactly_one` for places that take a single element.
+  std::vector<Index> find(const Selection& selection, Element kind, Problems& problems) const;
+  Index find_one(const Selection& selection, Element kind, Problems& problems) const;
+
+ private:
+  void find_named(const std::string& text, const std::string& at, Element kind, Problems& problems, std::vector<Index>& out) const;
+  const std::vector<RodInfo>& rods_;
+  Index counts_[3];
+};
+
+}  // namespace osier
