@@ -1,0 +1,124 @@
+#include "forces/attachment.hpp"
+
+#include <fmt/format.h>
+
+#include <numbers>
+
+namespace osier {
+
+Quatd Motion::rotation(double t) const {
+  if (!rotate) return {};
+  return axis_angle(normalized(rotate->axis), rotate->angle.at(t) * std::numbers::pi / 180);
+}
+
+Vec3d Motion::move(const Vec3d& x, double t) const {
+  Vec3d y = x;
+  if (rotate) y = rotate->center + osier::rotate(rotation(t), x - rotate->center);
+  return y + translate.at(t);
+}
+
+void Attachment::check_motion(Problems& problems) const {
+  if (motion.rotate && norm2(motion.rotate->axis) == 0)
+    problems.add(motion.rotate->where + "/axis", "is the zero vector", "give a direction");
+}
+
+bool Attachment::claim(std::vector<std::string>& holder, Index i, const char* what, const std::string& by, Problems& problems) {
+  if (!holder[i].empty()) {
+    problems.add(by, fmt::format("{} {} is already held by {}", what, i, holder[i]), "keep one of the two constraints");
+    return false;
+  }
+  holder[i] = by;
+  return true;
+}
+
+void Pin::bind(AttachmentContext& c) {
+  check_motion(c.problems);
+  for (Index v : c.names.find(vertices, Element::vertex, c.problems))
+    if (claim(c.vertex_holder, v, "vertex", where, c.problems)) held_.emplace_back(v, c.state.vertex_position[v]);
+}
+
+void Pin::apply(double t, Control& control) const {
+  for (const auto& [v, x] : held_) control.vertex_fixed[v] = 1, control.vertex_target[v] = motion.move(x, t);
+}
+
+void Fix::bind(AttachmentContext& c) {
+  check_motion(c.problems);
+  for (Index s : c.names.find(segments, Element::segment, c.problems))
+    if (claim(c.frame_holder, s, "segment", where, c.problems)) held_.emplace_back(s, c.state.frame_rotation[s]);
+}
+
+void Fix::apply(double t, Control& control) const {
+  const Quatd turn = motion.rotation(t);
+  for (const auto& [s, q] : held_) control.frame_control[s] = FrameControl::fixed, control.frame_target[s] = turn * q;
+}
+
+void Clamp::bind(AttachmentContext& c) {
+  check_motion(c.problems);
+  if (tangent && norm2(*tangent) == 0) c.problems.add(where + "/tangent", "is the zero vector", "give a direction");
+  for (Index v : c.names.find(vertices, Element::vertex, c.problems)) {
+    if (!claim(c.vertex_holder, v, "vertex", where, c.problems)) continue;
+    ClampResult clamp = add_clamp(c.model, c.graph, c.state, v);
+    for (Index j : clamp.half_joints)
+      if (c.model.joint_stiffness[j] == 0)
+        c.problems.add(where, fmt::format("vertex {} belongs to a cable without bending stiffness", v), "use a pin");
+    if (tangent && norm2(*tangent) > 0)
+      clamp.rotation = normalized(rotation_between(director3(clamp.rotation), normalized(*tangent)) * clamp.rotation);
+    c.state.frame_rotation.push_back(clamp.rotation);
+    held_.push_back({v, c.state.vertex_position[v], clamp});
+  }
+}
+
+void Clamp::apply(double t, Control& control) const {
+  const Quatd turn = motion.rotation(t);
+  for (const Held& h : held_) {
+    control.vertex_fixed[h.vertex] = 1;
+    control.vertex_target[h.vertex] = motion.move(h.position, t);
+    control.frame_control[h.clamp.anchor] = FrameControl::fixed;
+    control.frame_target[h.clamp.anchor] = turn * h.clamp.rotation;
+  }
+}
+
+bool Clamp::let_go(Model& model) {
+  for (const Held& h : held_) {
+    for (Index j : h.clamp.half_joints) model.joint_alive[j] = 0;
+    for (Index j : h.clamp.replaced_joints) model.joint_alive[j] = 1;
+  }
+  return true;
+}
+
+void Hinge::bind(AttachmentContext& c) {
+  check_motion(c.problems);
+  if (norm2(axis) == 0) c.problems.add(where + "/axis", "is the zero vector", "give a direction");
+  vertex_ = c.names.find_one(vertex, Element::vertex, c.problems);
+  if (vertex_ < 0) return;
+  const auto touching = c.model.vertex_segments.of(vertex_);
+  if (!segment.empty()) {
+    segment_ = c.names.find_one(segment, Element::segment, c.problems);
+    if (segment_ < 0) return;
+    const auto [a, b] = c.model.segment_vertices[segment_];
+    if (a != vertex_ && b != vertex_) {
+      c.problems.add(where + "/segment", fmt::format("segment {} does not touch vertex {}", segment_, vertex_), "name a segment at the vertex");
+      return;
+    }
+  } else if (touching.size() == 1) {
+    segment_ = touching[0] / 2;
+  } else {
+    c.problems.add(where, fmt::format("vertex {} has {} segments", vertex_, touching.size()), "say which one turns with `segment`");
+    return;
+  }
+  if (!claim(c.vertex_holder, vertex_, "vertex", where, c.problems)) return;
+  if (!claim(c.frame_holder, segment_, "segment", where, c.problems)) return;
+  position_ = c.state.vertex_position[vertex_];
+  frame_ = c.state.frame_rotation[segment_];
+}
+
+void Hinge::apply(double t, Control& control) const {
+  const Quatd turn = motion.rotation(t);
+  control.vertex_fixed[vertex_] = 1;
+  control.vertex_target[vertex_] = motion.move(position_, t);
+  control.frame_control[segment_] = FrameControl::hinged;
+  control.frame_target[segment_] = turn * frame_;
+  control.frame_hinge_axis[segment_] = rotate(turn, normalized(axis));
+}
+
+}  // namespace osier

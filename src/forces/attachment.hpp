@@ -1,0 +1,170 @@
+// What holds or drives a part of the rods: pin, fix, clamp, hinge, each with keyframed motion and release.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/fields.hpp"
+#include "math/quat.hpp"
+#include "model/rod_graph.hpp"
+#include "model/selection.hpp"
+
+namespace osier {
+
+struct Turn {
+  Vec3d axis{0, 0, 1};
+  Vec3d center{0, 0, 0};
+  Track<double> angle;
+  std::string where;
+  static const char* kind() { return "turn"; }
+  static const char* help() { return "Rotation about a fixed axis."; }
+  template <class F>
+  void fields(F& f) {
+    f.where(where);
+    f("axis", axis, "Direction of the axis");
+    f("center", center, "A point on the axis", {.unit = "m"});
+    f("angle", angle, "Angle", {.unit = "deg", .required = true});
+  }
+};
+
+/// x -> center + R(t) (x - center) + translate(t)
+struct Motion {
+  Track<Vec3d> translate;
+  std::optional<Turn> rotate;
+  static const char* kind() { return "motion"; }
+  static const char* help() { return "Prescribed motion of what a constraint holds: first turned, then shifted."; }
+  template <class F>
+  void fields(F& f) {
+    f("translate", translate, "Shift from the initial place", {.unit = "m"});
+    f("rotate", rotate, "Rotation");
+  }
+  Quatd rotation(double t) const;
+  Vec3d move(const Vec3d& x, double t) const;
+};
+
+struct AttachmentContext {
+  const RodGraph& graph;
+  Model& model;
+  State& state;
+  const Names& names;
+  Problems& problems;
+  std::vector<std::string>& vertex_holder;  ///< pointer of the constraint that holds a vertex, or ""
+  std::vector<std::string>& frame_holder;
+};
+
+class Attachment {
+ public:
+  virtual ~Attachment() = default;
+  virtual void bind(AttachmentContext& context) = 0;
+  /// Writes the targets for the end of a step at time t.
+  virtual void apply(double t, Control& control) const = 0;
+  /// Called once when it lets go; true when the model's topology changed.
+  virtual bool let_go(Model& model) { return (void)model, false; }
+
+  Motion motion;
+  std::optional<double> release;
+  std::string where;
+
+ protected:
+  template <class F>
+  void common_fields(F& f) {
+    f.where(where);
+    f("motion", motion, "Keyframed motion");
+    f("release", release, "Time at which it lets go", {.unit = "s", .min = 0});
+  }
+  void check_motion(Problems& problems) const;
+  static bool claim(std::vector<std::string>& holder, Index i, const char* what, const std::string& by, Problems& problems);
+};
+
+template <>
+std::span<const RegistryEntry<Attachment>> registry<Attachment>();
+
+class Pin final : public Attachment {
+ public:
+  Selection vertices;
+  static const char* kind() { return "pin"; }
+  static const char* help() { return "Holds vertices in place; the rod may turn about them."; }
+  template <class F>
+  void fields(F& f) {
+    f("vertices", vertices, "What to hold", {.required = true});
+    common_fields(f);
+  }
+  void bind(AttachmentContext& context) override;
+  void apply(double t, Control& control) const override;
+
+ private:
+  std::vector<std::pair<Index, Vec3d>> held_;
+};
+
+class Fix final : public Attachment {
+ public:
+  Selection segments;
+  static const char* kind() { return "fix"; }
+  static const char* help() {
+    return "Holds the frames of segments, as the paper does at its ends. The rod keeps the bending of half a segment to itself, "
+           "so the error is of first order; prefer `clamp`.";
+  }
+  template <class F>
+  void fields(F& f) {
+    f("segments", segments, "Whose frames to hold", {.required = true});
+    common_fields(f);
+  }
+  void bind(AttachmentContext& context) override;
+  void apply(double t, Control& control) const override;
+
+ private:
+  std::vector<std::pair<Index, Quatd>> held_;
+};
+
+class Clamp final : public Attachment {
+ public:
+  Selection vertices;
+  std::optional<Vec3d> tangent;
+  static const char* kind() { return "clamp"; }
+  static const char* help() {
+    return "Holds vertices together with the rod's frame at them (position, tangent, twist), by half-joints of length l/2 to the "
+           "segments there: second-order accurate.";
+  }
+  template <class F>
+  void fields(F& f) {
+    f("vertices", vertices, "Where to clamp", {.required = true});
+    f("tangent", tangent, "Direction of the rod at the clamp; as in the initial pose when left out");
+    common_fields(f);
+  }
+  void bind(AttachmentContext& context) override;
+  void apply(double t, Control& control) const override;
+  bool let_go(Model& model) override;
+
+ private:
+  struct Held {
+    Index vertex;
+    Vec3d position;
+    ClampResult clamp;
+  };
+  std::vector<Held> held_;
+};
+
+class Hinge final : public Attachment {
+ public:
+  Selection vertex, segment;
+  Vec3d axis{0, 0, 1};
+  static const char* kind() { return "hinge"; }
+  static const char* help() { return "Holds a vertex and lets one segment at it turn about one axis only."; }
+  template <class F>
+  void fields(F& f) {
+    f("vertex", vertex, "The held vertex", {.required = true});
+    f("segment", segment, "The hinged segment; the only one at the vertex when left out");
+    f("axis", axis, "Axis of the hinge, world axes");
+    common_fields(f);
+  }
+  void bind(AttachmentContext& context) override;
+  void apply(double t, Control& control) const override;
+
+ private:
+  Index vertex_ = -1, segment_ = -1;
+  Vec3d position_;
+  Quatd frame_;
+};
+
+}  // namespace osier

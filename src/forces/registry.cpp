@@ -1,0 +1,31 @@
+#include "forces/attachment.hpp"
+#include "forces/force.hpp"
+#include "forces/loads.hpp"
+#include "forces/wind.hpp"
+
+namespace osier {
+
+template <>
+std::span<const RegistryEntry<Force>> registry<Force>() {
+  static const RegistryEntry<Force> entries[] = {
+      registry_entry<Force, Gravity>("gravity", "The same acceleration for every vertex"),
+      registry_entry<Force, Drag>("drag", "Linear resistance to motion"),
+      registry_entry<Force, Wind>("wind", "Travelling gusts"),
+      registry_entry<Force, DeadForce>("force", "A dead force on vertices"),
+      registry_entry<Force, Torque>("torque", "A dead or follower couple on segments"),
+  };
+  return entries;
+}
+
+template <>
+std::span<const RegistryEntry<Attachment>> registry<Attachment>() {
+  static const RegistryEntry<Attachment> entries[] = {
+      registry_entry<Attachment, Pin>("pin", "Holds vertices"),
+      registry_entry<Attachment, Fix>("fix", "Holds segment frames (first order)"),
+      registry_entry<Attachment, Clamp>("clamp", "Holds position and frame at a vertex (second order)"),
+      registry_entry<Attachment, Hinge>("hinge", "Holds a vertex; one segment turns about an axis"),
+  };
+  return entries;
+}
+
+}  // namespace osier
