@@ -1,0 +1,43 @@
+// Loops over independent items on one or more threads. The only place that knows about threads.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+
+namespace osier {
+
+/// for_each(n, f) calls f(i) once for every i in [0, n). The items must not touch each other's data, so the result cannot
+/// depend on the number of threads. Nothing is allocated on one thread.
+class Executor {
+ public:
+  explicit Executor(int threads = 1);
+  ~Executor();
+  Executor(Executor&&) noexcept;
+  Executor& operator=(Executor&&) noexcept;
+
+  int threads() const { return threads_; }
+
+  template <class F>
+  void for_each(std::size_t n, const F& f) const {
+    if (threads_ == 1 || n < kSerialBelow) {
+      for (std::size_t i = 0; i < n; ++i) f(i);
+      return;
+    }
+    run(n, [](const void* context, std::size_t begin, std::size_t end) {
+      const F& body = *static_cast<const F*>(context);
+      for (std::size_t i = begin; i < end; ++i) body(i);
+    }, &f);
+  }
+
+ private:
+  /// Below this many items of some 50 ns each, waking another thread costs more than it saves.
+  static constexpr std::size_t kSerialBelow = 256;
+  using Range = void (*)(const void* context, std::size_t begin, std::size_t end);
+  void run(std::size_t n, Range range, const void* context) const;
+
+  int threads_;
+  struct Arena;
+  std::unique_ptr<Arena> arena_;
+};
+
+}  // namespace osier

@@ -1,0 +1,33 @@
+// The oracle: a sparse Newton method on (x, rotation vector) for any graph. Plain, general, slow and exact. It minimises the
+// incremental potential of solvers/potential.hpp to a residual tolerance and serves `analysis: static`.
+#pragma once
+
+#include <memory>
+
+#include "solvers/solver.hpp"
+
+namespace osier::newton {
+
+class Settings : public SolverSettings {
+ public:
+  double tolerance = 1e-9;
+  int max_iterations = 100;
+
+  static const char* kind() { return "newton"; }
+  static const char* help() {
+    return "Sparse Newton (LDLᵀ, line search, shift when indefinite), in double: slow, exact, for any graph. Does dynamics by "
+           "implicit Euler and `analysis: static`.";
+  }
+  template <class F>
+  void fields(F& f) {
+    f("tolerance", tolerance, "Largest left-over force per step, relative to the largest force at work", {.min = 1e-15, .max = 1});
+    f("max_iterations", max_iterations, "Newton iterations per step before the step counts as not converged", {.min = 1});
+  }
+
+  std::unique_ptr<Solver> make(const Model& model) const override;
+  const char* name() const override { return "newton"; }
+  bool can_solve_statics() const override { return true; }
+  std::size_t bytes(const Model& model) const override;
+};
+
+}  // namespace osier::newton

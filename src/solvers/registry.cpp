@@ -1,0 +1,22 @@
+#include "osier/error.hpp"
+#include "solvers/newton/newton.hpp"
+#include "solvers/solver.hpp"
+#include "solvers/stable_cosserat/stable_cosserat.hpp"
+
+namespace osier {
+
+StepReport Solver::solve_static(const Model&, const Control&, State&, double, int) {
+  throw RunError("this solver cannot solve statics");
+}
+
+template <>
+std::span<const RegistryEntry<SolverSettings>> registry<SolverSettings>() {
+  static const RegistryEntry<SolverSettings> entries[] = {
+      registry_entry<SolverSettings, stable_cosserat::Settings>(
+          "stable_cosserat", "Stable Cosserat Rods with the viscous addendum: sweeps over positions and closed-form orientations"),
+      registry_entry<SolverSettings, newton::Settings>("newton", "Sparse Newton, exact and slow; the reference, and the one for statics"),
+  };
+  return entries;
+}
+
+}  // namespace osier

@@ -1,0 +1,56 @@
+// What every solver looks like from outside. One folder per method, one line in registry.cpp.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "core/fields.hpp"
+#include "osier/model.hpp"
+#include "osier/state.hpp"
+
+namespace osier {
+
+class Solver {
+ public:
+  virtual ~Solver() = default;
+
+  /// One implicit Euler step of length h. Reads the control, advances positions, velocities, frames; time and step index are
+  /// the caller's. Allocates nothing after the first call on a model.
+  virtual StepReport step(const Model& model, const Control& control, State& state, double h) = 0;
+
+  /// Equilibrium under the control's loads, starting from the state. Only for solvers whose settings say so.
+  virtual StepReport solve_static(const Model& model, const Control& control, State& state, double tolerance, int max_iterations);
+
+  /// The model's topology has changed (fracture, a clamp that let go).
+  virtual void rebind(const Model& model) = 0;
+};
+
+enum class Precision : std::uint8_t { single_precision, double_precision };
+template <>
+struct Choices<Precision> {
+  static constexpr std::array<const char*, 2> names{"float", "double"};
+};
+
+/// The `solver` object of a scene: settings that know how to make their solver.
+class SolverSettings {
+ public:
+  virtual ~SolverSettings() = default;
+  virtual std::unique_ptr<Solver> make(const Model& model) const = 0;
+  virtual const char* name() const = 0;
+  virtual Precision precision() const { return Precision::double_precision; }
+  virtual int threads() const { return 1; }
+  virtual bool can_solve_statics() const { return false; }
+  /// Sweeps or Newton iterations per step as asked for; 0 when a tolerance decides.
+  virtual int iterations() const { return 0; }
+  /// Bytes of working memory for a model of this size.
+  virtual std::size_t bytes(const Model& model) const = 0;
+};
+
+template <>
+struct RegistryTraits<SolverSettings> {
+  static constexpr const char* tag = "name";
+};
+template <>
+std::span<const RegistryEntry<SolverSettings>> registry<SolverSettings>();
+
+}  // namespace osier

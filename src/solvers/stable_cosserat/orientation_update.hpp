@@ -1,0 +1,151 @@
+// Orientation update of one segment in closed form  (SCR Algorithm 2, inner loop; VSCR section 8).
+//
+//   v <- -2 k^ss (x_b - x_a)/l                                            SCR Eq. 15
+//   b <- sum k phi q_j q0  (+ alpha k psi q_j Omega_prev)  (+ 2 M q)      SCR Eq. 17, VSCR Eq. 21, 22
+//   lambda <- approx | exact | secular                                    SCR Eq. 22 | Algorithm 1 | math/secular.hpp
+//   q <- normalise( v b eta + lambda b )                                  SCR Eq. 18, VSCR Eq. 28
+//
+// Deviations:
+//  2. Eq. 12, 16, 17 of SCR and Eq. 17, 22, 23 of VSCR have misprinted conjugates; see energies/bend_twist.hpp.
+//  3. A torque M on the segment enters b as 2 M q at the present q; at the fixed point this is the exact equilibrium.
+//  4. b = 0 (a cable without joints) leaves the paper's q(lambda) undefined; so does a segment pointing exactly backwards.
+//     Both are the hard case of math/secular.hpp: the smallest turn of the present frame that lines d3 up with the edge.
+//  5. A hinged segment has one angle left; its local problem is solved on that circle.
+#pragma once
+
+#include "energies/bend_twist.hpp"
+#include "energies/stretch_shear.hpp"
+#include "math/secular.hpp"
+#include "solvers/stable_cosserat/stable_cosserat.hpp"
+#include "solvers/stable_cosserat/workspace.hpp"
+
+namespace osier::stable_cosserat {
+
+/// p of the segment at the present displacements.
+template <class T>
+OSIER_FN Vec3<T> edge_over_length(const Model& m, const Workspace<T>& w, Index s) {
+  const auto [a, b] = m.segment_vertices[s];
+  return w.segment[s].p0 + w.segment[s].inverse_length * (w.u[b] - w.u[a]);
+}
+
+/// One joint's share of b; see JointSide.
+template <class T>
+OSIER_FN Quat<T> joint_pull(const Workspace<T>& w, Index side, const Quat<T>& q) {
+  using std::abs;
+  const JointSide<T>& j = w.joint_side[side];
+  const Quat<T>& other = w.q[j.other];
+  const Quat<T> t = other * j.target;
+  const T c = dot(t, q);
+  if (abs(c) <= j.bound)
+    return bend_twist::pull(other, w.joint_terms[side].elastic, q) + bend_twist::pull(other, w.joint_terms[side].viscous, q);
+  return c < T(0) ? -t : t;
+}
+
+/// kAxial: stretch is damped, so the material axis is eta and not e3.
+template <class T, bool kAxial>
+OSIER_FN OrientationProblem<T> orientation_problem(const Model& m, const Workspace<T>& w, Index s, bool has_torque) {
+  using std::sqrt;
+  const Quat<T> q = w.q[s];
+  OrientationProblem<T> o;
+  o.v = stretch_shear::orientation_pull(w.segment[s].k, edge_over_length(m, w, s));
+  o.b = {T(0), T(0), T(0), T(0)};
+  for (Index i = m.frame_joints.start[s], end = m.frame_joints.start[s + 1]; i < end; ++i) o.b += joint_pull(w, i, q);
+  if (has_torque) o.b += T(2) * ((w.torque[s] + rotate(q, w.torque_material[s])) * q);
+  if constexpr (kAxial) {
+    o.eta = w.segment[s].eta;
+    o.Sb = o.v * o.b * o.eta;
+    o.s = sqrt(norm2(o.v) * norm2(o.eta));
+  } else {
+    o.eta = {T(0), T(0), T(1)};
+    o.Sb = times_e3(o.v * o.b);
+    o.s = norm(o.v);
+  }
+  return o;
+}
+
+/// Eq. 25 of SCR, one application per sweep; gamma remembers lambda between the bounds s and s + |b|.
+template <class T>
+OSIER_FN T iterate_lambda(const OrientationProblem<T>& o, T norm_b, T& gamma) {
+  using std::sqrt;
+  const T clamped = gamma < T(1e-3) ? T(1e-3) : (gamma > T(1) ? T(1) : gamma);
+  T lambda = o.s + clamped * norm_b;
+  lambda = sqrt(norm(o.Sb + lambda * o.b) + o.s * o.s);
+  gamma = (lambda - o.s) / norm_b;
+  return lambda;
+}
+
+/// The new q of one local problem, without branches. `degenerate` asks for the hard case instead (deviation 4).
+template <class T, Lambda kLambda>
+OSIER_FN Quat<T> solve_orientation(const OrientationProblem<T>& o, T& gamma, bool& degenerate) {
+  if constexpr (kLambda == Lambda::secular) {
+    return orientation_secular(o, degenerate);
+  } else {
+    constexpr T tiny = std::numeric_limits<T>::min();
+    const T norm_b = norm(o.b);
+    const T lambda = kLambda == Lambda::approx ? o.s + norm_b : iterate_lambda(o, norm_b, gamma);
+    const Quat<T> n = o.Sb + lambda * o.b;
+    const T size = norm(n);
+    degenerate = (norm_b <= tiny) | (size <= tiny);
+    return (T(1) / size) * n;
+  }
+}
+
+/// Local problems side by side, so that the compiler turns their solution into SIMD code; what is left one by one (gathering
+/// neighbours, storing) has no long chain of roots and divisions any more.
+template <class T>
+struct ProblemBlock {
+  static constexpr int kSize = 16;
+  T b[4][kSize], Sb[4][kSize], s[kSize], gamma[kSize], q[4][kSize];
+  T degenerate[kSize];  ///< 0 or 1, as a number so that the loop stays uniform
+
+  void put(int i, const OrientationProblem<T>& o, T g) {
+    b[0][i] = o.b.x, b[1][i] = o.b.y, b[2][i] = o.b.z, b[3][i] = o.b.w;
+    Sb[0][i] = o.Sb.x, Sb[1][i] = o.Sb.y, Sb[2][i] = o.Sb.z, Sb[3][i] = o.Sb.w;
+    s[i] = o.s, gamma[i] = g;
+  }
+  Quat<T> result(int i) const { return {q[0][i], q[1][i], q[2][i], q[3][i]}; }
+
+  template <Lambda kLambda>
+  void solve() {
+    for (int i = 0; i < kSize; ++i) {
+      OrientationProblem<T> o;
+      o.b = {b[0][i], b[1][i], b[2][i], b[3][i]};
+      o.Sb = {Sb[0][i], Sb[1][i], Sb[2][i], Sb[3][i]};
+      o.s = s[i];
+      bool bad = false;
+      const Quat<T> r = solve_orientation<T, kLambda>(o, gamma[i], bad);
+      q[0][i] = r.x, q[1][i] = r.y, q[2][i] = r.z, q[3][i] = r.w;
+      degenerate[i] = bad ? T(1) : T(0);
+    }
+  }
+};
+
+/// The same local problem on the circle q = cos(t) c0 + sin(t) c1 of a hinge: Newton in t, with the bound on f'' as a
+/// fallback that always descends.
+template <class T>
+OSIER_FN Quat<T> updated_hinge(const OrientationProblem<T>& o, const Quat<T>& q, const Quat<T>& c0, const Vec3<T>& axis) {
+  using std::abs, std::atan2, std::cos, std::sin;
+  const Quat<T> c1 = axis * c0;
+  const Quat<T> S0 = o.v * c0 * o.eta, S1 = o.v * c1 * o.eta;
+  const T s00 = dot(c0, S0), s01 = dot(c0, S1), s11 = dot(c1, S1), b0 = dot(o.b, c0), b1 = dot(o.b, c1);
+  const T bound = abs(s00 - s11) + T(2) * abs(s01) + abs(b0) + abs(b1);
+  T t = atan2(dot(q, c1), dot(q, c0));
+  if (!(bound > T(0))) return q;
+  const auto f = [&](T a) {
+    const T c = cos(a), s = sin(a);
+    return T(-0.5) * (s00 * c * c + T(2) * s01 * c * s + s11 * s * s) - b0 * c - b1 * s;
+  };
+  for (int i = 0; i < 8; ++i) {
+    const T c = cos(t), s = sin(t);
+    const T slope = (s00 - s11) * c * s - s01 * (c * c - s * s) + b0 * s - b1 * c;
+    const T curve = (s00 - s11) * (c * c - s * s) + T(4) * s01 * c * s + b0 * c + b1 * s;
+    T next = t - slope / (curve > T(0.1) * bound ? curve : bound);
+    if (f(next) > f(t)) next = t - slope / bound;
+    const bool done = abs(next - t) <= T(4) * std::numeric_limits<T>::epsilon();
+    t = next;
+    if (done) break;
+  }
+  return normalized(cos(t) * c0 + sin(t) * c1);
+}
+
+}  // namespace osier::stable_cosserat

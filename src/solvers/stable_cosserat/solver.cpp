@@ -1,0 +1,339 @@
+// One time step of Algorithm 2 of "Stable Cosserat Rods", with the addendum's changes. The conductor is step(); line numbers
+// of the algorithm box stand in the margin.
+#include <algorithm>
+#include <cmath>
+
+#include "exec/parallel.hpp"
+#include "solvers/stable_cosserat/orientation_update.hpp"
+#include "solvers/stable_cosserat/position_update.hpp"
+#include "solvers/stable_cosserat/stable_cosserat.hpp"
+#include "solvers/stable_cosserat/workspace.hpp"
+
+namespace osier::stable_cosserat {
+
+namespace {
+
+template <class T>
+class StableCosserat final : public Solver {
+ public:
+  StableCosserat(const Settings& settings, const Model& model) : settings_(settings), executor_(settings.thread_count) {
+    rebind(model);
+  }
+
+  void rebind(const Model& m) override;
+  StepReport step(const Model& m, const Control& c, State& state, double h) override;
+
+ private:
+  void load(const Model& m, const Control& c, const State& state, double h);
+  void initial_guess(const Model& m, const Control& c, const State& state, double h);
+  void sweep(const Model& m, const Control& c) {
+    if (axial_) sweep_lambda<true>(m, c);
+    else sweep_lambda<false>(m, c);
+  }
+  template <bool kAxial>
+  void sweep_lambda(const Model& m, const Control& c) {
+    if (settings_.lambda == Lambda::approx) sweep_once<kAxial, Lambda::approx>(m, c);
+    if (settings_.lambda == Lambda::exact) sweep_once<kAxial, Lambda::exact>(m, c);
+    if (settings_.lambda == Lambda::secular) sweep_once<kAxial, Lambda::secular>(m, c);
+  }
+  template <bool kAxial, Lambda kLambda>
+  void sweep_once(const Model& m, const Control& c);
+  template <bool kAxial, Lambda kLambda, class SegmentOf>
+  void update_segments(const Model& m, const Control& c, int count, const SegmentOf& segment_of, Quat<T>* q_out);
+  template <bool kAxial>
+  Vec3<T> pull_at(Index s, const Quat<T>& q) const;
+  struct Residual {
+    double value = 0, scale = 0;
+    Index vertex = -1, segment = -1;
+  };
+  Residual residual(const Model& m, const Control& c) const;
+  void store(const Model& m, State& state, double h, StepReport& report) const;
+
+  Settings settings_;
+  Executor executor_;
+  Workspace<T> w_;
+  bool axial_ = false;    ///< some segment damps stretch: the material axis is eta
+  bool bending_ = false;  ///< some joint damps bending
+};
+
+template <class T>
+void StableCosserat<T>::rebind(const Model& m) {
+  const auto nv = static_cast<std::size_t>(m.vertex_count()), ns = static_cast<std::size_t>(m.segment_count());
+  const auto nf = static_cast<std::size_t>(m.frame_count());
+  const auto positive = [](double tau) { return tau > 0; };
+  axial_ = std::any_of(m.segment_tau_stretch.begin(), m.segment_tau_stretch.end(), positive);
+  bending_ = std::any_of(m.joint_tau_bend.begin(), m.joint_tau_bend.end(), positive);
+  w_.vertex.resize(nv);
+  w_.u.resize(nv);
+  w_.segment.resize(ns);
+  w_.pull.resize(ns);
+  w_.q.resize(nf);
+  w_.gamma.resize(ns);
+  w_.torque.resize(nf);
+  w_.torque_material.resize(nf);
+  if (settings_.order == Order::jacobi) w_.u_next.resize(nv), w_.q_next.resize(nf);
+  w_.vertex_side.resize(m.vertex_segments.entry.size());
+  for (std::size_t i = 0; i < w_.vertex_side.size(); ++i) {
+    const Index seg = m.vertex_segments.entry[i] / 2, side = m.vertex_segments.entry[i] % 2;
+    w_.vertex_side[i] = {m.segment_vertices[seg][1 - side], seg, T(0), side == 1 ? T(1) : T(-1)};
+  }
+  w_.joint_side.resize(m.frame_joints.entry.size());
+  for (std::size_t i = 0; i < w_.joint_side.size(); ++i) {
+    const Index j = m.frame_joints.entry[i] / 2, side = m.frame_joints.entry[i] % 2;
+    const Quatd rest = side == 1 ? m.joint_rest_rotation[j] : conj(m.joint_rest_rotation[j]);
+    w_.joint_side[i] = {cast<T>(m.joint_stiffness[j] * rest), T(-1), m.joint_frames[j][1 - side]};
+  }
+  if (bending_) w_.joint_terms.resize(w_.joint_side.size());
+}
+
+/// Everything that stays put during the sweeps of one step. Differences of positions are formed in double.
+template <class T>
+void StableCosserat<T>::load(const Model& m, const Control& c, const State& state, double h) {
+  executor_.for_each(w_.q.size(), [&](std::size_t f) {
+    w_.q[f] = cast<T>(state.frame_rotation[f]);
+    if (c.frame_control[f] == FrameControl::fixed) w_.q[f] = cast<T>(c.frame_target[f]);
+    if (c.has_torque) {
+      w_.torque[f] = cast<T>(c.frame_torque[f]);
+      w_.torque_material[f] = cast<T>(c.frame_torque_material[f]);
+    }
+  });
+  executor_.for_each(w_.segment.size(), [&](std::size_t s) {
+    const auto [a, b] = m.segment_vertices[s];
+    const double l = m.segment_rest_length[s], k = m.segment_stretch_stiffness[s];
+    const double alpha = m.segment_tau_stretch[s] / h;
+    const Vec3d p = (1 / l) * (state.vertex_position[b] - state.vertex_position[a]);
+    SegmentData<T>& d = w_.segment[s];
+    d.p0 = cast<T>(p);
+    d.inverse_length = static_cast<T>(1 / l);
+    d.k = static_cast<T>(k);
+    d.stiffening = static_cast<T>(1 + alpha);
+    d.c = static_cast<T>((1 + alpha) * k / (l * l));
+    d.eta = cast<T>(stretch_shear::generalised_axis(alpha, stretch_shear::local_strain(p, state.frame_rotation[s])));
+    w_.gamma[s] = static_cast<T>(state.segment_gamma[s]);
+    w_.pull[s] = pull_at<true>(static_cast<Index>(s), w_.q[s]);
+  });
+  executor_.for_each(w_.vertex_side.size(), [&](std::size_t i) { w_.vertex_side[i].c = w_.segment[w_.vertex_side[i].segment].c; });
+  if (bending_)
+    executor_.for_each(w_.joint_side.size(), [&](std::size_t i) {
+      const Index j = m.frame_joints.entry[i] / 2, side = m.frame_joints.entry[i] % 2;
+      const auto [a, b] = m.joint_frames[j];
+      const Quatd prev_ab = conj(state.frame_rotation[a]) * state.frame_rotation[b];
+      const Quatd rest = side == 1 ? m.joint_rest_rotation[j] : conj(m.joint_rest_rotation[j]);
+      const Quatd previous = side == 1 ? prev_ab : conj(prev_ab);
+      const double k = m.joint_stiffness[j], alpha = m.joint_tau_bend[j] / h;
+      const double cosine = dot(rest, previous), sigma = cosine < 0 ? -1 : 1;
+      const double sine = std::sqrt(std::max(0.0, 1 - cosine * cosine)) + 1e-6;  // a little more than rounding can hide
+      w_.joint_side[i].target = cast<T>(k * (rest + (alpha * sigma) * previous));
+      w_.joint_side[i].bound = alpha > 0 ? static_cast<T>((1 + alpha) * k * sine) : T(-1);
+      w_.joint_terms[i] = {cast<T>(k * rest), cast<T>((alpha * k) * previous)};
+    });
+  executor_.for_each(w_.vertex.size(), [&](std::size_t v) {
+    VertexData<T>& d = w_.vertex[v];
+    d.rhs = cast<T>((m.vertex_mass[v] / h) * state.vertex_velocity[v] + c.vertex_force[v]);
+    double hessian = m.vertex_mass[v] / (h * h) + c.vertex_damping[v] / h;
+    for (Index e : m.vertex_segments.of(static_cast<Index>(v))) {
+      const Index s = e / 2;
+      const double l = m.segment_rest_length[s];
+      hessian += (1 + m.segment_tau_stretch[s] / h) * m.segment_stretch_stiffness[s] / (l * l);
+    }
+    d.inverse_hessian = static_cast<T>(1 / hessian);
+  });
+}
+
+/// x <- x_t + h v_t + h^2 a~ with VBD's adaptive a~ (Chen et al. 2024): the part of the last step's acceleration that points
+/// along the loads, no more than the loads themselves. A rod at rest under gravity starts at rest.
+template <class T>
+void StableCosserat<T>::initial_guess(const Model& m, const Control& c, const State& state, double h) {
+  executor_.for_each(w_.u.size(), [&](std::size_t v) {
+    if (c.vertex_fixed[v]) {
+      w_.u[v] = cast<T>(c.vertex_target[v] - state.vertex_position[v]);
+      return;
+    }
+    const Vec3d a_ext = m.vertex_mass[v] > 0 ? (1 / m.vertex_mass[v]) * c.vertex_force[v] : Vec3d{};
+    const double size2 = norm2(a_ext);
+    double share = 0;
+    if (size2 > 0) {
+      const Vec3d a_last = (1 / h) * (state.vertex_velocity[v] - state.vertex_velocity_previous[v]);
+      share = std::clamp(dot(a_last, a_ext) / size2, 0.0, 1.0);
+    }
+    w_.u[v] = cast<T>(h * state.vertex_velocity[v] + (h * h * share) * a_ext);
+  });
+}
+
+/// Force of a segment on its second vertex at u = 0.
+template <class T>
+template <bool kAxial>
+inline Vec3<T> StableCosserat<T>::pull_at(Index s, const Quat<T>& q) const {
+  const SegmentData<T>& d = w_.segment[s];
+  const Vec3<T> image = kAxial ? rotate(q, d.eta) : director3(q);
+  return -d.inverse_length * stretch_shear::gradient_p(d.k, d.stiffening, d.p0, image);
+}
+
+/// Orientation updates of up to kSize segments that do not touch each other; segment_of(i) numbers them, q_out receives.
+template <class T>
+template <bool kAxial, Lambda kLambda, class SegmentOf>
+void StableCosserat<T>::update_segments(const Model& m, const Control& c, int count, const SegmentOf& segment_of, Quat<T>* q_out) {
+  ProblemBlock<T> block{};
+  for (int i = 0; i < count; ++i) {
+    const Index s = segment_of(i);
+    block.put(i, orientation_problem<T, kAxial>(m, w_, s, c.has_torque), w_.gamma[s]);
+  }
+  block.template solve<kLambda>();
+  for (int i = 0; i < count; ++i) {
+    const Index s = segment_of(i);
+    if (!m.segment_alive[s] || c.frame_control[s] == FrameControl::fixed) {
+      q_out[s] = w_.q[s];
+    } else if (c.frame_control[s] == FrameControl::hinged) {
+      q_out[s] = updated_hinge(orientation_problem<T, kAxial>(m, w_, s, c.has_torque), w_.q[s], cast<T>(c.frame_target[s]),
+                               cast<T>(c.frame_hinge_axis[s]));
+    } else if (block.degenerate[i] != T(0)) {
+      const OrientationProblem<T> o = orientation_problem<T, kAxial>(m, w_, s, c.has_torque);
+      q_out[s] = o.s > T(0) ? orientation_hard_case(o, w_.q[s]) : w_.q[s];
+    } else {
+      q_out[s] = block.result(i);
+      if constexpr (kLambda == Lambda::exact) w_.gamma[s] = block.gamma[i];
+    }
+    w_.pull[s] = pull_at<kAxial>(s, q_out[s]);
+  }
+}
+
+template <class T>
+template <bool kAxial, Lambda kLambda>
+void StableCosserat<T>::sweep_once(const Model& m, const Control& c) {
+  constexpr int kBlock = ProblemBlock<T>::kSize;
+  const auto blocks = [](std::size_t n) { return (n + kBlock - 1) / kBlock; };
+  const auto move = [&](Index v, Vec3<T>& out) { out = c.vertex_fixed[v] ? w_.u[v] : updated_position(m, w_, w_.u.data(), v); };
+  switch (settings_.order) {
+    case Order::gauss_seidel:
+      for (Index v = 0; v < m.vertex_count(); ++v)                              // foreach vertex i
+        if (m.vertex_alive[v]) move(v, w_.u[v]);                                //   x <- position update        Eq. 6
+      for (Index s = 0; s < m.segment_count(); ++s)                             // foreach segment i
+        if (m.segment_alive[s])                                                 //   v, b, lambda, q             Eq. 15-22
+          update_segments<kAxial, kLambda>(m, c, 1, [s](int) { return s; }, w_.q.data());
+      break;
+    case Order::red_black:
+      for (Index color = 0; color < m.vertex_colors.count(); ++color) {
+        const auto list = m.vertex_colors.of(color);
+        executor_.for_each(list.size(), [&](std::size_t i) { move(list[i], w_.u[list[i]]); });
+      }
+      for (Index color = 0; color < m.segment_colors.count(); ++color) {
+        const auto list = m.segment_colors.of(color);
+        executor_.for_each(blocks(list.size()), [&](std::size_t block) {
+          const auto part = list.subspan(block * kBlock);
+          const int count = static_cast<int>(std::min<std::size_t>(kBlock, part.size()));
+          update_segments<kAxial, kLambda>(m, c, count, [part](int i) { return part[static_cast<std::size_t>(i)]; }, w_.q.data());
+        });
+      }
+      break;
+    case Order::jacobi:
+      executor_.for_each(w_.u.size(), [&](std::size_t v) {
+        if (m.vertex_alive[v]) move(static_cast<Index>(v), w_.u_next[v]);
+        else w_.u_next[v] = w_.u[v];
+      });
+      w_.u.swap(w_.u_next);
+      executor_.for_each(blocks(w_.segment.size()), [&](std::size_t block) {
+        const Index first = static_cast<Index>(block) * kBlock;
+        const int count = std::min<Index>(kBlock, m.segment_count() - first);
+        update_segments<kAxial, kLambda>(m, c, count, [first](int i) { return first + i; }, w_.q_next.data());
+      });
+      for (std::size_t f = w_.segment.size(); f < w_.q.size(); ++f) w_.q_next[f] = w_.q[f];
+      w_.q.swap(w_.q_next);
+      break;
+  }
+}
+
+/// The largest left-over force: what a position update would still move, times its Hessian, and the couple on each frame.
+template <class T>
+typename StableCosserat<T>::Residual StableCosserat<T>::residual(const Model& m, const Control& c) const {
+  Residual r;
+  for (Index v = 0; v < m.vertex_count(); ++v) {
+    if (!m.vertex_alive[v] || c.vertex_fixed[v]) continue;
+    const T hessian = T(1) / w_.vertex[v].inverse_hessian;
+    const double left = static_cast<double>(hessian * norm(updated_position(m, w_, w_.u.data(), v) - w_.u[v]));
+    r.scale = std::max(r.scale, static_cast<double>(norm(w_.vertex[v].rhs)));
+    if (!(left <= r.value)) r.value = left, r.vertex = v, r.segment = -1;
+  }
+  for (Index s = 0; s < m.segment_count(); ++s) {
+    if (!m.segment_alive[s]) continue;
+    const SegmentData<T>& d = w_.segment[s];
+    const Vec3<T> p = edge_over_length(m, w_, s);
+    const Vec3<T> image = rotate(w_.q[s], d.eta);
+    const double section = static_cast<double>(d.inverse_length * norm(stretch_shear::gradient_p(d.k, d.stiffening, p, image)));
+    r.scale = std::max(r.scale, section);
+    if (c.frame_control[s] == FrameControl::fixed) continue;
+    const OrientationProblem<T> o = orientation_problem<T, true>(m, w_, s, c.has_torque);
+    // Half the imaginary part of (S q + b) conj(q) is the couple in the world frame.
+    Vec3<T> couple = T(0.5) * imag((o.v * w_.q[s] * o.eta + o.b) * conj(w_.q[s]));
+    if (c.frame_control[s] == FrameControl::hinged) {
+      const Vec3<T> axis = cast<T>(c.frame_hinge_axis[s]);
+      couple = dot(couple, axis) * axis;
+    }
+    const double left = static_cast<double>(d.inverse_length * norm(couple));
+    if (!(left <= r.value)) r.value = left, r.vertex = -1, r.segment = s;
+  }
+  return r;
+}
+
+template <class T>
+void StableCosserat<T>::store(const Model& m, State& state, double h, StepReport& report) const {
+  state.vertex_velocity.swap(state.vertex_velocity_previous);
+  executor_.for_each(w_.u.size(), [&](std::size_t v) {
+    if (!m.vertex_alive[v]) {
+      state.vertex_velocity[v] = {};
+      return;
+    }
+    const Vec3d u = cast<double>(w_.u[v]);
+    state.vertex_position[v] += u;
+    state.vertex_velocity[v] = (1 / h) * u;                                     // v <- (x - x_t)/h
+  });
+  executor_.for_each(w_.q.size(), [&](std::size_t f) { state.frame_rotation[f] = cast<double>(w_.q[f]); });
+  for (std::size_t s = 0; s < w_.gamma.size(); ++s) state.segment_gamma[s] = static_cast<double>(w_.gamma[s]);
+  for (Index v = 0; v < m.vertex_count() && !report.non_finite; ++v)
+    if (!is_finite(w_.u[v])) report.non_finite = true, report.worst_vertex = v;
+  for (Index s = 0; s < m.segment_count() && !report.non_finite; ++s)
+    if (!is_finite(w_.q[s])) report.non_finite = true, report.worst_segment = s;
+}
+
+/// Algorithm 2.
+template <class T>
+StepReport StableCosserat<T>::step(const Model& m, const Control& c, State& state, double h) {
+  StepReport report;
+  load(m, c, state, h);                                                         // VSCR section 8: strains of x_t, q_t
+  initial_guess(m, c, state, h);                                                // x <- x_t + h v_t + h^2 a~
+  const int limit = settings_.tolerance ? settings_.max_iterations : settings_.iteration_count;
+  constexpr int kCheckEvery = 8;                                                // a check costs about one sweep
+  for (report.iterations = 0; report.iterations < limit;) {                     // for n <- 1 to N
+    sweep(m, c);
+    ++report.iterations;
+    if (!settings_.tolerance || (report.iterations % kCheckEvery != 0 && report.iterations < limit)) continue;
+    const Residual r = residual(m, c);
+    report.residual = r.value;
+    report.residual_relative = r.scale > 0 ? r.value / r.scale : 0;
+    report.worst_vertex = r.vertex;
+    report.worst_segment = r.segment;
+    report.not_converged = !(report.residual_relative <= *settings_.tolerance);
+    if (!report.not_converged) break;
+  }
+  store(m, state, h, report);                                                   // v <- (x - x_t)/h
+  return report;
+}
+
+}  // namespace
+
+std::unique_ptr<Solver> Settings::make(const Model& model) const {
+  if (number == Precision::single_precision) return std::make_unique<StableCosserat<float>>(*this, model);
+  return std::make_unique<StableCosserat<double>>(*this, model);
+}
+
+std::size_t Settings::bytes(const Model& m) const {
+  const auto estimate = [&]<class T>(T) {
+    const std::size_t v = sizeof(VertexData<T>) + sizeof(Vec3<T>) + 2 * sizeof(VertexSide<T>);
+    const std::size_t s = sizeof(SegmentData<T>) + sizeof(Vec3<T>) + sizeof(T) + sizeof(Quat<T>) + 2 * sizeof(Vec3<T>);
+    const std::size_t j = 2 * (sizeof(JointSide<T>) + (m.has_damping() ? sizeof(JointTerms<T>) : 0));
+    return v * static_cast<std::size_t>(m.vertex_count()) + s * static_cast<std::size_t>(m.segment_count()) +
+           j * static_cast<std::size_t>(m.joint_count());
+  };
+  return number == Precision::single_precision ? estimate(float{}) : estimate(double{});
+}
+
+}  // namespace osier::stable_cosserat

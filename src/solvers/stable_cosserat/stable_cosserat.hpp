@@ -1,0 +1,66 @@
+// The method of "Stable Cosserat Rods" (SCR, 2025) with its viscous addendum (VSCR, 2026), on any graph.
+// Settings here; the algorithm box is in solver.cpp, its sub-steps in position_update.hpp and orientation_update.hpp.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "solvers/solver.hpp"
+
+namespace osier::stable_cosserat {
+
+enum class Lambda : std::uint8_t { approx, exact, secular };
+enum class Order : std::uint8_t { gauss_seidel, red_black, jacobi };
+
+}  // namespace osier::stable_cosserat
+
+namespace osier {
+template <>
+struct Choices<stable_cosserat::Lambda> {
+  static constexpr std::array<const char*, 3> names{"approx", "exact", "secular"};
+};
+template <>
+struct Choices<stable_cosserat::Order> {
+  static constexpr std::array<const char*, 3> names{"gauss_seidel", "red_black", "jacobi"};
+};
+}  // namespace osier
+
+namespace osier::stable_cosserat {
+
+class Settings : public SolverSettings {
+ public:
+  int iteration_count = 4;
+  std::optional<double> tolerance;
+  int max_iterations = 10000;
+  Lambda lambda = Lambda::secular;
+  Order order = Order::red_black;
+  Precision number = Precision::double_precision;
+  int thread_count = 1;
+
+  static const char* kind() { return "stable_cosserat"; }
+  static const char* help() {
+    return "Stable Cosserat Rods with the viscous addendum: vertex block descent for positions, closed-form quaternions for "
+           "orientations, a few sweeps per step.";
+  }
+  template <class F>
+  void fields(F& f) {
+    f("iterations", iteration_count, "Sweeps per time step (unless `tolerance` is given)", {.min = 1});
+    f("tolerance", tolerance,
+      "Instead of a fixed number: sweep until the largest left-over force is below this fraction of the largest force at work",
+      {.min = 0, .max = 1, .above_min = true});
+    f("max_iterations", max_iterations, "Most sweeps per step when `tolerance` decides; beyond, the step counts as not converged", {.min = 1});
+    f("lambda", lambda, "How |q| = 1 is met: the paper's approximation (Eq. 22), its fixed point (Algorithm 1), or the exact secular root");
+    f("order", order, "Sequential sweeps; coloured sweeps (parallel, the same result for any thread count); or all at once");
+    f("precision", number, "Number type of the sweeps; positions are accumulated in double either way");
+    f("threads", thread_count, "Threads for `red_black` and `jacobi`", {.min = 1, .max = 1024});
+  }
+
+  std::unique_ptr<Solver> make(const Model& model) const override;
+  const char* name() const override { return "stable_cosserat"; }
+  Precision precision() const override { return number; }
+  int threads() const override { return thread_count; }
+  int iterations() const override { return tolerance ? 0 : iteration_count; }
+  std::size_t bytes(const Model& model) const override;
+};
+
+}  // namespace osier::stable_cosserat

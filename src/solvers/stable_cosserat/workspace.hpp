@@ -1,0 +1,83 @@
+// The arrays that a time step sweeps over, in the number type T of the sweeps.
+//
+// Symbols (SCR = the paper, VSCR = the addendum)
+//   u      displacement of a vertex since the start of the step, x = x_t + u                [m]
+//   p0     edge at the start of the step over rest length, (x_b - x_a)/l                     [-]
+//   alpha  tau/h: damping over elasticity                                                    [-]
+//   eta    generalised material axis, (1 + alpha) e3 + alpha Gamma_prev   (VSCR Eq. 20)      [-]
+//   c      (1 + alpha) k/l^2: a segment's share of the position Hessian  (SCR Eq. 29, VSCR Eq. 34)   [N/m]
+//   pull   (k/l)(q eta q' - (1 + alpha) p0): its force on b at u = 0      (SCR Eq. 28, VSCR Eq. 33)  [N]
+//
+// Deviation 1: the sweeps never see absolute positions. Edges are formed once per step in double and everything after is
+// small against them, so that float keeps its 7 digits of strain and not of world coordinates.
+#pragma once
+
+#include <vector>
+
+#include "math/quat.hpp"
+#include "osier/model.hpp"
+#include "osier/state.hpp"
+
+namespace osier::stable_cosserat {
+
+template <class T>
+struct VertexData {
+  Vec3<T> rhs;     ///< m v_t/h + f: the pull of inertia and loads at u = 0 [N]
+  T inverse_hessian;
+};
+
+template <class T>
+struct SegmentData {
+  Vec3<T> p0;
+  T inverse_length;
+  T k;            ///< k^ss
+  T stiffening;   ///< 1 + alpha
+  T c;
+  Vec3<T> eta;    ///< used in damped sweeps only; otherwise e3
+};
+
+/// One segment as seen from one of its two vertices.
+template <class T>
+struct VertexSide {
+  Index other, segment;
+  T c;
+  T sign;  ///< +1 seen from b, -1 from a
+};
+
+/// One joint as seen from one of its two frames, elasticity and damping in one. With rest = q0 seen from the second frame and
+/// conj(q0) from the first, the two cases of SCR Eq. 17 are the same expression; with previous likewise from conj(qa) qb at
+/// the start of the step, so are those of VSCR Eq. 22:
+///
+///   b += k phi q_other rest + alpha k psi q_other previous = phi q_other target,   target = k (rest + alpha sigma previous)
+///
+/// where sigma = sign(rest.previous) and psi = phi sigma. The two poles can only differ from that when q lies so close to the
+/// equator that |q.(q_other target)| <= bound = (1 + alpha) k sin(angle between rest and sigma previous); then JointTerms are
+/// taken one by one. Exact, at the price of the elastic term alone.
+template <class T>
+struct JointSide {
+  Quat<T> target;
+  T bound;
+  Index other;
+};
+
+template <class T>
+struct JointTerms {
+  Quat<T> elastic;  ///< k rest
+  Quat<T> viscous;  ///< alpha k previous
+};
+
+template <class T>
+struct Workspace {
+  std::vector<VertexData<T>> vertex;
+  std::vector<Vec3<T>> u, u_next;
+  std::vector<SegmentData<T>> segment;
+  std::vector<Vec3<T>> pull;
+  std::vector<Quat<T>> q, q_next;
+  std::vector<Vec3<T>> torque, torque_material;
+  std::vector<T> gamma;
+  std::vector<VertexSide<T>> vertex_side;  ///< rows of Model::vertex_segments
+  std::vector<JointSide<T>> joint_side;    ///< rows of Model::frame_joints
+  std::vector<JointTerms<T>> joint_terms;  ///< same rows; empty without bending damping
+};
+
+}  // namespace osier::stable_cosserat
