@@ -1,0 +1,244 @@
+// trajectory.h5: every frame of a run in one file. docs/output.md is the description for readers.
+#include <array>
+#include <string>
+#include <vector>
+
+#include "io/atomic_file.hpp"
+#include "io/hdf5_handle.hpp"
+#include "io/writers.hpp"
+
+namespace osier {
+
+namespace {
+
+static_assert(sizeof(Vec3d) == 3 * sizeof(double) && sizeof(Quatd) == 4 * sizeof(double), "spans are written as flat numbers");
+
+using Shape = std::vector<hsize_t>;
+
+/// A dataset that grows by one entry of fixed shape per frame.
+struct Series {
+  std::string name;
+  Shape shape;  ///< of one frame
+  hid_t memory_type = H5I_INVALID_HID;
+  Hdf5Handle dataset;
+};
+
+class Hdf5Writer final : public Writer {
+ public:
+  explicit Hdf5Writer(const std::filesystem::path& folder) : folder_(folder), path_((folder / "trajectory.h5").string()) {}
+
+  // After a failed write HDF5 1.10 crashes in close, before anybody could read our exception. All earlier frames are flushed.
+  ~Hdf5Writer() override {
+    hdf5_be_quiet();
+    if (sound_) return;
+    for (Series* series : all_series()) series->dataset.abandon();
+    file_.abandon();
+  }
+
+  void begin(const Model& model, const RunInfo& info) override {
+    hdf5_be_quiet();
+    make_folder(folder_);
+    reserve_file_space(path_, 0, header_bytes(model, info));
+    sound_ = false;
+    // The default (oldest) file version on purpose: newer ones carry an "open for writing" mark, and a killed run would leave
+    // a file that nobody can open before repairing it with h5clear.
+    file_ = {check(H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), "the file"), H5Fclose};
+    number_type_ = info.double_precision ? H5T_IEEE_F64LE : H5T_IEEE_F32LE;
+    frames_ = 0;
+    write_attributes(info);
+    write_strings("/scene", {}, {info.scene_json.c_str()});  // no attribute: those end at 64 KiB
+    write_topology(model);
+
+    const hsize_t vertices = model.vertex_mass.size(), segments = model.segment_vertices.size();
+    time_ = create_series("/time", {}, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE);
+    position_ = create_series("/position", {vertices, 3}, number_type_, H5T_NATIVE_DOUBLE);
+    velocity_ = create_series("/velocity", {vertices, 3}, number_type_, H5T_NATIVE_DOUBLE);
+    rotation_ = create_series("/frame", {segments, 4}, number_type_, H5T_NATIVE_DOUBLE);
+    alive_ = create_series("/segment_alive", {segments}, H5T_STD_U8LE, H5T_NATIVE_UINT8);
+    check(H5Fflush(file_, H5F_SCOPE_GLOBAL), "the header");
+    sound_ = true;
+  }
+
+  void write(const Frame& frame) override {
+    hdf5_be_quiet();
+    expect_count(position_, frame.vertex_position.size());
+    expect_count(velocity_, frame.vertex_velocity.size());
+    expect_count(rotation_, frame.segment_frame.size());
+    expect_count(alive_, frame.segment_alive.size());
+    // A disk that fills up in the middle of a flush costs all frames, not one: HDF5 has by then overwritten its own tables.
+    reserve_file_space(path_, file_size(),
+                       frame.vertex_position.size_bytes() + frame.vertex_velocity.size_bytes() +
+                           frame.segment_frame.size_bytes() + frame.segment_alive.size() + kTableBytes);
+    sound_ = false;
+    append(position_, frame.vertex_position.data());
+    append(velocity_, frame.vertex_velocity.data());
+    append(rotation_, frame.segment_frame.data());
+    append(alive_, frame.segment_alive.data());
+    check(H5Fflush(file_, H5F_SCOPE_GLOBAL), "a frame");
+    // The time comes last, on its own, and so says which frames are whole: a kill is far likelier to fall in the lines above.
+    append(time_, &frame.time);
+    check(H5Fflush(file_, H5F_SCOPE_GLOBAL), "/time");
+    ++frames_;
+    sound_ = true;
+    std::error_code ignored;                                    // a tail behind the data disturbs no reader
+    std::filesystem::resize_file(path_, file_size(), ignored);  // gives back what compression saved
+  }
+
+  void end() override {
+    hdf5_be_quiet();
+    for (Series* series : all_series()) check(series->dataset.close(), series->name);
+    check(file_.close(), "the end of the file");
+  }
+
+ private:
+  /// Room for what HDF5 keeps beside the numbers: per frame at most a few index nodes of 2 to 3 KiB for each dataset.
+  static constexpr std::uintmax_t kTableBytes = 128 * 1024;
+
+  std::array<Series*, 5> all_series() { return {&time_, &position_, &velocity_, &rotation_, &alive_}; }
+
+  static std::uintmax_t header_bytes(const Model& model, const RunInfo& info) {
+    std::uintmax_t bytes = kTableBytes + info.scene_json.size() + info.scene_name.size() + info.version.size();
+    bytes += 8 * (model.vertex_radius.size() + model.segment_vertices.size() + model.joint_frames.size());
+    // 64: the string's place in HDF5's heap, its reference, start and closed
+    for (const RodInfo& rod : model.rods) bytes += 64 + rod.name.size() + sizeof(Index) * rod.vertices.size();
+    return bytes;
+  }
+
+  /// As HDF5 counts: without the reserve behind it.
+  hsize_t file_size() const {
+    hsize_t size = 0;
+    check(H5Fget_filesize(file_, &size), "the file");
+    return size;
+  }
+
+  void expect_count(const Series& series, std::size_t count) const {
+    if (count == series.shape[0]) return;
+    throw RunError(
+        fmt::format("{}: cannot write {}: a frame of {} where the model has {}", path_, series.name, count, series.shape[0]));
+  }
+
+  template <class Result>
+  Result check(Result result, std::string_view what) const {
+    return hdf5_check(result, path_, what);
+  }
+
+  Hdf5Handle space(const Shape& shape, const Shape& most = {}) const {
+    const hid_t id = shape.empty()
+                         ? H5Screate(H5S_SCALAR)
+                         : H5Screate_simple(static_cast<int>(shape.size()), shape.data(), most.empty() ? nullptr : most.data());
+    return {check(id, "a dataspace"), H5Sclose};
+  }
+
+  Hdf5Handle string_type() const {
+    Hdf5Handle type(check(H5Tcopy(H5T_C_S1), "a string"), H5Tclose);
+    check(H5Tset_size(type, H5T_VARIABLE), "a string");
+    check(H5Tset_cset(type, H5T_CSET_UTF8), "a string");
+    return type;
+  }
+
+  void write_dataset(const std::string& name, const Shape& shape, hid_t file_type, hid_t memory_type, const void* data) const {
+    const Hdf5Handle extent = space(shape);
+    const Hdf5Handle dataset(
+        check(H5Dcreate2(file_, name.c_str(), file_type, extent, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), name), H5Dclose);
+    check(H5Dwrite(dataset, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data), name);
+  }
+
+  void write_strings(const std::string& name, const Shape& shape, const std::vector<const char*>& strings) const {
+    const Hdf5Handle type = string_type();
+    write_dataset(name, shape, type, type, strings.data());
+  }
+
+  void write_attribute(const char* name, hid_t file_type, hid_t memory_type, const void* data) const {
+    const Hdf5Handle scalar = space({});
+    const Hdf5Handle attribute(check(H5Acreate2(file_, name, file_type, scalar, H5P_DEFAULT, H5P_DEFAULT), name), H5Aclose);
+    check(H5Awrite(attribute, memory_type, data), name);
+  }
+
+  void write_attributes(const RunInfo& info) const {
+    const Hdf5Handle type = string_type();
+    const std::pair<const char*, const char*> texts[] = {
+        {"format", "osier-trajectory"}, {"name", info.scene_name.c_str()}, {"version", info.version.c_str()}, {"units", "SI"}};
+    for (const auto& [name, text] : texts) write_attribute(name, type, type, &text);
+    const int format_version = 1;
+    write_attribute("format_version", H5T_STD_I32LE, H5T_NATIVE_INT, &format_version);
+  }
+
+  void write_topology(const Model& model) const {
+    const Hdf5Handle group(check(H5Gcreate2(file_, "/topology", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), "/topology"), H5Gclose);
+    const auto write_indices = [&](const char* name, const Shape& shape, const auto& values) {
+      write_dataset(name, shape, H5T_STD_I32LE, H5T_NATIVE_INT32, values.data());
+    };
+    std::vector<std::array<Index, 2>> joints;  // anchors of clamps are ours alone: a reader knows no frames but the segments'
+    for (Index j = 0; j < model.joint_count(); ++j)
+      if (!model.joint_is_clamp[j]) joints.push_back(model.joint_frames[j]);
+    write_indices("/topology/segments", {model.segment_vertices.size(), 2}, model.segment_vertices);
+    write_indices("/topology/joints", {joints.size(), 2}, joints);
+    write_dataset("/topology/radius", {model.vertex_radius.size()}, number_type_, H5T_NATIVE_DOUBLE, model.vertex_radius.data());
+
+    // Rods as compressed rows: a group per rod would be nicer to browse, but a scene may have a hundred thousand hairs.
+    std::vector<const char*> names;
+    std::vector<Index> start{0}, vertices;
+    std::vector<std::uint8_t> closed;
+    for (const RodInfo& rod : model.rods) {
+      names.push_back(rod.name.c_str());
+      vertices.insert(vertices.end(), rod.vertices.begin(), rod.vertices.end());
+      start.push_back(static_cast<Index>(vertices.size()));
+      closed.push_back(rod.closed ? 1 : 0);
+    }
+    write_strings("/topology/rod_names", {names.size()}, names);
+    write_indices("/topology/rod_start", {start.size()}, start);
+    write_indices("/topology/rod_vertices", {vertices.size()}, vertices);
+    write_dataset("/topology/rod_closed", {closed.size()}, H5T_STD_U8LE, H5T_NATIVE_UINT8, closed.data());
+  }
+
+  Series create_series(const std::string& name, const Shape& shape, hid_t file_type, hid_t memory_type) const {
+    Shape now{0}, most{H5S_UNLIMITED}, chunk{1};
+    for (const hsize_t n : shape) {
+      now.push_back(n);
+      most.push_back(std::max<hsize_t>(n, 1));  // a chunk has no empty side, and must fit into the largest extent
+      chunk.push_back(std::max<hsize_t>(n, 1));
+    }
+    const Hdf5Handle create(check(H5Pcreate(H5P_DATASET_CREATE), name), H5Pclose);
+    check(H5Pset_chunk(create, static_cast<int>(chunk.size()), chunk.data()), name);
+    check(H5Pset_shuffle(create), name);
+    check(H5Pset_deflate(create, 1), name);
+    // A chunk is written once, whole. Without a cache it reaches the disk in H5Dwrite, not in the middle of a flush.
+    const Hdf5Handle access(check(H5Pcreate(H5P_DATASET_ACCESS), name), H5Pclose);
+    check(H5Pset_chunk_cache(access, 0, 0, 1.0), name);
+    const Hdf5Handle extent = space(now, most);
+    Hdf5Handle dataset(check(H5Dcreate2(file_, name.c_str(), file_type, extent, H5P_DEFAULT, create, access), name), H5Dclose);
+    return {name, shape, memory_type, std::move(dataset)};
+  }
+
+  void append(const Series& series, const void* data) const {
+    Shape start{frames_}, block{1}, now{frames_ + 1};
+    for (const hsize_t n : series.shape) {
+      start.push_back(0);
+      block.push_back(n);
+      now.push_back(n);
+    }
+    check(H5Dset_extent(series.dataset, now.data()), series.name);
+    const Hdf5Handle file_space(check(H5Dget_space(series.dataset), series.name), H5Sclose);
+    const Hdf5Handle memory_space = space(block);
+    if (H5Sget_simple_extent_npoints(memory_space) == 0) return;  // nothing to select
+    check(H5Sselect_hyperslab(file_space, H5S_SELECT_SET, start.data(), nullptr, block.data(), nullptr), series.name);
+    check(H5Dwrite(series.dataset, series.memory_type, memory_space, file_space, H5P_DEFAULT, data), series.name);
+  }
+
+  std::filesystem::path folder_;
+  std::string path_;
+  hid_t number_type_ = H5I_INVALID_HID;
+  hsize_t frames_ = 0;
+  bool sound_ = true;  ///< no HDF5 call has failed between flushes
+  Hdf5Handle file_;    // before the datasets: they must be closed first
+  Series time_, position_, velocity_, rotation_, alive_;
+};
+
+}  // namespace
+
+std::unique_ptr<Writer> make_hdf5_writer(const std::filesystem::path& folder) {
+  H5dont_atexit();  // its exit handler would close, and crash on, a file abandoned after a failure
+  return std::make_unique<Hdf5Writer>(folder);
+}
+
+}  // namespace osier
