@@ -1,0 +1,53 @@
+// Scenes: load, check, look at.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "osier/error.hpp"
+#include "osier/model.hpp"
+#include "osier/state.hpp"
+
+namespace osier {
+
+struct Setup;
+
+/// `/analysis/step=0.002`: a JSON pointer and a JSON value (a bare word counts as text).
+struct Override {
+  std::string pointer;
+  std::string value;
+  static Override parse(const std::string& text);  ///< throws InputError
+};
+
+struct LoadOptions {
+  std::vector<Override> overrides;
+  std::string solver;  ///< replaces the scene's solver, with that solver's defaults
+  std::vector<Override> solver_settings;  ///< key and value for the solver object, after the replacement
+};
+
+/// A validated, compiled scene. Construction throws InputError with every problem found.
+class Scene {
+ public:
+  static Scene load(const std::filesystem::path& file, const LoadOptions& options = {});
+  static Scene parse(const std::string& text, const std::string& name = "scene", const std::filesystem::path& folder = ".",
+                     const LoadOptions& options = {});
+
+  const std::string& name() const;
+  const std::string& json() const;  ///< as it will run, overrides included
+  const std::vector<std::string>& warnings() const;
+  const Model& model() const;
+  const State& initial_state() const;
+  const Setup& setup() const { return *setup_; }
+
+ private:
+  std::shared_ptr<Setup> setup_;
+  friend class Simulation;
+};
+
+/// The scene language, generated from the parameter descriptions.
+std::string scene_schema();
+std::string scene_reference();
+
+}  // namespace osier

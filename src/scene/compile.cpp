@@ -1,0 +1,306 @@
+// SceneSpec -> Setup: rods and structures into one graph, welds, joints, constraints, selections.
+#include <fmt/format.h>
+
+#include <cmath>
+#include <numeric>
+#include <set>
+
+#include "osier/io.hpp"
+#include "scene/setup.hpp"
+
+namespace osier {
+
+namespace {
+
+class Compiler {
+ public:
+  Compiler(Setup& setup, std::string folder, Problems& problems)
+      : setup_(setup), spec_(setup.spec), folder_(std::move(folder)), problems_(problems) {}
+
+  void run();
+
+ private:
+  Section section_of(const MaterialRef& ref);
+  void add_rod(RodSpec& rod, std::size_t index);
+  std::optional<std::vector<Vec3d>> sample(Shape& shape, const RodSpec& rod, int segments);
+  int segment_count(const RodSpec& rod, const Shape& shape);
+  void weld();
+  void extra_joints();
+  void check_graph();
+  void bind();
+  Names names() const {
+    return Names(graph_.rods, static_cast<Index>(graph_.vertices.size()), static_cast<Index>(graph_.segments.size()),
+                 static_cast<Index>(graph_.joints.size()));
+  }
+
+  Setup& setup_;
+  SceneSpec& spec_;
+  std::string folder_;
+  Problems& problems_;
+  RodGraph graph_;
+  std::set<std::string> rod_names_;
+  bool incomplete_ = false;  ///< some rod could not be built: selections cannot be judged
+};
+
+Section Compiler::section_of(const MaterialRef& ref) {
+  const Material* material = ref.own ? &*ref.own : nullptr;
+  if (!ref.name.empty()) {
+    const auto it = spec_.materials.find(ref.name);
+    if (it == spec_.materials.end()) {
+      std::vector<std::string> known;
+      for (const auto& [name, m] : spec_.materials) known.push_back(name);
+      const std::string guess = closest(ref.name, known);
+      problems_.add(ref.where, fmt::format("there is no material \"{}\"", ref.name),
+                    guess.empty() ? (known.empty() ? "define it in /materials" : "known: " + join(known, ", "))
+                                  : "did you mean `" + guess + "`?");
+      return {};
+    }
+    material = &it->second;
+  }
+  if (!material) return {};  // already reported as missing
+  std::vector<std::string> warnings;
+  const Section section = material->section(problems_, warnings);
+  for (const std::string& w : warnings)
+    if (std::find(setup_.warnings.begin(), setup_.warnings.end(), w) == setup_.warnings.end()) setup_.warnings.push_back(w);
+  return section;
+}
+
+int Compiler::segment_count(const RodSpec& rod, const Shape& shape) {
+  if (rod.segments && rod.segment_length) {
+    problems_.add(rod.where, "both `segments` and `segment_length` are given", "keep one of them");
+    return 0;
+  }
+  if (rod.segments) {
+    if (shape.closed() && *rod.segments < 3) {
+      problems_.add(rod.where + "/segments", fmt::format("{} segments cannot close a loop", *rod.segments), "use at least 3");
+      return 0;
+    }
+    return *rod.segments;
+  }
+  if (rod.segment_length) {
+    const double n = std::max(shape.closed() ? 3.0 : 1.0, std::round(shape.length() / *rod.segment_length));
+    if (n > 1e8) {
+      problems_.add(rod.where + "/segment_length", fmt::format("gives {:.3g} segments", n), "use a longer one");
+      return 0;
+    }
+    return static_cast<int>(n);
+  }
+  if (!shape.own_points()) problems_.add(rod.where, "the curve needs a sampling", "give `segments` or `segment_length`");
+  return 0;
+}
+
+void Compiler::add_rod(RodSpec& rod, std::size_t index) {
+  if (rod.name.empty()) rod.name = fmt::format("rod{}", index);
+  if (!rod_names_.insert(rod.name).second)
+    problems_.add(rod.where + "/name", fmt::format("\"{}\" is used twice", rod.name), "give each rod its own name");
+  const Section section = section_of(rod.material);
+  std::vector<Section> exceptions;
+  for (const SegmentMaterial& m : rod.segment_materials) exceptions.push_back(section_of(m.material));
+  const bool was_incomplete = incomplete_;
+  incomplete_ = true;  // until the rod stands
+  if (!rod.shape) return;
+  const std::size_t before = problems_.size();
+  rod.shape->prepare(folder_, problems_);
+  if (rod.pose) rod.pose->prepare(folder_, problems_);
+  if (problems_.size() != before) return;
+
+  const int wanted = segment_count(rod, *rod.shape);
+  if (problems_.size() != before) return;
+  const std::vector<Vec3d> rest = wanted > 0 ? rod.shape->sample(wanted) : *rod.shape->own_points();
+  const bool closed = rod.shape->closed();
+  const int segments = static_cast<int>(rest.size()) - (closed ? 0 : 1);
+
+  std::vector<Section> sections(static_cast<std::size_t>(segments), section);
+  for (std::size_t i = 0; i < exceptions.size(); ++i) {
+    const SegmentMaterial& m = rod.segment_materials[i];
+    const int first = m.first < 0 ? m.first + segments : m.first, last = m.last < 0 ? m.last + segments : m.last;
+    if (first < 0 || last >= segments || first > last) {
+      problems_.add(m.where, fmt::format("segments {} to {} do not exist", m.first, m.last), fmt::format("the rod has 0 to {}", segments - 1));
+      continue;
+    }
+    for (int s = first; s <= last; ++s) sections[static_cast<std::size_t>(s)] = exceptions[i];
+  }
+
+  std::vector<Vec3d> pose = rest;
+  if (rod.pose) {
+    if (rod.pose->closed() != closed) {
+      problems_.add(rod.pose->where, closed ? "is open but the rest shape is closed" : "is closed but the rest shape is open", "make them alike");
+      return;
+    }
+    const auto own = rod.pose->own_points();
+    pose = own && own->size() == rest.size() ? *own : rod.pose->sample(segments);
+  }
+
+  RodInfo info{.name = rod.name, .vertices = {}, .segments = {}, .joints = {}, .closed = closed};
+  for (std::size_t i = 0; i < rest.size(); ++i) {
+    const Index v = graph_.add_vertex(rest[i]);
+    GraphVertex& vertex = graph_.vertices[v];
+    vertex.position = pose[i];
+    vertex.velocity = rod.velocity.linear + cross(rod.velocity.angular, pose[i] - rod.velocity.about);
+    info.vertices.push_back(v);
+  }
+  for (int i = 0; i < segments; ++i) {
+    std::optional<Index> like;
+    if (i > 0) like = info.segments.back();
+    const auto at = static_cast<std::size_t>(i);
+    info.segments.push_back(graph_.add_segment(info.vertices[at], info.vertices[(at + 1) % rest.size()], sections[at], like, rod.up));
+  }
+  const int joints = closed ? segments : segments - 1;
+  for (int i = 0; i < joints; ++i) {
+    const auto a = static_cast<std::size_t>(i), b = static_cast<std::size_t>((i + 1) % segments);
+    if (sections[a].bend_twist > 0 && sections[b].bend_twist > 0)
+      info.joints.push_back(graph_.add_joint(info.segments[a], info.segments[b]));
+  }
+  graph_.rods.push_back(std::move(info));
+  incomplete_ = was_incomplete;
+}
+
+/// Renumbers the graph so that welded vertices become one, then joins the segments that meet there.
+void Compiler::weld() {
+  std::vector<Index> owner(graph_.vertices.size());
+  std::iota(owner.begin(), owner.end(), 0);
+  const auto root = [&](Index v) {
+    while (owner[v] != v) v = owner[v];
+    return v;
+  };
+  struct Group {
+    const WeldSpec* spec;
+    std::vector<Index> vertices;
+  };
+  std::vector<Group> groups;
+  for (const WeldSpec& w : spec_.welds) {
+    const std::vector<Index> list = names().find(w.vertices, Element::vertex, problems_);
+    if (list.size() < 2) {
+      if (!w.vertices.empty() && list.size() == 1) problems_.add(w.where + "/vertices", "names one vertex", "name at least two");
+      continue;
+    }
+    for (std::size_t i = 1; i < list.size(); ++i) {
+      const double rest_gap = norm(graph_.vertices[list[i]].rest - graph_.vertices[list[0]].rest);
+      const double gap = norm(graph_.vertices[list[i]].position - graph_.vertices[list[0]].position);
+      if (std::max(rest_gap, gap) > w.tolerance)
+        problems_.add(w.where, fmt::format("vertices {} and {} are {:.4g} m apart", list[0], list[i], std::max(rest_gap, gap)),
+                      "let the rods meet there, or raise `tolerance`");
+      const Index a = root(list[0]), b = root(list[i]);
+      owner[std::max(a, b)] = std::min(a, b);
+    }
+    groups.push_back({&w, list});
+  }
+  if (groups.empty()) return;
+
+  std::vector<Index> renumber(graph_.vertices.size(), -1);
+  std::vector<GraphVertex> kept;
+  for (Index v = 0; v < static_cast<Index>(owner.size()); ++v) {
+    const Index r = root(v);
+    if (r == v) {
+      renumber[v] = static_cast<Index>(kept.size());
+      kept.push_back(graph_.vertices[v]);
+    } else {
+      renumber[v] = renumber[r];
+      GraphVertex& k = kept[renumber[r]];
+      k.mass += graph_.vertices[v].mass;
+      k.radius = std::max(k.radius, graph_.vertices[v].radius);
+    }
+  }
+  // Segments at a welded place, by the rod they came from, before the numbers change.
+  for (const Group& g : groups) {
+    if (!g.spec->joint) continue;
+    for (std::size_t i = 0; i < g.vertices.size(); ++i)
+      for (std::size_t k = i + 1; k < g.vertices.size(); ++k)
+        for (Index s = 0; s < static_cast<Index>(graph_.segments.size()); ++s) {
+          const GraphSegment& a = graph_.segments[s];
+          if (a.a != g.vertices[i] && a.b != g.vertices[i]) continue;
+          for (Index t = 0; t < static_cast<Index>(graph_.segments.size()); ++t) {
+            const GraphSegment& b = graph_.segments[t];
+            if (b.a != g.vertices[k] && b.b != g.vertices[k]) continue;
+            if (!g.spec->bend_twist && (a.section.bend_twist == 0 || b.section.bend_twist == 0)) continue;  // a cable hangs freely
+            graph_.add_joint(s, t, g.spec->bend_twist);
+          }
+        }
+  }
+  graph_.vertices = std::move(kept);
+  for (GraphSegment& s : graph_.segments) s.a = renumber[s.a], s.b = renumber[s.b];
+  for (RodInfo& r : graph_.rods)
+    for (Index& v : r.vertices) v = renumber[v];
+}
+
+void Compiler::extra_joints() {
+  for (const JointSpec& j : spec_.joints) {
+    const std::vector<Index> list = names().find(j.segments, Element::segment, problems_);
+    if (list.size() != 2 || list[0] == list[1]) {
+      if (!list.empty() || j.segments.empty()) problems_.add(j.where + "/segments", fmt::format("names {} segments", list.size()), "name two different ones");
+      continue;
+    }
+    if (!j.bend_twist && (graph_.segments[list[0]].section.bend_twist == 0 || graph_.segments[list[1]].section.bend_twist == 0)) {
+      problems_.add(j.where, "a segment without bending stiffness", "give the joint its own `bend_twist`");
+      continue;
+    }
+    graph_.add_joint(list[0], list[1], j.bend_twist, j.rest_rotation);
+  }
+}
+
+void Compiler::check_graph() {
+  if (graph_.segments.empty()) problems_.add("", "the scene has no rods", "add `rods` or `structures`");
+  for (std::size_t i = 0; i < graph_.segments.size(); ++i) {
+    const GraphSegment& s = graph_.segments[i];
+    if (s.a == s.b || !(s.rest_length > 0))
+      problems_.add("/rods", fmt::format("segment {} (vertices {} and {}) has no length", i, s.a, s.b), "remove the double point");
+    if (spec_.fracture && std::isinf(graph_.segments[i].section.strain_limit))
+      graph_.segments[i].section.strain_limit = spec_.fracture->strain_limit;
+  }
+}
+
+void Compiler::bind() {
+  setup_.model = compile_graph(graph_);
+  setup_.initial = initial_state(graph_, setup_.model);
+  const Names lookup = names();
+  std::vector<std::string> vertex_holder(graph_.vertices.size()), frame_holder(graph_.segments.size());
+  AttachmentContext context{graph_, setup_.model, setup_.initial, lookup, problems_, vertex_holder, frame_holder};
+  for (auto& c : spec_.constraints)
+    if (c) c->bind(context);
+  update_topology(setup_.model);
+  for (auto& f : spec_.forces)
+    if (f) f->bind(lookup, problems_);
+  for (const ProbeSpec& p : spec_.probes) {
+    const int given = !p.vertex.empty() + !p.segment.empty() + !p.joint.empty();
+    if (given != 1) {
+      problems_.add(p.where, "needs exactly one of `vertex`, `segment`, `joint`", "measure each in a probe of its own");
+      continue;
+    }
+    const Element kind = !p.vertex.empty() ? Element::vertex : !p.segment.empty() ? Element::segment : Element::joint;
+    const Selection& selection = kind == Element::vertex ? p.vertex : kind == Element::segment ? p.segment : p.joint;
+    setup_.probes.push_back({p.name, kind, lookup.find_one(selection, kind, problems_)});
+  }
+}
+
+void Compiler::run() {
+  for (auto& [name, material] : spec_.materials) {
+    std::vector<std::string> ignored;
+    material.section(problems_, ignored);  // an unused material must be right too
+  }
+  for (std::size_t i = 0; i < spec_.rods.size(); ++i) add_rod(spec_.rods[i], i);
+  for (auto& s : spec_.structures) {
+    const std::size_t before = problems_.size();
+    if (s && !problems_.mentions(s->where)) s->check(problems_);
+    if (s && problems_.size() == before && !problems_.mentions(s->where)) s->build(graph_, s->name);
+    else incomplete_ = true;
+  }
+  for (std::size_t i = 0; i < spec_.output.formats.size(); ++i) {
+    if (find_format(spec_.output.formats[i])) continue;
+    std::vector<std::string> known;
+    for (const FormatEntry& e : formats()) known.emplace_back(e.name);
+    const std::string guess = closest(spec_.output.formats[i], known);
+    problems_.add(spec_.output.where + "/formats/" + std::to_string(i), fmt::format("there is no format \"{}\"", spec_.output.formats[i]),
+                  guess.empty() ? "use " + join(known, ", ") : "did you mean `" + guess + "`?");
+  }
+  if (incomplete_) return;  // selections would only repeat the trouble
+  weld();
+  extra_joints();
+  check_graph();
+  if (!graph_.segments.empty()) bind();
+}
+
+}  // namespace
+
+void compile_scene(Setup& setup, const std::string& folder, Problems& problems) { Compiler(setup, folder, problems).run(); }
+
+}  // namespace osier

@@ -1,0 +1,32 @@
+// A compiled scene: everything a simulation needs.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "osier/model.hpp"
+#include "osier/state.hpp"
+#include "scene/spec.hpp"
+
+namespace osier {
+
+struct Probe {
+  std::string name;
+  Element kind;
+  Index element;
+};
+
+struct Setup {
+  std::string name, json;
+  std::vector<std::string> warnings;
+  Model model;
+  State initial;
+  SceneSpec spec;  ///< owns constraints, forces, solver settings and analysis, bound to the model
+  std::vector<Probe> probes;
+};
+
+/// Builds the graph, applies constraints and resolves selections; adds a problem for everything that does not fit together.
+void compile_scene(Setup& setup, const std::string& folder, Problems& problems);
+
+}  // namespace osier

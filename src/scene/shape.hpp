@@ -1,0 +1,34 @@
+// A curve that a rod follows: its rest shape or its initial pose. One file per family in generators/.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "core/fields.hpp"
+
+namespace osier {
+
+class Shape {
+ public:
+  virtual ~Shape() = default;
+  /// Reads files and checks what the fields alone cannot say. `folder` is where relative file names start.
+  virtual void prepare(const std::string& folder, Problems& problems) { (void)folder, (void)problems; }
+  virtual double length() const = 0;
+  virtual bool closed() const { return false; }
+  /// The points as given, when the shape is a list of points and the rod asks for no resampling.
+  virtual std::optional<std::vector<Vec3d>> own_points() const { return {}; }
+  /// `segments` pieces of equal arc length, vertices on the curve: segments + 1 points, or `segments` when closed.
+  virtual std::vector<Vec3d> sample(int segments) const = 0;
+
+  std::string where;  ///< JSON pointer
+};
+
+template <>
+std::span<const RegistryEntry<Shape>> registry<Shape>();
+
+/// Points at equal arc length along a polyline.
+std::vector<Vec3d> resample(const std::vector<Vec3d>& points, bool closed, int segments);
+double polyline_length(const std::vector<Vec3d>& points, bool closed);
+
+}  // namespace osier

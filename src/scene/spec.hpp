@@ -1,0 +1,268 @@
+// A scene as its author wrote it: the root object of the scene language and its parts. docs/scene.md and the JSON Schema are
+// generated from these descriptions.
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "forces/attachment.hpp"
+#include "forces/force.hpp"
+#include "materials/material.hpp"
+#include "scene/shape.hpp"
+#include "scene/structure.hpp"
+#include "solvers/solver.hpp"
+
+namespace osier {
+
+/// A material's name, or the material itself.
+struct MaterialRef {
+  std::string name;
+  std::optional<Material> own;
+  std::string where;
+  static const char* kind() { return "material"; }
+  static const char* help() { return Material::help(); }
+  template <class F>
+  void fields(F& f) {
+    if (!own) own.emplace();
+    own->fields(f);
+  }
+  bool read_short(const Json& j, const std::string& at, Problems&) {
+    where = at;
+    if (!j.is_string()) return false;
+    name = j.get<std::string>();
+    return true;
+  }
+  static OrderedJson short_schema(FieldDoc& doc) {
+    doc.type = "a name from `materials`, or a [material](#material)";
+    return {{"type", "string"}};
+  }
+};
+
+struct SegmentMaterial {
+  int first = 0, last = -1;
+  MaterialRef material;
+  std::string where;
+  static const char* kind() { return "segment_material"; }
+  static const char* help() { return "Another material for a stretch of a rod."; }
+  template <class F>
+  void fields(F& f) {
+    f.where(where);
+    f("first", first, "First segment; negative counts from the end");
+    f("last", last, "Last segment, included; negative counts from the end");
+    f("material", material, "Its material", {.required = true});
+  }
+};
+
+struct VelocitySpec {
+  Vec3d linear{0, 0, 0}, angular{0, 0, 0}, about{0, 0, 0};
+  static const char* kind() { return "velocity"; }
+  static const char* help() { return "Initial velocity: linear + angular × (x − about)."; }
+  template <class F>
+  void fields(F& f) {
+    f("linear", linear, "Common velocity", {.unit = "m/s"});
+    f("angular", angular, "Angular velocity", {.unit = "rad/s"});
+    f("about", about, "Centre of the rotation", {.unit = "m"});
+  }
+};
+
+struct RodSpec {
+  std::string name;
+  Tagged<Shape> shape, pose;
+  std::optional<int> segments;
+  std::optional<double> segment_length;
+  MaterialRef material;
+  std::vector<SegmentMaterial> segment_materials;
+  std::optional<Vec3d> up;
+  VelocitySpec velocity;
+  std::string where;
+  static const char* kind() { return "rod"; }
+  static const char* help() { return "One rod along a curve."; }
+  template <class F>
+  void fields(F& f) {
+    f.where(where);
+    f("name", name, "Name for selections; `rod0`, `rod1`, … when left out");
+    f("shape", shape, "Rest shape", {.required = true});
+    f("pose", pose, "Initial shape, where it differs from the rest shape; sampled like the rod", {});
+    f("segments", segments, "Number of segments, of equal length", {.min = 1, .max = 100000000});
+    f("segment_length", segment_length, "Wanted segment length, instead of `segments`", {.unit = "m", .min = 0, .above_min = true});
+    f("material", material, "Material", {.required = true});
+    f("segment_materials", segment_materials, "Exceptions along the rod; later ones win");
+    f("up", up, "Direction near which d1 of the first segment points; frames follow by parallel transport");
+    f("velocity", velocity, "Initial velocity");
+  }
+};
+
+struct WeldSpec {
+  Selection vertices;
+  bool joint = true;
+  std::optional<double> bend_twist;
+  double tolerance = 1e-6;
+  std::string where;
+  static const char* kind() { return "weld"; }
+  static const char* help() {
+    return "Makes vertices of several rods one vertex. With `joint` the rods keep their rest angle there (every segment of one rod "
+           "with every segment of another); without, they are hinged freely.";
+  }
+  template <class F>
+  void fields(F& f) {
+    f.where(where);
+    f("vertices", vertices, "Two or more vertices at the same place", {.required = true});
+    f("joint", joint, "Whether the angle between the rods is kept");
+    f("bend_twist", bend_twist, "Bending and twisting stiffness of these joints, when it differs from the rods'", {.unit = "N·m²", .min = 0, .above_min = true});
+    f("tolerance", tolerance, "Largest distance between the vertices", {.unit = "m", .min = 0});
+  }
+};
+
+struct JointSpec {
+  Selection segments;
+  std::optional<double> bend_twist;
+  std::optional<Quatd> rest_rotation;
+  std::string where;
+  static const char* kind() { return "joint"; }
+  static const char* help() { return "An extra joint between two segments, with the present angle as rest angle unless given."; }
+  template <class F>
+  void fields(F& f) {
+    f.where(where);
+    f("segments", segments, "The two segments", {.required = true});
+    f("bend_twist", bend_twist, "Bending and twisting stiffness; the segments' own when left out", {.unit = "N·m²", .min = 0, .above_min = true});
+    f("rest_rotation", rest_rotation, "Rest rotation conj(q_a) q_b");
+  }
+};
+
+struct FractureSpec {
+  double strain_limit = 0.005;
+  static const char* kind() { return "fracture"; }
+  static const char* help() { return "Breaking of segments without a limit of their own; tested after every time step."; }
+  template <class F>
+  void fields(F& f) {
+    f("strain_limit", strain_limit, "A segment breaks when |C^ss| reaches this strain", {.min = 0, .above_min = true, .required = true});
+  }
+};
+
+struct ProbeSpec {
+  std::string name;
+  Selection vertex, segment, joint;
+  std::string where;
+  static const char* kind() { return "probe"; }
+  static const char* help() {
+    return "Columns of `probes.csv`. A vertex gives position and velocity; a segment its frame, section force and tension; a "
+           "joint its moment and bending angle.";
+  }
+  template <class F>
+  void fields(F& f) {
+    f.where(where);
+    f("name", name, "Prefix of the columns", {.required = true});
+    f("vertex", vertex, "One vertex: x y z [m], vx vy vz [m/s]");
+    f("segment", segment, "One segment: frame qx qy qz qw, force fx fy fz [N] in world axes, tension [N]");
+    f("joint", joint, "One joint: moment mx my mz [N·m] in world axes, angle [rad] away from rest");
+  }
+};
+
+enum class Rate : std::uint8_t { none, frame, step };
+template <>
+struct Choices<Rate> {
+  static constexpr std::array<const char*, 3> names{"none", "frame", "step"};
+};
+
+struct OutputSpec {
+  std::vector<std::string> formats{"hdf5"};
+  Rate diagnostics = Rate::frame;
+  Rate probes = Rate::frame;
+  std::string where;
+  static const char* kind() { return "output"; }
+  static const char* help() { return "What a run writes into its folder."; }
+  template <class F>
+  void fields(F& f) {
+    f.where(where);
+    f("formats", formats, "Trajectory formats, see `osier list formats`; `hdf5` when left out");
+    f("diagnostics", diagnostics, "How often a line goes to `diagnostics.csv`");
+    f("probes", probes, "How often a line goes to `probes.csv`");
+  }
+};
+
+class Analysis {
+ public:
+  virtual ~Analysis() = default;
+};
+template <>
+std::span<const RegistryEntry<Analysis>> registry<Analysis>();
+
+class DynamicAnalysis final : public Analysis {
+ public:
+  double step = 1e-3, duration = 1, fps = 30;
+  std::optional<int> iterations;
+  std::optional<double> tolerance;
+  static const char* kind() { return "dynamic"; }
+  static const char* help() { return "Time stepping with a fixed step. A frame is ⌈1/(fps·step)⌉ whole steps, so frames may lie a little more than 1/fps apart."; }
+  template <class F>
+  void fields(F& f) {
+    f("step", step, "Time step h", {.unit = "s", .min = 0, .above_min = true});
+    f("duration", duration, "Simulated time, rounded up to whole frames", {.unit = "s", .min = 0, .above_min = true});
+    f("fps", fps, "Frames per second", {.unit = "1/s", .min = 0, .above_min = true});
+    f("iterations", iterations, "Short for /solver/iterations", {.min = 1});
+    f("tolerance", tolerance, "Short for /solver/tolerance", {.min = 0, .max = 1, .above_min = true});
+  }
+};
+
+class StaticAnalysis final : public Analysis {
+ public:
+  int load_steps = 1;
+  double duration = 1;
+  bool ramp = true;
+  double tolerance = 1e-8;
+  int max_iterations = 200;
+  static const char* kind() { return "static"; }
+  static const char* help() {
+    return "Equilibrium, found in load steps; a step that does not converge is cut in halves, and the run fails if that does not "
+           "help. Each load step is a frame; keyframes are read at its pseudo-time.";
+  }
+  template <class F>
+  void fields(F& f) {
+    f("load_steps", load_steps, "Steps from no load to full load", {.min = 1});
+    f("duration", duration, "Pseudo-time of the last step, for keyframes", {.unit = "s", .min = 0, .above_min = true});
+    f("ramp", ramp, "Whether loads grow in proportion to the pseudo-time; `false` takes them as keyframed");
+    f("tolerance", tolerance, "Largest left-over force, relative to the largest force at work", {.min = 1e-15, .max = 1});
+    f("max_iterations", max_iterations, "Iterations per load step", {.min = 1});
+  }
+};
+
+struct SceneSpec {
+  std::string schema, name, description;
+  std::map<std::string, Material> materials;
+  std::vector<RodSpec> rods;
+  std::vector<Tagged<Structure>> structures;
+  std::vector<WeldSpec> welds;
+  std::vector<JointSpec> joints;
+  std::vector<Tagged<Attachment>> constraints;
+  std::vector<Tagged<Force>> forces;
+  std::optional<FractureSpec> fracture;
+  Tagged<SolverSettings> solver;
+  Tagged<Analysis> analysis;
+  std::vector<ProbeSpec> probes;
+  OutputSpec output;
+
+  static const char* kind() { return "scene"; }
+  static const char* help() { return "The root object."; }
+  template <class F>
+  void fields(F& f) {
+    f("$schema", schema, "For editors: where the JSON Schema lies");
+    f("name", name, "Name; the file's name when left out");
+    f("description", description, "What the scene shows");
+    f("materials", materials, "Materials by name");
+    f("rods", rods, "Rods along curves");
+    f("structures", structures, "Generated graphs");
+    f("welds", welds, "Vertices that become one");
+    f("joints", joints, "Extra joints");
+    f("constraints", constraints, "What is held or driven");
+    f("forces", forces, "Loads; without any, not even gravity acts");
+    f("fracture", fracture, "Breaking");
+    f("solver", solver, "Solver and its settings; `stable_cosserat` with its defaults when left out");
+    f("analysis", analysis, "Dynamics (default) or statics");
+    f("probes", probes, "Measured points");
+    f("output", output, "What to write");
+  }
+};
+
+}  // namespace osier
