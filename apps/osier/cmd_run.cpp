@@ -1,0 +1,89 @@
+// osier run: simulate a scene and write its results.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <chrono>
+#include <csignal>
+#include <fstream>
+
+#include "commands.hpp"
+#include "osier/osier.hpp"
+#include "progress.hpp"
+#include "scene_option.hpp"
+
+namespace osier::cli {
+
+namespace {
+
+std::atomic<bool> interrupted{false};
+static_assert(std::atomic<bool>::is_always_lock_free);  // safe to set in a signal handler
+
+void on_interrupt(int) {
+  interrupted.store(true, std::memory_order_relaxed);
+  std::signal(SIGINT, SIG_DFL);  // a second Ctrl-C does not wait
+}
+
+struct Options {
+  SceneOption scene;
+  std::string folder, stats;
+  int frames = -1;
+  bool quiet = false;
+};
+
+void write_stats(const std::string& file, const RunStats& stats) {
+  std::ofstream out(file);
+  out << stats.to_json();
+  if (!out.flush()) throw RunError(file + ": cannot be written");
+}
+
+int run(const Options& o) {
+  const Scene scene = o.scene.load();
+  if (!o.stats.empty() && !std::ofstream(o.stats, std::ios::app)) throw InputError({{o.stats, "cannot be written", "name a file in a folder that exists"}});
+  if (!o.quiet)
+    for (const std::string& w : scene.warnings()) fmt::print(stderr, "warning: {}\n", w);
+  const std::filesystem::path folder = o.folder.empty() ? std::filesystem::path("out") / scene.name() : std::filesystem::path(o.folder);
+
+  std::signal(SIGINT, on_interrupt);
+  std::signal(SIGTERM, on_interrupt);
+  Progress progress(scene.name(), o.quiet);
+  RunOptions options;
+  options.folder = folder;
+  options.frames = o.frames;
+  options.interrupt = &interrupted;
+  options.progress = [&](int frame, int frames, double ms) { progress.update(frame, frames, ms); };
+  const RunStats stats = run_scene(scene, options);
+  progress.finish();
+  if (!o.stats.empty()) write_stats(o.stats, stats);
+
+  if (!stats.error.empty()) {
+    fmt::print(stderr, "error: {}\n{} frames kept in {}\n", stats.error, stats.frames + 1, folder.string());
+    return kRunFailed;
+  }
+  if (stats.interrupted) {
+    fmt::print(stderr, "interrupted at t = {:.4g} s; the files in {} are complete up to here\n", stats.simulated_seconds, folder.string());
+    return kRunFailed;
+  }
+  if (!o.quiet) {
+    if (stats.steps_not_converged > 0)
+      fmt::print(stderr, "warning: {} of {} steps stopped at the iteration limit above their tolerance\n", stats.steps_not_converged, stats.steps);
+    fmt::print("{} frames, {} steps in {:.2f} s ({:.2f} ms/frame, {:.1f} ns per vertex and iteration) -> {}\n", stats.frames, stats.steps,
+               stats.wall_seconds, stats.ms_per_frame_median, stats.ns_per_vertex_iteration, folder.string());
+  }
+  return kDone;
+}
+
+}  // namespace
+
+Command add_run(CLI::App& app) {
+  auto o = std::make_shared<Options>();
+  CLI::App* sub = app.add_subcommand("run", "Simulate a scene");
+  o->scene.add_to(*sub);
+  sub->add_option("-o,--output", o->folder, "Folder for the results (default: out/<scene name>)");
+  sub->add_option("--frames", o->frames, "Number of frames instead of the scene's")->check(CLI::NonNegativeNumber);
+  sub->add_option("--stats", o->stats, "Write counts and timings to this JSON file");
+  sub->add_flag("--quiet", o->quiet, "Only errors");
+  return {sub, [o] { return run(*o); }};
+}
+
+}  // namespace osier::cli

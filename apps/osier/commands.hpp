@@ -1,0 +1,26 @@
+// The subcommands. Each adds itself to the command line and returns what to do when it is chosen.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <functional>
+
+namespace osier::cli {
+
+/// Exit codes.
+constexpr int kDone = 0, kRunFailed = 1, kBadInput = 2;
+
+using Action = std::function<int()>;
+struct Command {
+  CLI::App* app;
+  Action action;
+};
+
+Command add_run(CLI::App& app);
+Command add_check(CLI::App& app);
+Command add_info(CLI::App& app);
+Command add_list(CLI::App& app);
+Command add_version(CLI::App& app);
+Command add_schema(CLI::App& app);
+Command add_reference(CLI::App& app);
+
+}  // namespace osier::cli

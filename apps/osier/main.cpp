@@ -1,0 +1,33 @@
+// osier: simulate rods from the command line.
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "commands.hpp"
+#include "osier/error.hpp"
+
+int main(int argc, char** argv) {
+  using namespace osier::cli;
+  CLI::App app{"Osier simulates slender things: hair, yarn, cables, ropes, trees, springs, bridges."};
+  app.require_subcommand(1);
+  app.footer("Exit codes: 0 done, 1 the run failed, 2 bad input. Scene language: docs/scene.md.");
+  const std::vector<Command> commands{add_run(app),  add_check(app),   add_info(app),     add_list(app),
+                                      add_schema(app), add_reference(app), add_version(app)};
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& e) {
+    return app.exit(e) == 0 ? kDone : kBadInput;
+  }
+  try {
+    for (const Command& c : commands)
+      if (c.app->parsed()) return c.action();
+  } catch (const osier::InputError& e) {
+    for (const osier::Problem& p : e.problems()) fmt::print(stderr, "error: {}\n", to_string(p));
+    if (e.problems().size() > 1) fmt::print(stderr, "{} problems\n", e.problems().size());
+    return kBadInput;
+  } catch (const std::exception& e) {
+    fmt::print(stderr, "error: {}\n", e.what());
+    return kRunFailed;
+  }
+  return kDone;
+}

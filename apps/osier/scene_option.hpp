@@ -1,0 +1,43 @@
+// The scene argument and the options that change it, shared by run, check and info.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <vector>
+
+#include "osier/scene.hpp"
+
+namespace osier::cli {
+
+struct SceneOption {
+  std::string file, solver, precision;
+  int threads = 0;
+  std::vector<std::string> sets;
+
+  void add_to(CLI::App& app) {
+    app.add_option("SCENE", file, "Scene file (JSON)")->required();
+    app.add_option("--solver", solver, "Another solver, with its default settings");
+    app.add_option("--precision", precision, "Number type of the solver: float or double");
+    app.add_option("--threads", threads, "Threads of the solver");
+    app.add_option("--set", sets, "Change a value of the scene: /json/pointer=value (repeatable)")->allow_extra_args(false);
+  }
+
+  Scene load() const {
+    LoadOptions options;
+    options.solver = solver;
+    std::vector<Problem> problems;
+    for (const std::string& s : sets) {
+      try {
+        options.overrides.push_back(Override::parse(s));
+      } catch (const InputError& e) {
+        problems.insert(problems.end(), e.problems().begin(), e.problems().end());
+      }
+    }
+    if (!problems.empty()) throw InputError(problems);
+    if (!precision.empty()) options.solver_settings.push_back({"precision", '"' + precision + '"'});
+    if (threads != 0) options.solver_settings.push_back({"threads", std::to_string(threads)});
+    return Scene::load(file, options);
+  }
+};
+
+}  // namespace osier::cli

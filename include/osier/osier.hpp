@@ -1,0 +1,11 @@
+// The whole public API.
+#pragma once
+
+#include "osier/error.hpp"
+#include "osier/frame.hpp"
+#include "osier/io.hpp"
+#include "osier/model.hpp"
+#include "osier/scene.hpp"
+#include "osier/simulation.hpp"
+#include "osier/state.hpp"
+#include "osier/types.hpp"

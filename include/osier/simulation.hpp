@@ -1,0 +1,96 @@
+// Runs a scene, step by step or as a whole.
+#pragma once
+
+#include <atomic>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "osier/frame.hpp"
+#include "osier/scene.hpp"
+
+namespace osier {
+
+/// Numbers that tell how a state is doing. Energies in J, strains without unit, curvature in 1/m.
+struct Diagnostics {
+  double time = 0;
+  long step = 0;
+  double kinetic = 0, stretch_shear = 0, bend_twist = 0, external = 0;
+  double total() const { return kinetic + stretch_shear + bend_twist + external; }
+  double residual = 0, residual_relative = 0;  ///< of the last step's equations [N]; relative to the largest force at work
+  double max_stretch = 0;                      ///< largest |C^ss|
+  double max_bend = 0;                         ///< largest change of curvature or twist (2/l)|Im| [1/m]
+  Vec3d momentum, angular_momentum;
+  int iterations = 0;
+  Index vertices_alive = 0, segments_alive = 0;
+};
+
+class Simulation {
+ public:
+  explicit Simulation(const Scene& scene);
+  ~Simulation();
+  Simulation(Simulation&&) noexcept;
+
+  /// One time step, or one load step of a static analysis. Throws RunError when the state is no longer finite (the state then
+  /// still is the last good one) or a static step cannot be converged. `measure` also evaluates the step's residual.
+  StepReport step(bool measure = false);
+  /// As many steps as a frame has; `after_step` runs after each.
+  void advance_frame(const std::function<bool()>& after_step = {});
+
+  bool is_static() const;
+  int frame_count() const;      ///< frames after the initial one
+  int steps_per_frame() const;
+  double time_step() const;     ///< 0 for statics
+
+  const Model& model() const;   ///< changes when something breaks
+  const State& state() const;
+  State& mutable_state();       ///< for tests and bindings that set their own initial state
+  Diagnostics diagnostics() const;
+  const StepReport& last_report() const;
+  Frame frame(int index) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+struct RunOptions {
+  std::filesystem::path folder;  ///< empty: nothing is written
+  int frames = -1;               ///< fewer or more frames than the scene says
+  const std::atomic<bool>* interrupt = nullptr;  ///< set from a signal handler; the run stops after the step at hand
+  std::function<void(int frame, int frames, double ms)> progress;
+};
+
+/// What a run did; `--stats` writes it as JSON.
+struct RunStats {
+  Index vertices = 0, segments = 0, joints = 0;
+  int frames = 0;
+  long steps = 0;
+  long iterations = 0;       ///< sweeps or Newton iterations in all
+  int threads = 1;
+  std::string precision, simd, solver;
+  double ms_per_frame_min = 0, ms_per_frame_median = 0;
+  double ns_per_vertex_iteration = 0;  ///< from the fastest frame
+  double wall_seconds = 0;
+  double simulated_seconds = 0;
+  double energy_total = 0, max_stretch = 0, max_bend = 0, residual = 0;
+  long steps_not_converged = 0;
+  Index vertices_alive = 0, segments_alive = 0;
+  bool non_finite = false;
+  bool interrupted = false;
+  std::string error;         ///< why the run failed, or empty
+  std::string to_json() const;
+};
+
+/// Runs and records. A run that fails keeps the frames written so far, reports them in the stats and leaves `error` set.
+/// Throws InputError when the folder cannot be written to.
+RunStats run_scene(const Scene& scene, const RunOptions& options);
+
+/// Counts, ranges and estimates for `osier info`.
+std::string scene_info_json(const Scene& scene);
+std::string scene_info_text(const Scene& scene);
+
+const char* version();
+
+}  // namespace osier

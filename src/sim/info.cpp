@@ -1,0 +1,94 @@
+// What a scene holds, before it runs.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "osier/simulation.hpp"
+#include "scene/setup.hpp"
+
+namespace osier {
+
+namespace {
+
+struct Range {
+  double low = INFINITY, high = -INFINITY;
+  void add(double v) { low = std::min(low, v), high = std::max(high, v); }
+};
+
+OrderedJson range_json(const Range& r) { return r.high < r.low ? OrderedJson(nullptr) : OrderedJson{{"min", r.low}, {"max", r.high}}; }
+
+OrderedJson info(const Scene& scene) {
+  const Model& m = scene.model();
+  const Setup& setup = scene.setup();
+  const Simulation simulation(scene);
+  Range length, stretch, bend, mass;
+  double total_mass = 0;
+  for (Index v = 0; v < m.vertex_count(); ++v) mass.add(m.vertex_mass[v]), total_mass += m.vertex_mass[v];
+  for (Index s = 0; s < m.segment_count(); ++s) {
+    length.add(m.segment_rest_length[s]);
+    stretch.add(m.segment_stretch_stiffness[s] / m.segment_rest_length[s]);
+  }
+  Index joints = 0, half_joints = 0;
+  for (Index j = 0; j < m.joint_count(); ++j) {
+    bend.add(m.joint_stiffness[j] * m.joint_length[j] / 4);
+    ++(m.joint_is_clamp[j] ? half_joints : joints);
+  }
+  // Model and State in double, plus what the solver keeps.
+  const auto nv = static_cast<std::size_t>(m.vertex_count()), ns = static_cast<std::size_t>(m.segment_count()), nj = static_cast<std::size_t>(m.joint_count());
+  const std::size_t model_bytes = nv * (2 * 8 + 1 + 4 + 4) + ns * (8 + 5 * 8 + 1 + 2 * 4 + 4 + 4) + nj * (8 + 32 + 3 * 8 + 2 + 2 * 4);
+  const std::size_t state_bytes = 2 * (nv * 3 * 24 + ns * (32 + 8)) + nv * (24 + 8 + 1 + 24) + ns * (1 + 32 + 3 * 24);
+  return {{"name", scene.name()},
+          {"vertices", m.vertex_count()},
+          {"segments", m.segment_count()},
+          {"joints", joints},
+          {"clamp_half_joints", half_joints},
+          {"rods", m.rods.size()},
+          {"vertex_colors", m.vertex_colors.count()},
+          {"segment_colors", m.segment_colors.count()},
+          {"solver", setup.spec.solver->name()},
+          {"analysis", simulation.is_static() ? "static" : "dynamic"},
+          {"time_step", simulation.time_step()},
+          {"frames", simulation.frame_count()},
+          {"steps_per_frame", simulation.steps_per_frame()},
+          {"mass_total", total_mass},
+          {"vertex_mass", range_json(mass)},
+          {"segment_length", range_json(length)},
+          {"stretch_shear", range_json(stretch)},
+          {"bend_twist", range_json(bend)},
+          {"stiffness_ratio_R", simulation.is_static() ? OrderedJson(nullptr) : OrderedJson(m.stiffness_ratio(simulation.time_step()))},
+          {"bytes_estimate", model_bytes + state_bytes + setup.spec.solver->bytes(m)}};
+}
+
+}  // namespace
+
+std::string scene_info_json(const Scene& scene) { return info(scene).dump(2) + "\n"; }
+
+std::string scene_info_text(const Scene& scene) {
+  const OrderedJson j = info(scene);
+  const auto range = [&](const char* key, const char* unit) {
+    if (j[key].is_null()) return std::string("none");
+    return fmt::format("{:.4g} … {:.4g} {}", j[key]["min"].get<double>(), j[key]["max"].get<double>(), unit);
+  };
+  std::string text = fmt::format("{}\n", scene.name());
+  text += fmt::format("  vertices {}, segments {}, joints {} (+ {} half-joints of clamps), rods {}\n", j["vertices"].get<int>(),
+                      j["segments"].get<int>(), j["joints"].get<int>(), j["clamp_half_joints"].get<int>(), j["rods"].get<int>());
+  text += fmt::format("  colours: {} for vertices, {} for segments\n", j["vertex_colors"].get<int>(), j["segment_colors"].get<int>());
+  text += fmt::format("  mass {:.4g} kg, per vertex {}\n", j["mass_total"].get<double>(), range("vertex_mass", "kg"));
+  text += fmt::format("  segment length {}\n", range("segment_length", "m"));
+  text += fmt::format("  stretch/shear EA {}\n", range("stretch_shear", "N"));
+  text += fmt::format("  bend/twist EI {}\n", range("bend_twist", "N·m²"));
+  if (j["analysis"] == "dynamic") {
+    const double ratio = j["stiffness_ratio_R"].get<double>();
+    text += fmt::format("  dynamic: step {:.4g} s, {} steps per frame, {} frames\n", j["time_step"].get<double>(),
+                        j["steps_per_frame"].get<int>(), j["frames"].get<int>());
+    text += fmt::format("  stiffness ratio R = (EA/l)/(m/h²) = {:.4g}{}\n", ratio,
+                        ratio > 10 ? ": a few sweeps per step will not converge; use a smaller step, more iterations or `newton`" : "");
+  } else {
+    text += fmt::format("  static: {} load steps\n", j["frames"].get<int>());
+  }
+  text += fmt::format("  solver {}, about {:.1f} MB\n", j["solver"].get<std::string>(), j["bytes_estimate"].get<double>() / 1e6);
+  return text;
+}
+
+}  // namespace osier

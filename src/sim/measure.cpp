@@ -1,0 +1,72 @@
+#include "sim/measure.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "energies/bend_twist.hpp"
+#include "energies/stretch_shear.hpp"
+
+namespace osier {
+
+static Vec3d strain_vector(const Model& m, const State& state, Index s) {
+  const auto [a, b] = m.segment_vertices[s];
+  return (1 / m.segment_rest_length[s]) * (state.vertex_position[b] - state.vertex_position[a]) - director3(state.frame_rotation[s]);
+}
+
+static Quatd joint_deviation(const Model& m, const State& state, Index j) {
+  const auto [a, b] = m.joint_frames[j];
+  return bend_twist::deviation(state.frame_rotation[a], state.frame_rotation[b], m.joint_rest_rotation[j]);
+}
+
+double segment_strain(const Model& m, const State& state, Index s) { return norm(strain_vector(m, state, s)); }
+
+Vec3d section_force(const Model& m, const State& state, Index s) {
+  if (!m.segment_alive[s]) return {};
+  return (m.segment_stretch_stiffness[s] / m.segment_rest_length[s]) * strain_vector(m, state, s);
+}
+
+Vec3d joint_moment(const Model& m, const State& state, Index j) {
+  if (!m.joint_alive[j]) return {};
+  return bend_twist::gradient_wb(m.joint_stiffness[j], joint_deviation(m, state, j));
+}
+
+double joint_angle(const Model& m, const State& state, Index j) {
+  const Quatd r = joint_deviation(m, state, j);
+  return 2 * std::atan2(norm(imag(r)), std::abs(r.w));
+}
+
+Diagnostics measure_state(const Model& m, const State& state) {
+  Diagnostics d;
+  d.time = state.time;
+  d.step = state.step_index;
+  const EnergyTerms e = elastic_energy(m, state.vertex_position, state.frame_rotation);
+  d.stretch_shear = e.stretch_shear;
+  d.bend_twist = e.bend_twist;
+  for (Index v = 0; v < m.vertex_count(); ++v) {
+    if (!m.vertex_alive[v]) continue;
+    ++d.vertices_alive;
+    const Vec3d p = m.vertex_mass[v] * state.vertex_velocity[v];
+    d.kinetic += 0.5 * dot(p, state.vertex_velocity[v]);
+    d.momentum += p;
+    d.angular_momentum += cross(state.vertex_position[v], p);
+  }
+  for (Index s = 0; s < m.segment_count(); ++s) {
+    if (!m.segment_alive[s]) continue;
+    ++d.segments_alive;
+    d.max_stretch = std::max(d.max_stretch, segment_strain(m, state, s));
+  }
+  for (Index j = 0; j < m.joint_count(); ++j)
+    if (m.joint_alive[j]) d.max_bend = std::max(d.max_bend, 2 / m.joint_length[j] * norm(imag(joint_deviation(m, state, j))));
+  return d;
+}
+
+Residual measure_residual(IncrementalPotential& potential, const State& end) {
+  std::vector<Vec3d> gx, gw;
+  potential.set_torque_point(end.frame_rotation);
+  potential.gradient(end.vertex_position, end.frame_rotation, gx, gw);
+  const double value = potential.residual(gx, gw).value;
+  const double scale = potential.force_scale(end.vertex_position, end.frame_rotation);
+  return {value, scale > 0 ? value / scale : 0};
+}
+
+}  // namespace osier

@@ -1,0 +1,117 @@
+#include "sim/recorder.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+
+#include "sim/measure.hpp"
+
+namespace osier {
+
+namespace fs = std::filesystem;
+
+static std::FILE* open_csv(const fs::path& path, const std::string& header) {
+  std::FILE* file = std::fopen(path.c_str(), "w");
+  if (!file) throw RunError(fmt::format("{}: cannot be written: {}", path.string(), std::strerror(errno)));
+  fmt::print(file, "{}\n", header);
+  return file;
+}
+
+/// A full disk shows up here and not as a silently short file.
+static void flush(std::FILE* file, const char* name) {
+  if (std::fflush(file) != 0 || std::ferror(file)) throw RunError(fmt::format("{}: {}", name, std::strerror(errno)));
+}
+
+static std::string probe_header(const Setup& setup) {
+  std::string header = "time";
+  for (const Probe& p : setup.probes) {
+    std::vector<const char*> columns;
+    if (p.kind == Element::vertex) columns = {"x", "y", "z", "vx", "vy", "vz"};
+    if (p.kind == Element::segment) columns = {"qx", "qy", "qz", "qw", "fx", "fy", "fz", "tension"};
+    if (p.kind == Element::joint) columns = {"mx", "my", "mz", "angle"};
+    for (const char* c : columns) header += fmt::format(",{}.{}", p.name, c);
+  }
+  return header;
+}
+
+Recorder::Recorder(const fs::path& folder, const Setup& setup, const Simulation& simulation) : setup_(setup) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error || !fs::is_directory(folder) || ::access(folder.c_str(), W_OK) != 0)
+    throw InputError({{folder.string(), fmt::format("cannot be written to: {}", error ? error.message() : std::strerror(errno)),
+                       "choose another folder with -o"}});
+  const RunInfo info{.scene_name = setup.name,
+                     .scene_json = setup.json,
+                     .version = version(),
+                     .double_precision = setup.spec.solver->precision() == Precision::double_precision,
+                     .frame_interval = simulation.steps_per_frame() * simulation.time_step()};
+  for (const std::string& name : setup.spec.output.formats) {
+    writers_.push_back(find_format(name)->make(folder));
+    writers_.back()->begin(simulation.model(), info);
+  }
+  if (setup.spec.output.diagnostics != Rate::none)
+    diagnostics_ = open_csv(folder / "diagnostics.csv",
+                            "time,step,kinetic,stretch_shear,bend_twist,external,total,residual,residual_relative,max_stretch,max_bend,"
+                            "px,py,pz,lx,ly,lz,iterations,vertices_alive,segments_alive");
+  if (setup.spec.output.probes != Rate::none && !setup.probes.empty()) probes_ = open_csv(folder / "probes.csv", probe_header(setup));
+}
+
+Recorder::~Recorder() {
+  if (diagnostics_) std::fclose(diagnostics_);
+  if (probes_) std::fclose(probes_);
+}
+
+bool Recorder::wants_residual_every_step() const { return diagnostics_ && setup_.spec.output.diagnostics == Rate::step; }
+
+void Recorder::diagnostics_line(const Simulation& simulation) {
+  const Diagnostics d = simulation.diagnostics();
+  fmt::print(diagnostics_, "{:.9g},{},{:.17g},{:.17g},{:.17g},{:.17g},{:.17g},{:.9g},{:.9g},{:.9g},{:.9g},", d.time, d.step, d.kinetic,
+             d.stretch_shear, d.bend_twist, d.external, d.total(), d.residual, d.residual_relative, d.max_stretch, d.max_bend);
+  fmt::print(diagnostics_, "{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},{},{},{}\n", d.momentum.x, d.momentum.y, d.momentum.z,
+             d.angular_momentum.x, d.angular_momentum.y, d.angular_momentum.z, d.iterations, d.vertices_alive, d.segments_alive);
+}
+
+void Recorder::probe_line(const Simulation& simulation) {
+  const State& s = simulation.state();
+  const Model& m = simulation.model();
+  fmt::print(probes_, "{:.9g}", s.time);
+  const auto put = [&](std::initializer_list<double> values) {
+    for (double v : values) fmt::print(probes_, ",{:.17g}", v);
+  };
+  for (const Probe& p : setup_.probes) {
+    if (p.kind == Element::vertex) {
+      const Vec3d &x = s.vertex_position[p.element], &v = s.vertex_velocity[p.element];
+      put({x.x, x.y, x.z, v.x, v.y, v.z});
+    } else if (p.kind == Element::segment) {
+      const Quatd& q = s.frame_rotation[p.element];
+      const Vec3d f = section_force(m, s, p.element);
+      put({q.x, q.y, q.z, q.w, f.x, f.y, f.z, dot(f, director3(q))});
+    } else {
+      const Vec3d moment = joint_moment(m, s, p.element);
+      put({moment.x, moment.y, moment.z, joint_angle(m, s, p.element)});
+    }
+  }
+  fmt::print(probes_, "\n");
+}
+
+void Recorder::frame(const Simulation& simulation, int index) {
+  for (auto& w : writers_) w->write(simulation.frame(index));
+  const bool first = index == 0;  // the initial state is a line at either rate
+  if (diagnostics_ && (first || setup_.spec.output.diagnostics == Rate::frame)) diagnostics_line(simulation);
+  if (probes_ && (first || setup_.spec.output.probes == Rate::frame)) probe_line(simulation);
+  if (diagnostics_) flush(diagnostics_, "diagnostics.csv");
+  if (probes_) flush(probes_, "probes.csv");
+}
+
+void Recorder::step(const Simulation& simulation) {
+  if (diagnostics_ && setup_.spec.output.diagnostics == Rate::step) diagnostics_line(simulation);
+  if (probes_ && setup_.spec.output.probes == Rate::step) probe_line(simulation);
+}
+
+void Recorder::end() {
+  for (auto& w : writers_) w->end();
+}
+
+}  // namespace osier

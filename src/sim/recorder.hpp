@@ -1,0 +1,38 @@
+// Writes what a run produces into its folder: trajectory formats, probes.csv, diagnostics.csv.
+#pragma once
+
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <vector>
+
+#include "osier/io.hpp"
+#include "osier/simulation.hpp"
+#include "scene/setup.hpp"
+
+namespace osier {
+
+class Recorder {
+ public:
+  /// Makes the folder. Throws InputError when it cannot be written to, before anything has been computed.
+  Recorder(const std::filesystem::path& folder, const Setup& setup, const Simulation& simulation);
+  ~Recorder();
+  Recorder(const Recorder&) = delete;
+  Recorder& operator=(const Recorder&) = delete;
+
+  void frame(const Simulation& simulation, int index);
+  void step(const Simulation& simulation);
+  void end();
+  bool wants_residual_every_step() const;
+
+ private:
+  void diagnostics_line(const Simulation& simulation);
+  void probe_line(const Simulation& simulation);
+
+  const Setup& setup_;
+  std::vector<std::unique_ptr<Writer>> writers_;
+  std::FILE* diagnostics_ = nullptr;
+  std::FILE* probes_ = nullptr;
+};
+
+}  // namespace osier

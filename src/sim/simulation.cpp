@@ -1,0 +1,214 @@
+// The simulation loop: control, step, fracture, release.
+#include "osier/simulation.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "scene/setup.hpp"
+#include "sim/measure.hpp"
+#include "solvers/potential.hpp"
+
+namespace osier {
+
+struct Simulation::Impl {
+  std::shared_ptr<const Setup> setup;
+  Model model;
+  State state, last_good;
+  Control control;
+  std::unique_ptr<Solver> solver;
+  std::vector<std::uint8_t> let_go;  ///< per constraint
+  IncrementalPotential potential;
+  StepReport report;
+  const DynamicAnalysis* dynamic = nullptr;
+  const StaticAnalysis* statics = nullptr;
+  bool breakable = false;
+
+  void prepare_control(double t, double ramp);
+  void release(double t);
+  void break_segments();
+  StepReport dynamic_step(bool measure);
+  StepReport static_step();
+  [[noreturn]] void throw_non_finite(const StepReport& r);
+};
+
+Simulation::Simulation(const Scene& scene) : impl_(std::make_unique<Impl>()) {
+  Impl& s = *impl_;
+  s.setup = scene.setup_;
+  s.model = scene.model();
+  s.state = scene.initial_state();
+  s.solver = s.setup->spec.solver->make(s.model);
+  s.dynamic = dynamic_cast<const DynamicAnalysis*>(s.setup->spec.analysis.get());
+  s.statics = dynamic_cast<const StaticAnalysis*>(s.setup->spec.analysis.get());
+  s.let_go.assign(s.setup->spec.constraints.size(), 0);
+  s.breakable = std::any_of(s.model.segment_strain_limit.begin(), s.model.segment_strain_limit.end(), [](double l) { return std::isfinite(l); });
+  s.last_good = s.state;
+}
+Simulation::~Simulation() = default;
+Simulation::Simulation(Simulation&&) noexcept = default;
+
+/// Loads and targets for the end of a step at time t.
+void Simulation::Impl::prepare_control(double t, double ramp) {
+  const auto nv = static_cast<std::size_t>(model.vertex_count()), nf = static_cast<std::size_t>(model.frame_count());
+  control.vertex_force.assign(nv, {});
+  control.vertex_damping.assign(nv, 0);
+  control.vertex_fixed.assign(nv, 0);
+  control.vertex_target.resize(nv);
+  control.frame_control.assign(nf, FrameControl::free);
+  control.frame_target.resize(nf);
+  control.frame_hinge_axis.resize(nf);
+  control.has_torque = false;
+  control.frame_torque.assign(nf, {});
+  control.frame_torque_material.assign(nf, {});
+  const LoadContext context{model, state, t, ramp};
+  for (const auto& f : setup->spec.forces) f->apply(context, control);
+  for (std::size_t i = 0; i < let_go.size(); ++i)
+    if (!let_go[i]) setup->spec.constraints[i]->apply(t, control);
+}
+
+/// Constraints whose time has come by the start of the step at hand.
+void Simulation::Impl::release(double t) {
+  bool changed = false;
+  for (std::size_t i = 0; i < let_go.size(); ++i) {
+    const auto& c = setup->spec.constraints[i];
+    if (let_go[i] || !c->release || t < *c->release * (1 - 1e-12)) continue;
+    let_go[i] = 1;
+    changed = c->let_go(model) || changed;
+  }
+  if (!changed) return;
+  update_topology(model);
+  solver->rebind(model);
+}
+
+/// After every step, so that the frame rate has no say in what breaks.
+void Simulation::Impl::break_segments() {
+  bool broken = false;
+  for (Index s = 0; s < model.segment_count(); ++s) {
+    if (!model.segment_alive[s] || !(segment_strain(model, state, s) >= model.segment_strain_limit[s])) continue;
+    model.segment_alive[s] = 0;
+    broken = true;
+  }
+  if (!broken) return;
+  update_topology(model);
+  solver->rebind(model);
+}
+
+void Simulation::Impl::throw_non_finite(const StepReport& r) {
+  const std::string what = r.worst_vertex >= 0 ? fmt::format("the position of vertex {}", r.worst_vertex)
+                                               : fmt::format("the frame of segment {}", r.worst_segment);
+  state = last_good;
+  throw RunError(fmt::format("step {}, t = {:.6g} s: {} is not finite; the last good state is kept. Use a smaller step or check "
+                             "stiffness, mass and loads there.",
+                             state.step_index + 1, state.time, what));
+}
+
+StepReport Simulation::Impl::dynamic_step(bool measure) {
+  const double h = dynamic->step;
+  release(state.time);
+  // Counting steps instead of adding h keeps key times exact over long runs.
+  const double t = static_cast<double>(state.step_index + 1) * h;
+  prepare_control(t, 1);
+  last_good = state;
+  if (measure) potential.begin(model, control, state, h);
+  report = solver->step(model, control, state, h);
+  if (report.non_finite) throw_non_finite(report);
+  if (measure) {
+    const Residual r = measure_residual(potential, state);
+    report.residual = r.value;
+    report.residual_relative = r.relative;
+  }
+  state.step_index += 1;
+  state.time = t;
+  if (breakable) break_segments();
+  return report;
+}
+
+StepReport Simulation::Impl::static_step() {
+  release(state.time);
+  const double increment = statics->duration / statics->load_steps;
+  const double end = static_cast<double>(state.step_index + 1) * increment;
+  StepReport total;
+  // The load step is taken whole if it converges, otherwise in halves, up to 2^10 pieces.
+  double done = state.time, piece = end - state.time;
+  const double least = piece / 1024;
+  while (done < end * (1 - 1e-12)) {
+    piece = std::min(piece, end - done);
+    const double t = done + piece;
+    prepare_control(t, statics->ramp ? t / statics->duration : 1);
+    last_good = state;
+    report = solver->solve_static(model, control, state, statics->tolerance, statics->max_iterations);
+    total.iterations += report.iterations;
+    if (report.non_finite || report.not_converged) {
+      state = last_good;
+      piece *= 0.5;
+      if (piece < least)
+        throw RunError(fmt::format("the static solve did not converge at load {:.4g} of {:.4g} s pseudo-time: residual {:.3g} N, {:.3g} of "
+                                   "the largest force, worst at {} {}; use more load steps, or dynamics with drag",
+                                   t, statics->duration, report.residual, report.residual_relative,
+                                   report.worst_vertex >= 0 ? "vertex" : "segment",
+                                   report.worst_vertex >= 0 ? report.worst_vertex : report.worst_segment));
+      continue;
+    }
+    done = t;
+    state.time = t;
+  }
+  total.residual = report.residual;
+  total.residual_relative = report.residual_relative;
+  report = total;
+  state.step_index += 1;
+  state.time = end;
+  if (breakable) break_segments();
+  return report;
+}
+
+StepReport Simulation::step(bool measure) { return impl_->dynamic ? impl_->dynamic_step(measure) : impl_->static_step(); }
+
+void Simulation::advance_frame(const std::function<bool()>& after_step) {
+  for (int i = 0; i < steps_per_frame(); ++i) {
+    step();
+    if (after_step && !after_step()) return;
+  }
+}
+
+bool Simulation::is_static() const { return impl_->statics != nullptr; }
+
+int Simulation::steps_per_frame() const {
+  if (is_static()) return 1;
+  return std::max(1, static_cast<int>(std::ceil(1 / (impl_->dynamic->fps * impl_->dynamic->step) - 1e-9)));
+}
+
+int Simulation::frame_count() const {
+  if (is_static()) return impl_->statics->load_steps;
+  return std::max(1, static_cast<int>(std::ceil(impl_->dynamic->duration / (steps_per_frame() * impl_->dynamic->step) - 1e-9)));
+}
+
+double Simulation::time_step() const { return is_static() ? 0 : impl_->dynamic->step; }
+const Model& Simulation::model() const { return impl_->model; }
+const State& Simulation::state() const { return impl_->state; }
+State& Simulation::mutable_state() { return impl_->state; }
+const StepReport& Simulation::last_report() const { return impl_->report; }
+
+Diagnostics Simulation::diagnostics() const {
+  Diagnostics d = measure_state(impl_->model, impl_->state);
+  const double ramp = impl_->statics && impl_->statics->ramp ? impl_->state.time / impl_->statics->duration : 1;
+  for (const auto& f : impl_->setup->spec.forces) d.external += f->potential({impl_->model, impl_->state, impl_->state.time, ramp});
+  d.residual = impl_->report.residual;
+  d.residual_relative = impl_->report.residual_relative;
+  d.iterations = impl_->report.iterations;
+  return d;
+}
+
+Frame Simulation::frame(int index) const {
+  const Impl& s = *impl_;
+  return {.index = index,
+          .time = s.state.time,
+          .vertex_position = s.state.vertex_position,
+          .vertex_velocity = s.state.vertex_velocity,
+          .segment_frame = std::span(s.state.frame_rotation).first(static_cast<std::size_t>(s.model.segment_count())),
+          .segment_alive = s.model.segment_alive};
+}
+
+const char* version() { return OSIER_VERSION; }
+
+}  // namespace osier
