@@ -24,6 +24,6 @@ struct Residual {
   double value, relative;
 };
 /// Left-over of the step's equations at its end; `potential` was begun at its start.
-Residual measure_residual(IncrementalPotential& potential, const State& end);
+Residual measure_residual(IncrementalPotential& potential, const State& start, const State& end);
 
 }  // namespace osier

@@ -114,7 +114,7 @@ StepReport Simulation::Impl::dynamic_step(bool measure) {
   report = solver->step(model, control, state, h);
   if (report.non_finite) throw_non_finite(report);
   if (measure) {
-    const Residual r = measure_residual(potential, state);
+    const Residual r = measure_residual(potential, last_good, state);
     report.residual = r.value;
     report.residual_relative = r.relative;
   }

@@ -3,12 +3,15 @@
 //   Phi(x, q) = sum m/(2 h^2) |x - y|^2 + c/(2 h) |x - x_t|^2            inertia and velocity-linear loads
 //             + sum stretch_shear + bend_twist                           elasticity
 //             + sum tau/h (the same with the strains of x_t, q_t)        Kelvin-Voigt
-//             - sum 2 (M q_k).q                                          torques
+//             - sum M.log(q conj(q_k))                                   torques
 //
 //   y = x_t + h v_t + h^2 f/m; for statics the first line becomes -f.x and damping is left out.
 //
-// A torque has no potential in general; -2 (M q_k).q has the right gradient at the point q_k where it was set up (dq = w q/2
-// gives -M.w), which is all that a step of any solver needs.
+// A torque has no potential in general; -M.log(q conj(q_k)) has the right gradient at the point q_k where it was set up and is
+// the work done along a turn about a fixed axis, which is all that a line search needs.
+//
+// The unknowns are displacements u = x - x_t: edges are formed as (x_b - x_a)_t + u_b - u_a, so that rounding scales with the
+// motion and not with world coordinates. With stiff stretching that is the difference between 1e-5 and 1e-12.
 #pragma once
 
 #include <vector>
@@ -41,16 +44,16 @@ class IncrementalPotential {
   /// Sets q_k, the point around which torques are linearised.
   void set_torque_point(const std::vector<Quatd>& q);
 
-  EnergyTerms value(const std::vector<Vec3d>& x, const std::vector<Quatd>& q) const;
+  EnergyTerms value(const std::vector<Vec3d>& u, const std::vector<Quatd>& q) const;
   /// gx per vertex [N], gw per frame (spatial rotation vector) [N m]; entries of fixed vertices and frames are reactions.
-  void gradient(const std::vector<Vec3d>& x, const std::vector<Quatd>& q, std::vector<Vec3d>& gx, std::vector<Vec3d>& gw) const;
+  void gradient(const std::vector<Vec3d>& u, const std::vector<Quatd>& q, std::vector<Vec3d>& gx, std::vector<Vec3d>& gw) const;
 
   /// Calls sink(node_row, node_col, block) for the blocks of the Hessian, both triangles; nodes are vertices first, then frames.
   template <class Sink>
-  void hessian(const std::vector<Vec3d>& x, const std::vector<Quatd>& q, Sink&& sink) const;
+  void hessian(const std::vector<Vec3d>& u, const std::vector<Quatd>& q, Sink&& sink) const;
 
   /// Largest force [N] among loads, section forces and moments over length: what a residual is small against.
-  double force_scale(const std::vector<Vec3d>& x, const std::vector<Quatd>& q) const;
+  double force_scale(const std::vector<Vec3d>& u, const std::vector<Quatd>& q) const;
 
   /// Largest left-over force or moment/length of free vertices and frames, with where it is.
   struct Residual {
@@ -61,17 +64,22 @@ class IncrementalPotential {
 
   double inertia_weight(Index v) const { return weight_[v]; }
   Vec3d torque(Index frame, const Quatd& q) const;
+  /// (x_b - x_a)/l at displacements u.
+  Vec3d edge_over_length(const std::vector<Vec3d>& u, Index segment) const;
+  /// Weight of a segment in the quadratic form of positions alone: (1 + alpha) k/l^2.
+  double position_stiffness(Index segment) const;
 
  private:
   const Model* model_ = nullptr;
   const Control* control_ = nullptr;
   double h_ = 0;
-  std::vector<Vec3d> start_;         ///< x_t
+  std::vector<Vec3d> edge_start_;    ///< (x_b - x_a)/l of x_t
   std::vector<double> weight_;       ///< m/h^2 + c/h
   std::vector<Vec3d> pull_;          ///< f + m v_t/h: gradient of the first line at x_t, negated
   std::vector<Vec3d> strain_prev_;   ///< Gamma of x_t, q_t per segment
   std::vector<Quatd> rotation_prev_; ///< conj(qa) qb of q_t per joint
-  std::vector<Quatd> torque_pull_;   ///< 2 M q_k per frame
+  std::vector<Quatd> torque_point_;  ///< q_k
+  std::vector<Vec3d> torque_;        ///< M at q_k
 };
 
 // --- implementation of the template -----------------------------------------------------------------------------------------

@@ -27,7 +27,7 @@ void add_joint_hessian(double k, const Quatd& r, Index a, Index b, Sink&& sink) 
 }
 
 template <class Sink>
-void IncrementalPotential::hessian(const std::vector<Vec3d>& x, const std::vector<Quatd>& q, Sink&& sink) const {
+void IncrementalPotential::hessian(const std::vector<Vec3d>& u, const std::vector<Quatd>& q, Sink&& sink) const {
   const Model& m = *model_;
   const Index first_frame = m.vertex_count();
   for (Index v = 0; v < m.vertex_count(); ++v) sink(v, v, identity3(weight_[v]));
@@ -36,7 +36,7 @@ void IncrementalPotential::hessian(const std::vector<Vec3d>& x, const std::vecto
     if (!m.segment_alive[s]) continue;
     const auto [a, b] = m.segment_vertices[s];
     const double l = m.segment_rest_length[s], k = m.segment_stretch_stiffness[s];
-    const Vec3d p = (1 / l) * (x[b] - x[a]);
+    const Vec3d p = edge_over_length(u, s);
     add_segment_hessian(k, l, p, director3(q[s]), a, b, first_frame + s, sink);
     if (h_ > 0 && m.segment_tau_stretch[s] > 0) {
       const Vec3d r = Vec3d{0, 0, 1} + strain_prev_[s];

@@ -1,14 +1,21 @@
 // Symbols: dx vertex displacement [m], w rotation vector of a frame in the world [rad], H Hessian of Phi, g its gradient.
-// One iteration: solve (H + sigma diag) (dx, w) = -g, x += t dx, q <- exp(t w/2) q.
+// u displacement since the start of the step. One iteration: solve (H + sigma diag) (dx, w) = -g, u += t dx, q <- exp(t w/2) q.
 //
 // Deviations from a textbook Newton:
+//  0. After every trial turn the positions are solved for exactly at the new frames (Phi is quadratic in them, with a constant
+//     matrix). Otherwise a straight move of the vertices along a turning rod stretches it, and with EA >> EI/L^2 the line
+//     search would creep.
 //  1. sigma grows from 0 until LDL^T has only positive pivots, so the direction always descends. Null modes (the spin of a
-//     straight cable between two pins) are met the same way.
+//     straight cable between two pins) are met the same way. Only rotations are shifted, by sigma F l with F the largest force
+//     at work: positions are convex anyway, and shifting them by a share of EA/l would drown every soft mode.
 //  2. Rotations longer than one radian are scaled back: the quadratic model does not reach further.
-//  3. Near the rounding floor of Phi the line search accepts a step that lowers the residual instead.
+//  3. A dead couple has no potential and its equilibria may be saddles of the surrogate. With torques the Newton equation of
+//     the residual itself is tried first: J = H - [g]x/2 + [M_follower]x, not symmetric, judged by the residual.
+//  4. Near the rounding floor of Phi the line search accepts a step that lowers the residual instead.
 #include "solvers/newton/newton.hpp"
 
 #include <Eigen/SparseCholesky>
+#include <Eigen/SparseLU>
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -36,31 +43,39 @@ class NewtonSolver final : public Solver {
   void rebind(const Model&) override { pattern_known_ = false; }
 
   StepReport step(const Model& m, const Control& c, State& state, double h) override {
-    const std::vector<Vec3d> before = state.vertex_position;
     potential_.begin(m, c, state, h);
-    std::vector<Vec3d> x = before;
-    for (Index v = 0; v < m.vertex_count(); ++v)
-      if (!c.vertex_fixed[v] && m.vertex_alive[v]) x[v] += h * state.vertex_velocity[v];
-    StepReport report = minimise(m, c, x, state.frame_rotation, settings_.tolerance, settings_.max_iterations);
+    u_.resize(state.vertex_position.size());
+    for (Index v = 0; v < m.vertex_count(); ++v) u_[v] = m.vertex_alive[v] ? h * state.vertex_velocity[v] : Vec3d{};
+    const StepReport report = minimise(m, c, state, settings_.tolerance, settings_.max_iterations);
     state.vertex_velocity_previous = state.vertex_velocity;
-    for (Index v = 0; v < m.vertex_count(); ++v) state.vertex_velocity[v] = (1 / h) * (x[v] - before[v]);
-    state.vertex_position = std::move(x);
+    for (Index v = 0; v < m.vertex_count(); ++v) state.vertex_velocity[v] = (1 / h) * u_[v];
     return report;
   }
 
   StepReport solve_static(const Model& m, const Control& c, State& state, double tolerance, int max_iterations) override {
     potential_.begin(m, c, state, 0);
-    return minimise(m, c, state.vertex_position, state.frame_rotation, tolerance, max_iterations);
+    u_.assign(state.vertex_position.size(), {});
+    return minimise(m, c, state, tolerance, max_iterations);
   }
 
  private:
-  StepReport minimise(const Model& m, const Control& c, std::vector<Vec3d>& x, std::vector<Quatd>& q, double tolerance,
-                      int max_iterations);
+  /// From displacements u_; adds them to the state's positions at the end.
+  StepReport minimise(const Model& m, const Control& c, State& state, double tolerance, int max_iterations);
   void number_unknowns(const Model& m, const Control& c);
-  void assemble(const std::vector<Vec3d>& x, const std::vector<Quatd>& q);
+  void assemble(const std::vector<Vec3d>& u, const std::vector<Quatd>& q);
+  /// Matrix of the positions alone; the same for x, y and z.
+  void factor_positions(const Model& m);
+  void solve_positions(const Model& m, std::vector<Vec3d>& u, const std::vector<Quatd>& q);
+  void set_rhs();
+  bool set_direction(const Model& m, const Eigen::VectorXd& step);
   /// Direction into dx_, w_; false when no shift makes the matrix positive definite (non-finite entries).
-  bool solve(const Model& m);
-  void move(const Model& m, double t, const std::vector<Vec3d>& x, const std::vector<Quatd>& q);
+  bool solve(const Model& m, double force);
+  /// The same from the unsymmetric Jacobian of the residual; needs assemble() before. False when it is singular.
+  bool solve_residual(const Model& m, const Control& c, const std::vector<Quatd>& q);
+  bool descend_residual(const Model& m, const std::vector<Quatd>& q);
+  double longest_step(const Model& m) const;
+  double rotation_residual(const Model& m, const std::vector<Vec3d>& gw) const;
+  void move(const Model& m, double t, const std::vector<Vec3d>& u, const std::vector<Quatd>& q);
 
   Settings settings_;
   IncrementalPotential potential_;
@@ -72,7 +87,11 @@ class NewtonSolver final : public Solver {
   Sparse matrix_;
   Eigen::SimplicialLDLT<Sparse> factor_;
   Eigen::VectorXd rhs_;
-  std::vector<Vec3d> gx_, gw_, dx_, w_, x_trial_, gx_trial_, gw_trial_;
+  std::vector<Index> position_unknown_;
+  Eigen::SimplicialLDLT<Sparse> position_factor_;
+  bool position_solvable_ = false;
+  Eigen::Matrix<double, Eigen::Dynamic, 3> position_rhs_;
+  std::vector<Vec3d> u_, gx_, gw_, dx_, w_, u_trial_, gx_trial_, gw_trial_;
   std::vector<Quatd> q_trial_;
   double shift_ = 0;
 };
@@ -97,9 +116,43 @@ void NewtonSolver::number_unknowns(const Model& m, const Control& c) {
     pattern_known_ = false;
 }
 
-void NewtonSolver::assemble(const std::vector<Vec3d>& x, const std::vector<Quatd>& q) {
+void NewtonSolver::factor_positions(const Model& m) {
+  position_unknown_.assign(m.vertex_count(), -1);
+  Index count = 0;
+  for (Index v = 0; v < m.vertex_count(); ++v)
+    if (nodes_[v].count == 3) position_unknown_[v] = count++;
   triplets_.clear();
-  potential_.hessian(x, q, [&](Index row, Index col, const Mat3<double>& block) {
+  for (Index v = 0; v < m.vertex_count(); ++v)
+    if (position_unknown_[v] >= 0) triplets_.emplace_back(position_unknown_[v], position_unknown_[v], potential_.inertia_weight(v));
+  for (Index s = 0; s < m.segment_count(); ++s) {
+    const double k = potential_.position_stiffness(s);
+    const Index a = position_unknown_[m.segment_vertices[s][0]], b = position_unknown_[m.segment_vertices[s][1]];
+    if (a >= 0) triplets_.emplace_back(a, a, k);
+    if (b >= 0) triplets_.emplace_back(b, b, k);
+    if (a >= 0 && b >= 0) triplets_.emplace_back(std::max(a, b), std::min(a, b), -k);
+  }
+  Sparse matrix(count, count);
+  matrix.setFromTriplets(triplets_.begin(), triplets_.end());
+  position_factor_.compute(matrix);
+  // Statics of a piece that nothing holds: positions are free to float, leave them to the full system.
+  position_solvable_ = count > 0 && position_factor_.info() == Eigen::Success &&
+                       position_factor_.vectorD().minCoeff() > 1e-9 * position_factor_.vectorD().maxCoeff();
+}
+
+void NewtonSolver::solve_positions(const Model& m, std::vector<Vec3d>& u, const std::vector<Quatd>& q) {
+  if (!position_solvable_) return;
+  potential_.gradient(u, q, gx_trial_, gw_trial_);
+  position_rhs_.resize(position_factor_.rows(), 3);
+  for (Index v = 0; v < m.vertex_count(); ++v)
+    if (const Index i = position_unknown_[v]; i >= 0) position_rhs_.row(i) << -gx_trial_[v].x, -gx_trial_[v].y, -gx_trial_[v].z;
+  const Eigen::Matrix<double, Eigen::Dynamic, 3> step = position_factor_.solve(position_rhs_);
+  for (Index v = 0; v < m.vertex_count(); ++v)
+    if (const Index i = position_unknown_[v]; i >= 0) u[v] += Vec3d{step(i, 0), step(i, 1), step(i, 2)};
+}
+
+void NewtonSolver::assemble(const std::vector<Vec3d>& u, const std::vector<Quatd>& q) {
+  triplets_.clear();
+  potential_.hessian(u, q, [&](Index row, Index col, const Mat3<double>& block) {
     const NodeUnknowns &r = nodes_[row], &s = nodes_[col];
     if (r.count == 0 || s.count == 0) return;
     const auto axis = [](const NodeUnknowns& n, int i) {
@@ -119,7 +172,7 @@ void NewtonSolver::assemble(const std::vector<Vec3d>& x, const std::vector<Quatd
   }
 }
 
-bool NewtonSolver::solve(const Model& m) {
+void NewtonSolver::set_rhs() {
   rhs_.resize(unknowns_);
   for (std::size_t n = 0; n < nodes_.size(); ++n) {
     const NodeUnknowns& node = nodes_[n];
@@ -130,27 +183,34 @@ bool NewtonSolver::solve(const Model& m) {
       rhs_[node.first] = -dot(g, node.axis);
     }
   }
+}
+
+bool NewtonSolver::solve(const Model& m, double force) {
+  set_rhs();
   const Eigen::VectorXd diagonal = matrix_.diagonal();
-  const double typical = diagonal.size() ? diagonal.cwiseAbs().mean() : 1;
+  const double smallest_pivot = 1e-18 * (diagonal.size() ? diagonal.cwiseAbs().maxCoeff() : 1);
   double applied = 0;
   const auto factorise = [&](double shift) {
-    for (Index i = 0; i < unknowns_; ++i)
-      matrix_.coeffRef(i, i) = diagonal[i] + shift * std::max(std::abs(diagonal[i]), 1e-6 * typical);
+    for (std::size_t n = 0; n < nodes_.size(); ++n) {
+      const bool is_vertex = n < gx_.size();
+      if (is_vertex && position_solvable_) continue;
+      const double unit = is_vertex ? force / m.segment_rest_length[0] : force * m.segment_rest_length[n - gx_.size()];
+      for (int i = 0; i < nodes_[n].count; ++i) matrix_.coeffRef(nodes_[n].first + i, nodes_[n].first + i) = diagonal[nodes_[n].first + i] + shift * unit;
+    }
     applied = shift;
     factor_.factorize(matrix_);
-    if (factor_.info() != Eigen::Success) return false;
-    const auto& d = factor_.vectorD();
-    for (Index i = 0; i < d.size(); ++i)
-      if (!(d[i] > 1e-13 * typical * 1e-6)) return false;
-    return true;
+    return factor_.info() == Eigen::Success && factor_.vectorD().minCoeff() > smallest_pivot;
   };
   double shift = 0;
   while (!factorise(shift)) {
-    shift = shift == 0 ? std::max(1e-9, 0.05 * shift_) : 8 * shift;
-    if (!(shift < 1e9)) return false;
+    shift = shift == 0 ? std::max(1e-9, 0.05 * shift_) : 10 * shift;
+    if (!(shift < 1e12)) return false;
   }
   shift_ = applied;
-  const Eigen::VectorXd step = factor_.solve(rhs_);
+  return set_direction(m, factor_.solve(rhs_));
+}
+
+bool NewtonSolver::set_direction(const Model& m, const Eigen::VectorXd& step) {
   dx_.assign(m.vertex_count(), {});
   w_.assign(m.frame_count(), {});
   for (std::size_t n = 0; n < nodes_.size(); ++n) {
@@ -162,73 +222,136 @@ bool NewtonSolver::solve(const Model& m) {
   return step.allFinite();
 }
 
-void NewtonSolver::move(const Model& m, double t, const std::vector<Vec3d>& x, const std::vector<Quatd>& q) {
-  x_trial_ = x;
+bool NewtonSolver::solve_residual(const Model& m, const Control& c, const std::vector<Quatd>& q) {
+  Sparse full = matrix_.selfadjointView<Eigen::Lower>();
+  std::vector<Eigen::Triplet<double>> skew_part;
+  for (Index s = 0; s < m.segment_count(); ++s) {
+    const NodeUnknowns& node = nodes_[m.vertex_count() + s];
+    if (node.count != 3) continue;  // on a hinge a x a = 0
+    const Vec3d follower = rotate(q[s], c.frame_torque_material[s]);
+    const Vec3d g = gw_[s] + potential_.torque(s, q[s]);  // without the torque's own share
+    const Mat3<double> k = skew(-0.5 * g + follower);
+    for (int i = 0; i < 3; ++i)
+      for (int j = 0; j < 3; ++j)
+        if (i != j) skew_part.emplace_back(node.first + i, node.first + j, k.m[i][j]);
+  }
+  Sparse extra(unknowns_, unknowns_);
+  extra.setFromTriplets(skew_part.begin(), skew_part.end());
+  full += extra;
+  full.makeCompressed();
+  Eigen::SparseLU<Sparse> lu(full);
+  if (lu.info() != Eigen::Success) return false;
+  set_rhs();
+  return set_direction(m, lu.solve(rhs_));
+}
+
+/// Size of all couples together, each over its segment's length: what the residual's Newton direction lowers.
+double NewtonSolver::rotation_residual(const Model& m, const std::vector<Vec3d>& gw) const {
+  double sum = 0;
+  for (Index s = 0; s < m.segment_count(); ++s) {
+    const NodeUnknowns& node = nodes_[m.vertex_count() + s];
+    const double l = m.segment_rest_length[s];
+    if (node.count == 3) sum += norm2(gw[s]) / (l * l);
+    if (node.count == 1) sum += dot(gw[s], node.axis) * dot(gw[s], node.axis) / (l * l);
+  }
+  return std::sqrt(sum);
+}
+
+void NewtonSolver::move(const Model& m, double t, const std::vector<Vec3d>& u, const std::vector<Quatd>& q) {
+  u_trial_ = u;
   q_trial_ = q;
-  for (Index v = 0; v < m.vertex_count(); ++v) x_trial_[v] += t * dx_[v];
+  for (Index v = 0; v < m.vertex_count(); ++v) u_trial_[v] += t * dx_[v];
   for (Index s = 0; s < m.segment_count(); ++s)
     if (norm2(w_[s]) > 0) q_trial_[s] = normalized(rotation_exp(t * w_[s]) * q[s]);
+  solve_positions(m, u_trial_, q_trial_);
 }
 
-/// What rounding of the coordinates alone does to the section forces, EA eps |x|/l: no residual can be pushed below it.
-double rounding_noise(const Model& m, const std::vector<Vec3d>& x) {
-  double size = 0, noise = 0;
-  for (const Vec3d& p : x) size = std::max({size, std::abs(p.x), std::abs(p.y), std::abs(p.z)});
-  for (Index s = 0; s < m.segment_count(); ++s) {
-    const double l = m.segment_rest_length[s];
-    noise = std::max(noise, m.segment_stretch_stiffness[s] / l * size / l);
+/// 1, or less when some frame would turn by more than a radian.
+double NewtonSolver::longest_step(const Model& m) const {
+  double longest = 1;
+  for (Index s = 0; s < m.segment_count(); ++s) longest = std::max(longest, norm(w_[s]));
+  return 1 / longest;
+}
+
+bool NewtonSolver::descend_residual(const Model& m, const std::vector<Quatd>& q) {
+  const double before = rotation_residual(m, gw_);
+  double t = longest_step(m);
+  for (int cut = 0; cut < 8; ++cut, t *= 0.5) {
+    move(m, t, u_, q);
+    potential_.gradient(u_trial_, q_trial_, gx_trial_, gw_trial_);
+    if (rotation_residual(m, gw_trial_) <= (1 - 1e-3 * t) * before) return true;
   }
-  return 4 * std::numeric_limits<double>::epsilon() * noise;
+  return false;
 }
 
-StepReport NewtonSolver::minimise(const Model& m, const Control& c, std::vector<Vec3d>& x, std::vector<Quatd>& q, double tolerance,
-                                  int max_iterations) {
-  StepReport report;
+/// What rounding alone does to section forces and couples: edges and directors of order one, displacements of order u. No
+/// residual can be pushed below it.
+double rounding_noise(const Model& m, const IncrementalPotential& potential, const std::vector<Vec3d>& u) {
+  double noise = 0;
+  for (Index s = 0; s < m.segment_count(); ++s) {
+    const auto [a, b] = m.segment_vertices[s];
+    noise = std::max(noise, potential.position_stiffness(s) * (m.segment_rest_length[s] + std::max(norm(u[a]), norm(u[b]))));
+  }
+  for (Index j = 0; j < m.joint_count(); ++j)
+    if (m.joint_alive[j]) noise = std::max(noise, m.joint_stiffness[j] / m.joint_length[j]);
+  return 128 * std::numeric_limits<double>::epsilon() * noise;
+}
+
+/// Prescribed displacements and frames; a hinged frame goes to the nearest one the hinge allows.
+void impose(const Model& m, const Control& c, const State& state, std::vector<Vec3d>& u, std::vector<Quatd>& q) {
   for (Index v = 0; v < m.vertex_count(); ++v)
-    if (c.vertex_fixed[v]) x[v] = c.vertex_target[v];
+    if (c.vertex_fixed[v]) u[v] = c.vertex_target[v] - state.vertex_position[v];
   for (Index f = 0; f < m.frame_count(); ++f) {
     if (c.frame_control[f] == FrameControl::fixed) q[f] = c.frame_target[f];
     if (c.frame_control[f] == FrameControl::hinged) {
-      // The nearest frame that the hinge allows.
       const Quatd c0 = c.frame_target[f], c1 = c.frame_hinge_axis[f] * c0;
       q[f] = normalized(dot(q[f], c0) * c0 + dot(q[f], c1) * c1);
     }
   }
-  number_unknowns(m, c);
+}
 
+StepReport NewtonSolver::minimise(const Model& m, const Control& c, State& state, double tolerance, int max_iterations) {
+  StepReport report;
+  std::vector<Quatd>& q = state.frame_rotation;
+  impose(m, c, state, u_, q);
+  number_unknowns(m, c);
+  factor_positions(m);
+  solve_positions(m, u_, q);
+
+  double stiffest = 0;
+  for (Index s = 0; s < m.segment_count(); ++s) stiffest = std::max(stiffest, m.segment_stretch_stiffness[s] / m.segment_rest_length[s]);
   IncrementalPotential::Residual residual;
-  double scale = 0;
+  double scale = 0, floor = 0;
   const auto measure = [&] {
     potential_.set_torque_point(q);
-    potential_.gradient(x, q, gx_, gw_);
+    potential_.gradient(u_, q, gx_, gw_);
     residual = potential_.residual(gx_, gw_);
-    scale = std::max(potential_.force_scale(x, q), std::numeric_limits<double>::min());
+    scale = std::max(potential_.force_scale(u_, q), std::numeric_limits<double>::min());
+    floor = rounding_noise(m, potential_, u_);
   };
   measure();
-  const double noise = rounding_noise(m, x);
-  for (report.iterations = 0; unknowns_ > 0 && !(residual.value <= std::max(tolerance * scale, noise)); ++report.iterations) {
+  for (report.iterations = 0; unknowns_ > 0 && !(residual.value <= std::max(tolerance * scale, floor)); ++report.iterations) {
     if (report.iterations == max_iterations || !std::isfinite(residual.value)) {
       report.not_converged = true;
       break;
     }
-    assemble(x, q);
-    if (!solve(m)) {
+    assemble(u_, q);
+    bool accepted = c.has_torque && position_solvable_ && solve_residual(m, c, q) && descend_residual(m, q);
+    if (!accepted && !solve(m, std::max(scale, 1e-9 * stiffest))) {
       report.not_converged = true;
       break;
     }
-    double longest = 0, slope = 0, farthest = 0;
-    for (Index s = 0; s < m.segment_count(); ++s) longest = std::max(longest, norm(w_[s])), slope += dot(w_[s], gw_[s]);
-    for (Index v = 0; v < m.vertex_count(); ++v) farthest = std::max(farthest, norm(dx_[v])), slope += dot(dx_[v], gx_[v]);
-    const EnergyTerms e0 = potential_.value(x, q);
-    double t = std::min(1.0, 1.0 / std::max(longest, 1e-300));
-    bool accepted = false;
+    double slope = 0;
+    for (Index s = 0; s < m.segment_count(); ++s) slope += dot(w_[s], gw_[s]);
+    for (Index v = 0; v < m.vertex_count(); ++v) slope += dot(dx_[v], gx_[v]);
+    const EnergyTerms e0 = potential_.value(u_, q);
+    double t = longest_step(m);
     for (int cut = 0; cut < 40 && !accepted; ++cut, t *= 0.5) {
-      move(m, t, x, q);
-      const double rise = potential_.value(x_trial_, q_trial_).total() - e0.total();
-      const double floor = 1e-14 * e0.magnitude();
+      move(m, t, u_, q);
+      const double rise = potential_.value(u_trial_, q_trial_).total() - e0.total();
       accepted = rise <= 1e-4 * t * slope;
-      if (!accepted && rise <= floor + std::abs(1e-4 * t * slope)) {
-        potential_.gradient(x_trial_, q_trial_, gx_trial_, gw_trial_);
+      if (!accepted && rise <= 1e-14 * e0.magnitude() + std::abs(1e-4 * t * slope)) {
+        potential_.gradient(u_trial_, q_trial_, gx_trial_, gw_trial_);
         accepted = potential_.residual(gx_trial_, gw_trial_).value < residual.value;
       }
     }
@@ -236,10 +359,13 @@ StepReport NewtonSolver::minimise(const Model& m, const Control& c, std::vector<
       report.not_converged = true;
       break;
     }
-    x.swap(x_trial_);
+    u_.swap(u_trial_);
     q.swap(q_trial_);
     measure();
   }
+  for (Index v = 0; v < m.vertex_count(); ++v) state.vertex_position[v] += u_[v];
+  for (Index v = 0; v < m.vertex_count(); ++v)  // exactly where it was asked to be
+    if (c.vertex_fixed[v]) state.vertex_position[v] = c.vertex_target[v];
   report.residual = residual.value;
   report.residual_relative = residual.value / scale;
   report.worst_vertex = residual.vertex;
