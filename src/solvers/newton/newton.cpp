@@ -330,7 +330,10 @@ StepReport NewtonSolver::minimise(const Model& m, const Control& c, State& state
     floor = rounding_noise(m, potential_, u_);
   };
   measure();
-  for (report.iterations = 0; unknowns_ > 0 && !(residual.value <= std::max(tolerance * scale, floor)); ++report.iterations) {
+  double before = std::numeric_limits<double>::infinity();
+  for (report.iterations = 0; unknowns_ > 0 && !(residual.value <= tolerance * scale); ++report.iterations) {
+    if (residual.value <= floor && residual.value > 0.5 * before) break;  // as far as double goes
+    before = residual.value;
     if (report.iterations == max_iterations || !std::isfinite(residual.value)) {
       report.not_converged = true;
       break;
@@ -346,7 +349,7 @@ StepReport NewtonSolver::minimise(const Model& m, const Control& c, State& state
     for (Index v = 0; v < m.vertex_count(); ++v) slope += dot(dx_[v], gx_[v]);
     const EnergyTerms e0 = potential_.value(u_, q);
     double t = longest_step(m);
-    for (int cut = 0; cut < 40 && !accepted; ++cut, t *= 0.5) {
+    for (int cut = 0; cut < (residual.value <= floor ? 2 : 40) && !accepted; ++cut, t *= 0.5) {
       move(m, t, u_, q);
       const double rise = potential_.value(u_trial_, q_trial_).total() - e0.total();
       accepted = rise <= 1e-4 * t * slope;
@@ -356,7 +359,7 @@ StepReport NewtonSolver::minimise(const Model& m, const Control& c, State& state
       }
     }
     if (!accepted) {
-      report.not_converged = true;
+      report.not_converged = residual.value > floor;
       break;
     }
     u_.swap(u_trial_);
