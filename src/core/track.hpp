@@ -37,6 +37,28 @@ struct Track {
     if (interpolation == Interpolation::smooth) s = s * s * (3 - 2 * s);
     return a.value + s * (b.value - a.value);
   }
+
+  /// Integral from 0 to t (negative for t < 0): how far something has come that moves at this rate.
+  T integral(double t) const { return antiderivative(t) - antiderivative(0); }
+
+ private:
+  /// Integral from the first key's time to t.
+  T antiderivative(double t) const {
+    T sum{};
+    if (keys.empty()) return sum;
+    if (t <= keys.front().time) return (t - keys.front().time) * keys.front().value;
+    for (std::size_t i = 0; i + 1 < keys.size(); ++i) {
+      const Key &a = keys[i], &b = keys[i + 1];
+      if (t <= a.time) return sum;
+      const double span = b.time - a.time, s = std::min(1.0, (t - a.time) / span);
+      double share = 0.5 * s * s;  // integral of the blend from 0 to s
+      if (interpolation == Interpolation::smooth) share = s * s * s * (1 - 0.5 * s);
+      if (interpolation == Interpolation::step) share = 0;
+      sum = sum + (span * s) * a.value + (span * share) * (b.value - a.value);
+    }
+    if (t > keys.back().time) sum = sum + (t - keys.back().time) * keys.back().value;
+    return sum;
+  }
 };
 
 }  // namespace osier

@@ -14,7 +14,7 @@ void Wind::bind(const Names&, Problems& problems) {
 Vec3d Wind::velocity(const Vec3d& x, double t) const {
   const double U = speed.at(t);
   const Vec3d d = normalized(direction);
-  const double phase = 2 * std::numbers::pi / wavelength * (dot(d, x) - U * t);
+  const double phase = 2 * std::numbers::pi / wavelength * (dot(d, x) - speed.integral(t));
   double S = 0, factor = 1;
   for (int k = 0; k < 3; ++k, factor *= 0.7) S += factor * std::sin(factor * phase);
   const double M = 1 / 0.3;

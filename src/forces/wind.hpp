@@ -1,6 +1,6 @@
 // Gusty wind, the model of the scenes of "Stable Cosserat Rods".
 //
-//   phase = (2 pi/lambda) (d.x - U t)
+//   phase = (2 pi/lambda) (d.x - U t)      with keyframed U: the integral of U, so that gusts do not jump
 //   S     = sum_{k=0..2} 0.7^k sin(0.7^k phase),   M = 1/0.3
 //   wind  = U (S + M + b)/(b + 2 M) d
 //   f     = c sqrt(m) l |dv x t| dv   for each segment at a vertex, dv = wind - v, t the segment's direction

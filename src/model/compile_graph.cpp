@@ -52,16 +52,36 @@ State initial_state(const RodGraph& graph, const Model& model) {
 
   // Walk the joints outwards: each frame follows its neighbour's rest rotation, then tilts as little as possible so that
   // d3 lies along the posed edge. Twist therefore stays at rest wherever the pose allows it.
+  const auto posed_direction = [&](Index s) {
+    return normalized(state.vertex_position[graph.segments[s].b] - state.vertex_position[graph.segments[s].a]);
+  };
   auto aligned = [&](Index s, const Quatd& q) {
-    const Vec3d edge = normalized(state.vertex_position[graph.segments[s].b] - state.vertex_position[graph.segments[s].a]);
+    const Vec3d edge = posed_direction(s);
     if (norm2(edge) == 0) return q;
     return normalized(rotation_between(director3(q), edge) * q);
+  };
+  // The first frame of a piece: turned with a bent neighbour, if there is one, so that a rigid motion strains nothing; a
+  // straight piece has no such hint and is tilted as little as possible.
+  const auto first_frame = [&](Index root) {
+    const auto frame = [](const Vec3d& d, const Vec3d& other) {
+      const Vec3d n = normalized(cross(d, other));
+      return quat_from_frame(n, cross(d, n), d);
+    };
+    const Vec3d rest = graph.direction(root), pose = posed_direction(root);
+    for (Index e : model.frame_joints.of(root)) {
+      const Index t = model.joint_frames[e / 2][1 - e % 2];
+      if (model.is_anchor(t)) continue;
+      const Vec3d rest_t = graph.direction(t), pose_t = posed_direction(t);
+      if (norm(cross(rest, rest_t)) < 1e-6 || norm(cross(pose, pose_t)) < 1e-6) continue;
+      return normalized(frame(pose, pose_t) * conj(frame(rest, rest_t)) * graph.segments[root].rest_frame);
+    }
+    return graph.segments[root].rest_frame;
   };
   std::vector<std::uint8_t> done(graph.segments.size(), 0);
   std::deque<Index> queue;
   for (Index root = 0; root < model.segment_count(); ++root) {
     if (done[root]) continue;
-    state.frame_rotation[root] = aligned(root, graph.segments[root].rest_frame);
+    state.frame_rotation[root] = aligned(root, first_frame(root));
     done[root] = 1;
     queue.push_back(root);
     while (!queue.empty()) {

@@ -1,0 +1,102 @@
+#!/usr/bin/env python3
+"""Checks an output folder from a user's side: usage `io_formats.py <folder>`.
+
+Every folder below (and at) the given one that holds a trajectory.h5 is read with the very lines that docs/output.md prints, and
+the OBJ and VTP frames beside it, where there are any, must tell the same story.
+"""
+import base64
+import os
+import pathlib
+import re
+import sys
+import xml.etree.ElementTree as ElementTree
+
+import numpy as np
+
+DOCS = pathlib.Path(__file__).resolve().parents[2] / "docs" / "output.md"
+
+
+def documented_lines():
+    return re.search(r"```python\n(.*?)```", DOCS.read_text(), re.S).group(1)
+
+
+def check_trajectory(folder):
+    os.chdir(folder)
+    names = {}
+    exec(documented_lines(), names)
+    f, time, rods = names["f"], names["time"], names["rods"]
+    frames, topology = len(time), f["topology"]
+    vertices, segments = len(topology["radius"]), len(topology["segments"])
+    number = f["position"].dtype
+
+    assert f.attrs["format"] == "osier-trajectory" and f.attrs["format_version"] == 1 and f.attrs["units"] == "SI"
+    assert isinstance(f.attrs["name"], str) and isinstance(f.attrs["version"], str)
+    assert f["scene"].asstr()[()].startswith("{")
+    assert time.dtype == np.float64 and number in (np.float32, np.float64)
+    assert np.all(np.diff(time) > 0), "times must increase"
+    shapes = {"position": (vertices, 3), "velocity": (vertices, 3), "frame": (segments, 4), "segment_alive": (segments,)}
+    for name, shape in shapes.items():
+        data = f[name]
+        assert data.shape[1:] == shape and data.shape[0] >= frames, (name, data.shape)
+        assert data.chunks[0] == 1 and data.compression == "gzip" and data.shuffle, name
+        assert np.all(np.isfinite(data[:frames])), name
+        assert data.dtype == (np.uint8 if name == "segment_alive" else number), name
+    assert np.allclose(np.linalg.norm(f["frame"][:frames], axis=2), 1, atol=1e-5), "frames are unit quaternions"
+    assert np.all(np.diff(f["segment_alive"][:frames].astype(int), axis=0) <= 0), "what broke stays broken"
+    for name, count in (("segments", vertices), ("joints", segments)):
+        assert topology[name].shape[1:] == (2,)
+        assert np.all((topology[name][:] >= 0) & (topology[name][:] < count)), name
+    for name, path in rods.items():
+        assert len(path) > 0 and path.max() < vertices, name
+    return f, frames
+
+
+def check_obj(folder, f, frames):
+    for i in range(frames):
+        lines = [line.split() for line in (folder / "frames" / f"frame_{i:05d}.obj").read_text().splitlines()]
+        points = np.array([line[1:] for line in lines if line[0] == "v"], dtype=f["position"].dtype).reshape(-1, 3)
+        edges = np.array([line[1:] for line in lines if line[0] == "l"], dtype=int).reshape(-1, 2) - 1
+        assert np.array_equal(points, f["position"][i]), i
+        assert np.array_equal(edges, f["topology/segments"][:][f["segment_alive"][i] == 1]), i
+
+
+def check_vtp(folder, f, frames):
+    listed = ElementTree.parse(folder / "trajectory.pvd").getroot().findall("./Collection/DataSet")
+    assert [float(d.get("timestep")) for d in listed] == list(f["time"][:frames])
+    for i, entry in enumerate(listed):
+        root = ElementTree.parse(folder / entry.get("file")).getroot()
+        arrays = {}
+        for a in root.iter("DataArray"):
+            if a.get("format") != "binary":
+                continue
+            data = base64.b64decode(a.text)
+            assert int.from_bytes(data[:8], "little") == len(data) - 8
+            kind = {"Float32": "<f4", "Float64": "<f8", "Int32": "<i4"}[a.get("type")]
+            arrays[a.get("Name")] = np.frombuffer(data[8:], kind).reshape(-1, int(a.get("NumberOfComponents")))
+        alive = f["segment_alive"][i] == 1
+        assert np.array_equal(arrays["position"], f["position"][i]) and np.array_equal(arrays["velocity"], f["velocity"][i])
+        assert np.array_equal(arrays["radius"][:, 0], f["topology/radius"][:])
+        assert np.array_equal(arrays["frame"], f["frame"][i][alive])
+        assert np.array_equal(arrays["connectivity"].reshape(-1, 2), f["topology/segments"][:][alive])
+        assert np.array_equal(arrays["offsets"][:, 0], 2 * np.arange(1, alive.sum() + 1))
+
+
+def main():
+    found = sorted(p.parent.resolve() for p in pathlib.Path(sys.argv[1]).rglob("trajectory.h5") if p.is_file())
+    if not found:
+        sys.exit(f"{sys.argv[1]}: no trajectory.h5 in it")
+    for folder in found:
+        f, frames = check_trajectory(folder)
+        beside = []
+        if (folder / "frames").is_dir():
+            check_obj(folder, f, frames)
+            beside.append("obj")
+        if (folder / "trajectory.pvd").exists():
+            check_vtp(folder, f, frames)
+            beside.append("vtp")
+        f.close()
+        print(f"{folder.name}: {frames} frames agree in {', '.join(['hdf5'] + beside)}")
+
+
+if __name__ == "__main__":
+    main()
