@@ -147,6 +147,16 @@ OrderedJson SchemaBuilder::schema(const std::string& root) const {
   return result;
 }
 
+/// A bar ends a cell of a Markdown table.
+static std::string table_cell(const std::string& text) {
+  std::string out;
+  for (char c : text) {
+    if (c == '|') out += '\\';
+    out += c;
+  }
+  return out;
+}
+
 std::string SchemaBuilder::markdown() const {
   std::string text;
   for (const ObjectDoc& doc : objects) {
@@ -156,7 +166,7 @@ std::string SchemaBuilder::markdown() const {
     text += "| key | value | unit | default | meaning |\n|---|---|---|---|---|\n";
     for (const FieldDoc& f : doc.fields)
       text += fmt::format("| `{}` | {} | {} | {} | {} |\n", f.name, f.type, f.unit,
-                          f.required ? "**required**" : (f.fallback.empty() ? "–" : "`" + f.fallback + "`"), f.help);
+                          f.required ? "**required**" : (f.fallback.empty() ? "–" : "`" + f.fallback + "`"), table_cell(f.help));
   }
   return text;
 }

@@ -58,12 +58,15 @@ OSIER_FN Quat<T> orientation_hard_case(const OrientationProblem<T>& o, const Qua
 /// The exact minimiser by Newton on the secular equation, without a branch, so that a loop over many problems becomes SIMD
 /// code. From the lower bound the error falls from at worst 5e-3 to 1e-5, 1e-10, 1e-20 rad: three steps are below the rounding
 /// of float, four below that of double. `hard` is set when the hard case applies and the result is not to be used.
-template <class T>
+/// kStopEarly: one problem at a time is bound by the latency of roots and divisions, so stop once a step is so short that the
+/// quadratic convergence has reached rounding; mostly that is the first one.
+template <bool kStopEarly = false, class T>
 OSIER_FN Quat<T> orientation_secular(const OrientationProblem<T>& o, bool& hard) {
   using std::sqrt;
   constexpr int kNewtonSteps = sizeof(T) == 4 ? 3 : 4;
   constexpr T epsilon = std::numeric_limits<T>::epsilon();
   constexpr T noise = T(64) * epsilon * epsilon;
+  [[maybe_unused]] constexpr T short_step = sizeof(T) == 4 ? T(1e-4) : T(1e-8);
   const T two_s = T(2) * o.s;
   const T half_inverse = o.s > T(0) ? T(1) / two_s : T(0);
   const Quat<T> half_b = T(0.5) * o.b;
@@ -80,7 +83,10 @@ OSIER_FN Quat<T> orientation_secular(const OrientationProblem<T>& o, bool& hard)
     const T a = inverse * (mu + two_s), c = inverse * mu;
     const T pa = P * a * a, mc = M * c * c;
     const T n2 = pa + mc;
-    mu += n2 * (sqrt(n2) - T(1)) / (pa * a + mc * c);
+    const T step = n2 * (sqrt(n2) - T(1)) / (pa * a + mc * c);
+    mu += step;
+    if constexpr (kStopEarly)
+      if (!(step > short_step * mu)) break;
   }
   const Quat<T> q = (mu + two_s) * b_plus + mu * b_minus;
   return (T(1) / norm(q)) * q;

@@ -41,25 +41,36 @@ OSIER_FN Quat<T> joint_pull(const Workspace<T>& w, Index side, const Quat<T>& q)
   return c < T(0) ? -t : t;
 }
 
-/// kAxial: stretch is damped, so the material axis is eta and not e3.
+/// v, b and eta of a segment's local problem. kAxial: stretch is damped, so the material axis is eta and not e3.
 template <class T, bool kAxial>
-OSIER_FN OrientationProblem<T> orientation_problem(const Model& m, const Workspace<T>& w, Index s, bool has_torque) {
-  using std::sqrt;
+OSIER_FN void gather_problem(const Model& m, const Workspace<T>& w, Index s, bool has_torque, OrientationProblem<T>& o) {
   const Quat<T> q = w.q[s];
-  OrientationProblem<T> o;
   o.v = stretch_shear::orientation_pull(w.segment[s].k, edge_over_length(m, w, s));
   o.b = {T(0), T(0), T(0), T(0)};
   for (Index i = m.frame_joints.start[s], end = m.frame_joints.start[s + 1]; i < end; ++i) o.b += joint_pull(w, i, q);
   if (has_torque) o.b += T(2) * ((w.torque[s] + rotate(q, w.torque_material[s])) * q);
-  if constexpr (kAxial) {
-    o.eta = w.segment[s].eta;
-    o.Sb = o.v * o.b * o.eta;
-    o.s = sqrt(norm2(o.v) * norm2(o.eta));
-  } else {
-    o.eta = {T(0), T(0), T(1)};
-    o.Sb = times_e3(o.v * o.b);
-    o.s = norm(o.v);
-  }
+  o.eta = kAxial ? w.segment[s].eta : Vec3<T>{T(0), T(0), T(1)};
+}
+
+/// q eta conj(q): where the material axis points.
+template <class T, bool kAxial>
+OSIER_FN Vec3<T> axis_image_of(const Quat<T>& q, const Vec3<T>& eta) {
+  return kAxial ? rotate(q, eta) : director3(q);
+}
+
+/// Its v b eta and |v||eta|.
+template <class T, bool kAxial>
+OSIER_FN void complete_problem(OrientationProblem<T>& o) {
+  using std::sqrt;
+  o.Sb = kAxial ? o.v * o.b * o.eta : times_e3(o.v * o.b);
+  o.s = kAxial ? sqrt(norm2(o.v) * norm2(o.eta)) : norm(o.v);
+}
+
+template <class T, bool kAxial>
+OSIER_FN OrientationProblem<T> orientation_problem(const Model& m, const Workspace<T>& w, Index s, bool has_torque) {
+  OrientationProblem<T> o;
+  gather_problem<T, kAxial>(m, w, s, has_torque, o);
+  complete_problem<T, kAxial>(o);
   return o;
 }
 
@@ -74,11 +85,12 @@ OSIER_FN T iterate_lambda(const OrientationProblem<T>& o, T norm_b, T& gamma) {
   return lambda;
 }
 
-/// The new q of one local problem, without branches. `degenerate` asks for the hard case instead (deviation 4).
-template <class T, Lambda kLambda>
+/// The new q of one local problem, without branches unless it stands alone. `degenerate` asks for the hard case instead
+/// (deviation 4).
+template <class T, Lambda kLambda, bool kAlone = false>
 OSIER_FN Quat<T> solve_orientation(const OrientationProblem<T>& o, T& gamma, bool& degenerate) {
   if constexpr (kLambda == Lambda::secular) {
-    return orientation_secular(o, degenerate);
+    return orientation_secular<kAlone>(o, degenerate);
   } else {
     constexpr T tiny = std::numeric_limits<T>::min();
     const T norm_b = norm(o.b);
@@ -95,26 +107,36 @@ OSIER_FN Quat<T> solve_orientation(const OrientationProblem<T>& o, T& gamma, boo
 template <class T>
 struct ProblemBlock {
   static constexpr int kSize = 16;
-  T b[4][kSize], Sb[4][kSize], s[kSize], gamma[kSize], q[4][kSize];
+  T v[3][kSize], b[4][kSize], eta[3][kSize], gamma[kSize], q[4][kSize], image[3][kSize];
   T degenerate[kSize];  ///< 0 or 1, as a number so that the loop stays uniform
 
   void put(int i, const OrientationProblem<T>& o, T g) {
+    v[0][i] = o.v.x, v[1][i] = o.v.y, v[2][i] = o.v.z;
     b[0][i] = o.b.x, b[1][i] = o.b.y, b[2][i] = o.b.z, b[3][i] = o.b.w;
-    Sb[0][i] = o.Sb.x, Sb[1][i] = o.Sb.y, Sb[2][i] = o.Sb.z, Sb[3][i] = o.Sb.w;
-    s[i] = o.s, gamma[i] = g;
+    eta[0][i] = o.eta.x, eta[1][i] = o.eta.y, eta[2][i] = o.eta.z;
+    gamma[i] = g;
   }
-  Quat<T> result(int i) const { return {q[0][i], q[1][i], q[2][i], q[3][i]}; }
+  void repeat(int i, int of) {
+    for (int k = 0; k < 3; ++k) v[k][i] = v[k][of], eta[k][i] = eta[k][of];
+    for (int k = 0; k < 4; ++k) b[k][i] = b[k][of];
+    gamma[i] = gamma[of];
+  }
+  Quat<T> rotation(int i) const { return {q[0][i], q[1][i], q[2][i], q[3][i]}; }
+  Vec3<T> axis_image(int i) const { return {image[0][i], image[1][i], image[2][i]}; }
 
-  template <Lambda kLambda>
+  template <bool kAxial, Lambda kLambda>
   void solve() {
     for (int i = 0; i < kSize; ++i) {
       OrientationProblem<T> o;
+      o.v = {v[0][i], v[1][i], v[2][i]};
       o.b = {b[0][i], b[1][i], b[2][i], b[3][i]};
-      o.Sb = {Sb[0][i], Sb[1][i], Sb[2][i], Sb[3][i]};
-      o.s = s[i];
+      o.eta = {eta[0][i], eta[1][i], eta[2][i]};
+      complete_problem<T, kAxial>(o);
       bool bad = false;
       const Quat<T> r = solve_orientation<T, kLambda>(o, gamma[i], bad);
       q[0][i] = r.x, q[1][i] = r.y, q[2][i] = r.z, q[3][i] = r.w;
+      const Vec3<T> d = axis_image_of<T, kAxial>(r, o.eta);
+      image[0][i] = d.x, image[1][i] = d.y, image[2][i] = d.z;
       degenerate[i] = bad ? T(1) : T(0);
     }
   }

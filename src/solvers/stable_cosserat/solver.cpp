@@ -38,10 +38,13 @@ class StableCosserat final : public Solver {
   }
   template <bool kAxial, Lambda kLambda>
   void sweep_once(const Model& m, const Control& c);
+  template <bool kAxial>
+  void settle(const Model& m, const Control& c, Index s, Quat<T> q, Vec3<T> image, bool degenerate, Quat<T>* q_out);
+  template <bool kAxial, Lambda kLambda>
+  void update_segment(const Model& m, const Control& c, Index s, Quat<T>* q_out);
   template <bool kAxial, Lambda kLambda, class SegmentOf>
   void update_segments(const Model& m, const Control& c, int count, const SegmentOf& segment_of, Quat<T>* q_out);
-  template <bool kAxial>
-  Vec3<T> pull_at(Index s, const Quat<T>& q) const;
+  Vec3<T> pull_at(Index s, const Vec3<T>& image) const;
   struct Residual {
     double value = 0, scale = 0;
     Index vertex = -1, segment = -1;
@@ -110,7 +113,7 @@ void StableCosserat<T>::load(const Model& m, const Control& c, const State& stat
     d.c = static_cast<T>((1 + alpha) * k / (l * l));
     d.eta = cast<T>(stretch_shear::generalised_axis(alpha, stretch_shear::local_strain(p, state.frame_rotation[s])));
     w_.gamma[s] = static_cast<T>(state.segment_gamma[s]);
-    w_.pull[s] = pull_at<true>(static_cast<Index>(s), w_.q[s]);
+    w_.pull[s] = pull_at(static_cast<Index>(s), rotate(w_.q[s], d.eta));
   });
   executor_.for_each(w_.vertex_side.size(), [&](std::size_t i) { w_.vertex_side[i].c = w_.segment[w_.vertex_side[i].segment].c; });
   if (bending_)
@@ -162,38 +165,58 @@ void StableCosserat<T>::initial_guess(const Model& m, const Control& c, const St
 
 /// Force of a segment on its second vertex at u = 0.
 template <class T>
-template <bool kAxial>
-inline Vec3<T> StableCosserat<T>::pull_at(Index s, const Quat<T>& q) const {
+inline Vec3<T> StableCosserat<T>::pull_at(Index s, const Vec3<T>& image) const {
   const SegmentData<T>& d = w_.segment[s];
-  const Vec3<T> image = kAxial ? rotate(q, d.eta) : director3(q);
   return -d.inverse_length * stretch_shear::gradient_p(d.k, d.stiffening, d.p0, image);
 }
 
-/// Orientation updates of up to kSize segments that do not touch each other; segment_of(i) numbers them, q_out receives.
+/// Puts a segment's new frame q, with the image of its axis, in place; or what stands in for it where the frame is held,
+/// hinged or undetermined.
+template <class T>
+template <bool kAxial>
+inline void StableCosserat<T>::settle(const Model& m, const Control& c, Index s, Quat<T> q, Vec3<T> image, bool degenerate, Quat<T>* q_out) {
+  const FrameControl control = c.frame_control[s];
+  if (control != FrameControl::free || !m.segment_alive[s] || degenerate) [[unlikely]] {
+    const OrientationProblem<T> o = orientation_problem<T, kAxial>(m, w_, s, c.has_torque);
+    q = w_.q[s];
+    if (control == FrameControl::hinged) q = updated_hinge(o, w_.q[s], cast<T>(c.frame_target[s]), cast<T>(c.frame_hinge_axis[s]));
+    else if (control == FrameControl::free && m.segment_alive[s] && o.s > T(0)) q = orientation_hard_case(o, w_.q[s]);
+    image = axis_image_of<T, kAxial>(q, o.eta);
+  }
+  q_out[s] = q;
+  w_.pull[s] = pull_at(s, image);
+}
+
+/// v, b, lambda, q of Algorithm 2 for one segment.
+template <class T>
+template <bool kAxial, Lambda kLambda>
+void StableCosserat<T>::update_segment(const Model& m, const Control& c, Index s, Quat<T>* q_out) {
+  bool degenerate = false;
+  const OrientationProblem<T> o = orientation_problem<T, kAxial>(m, w_, s, c.has_torque);
+  const Quat<T> q = solve_orientation<T, kLambda, true>(o, w_.gamma[s], degenerate);
+  settle<kAxial>(m, c, s, q, axis_image_of<T, kAxial>(q, o.eta), degenerate, q_out);
+}
+
+/// The same for up to kSize segments that do not touch each other; segment_of(i) numbers them.
 template <class T>
 template <bool kAxial, Lambda kLambda, class SegmentOf>
 void StableCosserat<T>::update_segments(const Model& m, const Control& c, int count, const SegmentOf& segment_of, Quat<T>* q_out) {
-  ProblemBlock<T> block{};
-  for (int i = 0; i < count; ++i) {
-    const Index s = segment_of(i);
-    block.put(i, orientation_problem<T, kAxial>(m, w_, s, c.has_torque), w_.gamma[s]);
-  }
-  block.template solve<kLambda>();
-  for (int i = 0; i < count; ++i) {
-    const Index s = segment_of(i);
-    if (!m.segment_alive[s] || c.frame_control[s] == FrameControl::fixed) {
-      q_out[s] = w_.q[s];
-    } else if (c.frame_control[s] == FrameControl::hinged) {
-      q_out[s] = updated_hinge(orientation_problem<T, kAxial>(m, w_, s, c.has_torque), w_.q[s], cast<T>(c.frame_target[s]),
-                               cast<T>(c.frame_hinge_axis[s]));
-    } else if (block.degenerate[i] != T(0)) {
-      const OrientationProblem<T> o = orientation_problem<T, kAxial>(m, w_, s, c.has_torque);
-      q_out[s] = o.s > T(0) ? orientation_hard_case(o, w_.q[s]) : w_.q[s];
-    } else {
-      q_out[s] = block.result(i);
-      if constexpr (kLambda == Lambda::exact) w_.gamma[s] = block.gamma[i];
+  ProblemBlock<T> block;
+  for (int i = 0; i < ProblemBlock<T>::kSize; ++i) {
+    if (i >= count) {  // lanes beyond the end repeat the last one
+      block.repeat(i, count - 1);
+      continue;
     }
-    w_.pull[s] = pull_at<kAxial>(s, q_out[s]);
+    const Index s = segment_of(i);
+    OrientationProblem<T> o;
+    gather_problem<T, kAxial>(m, w_, s, c.has_torque, o);
+    block.put(i, o, w_.gamma[s]);
+  }
+  block.template solve<kAxial, kLambda>();
+  for (int i = 0; i < count; ++i) {
+    const Index s = segment_of(i);
+    if constexpr (kLambda == Lambda::exact) w_.gamma[s] = block.gamma[i];
+    settle<kAxial>(m, c, s, block.rotation(i), block.axis_image(i), block.degenerate[i] != T(0), q_out);
   }
 }
 
@@ -209,7 +232,7 @@ void StableCosserat<T>::sweep_once(const Model& m, const Control& c) {
         if (m.vertex_alive[v]) move(v, w_.u[v]);                                //   x <- position update        Eq. 6
       for (Index s = 0; s < m.segment_count(); ++s)                             // foreach segment i
         if (m.segment_alive[s])                                                 //   v, b, lambda, q             Eq. 15-22
-          update_segments<kAxial, kLambda>(m, c, 1, [s](int) { return s; }, w_.q.data());
+          update_segment<kAxial, kLambda>(m, c, s, w_.q.data());
       break;
     case Order::red_black:
       for (Index color = 0; color < m.vertex_colors.count(); ++color) {
