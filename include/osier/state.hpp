@@ -41,6 +41,7 @@ struct StepReport {
   bool non_finite = false;
   bool not_converged = false;
   int iterations = 0;
+  double seconds = 0;           ///< wall time of loads, solver and fracture; measuring and recording left out
   double residual = -1;         ///< largest force or moment/length left over [N]; negative when the solver did not measure it
   double residual_relative = -1;
   Index worst_vertex = -1;

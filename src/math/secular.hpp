@@ -27,10 +27,11 @@ struct OrientationProblem {
   T s;         ///< |v||eta|
 };
 
-/// q(lambda) = v b eta + lambda b, normalised  [SCR Eq. 18, VSCR Eq. 28; the denominator only scales]
+/// q(lambda) = v b eta + lambda b, normalised  [SCR Eq. 18, VSCR Eq. 28; the denominator only scales]. Divided by lambda first:
+/// the product would overflow float for a concrete column in SI units.
 template <class T>
 OSIER_FN Quat<T> orientation_at(const OrientationProblem<T>& o, T lambda) {
-  return normalized(o.Sb + lambda * o.b);
+  return normalized(o.b + (T(1) / lambda) * o.Sb);
 }
 
 /// Hard case: no root above s. The + part of the current q completes b-/(2 s) to a unit.
@@ -38,35 +39,41 @@ template <class T>
 OSIER_FN Quat<T> orientation_hard_case(const OrientationProblem<T>& o, const Quat<T>& q) {
   using std::sqrt;
   const T inv_s = T(1) / o.s;
+  const auto plus = [&](const Quat<T>& p) { return p + inv_s * (o.v * p * o.eta); };
   const Quat<T> b_minus = T(0.5) * (o.b - inv_s * o.Sb);
-  Quat<T> t = q + inv_s * (o.v * q * o.eta);
+  Quat<T> t = plus(q);
   // A q inside the - space has no + part. Turning it about two axes of its own frame spans the rest of the sphere, and
   // the - space is only two-dimensional, so one of the two has.
-  if (norm2(t) < T(1e-6)) {
-    const Quat<T> i = q * Vec3<T>{1, 0, 0};
-    t = i + inv_s * (o.v * i * o.eta);
-  }
-  if (norm2(t) < T(1e-6)) {
-    const Quat<T> j = q * Vec3<T>{0, 1, 0};
-    t = j + inv_s * (o.v * j * o.eta);
-  }
-  t = normalized(t);
+  if (norm2(t) < T(1e-6)) t = plus(q * Vec3<T>{1, 0, 0});
+  if (norm2(t) < T(1e-6)) t = plus(q * Vec3<T>{0, 1, 0});
+  t = normalized(plus(normalized(t)));  // a short + part is mostly rounding; projected twice it is not
   const T rest = T(1) - norm2(b_minus) * inv_s * inv_s * T(0.25);
   return normalized((T(0.5) * inv_s) * b_minus + sqrt(rest > T(0) ? rest : T(0)) * t);
 }
 
-/// The exact minimiser by Newton on the secular equation, without a branch, so that a loop over many problems becomes SIMD
-/// code. From the lower bound the error falls from at worst 5e-3 to 1e-5, 1e-10, 1e-20 rad: three steps are below the rounding
-/// of float, four below that of double. `hard` is set when the hard case applies and the result is not to be used.
-/// kStopEarly: one problem at a time is bound by the latency of roots and divisions, so stop once a step is so short that the
-/// quadratic convergence has reached rounding; mostly that is the first one.
+/// One Newton step on 1/|q(mu)| - 1.
+template <class T>
+OSIER_FN T secular_step(T P, T M, T two_s, T mu) {
+  using std::sqrt;
+  const T inverse = T(1) / (mu * (mu + two_s));
+  const T a = inverse * (mu + two_s), c = inverse * mu;
+  const T pa = P * a * a, mc = M * c * c;
+  const T n2 = pa + mc;
+  return n2 * (sqrt(n2) - T(1)) / (pa * a + mc * c);
+}
+
+/// Convergence is quadratic: after a step this short, relative to mu, the error is below rounding.
+template <class T>
+inline constexpr T kShortStep = sizeof(T) == 4 ? T(1e-4) : T(1e-8);
+
+/// The minimiser in ordinary states, by a few Newton steps from the lower bounds |b| - 2 s and |b+|, without a branch, so that
+/// a loop over many problems becomes SIMD code. `careful` asks for orientation_careful instead: Newton is not through (it
+/// creeps near |b-| = 2 s), or mu is so small against |b| that rounding of b- inside b+ would tilt the frame.
+/// kStopEarly: one problem at a time is bound by the latency of roots and divisions, so it stops after the first short step.
 template <bool kStopEarly = false, class T>
-OSIER_FN Quat<T> orientation_secular(const OrientationProblem<T>& o, bool& hard) {
+OSIER_FN Quat<T> orientation_secular(const OrientationProblem<T>& o, bool& careful) {
   using std::sqrt;
   constexpr int kNewtonSteps = sizeof(T) == 4 ? 3 : 4;
-  constexpr T epsilon = std::numeric_limits<T>::epsilon();
-  constexpr T noise = T(64) * epsilon * epsilon;
-  [[maybe_unused]] constexpr T short_step = sizeof(T) == 4 ? T(1e-4) : T(1e-8);
   const T two_s = T(2) * o.s;
   const T half_inverse = o.s > T(0) ? T(1) / two_s : T(0);
   const Quat<T> half_b = T(0.5) * o.b;
@@ -74,22 +81,44 @@ OSIER_FN Quat<T> orientation_secular(const OrientationProblem<T>& o, bool& hard)
   const Quat<T> b_plus = half_b + half_Sb;
   const Quat<T> b_minus = half_b - half_Sb;
   const T P = norm2(b_plus), M = norm2(b_minus);
-  hard = (P <= noise * (P + M)) & (M < two_s * two_s);
-  // Lower bounds of mu: |b| - 2 s and |b+|.
-  const T low = sqrt(P + M) - two_s, root = sqrt(P);
-  T mu = low > root ? low : root;
+  const T size = sqrt(P + M), low = size - two_s, root = sqrt(P);
+  T mu = low > root ? low : root, step = T(0);
   for (int i = 0; i < kNewtonSteps; ++i) {
-    const T inverse = T(1) / (mu * (mu + two_s));
-    const T a = inverse * (mu + two_s), c = inverse * mu;
-    const T pa = P * a * a, mc = M * c * c;
-    const T n2 = pa + mc;
-    const T step = n2 * (sqrt(n2) - T(1)) / (pa * a + mc * c);
+    step = secular_step(P, M, two_s, mu);
     mu += step;
     if constexpr (kStopEarly)
-      if (!(step > short_step * mu)) break;
+      if (!(step > kShortStep<T> * mu)) break;
   }
-  const Quat<T> q = (mu + two_s) * b_plus + mu * b_minus;
+  careful = !(step <= kShortStep<T> * mu) | !(mu > T(1e-3) * size);
+  const Quat<T> q = b_plus + (mu / (mu + two_s)) * b_minus;
   return (T(1) / norm(q)) * q;
+}
+
+/// The minimiser in any state, one at a time; `q` is the present frame, which decides the hard case. b± are projected twice,
+/// which removes their rounding inside each other, and Newton also knows the bound that counts near |b-| = 2 s: with
+/// c = M/4s^2 and d = 1 - c the secular equation gives mu^2 (d + c mu/s) >= P.
+template <class T>
+OSIER_FN Quat<T> orientation_careful(const OrientationProblem<T>& o, const Quat<T>& q) {
+  using std::sqrt, std::cbrt;
+  constexpr T epsilon = std::numeric_limits<T>::epsilon();
+  if (!(o.s > T(0))) return norm2(o.b) > T(0) ? normalized(o.b) : q;
+  const T inv_s = T(1) / o.s, two_s = T(2) * o.s;
+  Quat<T> b_plus = T(0.5) * (o.b + inv_s * o.Sb), b_minus = T(0.5) * (o.b - inv_s * o.Sb);
+  b_plus = T(0.5) * (b_plus + inv_s * (o.v * b_plus * o.eta));
+  b_minus = T(0.5) * (b_minus - inv_s * (o.v * b_minus * o.eta));
+  const T P = norm2(b_plus), M = norm2(b_minus);
+  if (P <= T(64) * epsilon * epsilon * (P + M) && M <= two_s * two_s * (T(1) + T(16) * epsilon)) return orientation_hard_case(o, q);
+  const T c = M / (two_s * two_s), d = T(1) - c;
+  const auto larger = [](T x, T y) { return x > y ? x : y; };
+  const auto smaller = [](T x, T y) { return x < y ? x : y; };
+  T mu = larger(sqrt(P + M) - two_s, sqrt(P));
+  if (c > T(0)) mu = larger(mu, d > T(0) ? smaller(sqrt(P / (T(2) * d)), cbrt(P * o.s / (T(2) * c))) : cbrt(P * o.s / c));
+  for (int i = 0; i < 12; ++i) {
+    const T step = secular_step(P, M, two_s, mu);
+    mu += step;
+    if (!(step > kShortStep<T> * mu)) break;
+  }
+  return normalized(b_plus + (mu / (mu + two_s)) * b_minus);
 }
 
 }  // namespace osier

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "exec/simd.hpp"
 #include "osier/simulation.hpp"
 #include "scene/setup.hpp"
 #include "sim/recorder.hpp"
@@ -41,7 +42,7 @@ RunStats run_scene(const Scene& scene, const RunOptions& options) {
   stats.solver = setup.spec.solver->name();
   stats.threads = setup.spec.solver->threads();
   stats.precision = Choices<Precision>::names[static_cast<std::size_t>(setup.spec.solver->precision())];
-  stats.simd = "scalar";
+  stats.simd = simd_name();
 
   const int frames = options.frames >= 0 ? options.frames : simulation.frame_count();
   const int steps = simulation.steps_per_frame();
@@ -56,19 +57,16 @@ RunStats run_scene(const Scene& scene, const RunOptions& options) {
       for (int i = 0; i < steps; ++i) {
         // The residual costs about a sweep; it is measured where a diagnostics line needs it.
         const bool measure = recorder && setup.spec.output.diagnostics != Rate::none && (i + 1 == steps || recorder->wants_residual_every_step());
-        const Clock::time_point before = Clock::now();
         const StepReport report = simulation.step(measure);
-        if (!measure) solving += seconds_since(before), iterations += report.iterations;
+        solving += report.seconds;
+        iterations += report.iterations;
         stats.iterations += report.iterations;
         stats.steps += 1;
         stats.steps_not_converged += report.not_converged ? 1 : 0;
         if (recorder) recorder->step(simulation);
         if ((stats.interrupted = interrupted())) break;
       }
-      // Timed steps stand for the frame's measured ones.
-      const long all = stats.interrupted ? 0 : steps;
-      const int timed = steps - (recorder && setup.spec.output.diagnostics != Rate::none ? (recorder->wants_residual_every_step() ? steps : 1) : 0);
-      if (all > 0 && timed > 0) timer.add(solving * steps / timed, stats.vertices, iterations * steps / timed);
+      if (!stats.interrupted) timer.add(solving, stats.vertices, iterations);
       if (recorder) recorder->frame(simulation, f);
       stats.frames = f;
       if (options.progress) options.progress(f, frames, timer.ms.empty() ? 0 : timer.ms.back());

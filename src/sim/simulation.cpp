@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include "scene/setup.hpp"
@@ -24,10 +25,11 @@ struct Simulation::Impl {
   const DynamicAnalysis* dynamic = nullptr;
   const StaticAnalysis* statics = nullptr;
   bool breakable = false;
+  double measuring_seconds = 0;
 
   void prepare_control(double t, double ramp);
   void release(double t);
-  void break_segments();
+  bool break_segments();  ///< true when something broke
   StepReport dynamic_step(bool measure);
   StepReport static_step();
   [[noreturn]] void throw_non_finite(const StepReport& r);
@@ -82,16 +84,18 @@ void Simulation::Impl::release(double t) {
 }
 
 /// After every step, so that the frame rate has no say in what breaks.
-void Simulation::Impl::break_segments() {
+bool Simulation::Impl::break_segments() {
+  if (!breakable) return false;
   bool broken = false;
   for (Index s = 0; s < model.segment_count(); ++s) {
     if (!model.segment_alive[s] || !(segment_strain(model, state, s) >= model.segment_strain_limit[s])) continue;
     model.segment_alive[s] = 0;
     broken = true;
   }
-  if (!broken) return;
+  if (!broken) return false;
   update_topology(model);
   solver->rebind(model);
+  return true;
 }
 
 void Simulation::Impl::throw_non_finite(const StepReport& r) {
@@ -110,17 +114,19 @@ StepReport Simulation::Impl::dynamic_step(bool measure) {
   const double t = static_cast<double>(state.step_index + 1) * h;
   prepare_control(t, 1);
   last_good = state;
-  if (measure) potential.begin(model, control, state, h);
   report = solver->step(model, control, state, h);
   if (report.non_finite) throw_non_finite(report);
   if (measure) {
+    const auto before = std::chrono::steady_clock::now();
+    potential.begin(model, control, last_good, h);
     const Residual r = measure_residual(potential, last_good, state);
     report.residual = r.value;
     report.residual_relative = r.relative;
+    measuring_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
   }
   state.step_index += 1;
   state.time = t;
-  if (breakable) break_segments();
+  break_segments();
   return report;
 }
 
@@ -150,6 +156,7 @@ StepReport Simulation::Impl::static_step() {
                                    report.worst_vertex >= 0 ? report.worst_vertex : report.worst_segment));
       continue;
     }
+    if (break_segments()) continue;  // the same load on what is left
     done = t;
     state.time = t;
   }
@@ -158,11 +165,18 @@ StepReport Simulation::Impl::static_step() {
   report = total;
   state.step_index += 1;
   state.time = end;
-  if (breakable) break_segments();
   return report;
 }
 
-StepReport Simulation::step(bool measure) { return impl_->dynamic ? impl_->dynamic_step(measure) : impl_->static_step(); }
+StepReport Simulation::step(bool measure) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point start = Clock::now();
+  StepReport& report = impl_->report;
+  impl_->measuring_seconds = 0;
+  report = impl_->dynamic ? impl_->dynamic_step(measure) : impl_->static_step();
+  report.seconds = std::chrono::duration<double>(Clock::now() - start).count() - impl_->measuring_seconds;
+  return report;
+}
 
 void Simulation::advance_frame(const std::function<bool()>& after_step) {
   for (int i = 0; i < steps_per_frame(); ++i) {

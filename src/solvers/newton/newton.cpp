@@ -103,7 +103,6 @@ void NewtonSolver::number_unknowns(const Model& m, const Control& c) {
     nodes_[node] = {.first = unknowns_, .count = count, .axis = axis};
     unknowns_ += count;
   };
-  // Vertices and frames alternate along rods, which keeps the matrix narrow before any reordering.
   for (Index v = 0; v < m.vertex_count(); ++v)
     if (!c.vertex_fixed[v] && m.vertex_alive[v]) give(v, 3);
   for (Index s = 0; s < m.segment_count(); ++s) {
@@ -193,8 +192,9 @@ bool NewtonSolver::solve(const Model& m, double force) {
   const auto factorise = [&](double shift) {
     for (std::size_t n = 0; n < nodes_.size(); ++n) {
       const bool is_vertex = n < gx_.size();
-      if (is_vertex && position_solvable_) continue;
-      const double unit = is_vertex ? force / m.segment_rest_length[0] : force * m.segment_rest_length[n - gx_.size()];
+      if (nodes_[n].count == 0 || (is_vertex && position_solvable_)) continue;
+      const Index segment = is_vertex ? m.vertex_segments.of(static_cast<Index>(n)).front() / 2 : static_cast<Index>(n - gx_.size());
+      const double l = m.segment_rest_length[segment], unit = is_vertex ? force / l : force * l;
       for (int i = 0; i < nodes_[n].count; ++i) matrix_.coeffRef(nodes_[n].first + i, nodes_[n].first + i) = diagonal[nodes_[n].first + i] + shift * unit;
     }
     applied = shift;

@@ -80,13 +80,12 @@ OSIER_FN T iterate_lambda(const OrientationProblem<T>& o, T norm_b, T& gamma) {
   using std::sqrt;
   const T clamped = gamma < T(1e-3) ? T(1e-3) : (gamma > T(1) ? T(1) : gamma);
   T lambda = o.s + clamped * norm_b;
-  lambda = sqrt(norm(o.Sb + lambda * o.b) + o.s * o.s);
+  lambda = sqrt(lambda * norm(o.b + (T(1) / lambda) * o.Sb) + o.s * o.s);  // = |v b eta + lambda b|, without overflow
   gamma = (lambda - o.s) / norm_b;
   return lambda;
 }
 
-/// The new q of one local problem, without branches unless it stands alone. `degenerate` asks for the hard case instead
-/// (deviation 4).
+/// The new q of one local problem, without branches unless it stands alone. `degenerate` asks for solve_degenerate instead.
 template <class T, Lambda kLambda, bool kAlone = false>
 OSIER_FN Quat<T> solve_orientation(const OrientationProblem<T>& o, T& gamma, bool& degenerate) {
   if constexpr (kLambda == Lambda::secular) {
@@ -95,11 +94,18 @@ OSIER_FN Quat<T> solve_orientation(const OrientationProblem<T>& o, T& gamma, boo
     constexpr T tiny = std::numeric_limits<T>::min();
     const T norm_b = norm(o.b);
     const T lambda = kLambda == Lambda::approx ? o.s + norm_b : iterate_lambda(o, norm_b, gamma);
-    const Quat<T> n = o.Sb + lambda * o.b;
+    const Quat<T> n = o.b + (T(1) / lambda) * o.Sb;
     const T size = norm(n);
     degenerate = (norm_b <= tiny) | (size <= tiny);
     return (T(1) / size) * n;
   }
+}
+
+/// What is left: b = 0 and the hard case (deviation 4), and for the secular root the states that need care.
+template <class T, Lambda kLambda>
+OSIER_FN Quat<T> solve_degenerate(const OrientationProblem<T>& o, const Quat<T>& q) {
+  if constexpr (kLambda == Lambda::secular) return orientation_careful(o, q);
+  return o.s > T(0) ? orientation_hard_case(o, q) : q;
 }
 
 /// Local problems side by side, so that the compiler turns their solution into SIMD code; what is left one by one (gathering

@@ -38,7 +38,7 @@ class StableCosserat final : public Solver {
   }
   template <bool kAxial, Lambda kLambda>
   void sweep_once(const Model& m, const Control& c);
-  template <bool kAxial>
+  template <bool kAxial, Lambda kLambda>
   void settle(const Model& m, const Control& c, Index s, Quat<T> q, Vec3<T> image, bool degenerate, Quat<T>* q_out);
   template <bool kAxial, Lambda kLambda>
   void update_segment(const Model& m, const Control& c, Index s, Quat<T>* q_out);
@@ -173,14 +173,14 @@ inline Vec3<T> StableCosserat<T>::pull_at(Index s, const Vec3<T>& image) const {
 /// Puts a segment's new frame q, with the image of its axis, in place; or what stands in for it where the frame is held,
 /// hinged or undetermined.
 template <class T>
-template <bool kAxial>
+template <bool kAxial, Lambda kLambda>
 inline void StableCosserat<T>::settle(const Model& m, const Control& c, Index s, Quat<T> q, Vec3<T> image, bool degenerate, Quat<T>* q_out) {
   const FrameControl control = c.frame_control[s];
   if (control != FrameControl::free || !m.segment_alive[s] || degenerate) [[unlikely]] {
     const OrientationProblem<T> o = orientation_problem<T, kAxial>(m, w_, s, c.has_torque);
     q = w_.q[s];
     if (control == FrameControl::hinged) q = updated_hinge(o, w_.q[s], cast<T>(c.frame_target[s]), cast<T>(c.frame_hinge_axis[s]));
-    else if (control == FrameControl::free && m.segment_alive[s] && o.s > T(0)) q = orientation_hard_case(o, w_.q[s]);
+    else if (control == FrameControl::free && m.segment_alive[s]) q = solve_degenerate<T, kLambda>(o, w_.q[s]);
     image = axis_image_of<T, kAxial>(q, o.eta);
   }
   q_out[s] = q;
@@ -193,8 +193,10 @@ template <bool kAxial, Lambda kLambda>
 void StableCosserat<T>::update_segment(const Model& m, const Control& c, Index s, Quat<T>* q_out) {
   bool degenerate = false;
   const OrientationProblem<T> o = orientation_problem<T, kAxial>(m, w_, s, c.has_torque);
-  const Quat<T> q = solve_orientation<T, kLambda, true>(o, w_.gamma[s], degenerate);
-  settle<kAxial>(m, c, s, q, axis_image_of<T, kAxial>(q, o.eta), degenerate, q_out);
+  T gamma = w_.gamma[s];
+  const Quat<T> q = solve_orientation<T, kLambda, true>(o, gamma, degenerate);
+  if (kLambda == Lambda::exact && !degenerate) w_.gamma[s] = gamma;  // without bending gamma means nothing
+  settle<kAxial, kLambda>(m, c, s, q, axis_image_of<T, kAxial>(q, o.eta), degenerate, q_out);
 }
 
 /// The same for up to kSize segments that do not touch each other; segment_of(i) numbers them.
@@ -215,8 +217,9 @@ void StableCosserat<T>::update_segments(const Model& m, const Control& c, int co
   block.template solve<kAxial, kLambda>();
   for (int i = 0; i < count; ++i) {
     const Index s = segment_of(i);
-    if constexpr (kLambda == Lambda::exact) w_.gamma[s] = block.gamma[i];
-    settle<kAxial>(m, c, s, block.rotation(i), block.axis_image(i), block.degenerate[i] != T(0), q_out);
+    const bool degenerate = block.degenerate[i] != T(0);
+    if (kLambda == Lambda::exact && !degenerate) w_.gamma[s] = block.gamma[i];
+    settle<kAxial, kLambda>(m, c, s, block.rotation(i), block.axis_image(i), degenerate, q_out);
   }
 }
 

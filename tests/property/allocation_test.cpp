@@ -1,0 +1,108 @@
+// A time step allocates nothing once the solver has seen the model. Every allocation of the process is counted here: operator new
+// always, and malloc itself (which TBB's own allocator falls back on) where glibc and no sanitizer is underneath.
+#include <atomic>
+#include <cstdlib>
+#include <gtest/gtest.h>
+#include <new>
+
+#include "solvers/stable_cosserat/stable_cosserat.hpp"
+#include "support/problem.hpp"
+
+namespace {
+std::atomic<bool> counting{false};
+std::atomic<long> allocations{0};
+void count_one() {
+  if (counting.load(std::memory_order_relaxed)) allocations.fetch_add(1, std::memory_order_relaxed);
+}
+}  // namespace
+
+#if defined(__GLIBC__) && !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+extern "C" {
+void* __libc_malloc(std::size_t);
+void* __libc_calloc(std::size_t, std::size_t);
+void* __libc_realloc(void*, std::size_t);
+void* malloc(std::size_t n) { return count_one(), __libc_malloc(n); }
+void* calloc(std::size_t n, std::size_t size) { return count_one(), __libc_calloc(n, size); }
+void* realloc(void* p, std::size_t n) { return count_one(), __libc_realloc(p, n); }
+}
+#endif
+
+void* operator new(std::size_t n) {
+  count_one();
+  if (void* p = std::malloc(n ? n : 1)) return p;
+  throw std::bad_alloc();
+}
+void* operator new[](std::size_t n) { return operator new(n); }
+void operator delete(void* p) noexcept { std::free(p); }
+void operator delete[](void* p) noexcept { std::free(p); }
+void operator delete(void* p, std::size_t) noexcept { std::free(p); }
+void operator delete[](void* p, std::size_t) noexcept { std::free(p); }
+
+namespace osier::test {
+namespace {
+
+using stable_cosserat::Order;
+
+/// A long damped chain, clamped, with torques: every array of the solver is in use, and loops are long enough for threads.
+StepProblem long_chain() {
+  Random random(91);
+  StepProblem p;
+  std::vector<Index> path{p.graph.add_vertex({0, 0, 0})};
+  for (Index v : random_walk(p.graph, {0, 0, 0}, 1500, 0.1, random)) path.push_back(v);
+  add_twisted_chain(p.graph, path, random_section(random, Damping::both), false, 0.3, random);
+  p.model = compile_graph(p.graph);
+  p.state = initial_state(p.graph, p.model);
+  p.state.frame_rotation.push_back(add_clamp(p.model, p.graph, p.state, 0).rotation);
+  update_topology(p.model);
+  p.control = still_control(p.model, p.state);
+  p.control.vertex_fixed[0] = 1;
+  p.control.has_torque = true;
+  for (Vec3d& f : p.control.vertex_force) f = {0, -0.1, 0};
+  for (Vec3d& t : p.control.frame_torque) t = {0.01, 0, 0};
+  return p;
+}
+
+long allocations_of_steps(const StepProblem& p, const SolverSettings& settings, int warm_up, int steps) {
+  State state = p.state;
+  const auto solver = settings.make(p.model);
+  for (int i = 0; i < warm_up; ++i) solver->step(p.model, p.control, state, p.h);
+  allocations = 0;
+  counting = true;
+  for (int i = 0; i < steps; ++i) solver->step(p.model, p.control, state, p.h);
+  counting = false;
+  return allocations;
+}
+
+TEST(Allocations, AreCountedByThisTest) {
+  allocations = 0;
+  counting = true;
+  auto* volatile p = new int(1);
+  counting = false;
+  delete p;
+  EXPECT_GE(allocations.load(), 1);
+}
+
+TEST(Allocations, NoneInAStepOnOneThread) {
+  const StepProblem p = long_chain();
+  for (Order order : {Order::gauss_seidel, Order::red_black, Order::jacobi})
+    for (Precision number : {Precision::double_precision, Precision::single_precision})
+      for (const bool converge : {false, true}) {
+        stable_cosserat::Settings s;
+        s.order = order, s.number = number, s.thread_count = 1;
+        if (converge) s.tolerance = 1e-3, s.max_iterations = 16;
+        EXPECT_EQ(allocations_of_steps(p, s, 1, 20), 0) << Choices<Order>::names[static_cast<std::size_t>(order)];
+      }
+}
+
+TEST(Allocations, NoneInAStepOnTwoThreads) {
+  const StepProblem p = long_chain();
+  for (Order order : {Order::gauss_seidel, Order::red_black, Order::jacobi})
+    for (Precision number : {Precision::double_precision, Precision::single_precision}) {
+      stable_cosserat::Settings s;
+      s.order = order, s.number = number, s.thread_count = 2;
+      EXPECT_EQ(allocations_of_steps(p, s, 50, 20), 0) << Choices<Order>::names[static_cast<std::size_t>(order)];
+    }
+}
+
+}  // namespace
+}  // namespace osier::test

@@ -1,0 +1,85 @@
+// The number of threads and the frame rate have no say in the result.
+#include <gtest/gtest.h>
+
+#include "support/scenes.hpp"
+
+namespace osier::test {
+namespace {
+
+std::string scene_file(const char* name) { return std::string(OSIER_SOURCE_DIR) + "/scenes/" + name; }
+
+State run_with(const char* file, const char* order, const char* precision, int threads, int steps) {
+  LoadOptions options;
+  options.overrides = {{"/solver/order", order}, {"/solver/precision", precision}, {"/solver/threads", std::to_string(threads)}};
+  const Scene scene = Scene::load(scene_file(file), options);
+  EXPECT_GT(scene.model().vertex_count(), 1500);
+  Simulation sim(scene);
+  for (int i = 0; i < steps; ++i) sim.step();
+  return sim.state();
+}
+
+TEST(ThreadCount, DoesNotChangeABitOfTheSlinky) {
+  for (const char* order : {"red_black", "jacobi"})
+    for (const char* precision : {"double", "float"}) {
+      const State one = run_with("slinky.json", order, precision, 1, 20);
+      for (int threads : {2, 3, 7})
+        EXPECT_TRUE(identical(one, run_with("slinky.json", order, precision, threads, 20)))
+            << order << " " << precision << " " << threads;
+    }
+}
+
+TEST(ThreadCount, DoesNotChangeABitOfTheNet) {
+  for (const char* order : {"red_black", "jacobi"}) {
+    const State one = run_with("net.json", order, "double", 1, 20);
+    for (int threads : {2, 3, 7})
+      EXPECT_TRUE(identical(one, run_with("net.json", order, "double", threads, 20))) << order << " " << threads;
+  }
+}
+
+TEST(Repetition, OfARunGivesTheSameBits) {
+  EXPECT_TRUE(identical(run_with("net.json", "red_black", "float", 2, 20), run_with("net.json", "red_black", "float", 2, 20)));
+}
+
+/// Two chains with weak pieces of different strength that growing gravity tears apart, one after the other.
+const char* kTearing = R"({
+  "materials": {"m": {"stretch_shear": 100, "bend_twist": 0.4, "line_density": 1, "tau_stretch": 0.001, "tau_bend": 0.001},
+                "weak": {"stretch_shear": 20, "bend_twist": 0.1, "line_density": 1, "strain_limit": 0.2},
+                "weaker": {"stretch_shear": 20, "bend_twist": 0.1, "line_density": 1, "strain_limit": 0.1}},
+  "rods": [{"name": "a", "material": "m", "segments": 20, "shape": {"type": "line", "from": [0, 0, 0], "to": [0, -2, 0]},
+            "segment_materials": [{"first": 7, "last": 8, "material": "weak"}]},
+           {"name": "b", "material": "m", "segments": 20, "shape": {"type": "line", "from": [1, 0, 0], "to": [1, -2, 0]},
+            "segment_materials": [{"first": 3, "last": 5, "material": "weaker"}, {"first": 12, "last": 12, "material": "weak"}]}],
+  "constraints": [{"type": "clamp", "vertices": ["a:start", "b:start"]}],
+  "forces": [{"type": "gravity", "acceleration": {"keys": [[0, [0, 0, 0]], [1, [0, -30, 0]]]}}, {"type": "drag", "rate": 0.2}],
+  "solver": {"name": "stable_cosserat", "iterations": 10},
+  "analysis": {"type": "dynamic", "step": 0.001, "duration": 1}})";
+
+TEST(FrameRate, DoesNotChangeWhatBreaksNorWhen) {
+  const auto run = [](const char* fps) {
+    LoadOptions options;
+    options.overrides = {{"/analysis/fps", fps}};
+    auto sim = std::make_unique<Simulation>(Scene::parse(kTearing, "tearing", ".", options));
+    std::vector<std::pair<double, Index>> breaks;  // time and segment
+    for (int f = 0; f < sim->frame_count(); ++f) {
+      std::vector<std::uint8_t> alive = sim->model().segment_alive;
+      sim->advance_frame([&] {
+        for (Index s = 0; s < sim->model().segment_count(); ++s)
+          if (alive[s] != sim->model().segment_alive[s]) breaks.emplace_back(sim->state().time, s);
+        alive = sim->model().segment_alive;
+        return true;
+      });
+    }
+    return std::make_pair(std::move(sim), breaks);
+  };
+  const auto [slow, slow_breaks] = run("10");
+  const auto [fast, fast_breaks] = run("100");
+  ASSERT_EQ(slow->state().time, fast->state().time);
+  EXPECT_NEAR(slow->state().time, 1, 1e-12);
+  EXPECT_GE(slow_breaks.size(), 2u) << "the scene must tear at more than one place";
+  EXPECT_EQ(slow_breaks, fast_breaks);
+  EXPECT_EQ(slow->model().segment_alive, fast->model().segment_alive);
+  EXPECT_TRUE(identical(slow->state(), fast->state()));
+}
+
+}  // namespace
+}  // namespace osier::test
