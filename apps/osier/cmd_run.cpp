@@ -37,9 +37,17 @@ void write_stats(const std::string& file, const RunStats& stats) {
   if (!out.flush()) throw RunError(file + ": cannot be written");
 }
 
+/// Without creating it: a run that is refused leaves nothing behind.
+bool can_be_written(const std::filesystem::path& file) {
+  std::error_code error;
+  if (std::filesystem::exists(file, error)) return !std::filesystem::is_directory(file, error) && access(file.c_str(), W_OK) == 0;
+  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
+  return std::filesystem::is_directory(folder, error) && access(folder.c_str(), W_OK) == 0;
+}
+
 int run(const Options& o) {
   const Scene scene = o.scene.load();
-  if (!o.stats.empty() && !std::ofstream(o.stats, std::ios::app)) throw InputError({{o.stats, "cannot be written", "name a file in a folder that exists"}});
+  if (!o.stats.empty() && !can_be_written(o.stats)) throw InputError({{o.stats, "cannot be written", "name a file in a folder that exists"}});
   if (!o.quiet)
     for (const std::string& w : scene.warnings()) fmt::print(stderr, "warning: {}\n", w);
   const std::filesystem::path folder = o.folder.empty() ? std::filesystem::path("out") / scene.name() : std::filesystem::path(o.folder);
@@ -79,9 +87,11 @@ Command add_run(CLI::App& app) {
   auto o = std::make_shared<Options>();
   CLI::App* sub = app.add_subcommand("run", "Simulate a scene");
   o->scene.add_to(*sub);
-  sub->add_option("-o,--output", o->folder, "Folder for the results (default: out/<scene name>)");
-  sub->add_option("--frames", o->frames, "Number of frames instead of the scene's")->check(CLI::NonNegativeNumber);
-  sub->add_option("--stats", o->stats, "Write counts and timings to this JSON file");
+  const CLI::Validator not_empty([](std::string& text) { return text.empty() ? std::string("is empty") : std::string{}; }, "TEXT");
+  const CLI::Validator not_negative([](std::string& text) { return text.starts_with("-") ? text + " is negative" : std::string{}; }, "");
+  sub->add_option("-o,--output", o->folder, "Folder for the results (default: out/<scene name>)")->check(not_empty);
+  sub->add_option("--frames", o->frames, "Number of frames instead of the scene's")->check(not_negative);
+  sub->add_option("--stats", o->stats, "Write counts and timings to this JSON file")->check(not_empty);
   sub->add_flag("--quiet", o->quiet, "Only errors");
   return {sub, [o] { return run(*o); }};
 }

@@ -1,6 +1,8 @@
 // osier: simulate rods from the command line.
 #include <fmt/format.h>
 
+#include <cstdio>
+#include <new>
 #include <vector>
 
 #include "commands.hpp"
@@ -19,12 +21,20 @@ int main(int argc, char** argv) {
     return app.exit(e) == 0 ? kDone : kBadInput;
   }
   try {
-    for (const Command& c : commands)
-      if (c.app->parsed()) return c.action();
+    for (const Command& c : commands) {
+      if (!c.app->parsed()) continue;
+      const int code = c.action();
+      if (std::fflush(stdout) == 0 && !std::ferror(stdout)) return code;
+      fmt::print(stderr, "error: standard output cannot be written\n");
+      return kRunFailed;
+    }
   } catch (const osier::InputError& e) {
     for (const osier::Problem& p : e.problems()) fmt::print(stderr, "error: {}\n", to_string(p));
     if (e.problems().size() > 1) fmt::print(stderr, "{} problems\n", e.problems().size());
     return kBadInput;
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "error: not enough memory for this scene; `osier info` estimates what a smaller one needs\n");
+    return kRunFailed;
   } catch (const std::exception& e) {
     fmt::print(stderr, "error: {}\n", e.what());
     return kRunFailed;

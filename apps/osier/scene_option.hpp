@@ -2,6 +2,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,7 +12,7 @@ namespace osier::cli {
 
 struct SceneOption {
   std::string file, solver, precision;
-  int threads = 0;
+  std::optional<int> threads;
   std::vector<std::string> sets;
 
   void add_to(CLI::App& app) {
@@ -25,17 +26,9 @@ struct SceneOption {
   Scene load() const {
     LoadOptions options;
     options.solver = solver;
-    std::vector<Problem> problems;
-    for (const std::string& s : sets) {
-      try {
-        options.overrides.push_back(Override::parse(s));
-      } catch (const InputError& e) {
-        problems.insert(problems.end(), e.problems().begin(), e.problems().end());
-      }
-    }
-    if (!problems.empty()) throw InputError(problems);
-    if (!precision.empty()) options.solver_settings.push_back({"precision", '"' + precision + '"'});
-    if (threads != 0) options.solver_settings.push_back({"threads", std::to_string(threads)});
+    options.overrides = sets;
+    options.precision = precision;
+    options.threads = threads;
     return Scene::load(file, options);
   }
 };

@@ -36,7 +36,10 @@ class RunError : public std::runtime_error {
 /// Collects problems so that a user sees all of them, then throws once.
 class Problems {
  public:
+  /// The same thing said twice counts once.
   void add(std::string where, std::string what, std::string remedy = {}) {
+    for (const Problem& p : list_)
+      if (p.where == where && p.what == what) return;
     list_.push_back({std::move(where), std::move(what), std::move(remedy)});
   }
   bool empty() const { return list_.empty(); }

@@ -3,6 +3,7 @@
 
 #include <filesystem>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,17 +15,11 @@ namespace osier {
 
 struct Setup;
 
-/// `/analysis/step=0.002`: a JSON pointer and a JSON value (a bare word counts as text).
-struct Override {
-  std::string pointer;
-  std::string value;
-  static Override parse(const std::string& text);  ///< throws InputError
-};
-
 struct LoadOptions {
-  std::vector<Override> overrides;
-  std::string solver;  ///< replaces the scene's solver, with that solver's defaults
-  std::vector<Override> solver_settings;  ///< key and value for the solver object, after the replacement
+  std::string solver;                  ///< replaces the scene's solver, with that solver's defaults, before anything else
+  std::vector<std::string> overrides;  ///< "/analysis/step=0.002": a JSON pointer and a JSON value (a bare word counts as text)
+  std::string precision;               ///< for the solver object, when not empty
+  std::optional<int> threads;          ///< likewise
 };
 
 /// A validated, compiled scene. Construction throws InputError with every problem found.
@@ -32,7 +27,7 @@ class Scene {
  public:
   static Scene load(const std::filesystem::path& file, const LoadOptions& options = {});
   static Scene parse(const std::string& text, const std::string& name = "scene", const std::filesystem::path& folder = ".",
-                     const LoadOptions& options = {});
+                     const LoadOptions& options = {}, const std::string& source = {});
 
   const std::string& name() const;
   const std::string& json() const;  ///< as it will run, overrides included

@@ -4,11 +4,7 @@
 
 namespace osier {
 
-static std::string shorten(const Json& j) {
-  std::string text = j.dump(-1, ' ', false, Json::error_handler_t::replace);
-  if (text.size() > 60) text = text.substr(0, 57) + "...";
-  return text;
-}
+std::string shorten(const Json& j) { return shorten(j.dump(-1, ' ', false, Json::error_handler_t::replace)); }
 
 void JsonReader::wrong_type(const Json& j, const std::string& at, const std::string& expected) {
   problems_.add(at, shorten(j) + " is not " + expected, "write " + expected);
@@ -142,6 +138,7 @@ OrderedJson SchemaBuilder::schema(const std::string& root) const {
     OrderedJson def = {{"type", "object"}, {"description", doc.help}, {"properties", properties},
                        {"additionalProperties", false}};
     if (!required.empty()) def["required"] = required;
+    for (const std::string& key : doc.exactly_one) def["oneOf"].push_back({{"required", {key}}});
     result["$defs"][doc.kind] = def;
   }
   return result;

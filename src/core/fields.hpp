@@ -31,6 +31,9 @@ namespace osier {
 using Json = nlohmann::json;
 using OrderedJson = nlohmann::ordered_json;
 
+/// A JSON value for a message, not too long and never throwing.
+std::string shorten(const Json& j);
+
 struct FieldInfo {
   const char* unit = "";
   std::optional<double> min = {};
@@ -100,13 +103,20 @@ class JsonReader {
 
   void problem(const std::string& what, const std::string& remedy = {}) { problems_.add(pointer_, what, remedy); }
 
+  /// Of these keys one, and only one, must be there.
+  void exactly_one(const std::vector<std::string>& keys) {
+    int given = 0;
+    for (const std::string& key : keys) given += has(key.c_str()) ? 1 : 0;
+    if (given != 1) problem("needs exactly one of " + join(keys, ", "), "keep one");
+  }
+
   /// Reports keys that nothing asked for. Call after all fields.
   void finish() {
     if (!json_.is_object()) return;
     for (const auto& [key, value] : json_.items()) {
       if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
       const std::string guess = closest(key, known_);
-      problems_.add(pointer_ + "/" + escape_pointer(key), "unknown key",
+      problems_.add(pointer_ + "/" + shorten(escape_pointer(key)), "unknown key",
                     guess.empty() ? "known here: " + join(known_, ", ") : "did you mean `" + guess + "`?");
     }
   }
@@ -133,7 +143,7 @@ class JsonReader {
         return;
       }
     const std::string guess = closest(j.get<std::string>(), list);
-    problems_.add(at, j.dump() + " is not a choice",
+    problems_.add(at, shorten(j) + " is not a choice",
                   guess.empty() ? "use one of " + join(list, ", ") : "did you mean `" + guess + "`?");
   }
 
@@ -214,7 +224,8 @@ class JsonReader {
         if (v.read_short(j, at, problems_)) return;  // a short spelling, like a material's name
       }
       if (!j.is_object()) {
-        wrong_type(j, at, std::string("an object (") + v.kind() + ")");
+        const bool has_short = requires { v.read_short(j, at, problems_); };
+        wrong_type(j, at, has_short ? std::string("a name or an object (") + v.kind() + ")" : std::string("an object (") + v.kind() + ")");
         return;
       }
       JsonReader inner(j, at, problems_);
@@ -247,7 +258,7 @@ class JsonReader {
       return;
     }
     const std::string guess = closest(it->get<std::string>(), names);
-    problems_.add(at + "/" + tag, it->dump() + " is unknown",
+    problems_.add(at + "/" + tag, shorten(*it) + " is unknown",
                   guess.empty() ? "use one of " + join(names, ", ") : "did you mean `" + guess + "`?");
   }
 
@@ -272,6 +283,7 @@ struct FieldDoc {
 struct ObjectDoc {
   std::string kind, help, tag_name, tag_value;
   std::vector<FieldDoc> fields;
+  std::vector<std::string> exactly_one = {};
 };
 
 class SchemaBuilder {
@@ -308,6 +320,7 @@ class SchemaBuilder {
   void know(const char*) {}
   void finish() {}
   void problem(const std::string&, const std::string& = {}) {}
+  void exactly_one(const std::vector<std::string>& keys) { current_->exactly_one = keys; }
   bool has(const char*) const { return false; }
 
   std::vector<ObjectDoc> objects;

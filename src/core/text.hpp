@@ -15,6 +15,12 @@ std::string closest(const std::string& word, const std::vector<std::string>& kno
 /// `~` and `/` inside a JSON pointer token.
 std::string escape_pointer(const std::string& token);
 
+/// At most `most` bytes, cut between characters and marked with "..." where something is missing.
+std::string shorten(const std::string& text, std::size_t most = 60);
+
+/// Whether a name can be a file, a column or a word of a selection: no control characters.
+bool has_control_characters(const std::string& text);
+
 /// Shortest decimal form that reads back as the same double.
 std::string number_text(double value);
 

@@ -43,6 +43,8 @@ void Pin::apply(double t, Control& control) const {
 
 void Fix::bind(AttachmentContext& c) {
   check_motion(c.problems);
+  if (motion.translate.given())
+    c.problems.add(where + "/motion/translate", "has no effect on a frame", "use `rotate`, or pin the vertices too");
   for (Index s : c.names.find(segments, Element::segment, c.problems))
     if (claim(c.frame_holder, s, "segment", where, c.problems)) held_.emplace_back(s, c.state.frame_rotation[s]);
 }

@@ -4,6 +4,8 @@
 
 #include <cmath>
 #include <numbers>
+#include <string_view>
+#include <utility>
 
 namespace osier {
 
@@ -19,7 +21,7 @@ Section Material::section(Problems& problems, std::vector<std::string>& warnings
     if (!reported)
       problems.add(where, fmt::format("`{}` is missing", raw_name),
                    fmt::format("give `{}`, or `{}` and `radius`", raw_name, si_name));
-    return 0.0;
+    return 1.0;
   };
   s.stretch_shear = from(stretch_shear, young, area, "stretch_shear", "young");
   s.bend_twist = from(bend_twist, young, second_moment, "bend_twist", "young");
@@ -33,6 +35,13 @@ Section Material::section(Problems& problems, std::vector<std::string>& warnings
     problems.add(where, "both `poisson` and `shear_modulus` are given", "keep one of them");
   if ((poisson || shear_modulus) && !young)
     problems.add(where, "`poisson` or `shear_modulus` without `young`", "add `young`");
+  if ((poisson || shear_modulus) && bend_twist)
+    problems.add(where + (poisson ? "/poisson" : "/shear_modulus"), "has no effect beside `bend_twist`", "keep one of them");
+  for (const auto& [name, value] : {std::pair{"stretch_shear", s.stretch_shear}, {"bend_twist", s.bend_twist}, {"line_density", s.line_density}}) {
+    const bool may_vanish = name == std::string_view("bend_twist") && bend_twist;
+    if (!reported && (!std::isfinite(value) || (value == 0 && !may_vanish)))
+      problems.add(where, fmt::format("{} comes out as {}", name, value), "check modulus, density and radius");
+  }
   if (young && radius && !bend_twist) {
     double shear = *young / 2;
     if (poisson) shear = *young / (2 * (1 + *poisson));

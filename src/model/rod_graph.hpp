@@ -13,6 +13,9 @@
 
 namespace osier {
 
+/// More than this is a slip of the pen: the graph alone would take gigabytes.
+constexpr double kMostSegments = 1e7;
+
 /// Cross-section properties of a piece of rod. The energy has one stiffness for stretch and shear and one for bending and
 /// twisting, as in the paper.
 struct Section {

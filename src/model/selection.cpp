@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
+#include <cmath>
+#include <utility>
 
 namespace osier {
 
@@ -14,9 +17,11 @@ bool Selection::read_short(const Json& j, const std::string& at, Problems& probl
   where = at;
   items.clear();
   const auto one = [&](const Json& e, const std::string& here) {
+    // 3.0 is a whole number too; anything beyond int cannot be an index and must not wrap around into one.
+    const double number = e.is_number() ? e.get<double>() : 0.5;
     if (e.is_string()) items.emplace_back(e.get<std::string>());
-    else if (e.is_number_integer()) items.emplace_back(e.get<int>());
-    else problems.add(here, e.dump() + " does not select anything", R"(write an index or "rod:place", e.g. "beam:end" or "beam:0..4")");
+    else if (number == std::nearbyint(number) && std::abs(number) < 2e9) items.emplace_back(static_cast<int>(number));
+    else problems.add(here, shorten(e) + " does not select anything", R"(write an index or "rod:place", e.g. "beam:end" or "beam:0..4")");
   };
   if (j.is_array()) {
     for (std::size_t i = 0; i < j.size(); ++i) one(j[i], at + "/" + std::to_string(i));
@@ -29,7 +34,7 @@ bool Selection::read_short(const Json& j, const std::string& at, Problems& probl
 
 OrderedJson Selection::short_schema(FieldDoc& doc) {
   doc.type = "[selection](#selections)";
-  const OrderedJson one = {{"type", {"integer", "string"}}};
+  const OrderedJson one = {{"anyOf", {{{"type", "integer"}, {"minimum", 0}}, {{"type", "string"}}}}};
   return {{"anyOf", {one, {{"type", "array"}, {"items", one}, {"minItems", 1}}}}};
 }
 
@@ -55,12 +60,14 @@ void Names::find_named(const std::string& text, const std::string& at, Element k
     names.push_back(r.name);
     if (r.name == rod_name) rod = &r;
   }
+  if (!rod && std::any_of(missing_.begin(), missing_.end(), [&](const std::string& m) { return rod_name == m || rod_name.starts_with(m + "."); }))
+    return;  // what it names could not be built, and that has been said
   if (!rod || colon == std::string::npos) {
     const std::string guess = closest(rod_name, names);
     std::string remedy = names.size() <= 8 ? "rods: " + join(names, ", ") : fmt::format("{} rods have names", names.size());
     if (!guess.empty() && guess != rod_name) remedy = "did you mean `" + guess + "`?";
     if (rod) remedy = "add a place, e.g. `" + rod_name + ":end` or `" + rod_name + ":*`";
-    problems.add(at, fmt::format("\"{}\" names no {}", text, word(kind)), remedy);
+    problems.add(at, fmt::format("\"{}\" names no {}", shorten(text), word(kind)), remedy);
     return;
   }
   const std::vector<Index>& list = kind == Element::vertex ? rod->vertices : kind == Element::segment ? rod->segments : rod->joints;
@@ -88,6 +95,7 @@ std::vector<Index> Names::find(const Selection& selection, Element kind, Problem
     const auto& item = selection.items[i];
     if (const int* index = std::get_if<int>(&item)) {
       const Index count = counts_[static_cast<int>(kind)];
+      if (!missing_.empty() && *index >= count) continue;  // cannot be judged
       if (*index < 0 || *index >= count)
         problems.add(at, fmt::format("{} {} does not exist", word(kind), *index), fmt::format("the scene has 0 to {}", count - 1));
       else out.push_back(*index);
@@ -95,14 +103,18 @@ std::vector<Index> Names::find(const Selection& selection, Element kind, Problem
       find_named(std::get<std::string>(item), at, kind, problems, out);
     }
   }
-  return out;
+  std::vector<Index> once;  // "beam:0" and "beam:*" overlap
+  std::vector<std::uint8_t> seen(static_cast<std::size_t>(counts_[static_cast<int>(kind)]), 0);
+  for (Index i : out)
+    if (!std::exchange(seen[static_cast<std::size_t>(i)], std::uint8_t{1})) once.push_back(i);
+  return once;
 }
 
 Index Names::find_one(const Selection& selection, Element kind, Problems& problems) const {
   const std::size_t before = problems.size();
   const std::vector<Index> found = find(selection, kind, problems);
   if (found.size() == 1) return found[0];
-  if (problems.size() == before)
+  if (problems.size() == before && (missing_.empty() || !found.empty()))
     problems.add(selection.where, fmt::format("selects {} elements", found.size()), fmt::format("name exactly one {}", word(kind)));
   return -1;
 }

@@ -26,10 +26,11 @@ enum class Element { vertex, segment, joint };
 /// Looks selections up in a graph's named rods.
 class Names {
  public:
-  Names(const std::vector<RodInfo>& rods, Index vertices, Index segments, Index joints)
-      : rods_(rods), counts_{vertices, segments, joints} {}
+  /// `missing`: rods and structures that could not be built; selections of theirs are passed over in silence.
+  Names(const std::vector<RodInfo>& rods, Index vertices, Index segments, Index joints, std::vector<std::string> missing = {})
+      : rods_(rods), counts_{vertices, segments, joints}, missing_(std::move(missing)) {}
 
-  /// Problems carry the selection's pointer and say what exists. `exactly_one` for places that take a single element.
+  /// Each element once. Problems carry the selection's pointer and say what exists.
   std::vector<Index> find(const Selection& selection, Element kind, Problems& problems) const;
   Index find_one(const Selection& selection, Element kind, Problems& problems) const;
 
@@ -37,6 +38,7 @@ class Names {
   void find_named(const std::string& text, const std::string& at, Element kind, Problems& problems, std::vector<Index>& out) const;
   const std::vector<RodInfo>& rods_;
   Index counts_[3];
+  std::vector<std::string> missing_;
 };
 
 }  // namespace osier

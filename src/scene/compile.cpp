@@ -30,27 +30,28 @@ class Compiler {
   void bind();
   Names names() const {
     return Names(graph_.rods, static_cast<Index>(graph_.vertices.size()), static_cast<Index>(graph_.segments.size()),
-                 static_cast<Index>(graph_.joints.size()));
+                 static_cast<Index>(graph_.joints.size()), missing_);
   }
+  void check_names();
 
   Setup& setup_;
   SceneSpec& spec_;
   std::string folder_;
   Problems& problems_;
   RodGraph graph_;
-  std::set<std::string> rod_names_;
-  bool incomplete_ = false;  ///< some rod could not be built: selections cannot be judged
+  std::vector<std::string> origin_;   ///< per entry of graph_.rods, the JSON pointer it comes from
+  std::vector<std::string> missing_;  ///< rods and structures that could not be built
 };
 
 Section Compiler::section_of(const MaterialRef& ref) {
   const Material* material = ref.own ? &*ref.own : nullptr;
-  if (!ref.name.empty()) {
-    const auto it = spec_.materials.find(ref.name);
+  if (ref.name) {
+    const auto it = spec_.materials.find(*ref.name);
     if (it == spec_.materials.end()) {
       std::vector<std::string> known;
       for (const auto& [name, m] : spec_.materials) known.push_back(name);
-      const std::string guess = closest(ref.name, known);
-      problems_.add(ref.where, fmt::format("there is no material \"{}\"", ref.name),
+      const std::string guess = closest(*ref.name, known);
+      problems_.add(ref.where, fmt::format("there is no material \"{}\"", shorten(*ref.name)),
                     guess.empty() ? (known.empty() ? "define it in /materials" : "known: " + join(known, ", "))
                                   : "did you mean `" + guess + "`?");
       return {};
@@ -71,6 +72,7 @@ int Compiler::segment_count(const RodSpec& rod, const Shape& shape) {
     return 0;
   }
   if (rod.segments) {
+    if (*rod.segments > kMostSegments) return 0;  // said by the field's range
     if (shape.closed() && *rod.segments < 3) {
       problems_.add(rod.where + "/segments", fmt::format("{} segments cannot close a loop", *rod.segments), "use at least 3");
       return 0;
@@ -79,35 +81,45 @@ int Compiler::segment_count(const RodSpec& rod, const Shape& shape) {
   }
   if (rod.segment_length) {
     const double n = std::max(shape.closed() ? 3.0 : 1.0, std::round(shape.length() / *rod.segment_length));
-    if (n > 1e8) {
+    if (!(n <= kMostSegments)) {
       problems_.add(rod.where + "/segment_length", fmt::format("gives {:.3g} segments", n), "use a longer one");
       return 0;
     }
     return static_cast<int>(n);
   }
-  if (!shape.own_points()) problems_.add(rod.where, "the curve needs a sampling", "give `segments` or `segment_length`");
+  if (!shape.own_points() && !problems_.mentions(rod.where + "/segments") && !problems_.mentions(rod.where + "/segment_length"))
+    problems_.add(rod.where, "the curve needs a sampling", "give `segments` or `segment_length`");
   return 0;
 }
 
 void Compiler::add_rod(RodSpec& rod, std::size_t index) {
   if (rod.name.empty()) rod.name = fmt::format("rod{}", index);
-  if (!rod_names_.insert(rod.name).second)
-    problems_.add(rod.where + "/name", fmt::format("\"{}\" is used twice", rod.name), "give each rod its own name");
+  if (has_control_characters(rod.name)) problems_.add(rod.where + "/name", "has control characters", "use plain text");
   const Section section = section_of(rod.material);
   std::vector<Section> exceptions;
   for (const SegmentMaterial& m : rod.segment_materials) exceptions.push_back(section_of(m.material));
-  const bool was_incomplete = incomplete_;
-  incomplete_ = true;  // until the rod stands
+  missing_.push_back(rod.name);  // until the rod stands
   if (!rod.shape) return;
   const std::size_t before = problems_.size();
+  if (problems_.mentions(rod.shape->where) || (rod.pose && problems_.mentions(rod.pose->where))) return;
   rod.shape->prepare(folder_, problems_);
   if (rod.pose) rod.pose->prepare(folder_, problems_);
   if (problems_.size() != before) return;
 
   const int wanted = segment_count(rod, *rod.shape);
-  if (problems_.size() != before) return;
+  if (problems_.size() != before || (wanted == 0 && !rod.shape->own_points())) return;
+  if (!std::isfinite(rod.shape->length())) {
+    problems_.add(rod.shape->where, "is not of finite length", "use smaller coordinates");
+    return;
+  }
+  if (static_cast<double>(graph_.segments.size()) + wanted > kMostSegments) {
+    problems_.add(rod.where, "makes more than ten million segments in all", "use fewer");
+    return;
+  }
   const std::vector<Vec3d> rest = wanted > 0 ? rod.shape->sample(wanted) : *rod.shape->own_points();
   const bool closed = rod.shape->closed();
+  if (rod.up && norm(cross(normalized(*rod.up), normalized(rest[1] - rest[0]))) < 1e-9)
+    problems_.add(rod.where + "/up", "is zero or along the rod", "give a direction across the first segment");
   const int segments = static_cast<int>(rest.size()) - (closed ? 0 : 1);
 
   std::vector<Section> sections(static_cast<std::size_t>(segments), section);
@@ -151,8 +163,13 @@ void Compiler::add_rod(RodSpec& rod, std::size_t index) {
     if (sections[a].bend_twist > 0 && sections[b].bend_twist > 0)
       info.joints.push_back(graph_.add_joint(info.segments[a], info.segments[b]));
   }
+  for (int i = 0, bad = 0; i < segments; ++i) {
+    const GraphSegment& s = graph_.segments[info.segments[static_cast<std::size_t>(i)]];
+    if (s.rest_length > 0 && std::isfinite(s.rest_length)) continue;
+    if (++bad == 1) problems_.add(rod.where, fmt::format("segment {} has no length", i), "remove the double point, or use fewer segments");
+  }
   graph_.rods.push_back(std::move(info));
-  incomplete_ = was_incomplete;
+  missing_.pop_back();
 }
 
 /// Renumbers the graph so that welded vertices become one, then joins the segments that meet there.
@@ -171,7 +188,7 @@ void Compiler::weld() {
   for (const WeldSpec& w : spec_.welds) {
     const std::vector<Index> list = names().find(w.vertices, Element::vertex, problems_);
     if (list.size() < 2) {
-      if (!w.vertices.empty() && list.size() == 1) problems_.add(w.where + "/vertices", "names one vertex", "name at least two");
+      if (!w.vertices.empty() && list.size() == 1 && missing_.empty()) problems_.add(w.where + "/vertices", "names one vertex", "name at least two");
       continue;
     }
     for (std::size_t i = 1; i < list.size(); ++i) {
@@ -183,6 +200,7 @@ void Compiler::weld() {
       const Index a = root(list[0]), b = root(list[i]);
       owner[std::max(a, b)] = std::min(a, b);
     }
+    if (!w.joint && w.bend_twist) problems_.add(w.where + "/bend_twist", "has no effect without a joint", "set `joint` to true, or leave it out");
     groups.push_back({&w, list});
   }
   if (groups.empty()) return;
@@ -202,6 +220,8 @@ void Compiler::weld() {
     }
   }
   // Segments at a welded place, by the rod they came from, before the numbers change.
+  std::set<std::pair<Index, Index>> joined;
+  for (const GraphJoint& j : graph_.joints) joined.insert(std::minmax(j.a, j.b));
   for (const Group& g : groups) {
     if (!g.spec->joint) continue;
     for (std::size_t i = 0; i < g.vertices.size(); ++i)
@@ -213,6 +233,7 @@ void Compiler::weld() {
             const GraphSegment& b = graph_.segments[t];
             if (b.a != g.vertices[k] && b.b != g.vertices[k]) continue;
             if (!g.spec->bend_twist && (a.section.bend_twist == 0 || b.section.bend_twist == 0)) continue;  // a cable hangs freely
+            if (s == t || !joined.insert(std::minmax(s, t)).second) continue;  // welding twice is not twice as stiff
             graph_.add_joint(s, t, g.spec->bend_twist);
           }
         }
@@ -227,7 +248,7 @@ void Compiler::extra_joints() {
   for (const JointSpec& j : spec_.joints) {
     const std::vector<Index> list = names().find(j.segments, Element::segment, problems_);
     if (list.size() != 2 || list[0] == list[1]) {
-      if (!list.empty() || j.segments.empty()) problems_.add(j.where + "/segments", fmt::format("names {} segments", list.size()), "name two different ones");
+      if ((!list.empty() || j.segments.empty()) && missing_.empty()) problems_.add(j.where + "/segments", fmt::format("names {} segments", list.size()), "name two different ones");
       continue;
     }
     if (!j.bend_twist && (graph_.segments[list[0]].section.bend_twist == 0 || graph_.segments[list[1]].section.bend_twist == 0)) {
@@ -239,13 +260,29 @@ void Compiler::extra_joints() {
 }
 
 void Compiler::check_graph() {
-  if (graph_.segments.empty()) problems_.add("", "the scene has no rods", "add `rods` or `structures`");
-  for (std::size_t i = 0; i < graph_.segments.size(); ++i) {
-    const GraphSegment& s = graph_.segments[i];
-    if (s.a == s.b || !(s.rest_length > 0))
-      problems_.add("/rods", fmt::format("segment {} (vertices {} and {}) has no length", i, s.a, s.b), "remove the double point");
-    if (spec_.fracture && std::isinf(graph_.segments[i].section.strain_limit))
-      graph_.segments[i].section.strain_limit = spec_.fracture->strain_limit;
+  if (graph_.segments.empty() && missing_.empty()) problems_.add("", "the scene has no rods", "add `rods` or `structures`");
+  for (GraphSegment& s : graph_.segments) {
+    const double l = s.rest_length;
+    if (!(s.stretch_stiffness / (l * l) < 1e300 && s.section.bend_twist / l < 1e300))
+      problems_.add("", fmt::format("a segment of {:.3g} m with EA = {:.3g} N is beyond double arithmetic", l, s.section.stretch_shear), "use sensible stiffness and lengths");
+    if (s.a == s.b) problems_.add("/welds", fmt::format("both ends of a segment become vertex {}", s.a), "weld vertices of different rods");
+    if (spec_.fracture && std::isinf(s.section.strain_limit)) s.section.strain_limit = spec_.fracture->strain_limit;
+  }
+}
+
+void Compiler::check_names() {
+  std::set<std::string> seen;
+  for (const FormatName& f : spec_.output.formats)
+    if (!seen.insert(f.name).second) problems_.add(f.where, fmt::format("\"{}\" is listed twice", f.name), "keep one");
+  seen.clear();
+  for (std::size_t i = 0; i < graph_.rods.size(); ++i)
+    if (const std::string& name = graph_.rods[i].name; !seen.insert(name).second)
+      problems_.add(origin_[i] + "/name", fmt::format("\"{}\" is used twice, by rods or pieces of structures", shorten(name)), "give each its own name");
+  seen.clear();
+  for (const ProbeSpec& p : spec_.probes) {
+    if (has_control_characters(p.name) || p.name.find_first_of(",\"") != std::string::npos)
+      problems_.add(p.where + "/name", "would break the table", "leave out commas, quotes and line breaks");
+    if (!seen.insert(p.name).second) problems_.add(p.where + "/name", fmt::format("\"{}\" is used twice", shorten(p.name)), "give each probe its own name");
   }
 }
 
@@ -261,14 +298,13 @@ void Compiler::bind() {
   for (auto& f : spec_.forces)
     if (f) f->bind(lookup, problems_);
   for (const ProbeSpec& p : spec_.probes) {
-    const int given = !p.vertex.empty() + !p.segment.empty() + !p.joint.empty();
-    if (given != 1) {
-      problems_.add(p.where, "needs exactly one of `vertex`, `segment`, `joint`", "measure each in a probe of its own");
-      continue;
-    }
+    if (!p.vertex.empty() + !p.segment.empty() + !p.joint.empty() != 1) continue;  // said when it was read
     const Element kind = !p.vertex.empty() ? Element::vertex : !p.segment.empty() ? Element::segment : Element::joint;
     const Selection& selection = kind == Element::vertex ? p.vertex : kind == Element::segment ? p.segment : p.joint;
-    setup_.probes.push_back({p.name, kind, lookup.find_one(selection, kind, problems_)});
+    const Index element = lookup.find_one(selection, kind, problems_);
+    if (kind == Element::joint && element >= 0 && !setup_.model.joint_alive[element])
+      problems_.add(p.where + "/joint", fmt::format("joint {} is replaced by a clamp at its vertex", element), "probe a neighbouring joint or segment");
+    setup_.probes.push_back({p.name, kind, element});
   }
 }
 
@@ -277,22 +313,23 @@ void Compiler::run() {
     std::vector<std::string> ignored;
     material.section(problems_, ignored);  // an unused material must be right too
   }
-  for (std::size_t i = 0; i < spec_.rods.size(); ++i) add_rod(spec_.rods[i], i);
+  for (std::size_t i = 0; i < spec_.rods.size(); ++i) {
+    add_rod(spec_.rods[i], i);
+    origin_.resize(graph_.rods.size(), spec_.rods[i].where);
+  }
   for (auto& s : spec_.structures) {
+    if (s && s->name.empty()) s->name = s->type();
     const std::size_t before = problems_.size();
     if (s && !problems_.mentions(s->where)) s->check(problems_);
     if (s && problems_.size() == before && !problems_.mentions(s->where)) s->build(graph_, s->name);
-    else incomplete_ = true;
+    else missing_.push_back(s ? s->name : "");
+    origin_.resize(graph_.rods.size(), s ? s->where : "");
   }
-  for (std::size_t i = 0; i < spec_.output.formats.size(); ++i) {
-    if (find_format(spec_.output.formats[i])) continue;
-    std::vector<std::string> known;
-    for (const FormatEntry& e : formats()) known.emplace_back(e.name);
-    const std::string guess = closest(spec_.output.formats[i], known);
-    problems_.add(spec_.output.where + "/formats/" + std::to_string(i), fmt::format("there is no format \"{}\"", spec_.output.formats[i]),
-                  guess.empty() ? "use " + join(known, ", ") : "did you mean `" + guess + "`?");
+  if (static_cast<double>(graph_.segments.size()) > kMostSegments) {
+    problems_.add("", fmt::format("the scene has {} segments", graph_.segments.size()), "stay below ten million");
+    return;
   }
-  if (incomplete_) return;  // selections would only repeat the trouble
+  check_names();
   weld();
   extra_joints();
   check_graph();

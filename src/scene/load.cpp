@@ -1,11 +1,12 @@
-// Text -> JSON (with comments) -> overrides -> SceneSpec -> compiled Scene.
+// File -> JSON -> overrides -> SceneSpec -> compiled Scene.
 #include <fmt/format.h>
 
+#include <cmath>
 #include <fstream>
-#include <set>
 #include <sstream>
 
 #include "osier/scene.hpp"
+#include "scene/parse_json.hpp"
 #include "scene/setup.hpp"
 
 namespace osier {
@@ -16,72 +17,70 @@ namespace {
   throw InputError({{std::move(where), std::move(what), std::move(remedy)}});
 }
 
-/// nlohmann keeps the last of two equal keys in silence; a user who wrote both should hear of it.
-Json parse_json(const std::string& text, const std::string& source) {
-  std::vector<std::set<std::string>> keys;
-  std::vector<std::string> doubled;
-  const auto callback = [&](int, Json::parse_event_t event, Json& value) {
-    if (event == Json::parse_event_t::object_start) keys.emplace_back();
-    if (event == Json::parse_event_t::object_end) keys.pop_back();
-    if (event == Json::parse_event_t::key && !keys.back().insert(value.get<std::string>()).second)
-      doubled.push_back(value.get<std::string>());
-    return true;
-  };
-  Json json;
-  try {
-    json = Json::parse(text, callback, true, true);
-  } catch (const Json::parse_error& e) {
-    const std::size_t end = std::min<std::size_t>(e.byte > 0 ? e.byte - 1 : 0, text.size());
-    const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(end), '\n');
-    const std::size_t start = end == 0 ? 0 : text.rfind('\n', end - 1) + 1;
-    std::string why = e.what();
-    if (const std::size_t at = why.find(": "); at != std::string::npos) why = why.substr(at + 2);
-    fail(fmt::format("{}:{}:{}", source, line, end - start + 1), "not valid JSON: " + why,
-         "JSON has no NaN or Infinity, wants double quotes and no comma after the last item; // comments are fine");
-  } catch (const Json::exception& e) {
-    fail(source, std::string("cannot be read: ") + e.what(), "use finite numbers of ordinary size");
-  }
-  Problems problems;
-  for (const std::string& key : doubled) problems.add(source, fmt::format("the key `{}` appears twice in one object", key), "keep one");
-  problems.throw_if_any();
-  return json;
+std::string word_at(const Json& json, const char* object, const char* key) {
+  const auto o = json.find(object);
+  if (o == json.end() || !o->is_object()) return {};
+  const auto k = o->find(key);
+  return k != o->end() && k->is_string() ? k->get<std::string>() : std::string{};
 }
 
-void apply_override(Json& json, const Override& o) {
-  Json value = Json::parse(o.value, nullptr, false);
-  if (value.is_discarded()) value = o.value;
-  try {
-    json[Json::json_pointer(o.pointer)] = value;
-  } catch (const Json::exception&) {
-    fail("--set " + o.pointer, "is not a place in this scene", "write a JSON pointer such as /analysis/step");
+/// Whether a solver has a setting of this name, by its own description.
+bool solver_has(const std::string& solver, const std::string& key) {
+  for (const auto& entry : registry<SolverSettings>()) {
+    if (solver != entry.name) continue;
+    SchemaBuilder builder;
+    entry.describe(builder);
+    for (const FieldDoc& f : builder.objects.front().fields)
+      if (f.name == key) return true;
+    return false;
   }
+  return true;  // an unknown solver is reported by its name, not by its settings
 }
 
-/// Settings that may stand in /analysis or in /solver go to the solver, once.
-void move_shortcuts(Json& json, Problems& problems) {
-  if (!json.is_object() || !json.contains("analysis") || !json["analysis"].is_object()) return;
-  Json& analysis = json["analysis"];
-  if (!analysis.contains("type") || analysis["type"] != "dynamic") return;
-  for (const char* key : {"iterations", "tolerance"}) {
-    if (!analysis.contains(key)) continue;
-    Json& solver = json["solver"];
-    if (solver.is_null()) solver = {{"name", "stable_cosserat"}};
-    if (!solver.is_object()) return;
-    if (solver.contains(key) && solver[key] != analysis[key])
-      problems.add(fmt::format("/analysis/{}", key), fmt::format("says {} but /solver/{} says {}", analysis[key].dump(), key, solver[key].dump()),
-                   "keep one of them");
-    solver[key] = analysis[key];
+/// A setting that reaches the solver by another way: /analysis/iterations, --precision, --threads.
+void pass_to_solver(Json& json, const std::string& key, const Json& value, const std::string& from, Problems& problems) {
+  if (!json["solver"].is_object()) return;  // reported when the solver is read
+  const std::string solver = word_at(json, "solver", "name");
+  if (!solver_has(solver, key)) {
+    problems.add(from, fmt::format("the solver `{}` has no `{}`", solver, key), "leave it out, or choose another solver");
+    return;
   }
+  Json& place = json["solver"][key];
+  if (from[0] == '/' && !place.is_null() && place != value)
+    problems.add(from, fmt::format("says {} but /solver/{} says {}", shorten(value), key, shorten(place)), "keep one of them");
+  place = value;
+}
+
+void settle_solver(Json& json, const LoadOptions& options, Problems& problems) {
+  const bool is_static = word_at(json, "analysis", "type") == "static";
+  if (!json.contains("solver")) json["solver"] = {{"name", is_static ? "newton" : "stable_cosserat"}};
+  if (!options.precision.empty()) pass_to_solver(json, "precision", options.precision, "--precision", problems);
+  if (options.threads) pass_to_solver(json, "threads", *options.threads, "--threads", problems);
+  for (const char* key : {"iterations", "tolerance"})
+    if (!is_static && json["analysis"].is_object() && json["analysis"].contains(key))
+      pass_to_solver(json, key, json["analysis"][key], std::string("/analysis/") + key, problems);
+  if (is_static && json["solver"].is_object())
+    for (const char* key : {"tolerance", "max_iterations"})
+      if (json["solver"].contains(key))
+        problems.add(std::string("/solver/") + key, "has no effect on statics", std::string("use /analysis/") + key);
+}
+
+/// Frames and steps must fit into an int long before they could ever run.
+void check_times(const Analysis* analysis, Problems& problems) {
+  const auto* d = dynamic_cast<const DynamicAnalysis*>(analysis);
+  if (!d || problems.mentions("/analysis")) return;
+  const double steps = std::ceil(1 / (d->fps * d->step)), frames = d->duration / (std::max(steps, 1.0) * d->step);
+  if (!(steps < 2e9)) problems.add("/analysis/step", fmt::format("gives {:.3g} steps per frame", steps), "use a longer step or more fps");
+  else if (!(frames < 2e9)) problems.add("/analysis/duration", fmt::format("gives {:.3g} frames", frames), "use a shorter duration or fewer fps");
+}
+
+/// A scene's name becomes a folder.
+void check_name(const std::string& name, Problems& problems) {
+  if (name == "." || name == ".." || name.find('/') != std::string::npos || has_control_characters(name))
+    problems.add("/name", fmt::format("\"{}\" cannot name a folder", shorten(name)), "leave out slashes and control characters");
 }
 
 }  // namespace
-
-Override Override::parse(const std::string& text) {
-  const std::size_t equals = text.find('=');
-  if (equals == std::string::npos || text.empty() || text[0] != '/')
-    fail("--set " + text, "is not pointer=value", "write e.g. --set /analysis/step=0.001");
-  return {text.substr(0, equals), text.substr(equals + 1)};
-}
 
 Scene Scene::load(const std::filesystem::path& file, const LoadOptions& options) {
   std::error_code error;
@@ -90,35 +89,31 @@ Scene Scene::load(const std::filesystem::path& file, const LoadOptions& options)
   if (!in) fail(file.string(), "cannot be opened", std::filesystem::exists(file, error) ? "check its permissions" : "there is no such file; check the path");
   std::stringstream text;
   text << in.rdbuf();
-  return parse(text.str(), file.stem().string(), file.has_parent_path() ? file.parent_path() : ".", options);
+  return parse(text.str(), file.stem().string(), file.has_parent_path() ? file.parent_path() : ".", options, file.string());
 }
 
-Scene Scene::parse(const std::string& text, const std::string& name, const std::filesystem::path& folder, const LoadOptions& options) {
-  Json json = parse_json(text, name);
-  Problems problems;
+Scene Scene::parse(const std::string& text, const std::string& name, const std::filesystem::path& folder, const LoadOptions& options,
+                   const std::string& source) {
+  Json json = parse_json(text, source.empty() ? name : source);
   if (!json.is_object()) fail("", "the scene is not an object", "start with {");
-  for (const Override& o : options.overrides) apply_override(json, o);
-  if (!options.solver.empty() && (!json.contains("solver") || !json["solver"].is_object() || json["solver"].value("name", "") != options.solver))
-    json["solver"] = {{"name", options.solver}};
+  Problems problems;
+  if (!options.solver.empty() && word_at(json, "solver", "name") != options.solver) json["solver"] = {{"name", options.solver}};
+  for (const std::string& o : options.overrides) apply_override(json, o, problems);
   if (!json.contains("analysis")) json["analysis"] = {{"type", "dynamic"}};
-  if (!json.contains("solver")) {
-    const bool is_static = json["analysis"].is_object() && json["analysis"].contains("type") && json["analysis"]["type"] == "static";
-    json["solver"] = {{"name", is_static ? "newton" : "stable_cosserat"}};
-  }
-  for (const Override& o : options.solver_settings)
-    if (json["solver"].is_object()) json["solver"][o.pointer] = Json::parse(o.value);
-  move_shortcuts(json, problems);
+  settle_solver(json, options, problems);
 
   auto setup = std::make_shared<Setup>();
   JsonReader reader(json, "", problems);
   setup->spec.fields(reader);
   reader.finish();
   setup->name = setup->spec.name.empty() ? name : setup->spec.name;
-  setup->json = json.dump(2, ' ', false, Json::error_handler_t::replace);
+  check_name(setup->name, problems);
+  check_times(setup->spec.analysis.get(), problems);
   if (dynamic_cast<StaticAnalysis*>(setup->spec.analysis.get()) && setup->spec.solver && !setup->spec.solver->can_solve_statics())
     problems.add("/solver/name", fmt::format("`{}` cannot solve statics", setup->spec.solver->name()), "use `newton`");
   compile_scene(*setup, folder.string(), problems);
   problems.throw_if_any();
+  setup->json = json.dump(2, ' ', false, Json::error_handler_t::replace);
 
   Scene scene;
   scene.setup_ = std::move(setup);

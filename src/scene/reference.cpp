@@ -1,4 +1,5 @@
 // The scene language's JSON Schema and reference page, from the same descriptions that read scenes.
+#include "osier/io.hpp"
 #include "osier/scene.hpp"
 #include "scene/spec.hpp"
 
@@ -11,6 +12,30 @@ std::span<const RegistryEntry<Analysis>> registry<Analysis>() {
       registry_entry<Analysis, StaticAnalysis>("static", "Equilibrium"),
   };
   return entries;
+}
+
+static std::vector<std::string> format_names() {
+  std::vector<std::string> names;
+  for (const FormatEntry& e : formats()) names.emplace_back(e.name);
+  return names;
+}
+
+bool FormatName::read_short(const Json& j, const std::string& at, Problems& problems) {
+  where = at;
+  if (!j.is_string()) {
+    problems.add(at, shorten(j) + " is not a format", "use " + join(format_names(), ", "));
+    return true;
+  }
+  name = j.get<std::string>();
+  if (find_format(name)) return true;
+  const std::string guess = closest(name, format_names());
+  problems.add(at, "there is no format \"" + shorten(name) + "\"", guess.empty() ? "use " + join(format_names(), ", ") : "did you mean `" + guess + "`?");
+  return true;
+}
+
+OrderedJson FormatName::short_schema(FieldDoc& doc) {
+  doc.type = "`" + join(format_names(), "` \\| `") + "`";
+  return {{"enum", format_names()}};
 }
 
 std::string scene_schema() {

@@ -18,7 +18,7 @@ namespace osier {
 
 /// A material's name, or the material itself.
 struct MaterialRef {
-  std::string name;
+  std::optional<std::string> name;
   std::optional<Material> own;
   std::string where;
   static const char* kind() { return "material"; }
@@ -85,7 +85,7 @@ struct RodSpec {
     f("name", name, "Name for selections; `rod0`, `rod1`, … when left out");
     f("shape", shape, "Rest shape", {.required = true});
     f("pose", pose, "Initial shape, where it differs from the rest shape; sampled like the rod", {});
-    f("segments", segments, "Number of segments, of equal length", {.min = 1, .max = 100000000});
+    f("segments", segments, "Number of segments, of equal length", {.min = 1, .max = kMostSegments});
     f("segment_length", segment_length, "Wanted segment length, instead of `segments`", {.unit = "m", .min = 0, .above_min = true});
     f("material", material, "Material", {.required = true});
     f("segment_materials", segment_materials, "Exceptions along the rod; later ones win");
@@ -157,7 +157,17 @@ struct ProbeSpec {
     f("vertex", vertex, "One vertex: x y z [m], vx vy vz [m/s]");
     f("segment", segment, "One segment: frame qx qy qz qw, force fx fy fz [N] in world axes, tension [N]");
     f("joint", joint, "One joint: moment mx my mz [N·m] in world axes, angle [rad] away from rest");
+    f.exactly_one({"vertex", "segment", "joint"});
   }
+};
+
+/// A word from the format registry.
+struct FormatName {
+  std::string name, where;
+  static constexpr bool only_short = true;
+  static const char* kind() { return "format"; }
+  bool read_short(const Json& j, const std::string& at, Problems& problems);
+  static OrderedJson short_schema(FieldDoc& doc);
 };
 
 enum class Rate : std::uint8_t { none, frame, step };
@@ -167,7 +177,7 @@ struct Choices<Rate> {
 };
 
 struct OutputSpec {
-  std::vector<std::string> formats{"hdf5"};
+  std::vector<FormatName> formats{{"hdf5", {}}};
   Rate diagnostics = Rate::frame;
   Rate probes = Rate::frame;
   std::string where;

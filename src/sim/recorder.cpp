@@ -37,6 +37,15 @@ static std::string probe_header(const Setup& setup) {
 }
 
 Recorder::Recorder(const fs::path& folder, const Setup& setup, const Simulation& simulation) : setup_(setup) {
+  try {
+    open(folder, simulation);
+  } catch (const RunError& e) {  // nothing has been computed yet: it is the folder that is wrong
+    throw InputError({{folder.string(), e.what(), "choose another folder with -o"}});
+  }
+}
+
+void Recorder::open(const fs::path& folder, const Simulation& simulation) {
+  const Setup& setup = setup_;
   std::error_code error;
   fs::create_directories(folder, error);
   if (error || !fs::is_directory(folder) || ::access(folder.c_str(), W_OK) != 0)
@@ -47,38 +56,35 @@ Recorder::Recorder(const fs::path& folder, const Setup& setup, const Simulation&
                      .version = version(),
                      .double_precision = setup.spec.solver->precision() == Precision::double_precision,
                      .frame_interval = simulation.steps_per_frame() * simulation.time_step()};
-  for (const std::string& name : setup.spec.output.formats) {
-    writers_.push_back(find_format(name)->make(folder));
+  for (const FormatName& format : setup.spec.output.formats) {
+    writers_.push_back(find_format(format.name)->make(folder));
     writers_.back()->begin(simulation.model(), info);
   }
   if (setup.spec.output.diagnostics != Rate::none)
-    diagnostics_ = open_csv(folder / "diagnostics.csv",
+    diagnostics_.reset(open_csv(folder / "diagnostics.csv",
                             "time,step,kinetic,stretch_shear,bend_twist,external,total,residual,residual_relative,max_stretch,max_bend,"
-                            "px,py,pz,lx,ly,lz,iterations,vertices_alive,segments_alive");
-  if (setup.spec.output.probes != Rate::none && !setup.probes.empty()) probes_ = open_csv(folder / "probes.csv", probe_header(setup));
+                            "px,py,pz,lx,ly,lz,iterations,vertices_alive,segments_alive"));
+  if (setup.spec.output.probes != Rate::none && !setup.probes.empty()) probes_.reset(open_csv(folder / "probes.csv", probe_header(setup)));
 }
 
-Recorder::~Recorder() {
-  if (diagnostics_) std::fclose(diagnostics_);
-  if (probes_) std::fclose(probes_);
-}
+void Recorder::FileCloser::operator()(std::FILE* file) const { std::fclose(file); }
 
 bool Recorder::wants_residual_every_step() const { return diagnostics_ && setup_.spec.output.diagnostics == Rate::step; }
 
 void Recorder::diagnostics_line(const Simulation& simulation) {
   const Diagnostics d = simulation.diagnostics();
-  fmt::print(diagnostics_, "{:.9g},{},{:.17g},{:.17g},{:.17g},{:.17g},{:.17g},{:.9g},{:.9g},{:.9g},{:.9g},", d.time, d.step, d.kinetic,
+  fmt::print(diagnostics_.get(), "{:.9g},{},{:.17g},{:.17g},{:.17g},{:.17g},{:.17g},{:.9g},{:.9g},{:.9g},{:.9g},", d.time, d.step, d.kinetic,
              d.stretch_shear, d.bend_twist, d.external, d.total(), d.residual, d.residual_relative, d.max_stretch, d.max_bend);
-  fmt::print(diagnostics_, "{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},{},{},{}\n", d.momentum.x, d.momentum.y, d.momentum.z,
+  fmt::print(diagnostics_.get(), "{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},{},{},{}\n", d.momentum.x, d.momentum.y, d.momentum.z,
              d.angular_momentum.x, d.angular_momentum.y, d.angular_momentum.z, d.iterations, d.vertices_alive, d.segments_alive);
 }
 
 void Recorder::probe_line(const Simulation& simulation) {
   const State& s = simulation.state();
   const Model& m = simulation.model();
-  fmt::print(probes_, "{:.9g}", s.time);
+  fmt::print(probes_.get(), "{:.9g}", s.time);
   const auto put = [&](std::initializer_list<double> values) {
-    for (double v : values) fmt::print(probes_, ",{:.17g}", v);
+    for (double v : values) fmt::print(probes_.get(), ",{:.17g}", v);
   };
   for (const Probe& p : setup_.probes) {
     if (p.kind == Element::vertex) {
@@ -93,7 +99,7 @@ void Recorder::probe_line(const Simulation& simulation) {
       put({moment.x, moment.y, moment.z, joint_angle(m, s, p.element)});
     }
   }
-  fmt::print(probes_, "\n");
+  fmt::print(probes_.get(), "\n");
 }
 
 void Recorder::frame(const Simulation& simulation, int index) {
@@ -101,8 +107,8 @@ void Recorder::frame(const Simulation& simulation, int index) {
   const bool first = index == 0;  // the initial state is a line at either rate
   if (diagnostics_ && (first || setup_.spec.output.diagnostics == Rate::frame)) diagnostics_line(simulation);
   if (probes_ && (first || setup_.spec.output.probes == Rate::frame)) probe_line(simulation);
-  if (diagnostics_) flush(diagnostics_, "diagnostics.csv");
-  if (probes_) flush(probes_, "probes.csv");
+  if (diagnostics_) flush(diagnostics_.get(), "diagnostics.csv");
+  if (probes_) flush(probes_.get(), "probes.csv");
 }
 
 void Recorder::step(const Simulation& simulation) {

@@ -16,9 +16,6 @@ class Recorder {
  public:
   /// Makes the folder. Throws InputError when it cannot be written to, before anything has been computed.
   Recorder(const std::filesystem::path& folder, const Setup& setup, const Simulation& simulation);
-  ~Recorder();
-  Recorder(const Recorder&) = delete;
-  Recorder& operator=(const Recorder&) = delete;
 
   void frame(const Simulation& simulation, int index);
   void step(const Simulation& simulation);
@@ -26,13 +23,16 @@ class Recorder {
   bool wants_residual_every_step() const;
 
  private:
+  void open(const std::filesystem::path& folder, const Simulation& simulation);
   void diagnostics_line(const Simulation& simulation);
   void probe_line(const Simulation& simulation);
 
   const Setup& setup_;
   std::vector<std::unique_ptr<Writer>> writers_;
-  std::FILE* diagnostics_ = nullptr;
-  std::FILE* probes_ = nullptr;
+  struct FileCloser {
+    void operator()(std::FILE* file) const;
+  };
+  std::unique_ptr<std::FILE, FileCloser> diagnostics_, probes_;
 };
 
 }  // namespace osier

@@ -1,4 +1,6 @@
 // A whole run: frames, recording, timing, interruption.
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <chrono>
 
@@ -32,9 +34,6 @@ struct FrameTimer {
 RunStats run_scene(const Scene& scene, const RunOptions& options) {
   const Setup& setup = scene.setup();
   Simulation simulation(scene);
-  std::unique_ptr<Recorder> recorder;
-  if (!options.folder.empty()) recorder = std::make_unique<Recorder>(options.folder, setup, simulation);
-
   RunStats stats;
   stats.vertices = simulation.model().vertex_count();
   stats.segments = simulation.model().segment_count();
@@ -45,6 +44,10 @@ RunStats run_scene(const Scene& scene, const RunOptions& options) {
   stats.simd = simd_name();
 
   const int frames = options.frames >= 0 ? options.frames : simulation.frame_count();
+  if (simulation.is_static() && frames > simulation.frame_count())
+    throw InputError({{"--frames", fmt::format("{} is more than the {} load steps", frames, simulation.frame_count()), "raise /analysis/load_steps"}});
+  std::unique_ptr<Recorder> recorder;
+  if (!options.folder.empty()) recorder = std::make_unique<Recorder>(options.folder, setup, simulation);
   const int steps = simulation.steps_per_frame();
   const auto interrupted = [&] { return options.interrupt && options.interrupt->load(std::memory_order_relaxed); };
   FrameTimer timer;

@@ -125,7 +125,7 @@ TEST(PaperCantilever, SettlesWhereTheAuthorsSettle) {
   for (const Case& c : {Case{"approx", 0.965693, -0.284575}, Case{"exact", 0.965688, -0.284594}, Case{"secular", 0.965688, -0.284594}})
     for (const char* order : {"gauss_seidel", "red_black", "jacobi"}) {
       LoadOptions options;
-      options.overrides = {{"/solver/lambda", c.lambda}, {"/solver/order", order}};
+      options.overrides = {fmt::format("/solver/lambda={}", c.lambda), fmt::format("/solver/order={}", order)};
       Simulation s(Scene::load(std::string(OSIER_SOURCE_DIR) + "/scenes/cantilever.json", options));
       while (s.state().time < 15) s.step();
       const Vec3d tip = s.state().vertex_position.back();

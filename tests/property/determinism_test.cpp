@@ -10,7 +10,8 @@ std::string scene_file(const char* name) { return std::string(OSIER_SOURCE_DIR) 
 
 State run_with(const char* file, const char* order, const char* precision, int threads, int steps) {
   LoadOptions options;
-  options.overrides = {{"/solver/order", order}, {"/solver/precision", precision}, {"/solver/threads", std::to_string(threads)}};
+  options.overrides = {"/solver/order=" + std::string(order), "/solver/precision=" + std::string(precision)};
+  options.threads = threads;
   const Scene scene = Scene::load(scene_file(file), options);
   EXPECT_GT(scene.model().vertex_count(), 1500);
   Simulation sim(scene);
@@ -57,7 +58,7 @@ const char* kTearing = R"({
 TEST(FrameRate, DoesNotChangeWhatBreaksNorWhen) {
   const auto run = [](const char* fps) {
     LoadOptions options;
-    options.overrides = {{"/analysis/fps", fps}};
+    options.overrides = {std::string("/analysis/fps=") + fps};
     auto sim = std::make_unique<Simulation>(Scene::parse(kTearing, "tearing", ".", options));
     std::vector<std::pair<double, Index>> breaks;  // time and segment
     for (int f = 0; f < sim->frame_count(); ++f) {

@@ -11,7 +11,7 @@ namespace osier::test {
 
 inline Scene scene_with(const std::string& text, const std::string& solver_json) {
   LoadOptions options;
-  options.overrides.push_back({"/solver", solver_json});
+  options.overrides.push_back("/solver=" + solver_json);
   return Scene::parse(text, "test", ".", options);
 }
 

@@ -43,11 +43,12 @@ class Bridge : public Structure {
       {.unit = "N", .min = 0, .above_min = true});
     f("cable_density", cable_density, "Line density of the cables", {.unit = "kg/m", .min = 0, .above_min = true});
     f("cable_radius", cable_radius, "Radius of the cables", {.unit = "m", .min = 0, .above_min = true});
-    f("cable_segment_length", cable_segment_length, "Longest segment of a cable", {.unit = "m", .min = 0, .above_min = true});
+    f("cable_segment_length", cable_segment_length, "Longest segment of a cable", {.unit = "m", .min = 1e-3});
     f("strain_limit", strain_limit, "A member breaks when its strain reaches this", {.min = 0, .above_min = true});
     f("tau", tau, "Kelvin–Voigt time of stretching and bending", {.unit = "s", .min = 0});
   }
   void build(RodGraph& graph, const std::string& prefix) const override;
+  const char* type() const override { return "bridge"; }
 };
 
 }  // namespace osier

@@ -41,6 +41,7 @@ class Net : public Structure {
   }
   void check(Problems& problems) const override;
   void build(RodGraph& graph, const std::string& prefix) const override;
+  const char* type() const override { return "net"; }
 };
 
 }  // namespace osier

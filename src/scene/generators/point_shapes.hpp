@@ -85,7 +85,7 @@ class CoilShape : public PointShape {
   void fields(F& f) {
     f.where(where);
     f("outline", outline, "The outline; `teapot` has 43 points and measures about 126 by 61 units");
-    f("vertices", vertices, "Number of vertices", {.min = 2});
+    f("vertices", vertices, "Number of vertices", {.min = 2, .max = 1e7});
     f("scale", scale, "Size of one unit of the outline", {.unit = "m", .min = 0, .above_min = true});
     f("rise", rise, "Rise along z per turn", {.unit = "m"});
   }

@@ -45,6 +45,7 @@ class Slingshot : public Structure {
     f("tau", tau, "Kelvin–Voigt time of stretching and bending", {.unit = "s", .min = 0});
   }
   void build(RodGraph& graph, const std::string& prefix) const override;
+  const char* type() const override { return "slingshot"; }
 };
 
 }  // namespace osier

@@ -28,12 +28,12 @@ class Trees : public Structure {
   void fields(F& f) {
     f.where(where);
     f("name", name, "Prefix of the pieces' names; the type when empty");
-    f("count", count, "Number of trees", {.min = 1});
+    f("count", count, "Number of trees", {.min = 1, .max = 1000});
     f("seed", seed, "Seed of crowns and places", {.min = 0});
     f("spread", spread, "The trees stand in a disc of this radius times the root of their number; a single one at the origin",
       {.unit = "m", .min = 0, .above_min = true});
-    f("crown_samples", growth.crown_samples, "Random points in the crown before thinning", {.min = 1});
-    f("attractors", growth.attractors, "Points left after thinning, which the branches head for", {.min = 1});
+    f("crown_samples", growth.crown_samples, "Random points in the crown before thinning", {.min = 1, .max = 1e6});
+    f("attractors", growth.attractors, "Points left after thinning, which the branches head for", {.min = 1, .max = 1e5});
     f("crown_center", growth.crown_center, "Centre of the crown above the root", {.unit = "m"});
     f("crown_width", growth.crown_width, "Radius of the crown", {.unit = "m", .min = 0, .above_min = true});
     f("crown_height_above", growth.crown_height_above, "Height of the crown above its centre", {.unit = "m", .min = 0});
@@ -54,6 +54,7 @@ class Trees : public Structure {
   }
   void check(Problems& problems) const override;
   void build(RodGraph& graph, const std::string& prefix) const override;
+  const char* type() const override { return "trees"; }
 
  private:
   RodInfo add_tree(RodGraph& graph, const TreeSkeleton& tree, const Vec3d& root) const;

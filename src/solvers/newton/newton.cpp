@@ -374,6 +374,8 @@ StepReport NewtonSolver::minimise(const Model& m, const Control& c, State& state
   report.worst_vertex = residual.vertex;
   report.worst_segment = residual.segment;
   report.non_finite = !std::isfinite(residual.value);
+  for (Index v = 0; v < m.vertex_count() && !report.non_finite; ++v)
+    if (!std::isfinite(norm2(state.vertex_position[v]))) report.non_finite = true, report.worst_vertex = v;
   return report;
 }
 

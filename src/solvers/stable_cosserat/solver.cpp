@@ -315,7 +315,8 @@ void StableCosserat<T>::store(const Model& m, State& state, double h, StepReport
   executor_.for_each(w_.q.size(), [&](std::size_t f) { state.frame_rotation[f] = cast<double>(w_.q[f]); });
   for (std::size_t s = 0; s < w_.gamma.size(); ++s) state.segment_gamma[s] = static_cast<double>(w_.gamma[s]);
   for (Index v = 0; v < m.vertex_count() && !report.non_finite; ++v)
-    if (!is_finite(w_.u[v])) report.non_finite = true, report.worst_vertex = v;
+    // By the squares: a state whose energy overflows is as lost as a NaN.
+    if (!std::isfinite(norm2(state.vertex_position[v]) + norm2(state.vertex_velocity[v]))) report.non_finite = true, report.worst_vertex = v;
   for (Index s = 0; s < m.segment_count() && !report.non_finite; ++s)
     if (!is_finite(w_.q[s])) report.non_finite = true, report.worst_segment = s;
 }

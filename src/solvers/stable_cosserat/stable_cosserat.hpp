@@ -53,6 +53,9 @@ class Settings : public SolverSettings {
     f("order", order, "Sequential sweeps; coloured sweeps (parallel, the same result for any thread count); or all at once");
     f("precision", number, "Number type of the sweeps; positions are accumulated in double either way");
     f("threads", thread_count, "Threads for `red_black` and `jacobi`", {.min = 1, .max = 1024});
+    if (f.has("iterations") && f.has("tolerance")) f.problem("both `iterations` and `tolerance` are given", "keep one of them");
+    if (f.has("max_iterations") && !f.has("tolerance")) f.problem("`max_iterations` without `tolerance`", "add `tolerance`, or use `iterations`");
+    if (order == Order::gauss_seidel && thread_count > 1) f.problem("`threads` with sequential sweeps", "use `order` red_black or jacobi");
   }
 
   std::unique_ptr<Solver> make(const Model& model) const override;

@@ -1,0 +1,136 @@
+#include "scene/parse_json.hpp"
+
+#include <fmt/format.h>
+
+#include <set>
+
+namespace osier {
+
+namespace {
+
+/// Deeper than any scene, shallow enough for recursive code.
+constexpr int kDeepest = 64;
+
+std::string place(const std::string& text, std::size_t offset, const std::string& source) {
+  offset = std::min(offset, text.size());
+  const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(offset), '\n');
+  const std::size_t start = offset == 0 ? 0 : text.rfind('\n', offset - 1) + 1;
+  return fmt::format("{}:{}:{}", source, line, offset - start + 1);
+}
+
+/// Follows the parser's events to know where it is.
+class Watcher {
+ public:
+  explicit Watcher(const std::string& source) : source_(source) {}
+
+  bool operator()(int depth, Json::parse_event_t event, const Json& value) {
+    using Event = Json::parse_event_t;
+    if (depth > kDeepest) throw InputError({{source_ + pointer(), "is nested too deeply", "a scene needs far fewer levels"}});
+    if (event == Event::key) {
+      levels_.back().key = escape_pointer(value.get<std::string>());
+      if (!levels_.back().seen.insert(value.get<std::string>()).second)
+        problems.add(pointer(), "the key appears twice in one object", "keep one");
+    }
+    const bool begins = event == Event::object_start || event == Event::array_start;
+    if ((begins || event == Event::value) && !levels_.empty() && levels_.back().is_array) ++levels_.back().index;
+    if (begins) levels_.push_back({event == Event::array_start, -1, {}, {}});
+    if (event == Event::object_end || event == Event::array_end) levels_.pop_back();
+    return true;
+  }
+
+  Problems problems;
+
+ private:
+  struct Level {
+    bool is_array;
+    int index;
+    std::string key;
+    std::set<std::string> seen;
+  };
+  std::string pointer() const {
+    std::string text;
+    for (const Level& l : levels_) text += "/" + shorten(l.is_array ? std::to_string(std::max(l.index, 0)) : l.key);
+    return shorten(text, 200);
+  }
+  const std::string& source_;
+  std::vector<Level> levels_;
+};
+
+}  // namespace
+
+Json parse_json(const std::string& text, const std::string& source) {
+  if (const std::size_t zero = text.find('\0'); zero != std::string::npos)
+    throw InputError({{place(text, zero, source), "has a zero byte", "save it as plain UTF-8 text"}});
+  Watcher watcher(source);
+  Json json;
+  try {
+    json = Json::parse(text, std::ref(watcher), true, true);
+  } catch (const Json::parse_error& e) {
+    std::string why = e.what();
+    if (const std::size_t at = why.find(": "); at != std::string::npos) why = why.substr(at + 2);
+    throw InputError({{place(text, e.byte > 0 ? e.byte - 1 : 0, source), "not valid JSON: " + shorten(why, 160),
+                       "JSON has no NaN or Infinity, wants double quotes and no comma after the last item; // comments are fine"}});
+  } catch (const Json::out_of_range& e) {
+    // The message ends with the number in quotes.
+    const std::string why = e.what();
+    const std::size_t open = why.find('\'');
+    const std::string number = open == std::string::npos ? "" : why.substr(open + 1, why.rfind('\'') - open - 1);
+    throw InputError({{place(text, number.empty() ? 0 : text.find(number), source), "the number " + shorten(number) + " is too large", "use a finite number"}});
+  }
+  watcher.problems.throw_if_any();
+  return json;
+}
+
+void apply_override(Json& json, const std::string& text, Problems& problems) {
+  const std::size_t equals = text.find('=');
+  if (equals == std::string::npos || text[0] != '/') {
+    problems.add("--set " + shorten(text), "is not pointer=value", "write e.g. --set /analysis/step=0.001");
+    return;
+  }
+  const std::string pointer = text.substr(0, equals), value_text = text.substr(equals + 1);
+  const std::string where = "--set " + shorten(pointer);
+  Json value;
+  try {
+    value = parse_json(value_text, where);
+  } catch (const InputError& e) {
+    const bool structured = value_text.find_first_of("{[") == 0;
+    if (structured) {
+      for (const Problem& p : e.problems()) problems.add(p.where, p.what, p.remedy);
+      return;
+    }
+    value = value_text;  // a bare word
+  }
+  Json* at = &json;
+  std::size_t start = 1;
+  while (true) {
+    const std::size_t slash = pointer.find('/', start);
+    std::string token = pointer.substr(start, slash == std::string::npos ? std::string::npos : slash - start);
+    for (std::size_t i = token.find('~'); i != std::string::npos; i = token.find('~', i + 1))
+      if (i + 1 == token.size() || (token[i + 1] != '0' && token[i + 1] != '1')) {
+        problems.add(where, "is not a place in this scene: ~ stands only in ~0 and ~1", "write a JSON pointer such as /analysis/step");
+        return;
+      }
+    for (const auto& [from, to] : {std::pair{"~1", "/"}, {"~0", "~"}})
+      for (std::size_t i = token.find(from); i != std::string::npos; i = token.find(from, i + 1)) token.replace(i, 2, to);
+    if (at->is_array()) {
+      const bool number = !token.empty() && token.size() < 9 && token.find_first_not_of("0123456789") == std::string::npos;
+      const std::size_t index = number ? std::stoul(token) : at->size() + 1;
+      if (index > at->size()) {
+        problems.add(where, fmt::format("is not a place in this scene: \"{}\" in a list of {}", shorten(token), at->size()), fmt::format("use 0 to {}", at->size()));
+        return;
+      }
+      if (index == at->size()) at->push_back(Json());
+      at = &(*at)[index];
+    } else if (at->is_object() || at->is_null()) {
+      at = &(*at)[token];
+    } else {
+      problems.add(where, "is not a place in this scene: it leads into a value without parts", "write a JSON pointer such as /analysis/step");
+      return;
+    }
+    if (slash == std::string::npos) break;
+    start = slash + 1;
+  }
+  *at = std::move(value);
+}
+
+}  // namespace osier

@@ -1,0 +1,258 @@
+"""The commands and options themselves."""
+
+import json
+import os
+import shutil
+import subprocess
+
+from osier_cli import BAD_INPUT, DONE, OSIER, CliTest, beam, main
+
+SWING = beam(constraints=[{"type": "pin", "vertices": "a:start"}], forces=[{"type": "gravity"}], probes=[{"name": "tip", "vertex": "a:end"}])
+
+
+class Commands(CliTest):
+    def test_version(self):
+        result = self.call("version")
+        self.assertEqual(result.code, DONE)
+        self.assertRegex(result.out, r"^osier \d+\.\d+\.\d+\S*\n$")
+
+    def test_lists_name_everything_with_a_line_of_help(self):
+        for what, names in (("solvers", ["stable_cosserat", "newton"]), ("forces", ["gravity", "drag", "force", "torque", "wind"]),
+                            ("formats", ["hdf5", "obj", "vtp"]), ("constraints", ["pin", "fix", "clamp", "hinge"]),
+                            ("generators", ["line", "arc", "circle", "helix", "points", "polyline", "coil", "slingshot", "bridge", "trees", "net"])):
+            with self.subTest(what):
+                result = self.call("list", what)
+                self.assertEqual(result.code, DONE)
+                lines = {line.split()[0]: line.split()[1:] for line in result.out.splitlines()}
+                for name in names:
+                    self.assertIn(name, lines)
+                    self.assertGreaterEqual(len(lines[name]), 2)
+
+    def test_wrong_command_lines_are_bad_input(self):
+        scene = self.write(beam())
+        for arguments in ([], ["rnu"], ["run"], ["list"], ["list", "cats"], ["run", scene, scene], ["run", scene, "--nope"], ["run", scene, "--frames"],
+                          ["run", scene, "--frames", "-1"], ["run", scene, "--frames", "x"], ["run", scene, "--frames", "99999999999"],
+                          ["run", scene, "--threads", "x"], ["run", scene, "--threads", "-1"], ["run", scene, "--threads", "0"],
+                          ["run", scene, "--precision", "flot"], ["run", scene, "--precision", 'x"'], ["run", scene, "--solver", "x"],
+                          ["run", scene, "--stats", ""], ["run", scene, "-o", ""]):
+            with self.subTest(arguments):
+                shutil.rmtree(self.folder / "out", ignore_errors=True)
+                result = self.call(*arguments)
+                self.assertEqual(result.code, BAD_INPUT, result)
+                self.assertTrue(result.err + result.out)
+                self.assertLess(len(result.err), 1000)
+                self.assertNotIn("json.exception", result.err)
+                self.assertEqual(list(self.folder.iterdir()), [scene])
+
+    def test_a_wrong_number_of_frames_is_told_in_few_words(self):
+        self.assertLess(len(self.call("run", self.write(beam()), "--frames", "-3").err), 200)
+
+    def test_help_is_no_error(self):
+        for arguments in (["--help"], ["run", "--help"]):
+            result = self.call(*arguments)
+            self.assertEqual(result.code, DONE)
+            self.assertIn("SCENE" if "run" in arguments else "run", result.out)
+
+    def test_info_json(self):
+        info = self.info(beam())
+        self.assertEqual((info["vertices"], info["segments"], info["joints"]), (5, 4, 3))
+        # (EA/l)/(m/h^2) with the lightest inner vertex: 100/0.25 * 1e-4/0.25, or with the end vertices' mass 0.125
+        self.assertTrue(0.1 < info["stiffness_ratio_R"] < 0.4, info["stiffness_ratio_R"])
+        self.assertGreater(info["bytes_estimate"], 0)
+        self.assertAlmostEqual(info["mass_total"], 1, 12)
+
+    def test_info_text_tells_the_counts(self):
+        self.assertIn("vertices 5, segments 4, joints 3", self.call("info", self.write(beam())).out)
+
+    def test_results_that_cannot_be_printed_are_a_failure(self):
+        for arguments in (["schema"], ["reference"], ["info", self.write(beam())]):
+            with self.subTest(arguments), open("/dev/full", "wb") as full:
+                self.assertNotEqual(subprocess.run([OSIER, *arguments], stdout=full, stderr=subprocess.DEVNULL).returncode, DONE)
+
+
+class Run(CliTest):
+    def test_all_promised_stats(self):
+        self.run_scene(SWING)
+        stats = self.stats()
+        for key, kind in {"vertices": int, "segments": int, "joints": int, "frames": int, "steps": int, "iterations": int, "threads": int,
+                          "precision": str, "simd": str, "ms_per_frame_min": float, "ms_per_frame_median": float,
+                          "ns_per_vertex_iteration": float, "energy_total": float, "max_stretch": float, "max_bend": float,
+                          "non_finite": bool}.items():
+            self.assertIn(key, stats)
+            self.assertIsInstance(stats[key], (int, float) if kind is float else kind, key)
+        self.assertEqual((stats["vertices"], stats["segments"], stats["joints"]), (5, 4, 3))
+        self.assertEqual((stats["frames"], stats["steps"], stats["iterations"]), (5, 10, 40))
+        self.assertEqual((stats["threads"], stats["precision"], stats["non_finite"]), (1, "double", False))
+        self.assertGreater(stats["ms_per_frame_min"], 0)
+        self.assertGreaterEqual(stats["ms_per_frame_median"], stats["ms_per_frame_min"])
+        self.assertGreater(stats["ns_per_vertex_iteration"], 0)
+
+    def test_timings_are_measured_also_with_one_step_per_frame(self):
+        for scene in ({**SWING, "analysis": {"type": "dynamic", "step": 0.01, "duration": 0.1, "fps": 100}},
+                      {**SWING, "output": {"diagnostics": "step"}}, {**SWING, "analysis": {"type": "static"}}):
+            self.run_scene(scene)
+            self.assertGreater(self.stats()["ms_per_frame_min"], 0)
+            self.assertGreater(self.stats()["ns_per_vertex_iteration"], 0)
+
+    def test_stats_agree_with_the_diagnostics(self):
+        self.run_scene(SWING)
+        last = {k: v[-1] for k, v in self.table("diagnostics.csv").items()}
+        self.assertAlmostEqual(self.stats()["energy_total"], last["total"], 12)
+        self.assertAlmostEqual(self.stats()["max_stretch"], last["max_stretch"], 8)
+
+    def test_frames(self):
+        for frames in (0, 1, 7):
+            self.run_scene(SWING, "--frames", str(frames))
+            self.assertEqual(len(self.trajectory()["time"]), frames + 1)
+            self.assertEqual(self.stats()["frames"], frames)
+
+    def test_more_frames_than_load_steps_do_not_overload_a_static_analysis(self):
+        scene = {**SWING, "constraints": [{"type": "clamp", "vertices": 0}], "analysis": {"type": "static", "load_steps": 2}}
+        self.run_scene(scene)
+        full = self.trajectory()["position"][-1]
+        result = self.call("run", self.write(scene), "-o", "out", "--frames", "4")
+        if result.code == DONE:
+            self.assertLess(abs(self.trajectory()["position"][-1] - full).max(), 1e-6)
+        else:
+            self.assertEqual(result.code, BAD_INPUT, result)
+
+    def test_set_changes_the_scene_and_its_results(self):
+        plain = self.probes(SWING)["tip.y"][-1]
+        self.assertLess(plain, 0)
+        upwards = self.probes(SWING, "--set", "/forces/0/acceleration=[0,9.81,0]")["tip.y"][-1]
+        self.assertAlmostEqual(upwards, -plain, 12)
+        self.assertEqual(self.trajectory()["scene"]["forces"][0]["acceleration"], [0, 9.81, 0])
+
+    def test_set_makes_new_entries_and_takes_words(self):
+        self.run_scene(beam(), "--set", "/forces=[{\"type\":\"gravity\"}]", "--set", "/output/diagnostics=none", "--set", "/name=renamed")
+        self.assertFalse((self.folder / "out/diagnostics.csv").exists())
+        self.assertEqual(self.trajectory()["scene"]["name"], "renamed")
+        self.assertLess(self.trajectory()["position"][-1].min(), -0.01)
+
+    def test_set_may_be_repeated_and_the_last_one_wins(self):
+        self.run_scene(SWING, "--set", "/analysis/duration=0.2", "--set", "/analysis/duration=0.06")
+        self.assertEqual(self.stats()["frames"], 3)
+
+    def test_set_with_nonsense(self):
+        for text, words in (("/analysis/setp=1", "did you mean `step`?"), ("/nonsense/foo=1", "/nonsense"), ("analysis/step=1", "pointer=value"),
+                            ("/analysis/step", "pointer=value"), ("/rods/x=1", "not a place"), ("/rods/0/segments=many", "whole number"),
+                            ("/analysis/step=nan", "number"), ("/a~2=1", "not a place"), ("/rods/7/segments=3", "/rods/7")):
+            with self.subTest(text):
+                result = self.check(SWING, "--set", text)
+                self.assertEqual(result.code, BAD_INPUT, result)
+                self.assertIn(words, result.err)
+                self.assert_readable(result)
+
+    def test_set_far_behind_the_end_of_a_list_is_refused_at_once(self):
+        for index in ("300000", "4000000000"):
+            result = self.check(SWING, "--set", "/rods/%s/segments=3" % index, memory=2 << 30)
+            self.assertEqual(result.code, BAD_INPUT, result)
+            self.assertLess(len(result.err.splitlines()), 10)
+
+    def test_set_with_bytes_that_are_no_text(self):
+        result = self.check(SWING, "--set", os.fsdecode(b"/output/diagnostics=\xff"))
+        self.assertEqual(result.code, BAD_INPUT, result)
+
+    def test_solver(self):
+        self.run_scene(SWING, "--solver", "newton")
+        self.assertEqual(self.stats()["solver"], "newton")
+        self.assertEqual(self.trajectory()["scene"]["solver"]["name"], "newton")
+
+    def test_solver_on_the_command_line_survives_a_broken_one_in_the_scene(self):
+        self.assertIn(self.check(beam(solver={"name": 5}), "--solver", "newton").code, (DONE, BAD_INPUT))
+
+    def test_solver_does_not_drop_what_set_asked_for(self):
+        scene = {**SWING, "solver": {"name": "stable_cosserat"}}
+        result = self.check(scene, "--solver", "newton", "--set", "/solver/iterations=7")
+        self.assertEqual(result.code, BAD_INPUT, result)
+        self.run_scene(scene, "--solver", "newton", "--set", "/solver/max_iterations=7")
+        self.assertEqual(self.trajectory()["scene"]["solver"], {"name": "newton", "max_iterations": 7})
+
+    def test_precision(self):
+        for precision, kind in (("float", "float32"), ("double", "float64")):
+            self.run_scene(SWING, "--precision", precision)
+            self.assertEqual(self.stats()["precision"], precision)
+            self.assertEqual(str(self.trajectory()["position"].dtype), kind)
+
+    def test_newton_says_on_the_option_that_it_works_in_double_on_one_thread(self):
+        for option, value in (("--precision", "float"), ("--threads", "2")):
+            result = self.check(SWING, "--solver", "newton", option, value)
+            self.assertEqual(result.code, BAD_INPUT)
+            self.assertIn(option, result.err, "the user wrote %s, not a key of the scene" % option)
+
+    def test_threads_do_not_change_the_result(self):
+        one = self.probes(SWING)
+        two = self.probes(SWING, "--threads", "2")
+        self.assertEqual(self.stats()["threads"], 2)
+        self.assertEqual(one, two)
+
+    def test_reported_threads_are_threads_used(self):
+        scene = {**SWING, "solver": {"name": "stable_cosserat", "order": "gauss_seidel"}}
+        result = self.call("run", self.write(scene), "-o", "out", "--stats", "stats.json", "--threads", "3")
+        if result.code == DONE and "threads" not in result.err:
+            self.assertEqual(self.stats()["threads"], 1)
+
+    def test_quiet_says_nothing(self):
+        result = self.run_scene(SWING, "--quiet")
+        self.assertEqual((result.out, result.err), ("", ""))
+
+    def test_plain_lines_without_a_terminal(self):
+        result = self.run_scene(SWING)
+        self.assertNotIn("\r", result.err)
+        self.assertNotIn("\x1b", result.err)
+        self.assertRegex(result.err, r"(?m)^scene frame 5/5 +[\d.]+ ms/frame +ETA \d+s$")
+
+    def test_the_default_folder_lies_in_out(self):
+        self.assertEqual(self.call("run", self.write({**SWING, "name": "swing"})).code, DONE)
+        self.assertTrue((self.folder / "out/swing/trajectory.h5").exists())
+
+    def test_a_scene_name_does_not_lead_out_of_the_out_folder(self):
+        for i, name in enumerate(("../../escaped", str(self.folder / "absolute"), "..", "a/b")):
+            with self.subTest(name):
+                work = self.folder / str(i) / "work"
+                work.mkdir(parents=True)
+                path = self.write({**SWING, "name": name}, work / "scene.json")
+                subprocess.run([OSIER, "run", path, "--quiet"], cwd=work, capture_output=True, timeout=20)
+                self.assertEqual([p.name for p in work.parent.iterdir()], ["work"])
+                self.assertFalse((self.folder / "absolute").exists())
+                for h5 in work.rglob("trajectory.h5"):
+                    self.assertEqual(h5.parent.parent, work / "out")
+
+    def test_relative_files_start_at_the_folder_of_the_scene(self):
+        (self.folder / "sub").mkdir()
+        self.write("# a line\n0 0 0\n0.5, 0, 0\n1\t0 0\n", "sub/line.txt")
+        rod = {k: v for k, v in beam()["rods"][0].items() if k != "segments"}
+        path = self.write(beam(rods=[{**rod, "shape": {"type": "polyline", "file": "line.txt"}}]), "sub/scene.json")
+        result = self.call("info", path, "--json")
+        self.assertEqual(result.code, DONE, result)
+        self.assertEqual(json.loads(result.out)["vertices"], 3)
+
+    def test_all_formats(self):
+        self.run_scene({**SWING, "output": {"formats": ["hdf5", "obj", "vtp"]}}, "--frames", "2")
+        out = self.folder / "out"
+        self.assertEqual(sorted(str(p.relative_to(out)) for p in out.rglob("*") if p.is_file()), sorted(
+            ["trajectory.h5", "trajectory.pvd", "diagnostics.csv", "probes.csv"] + ["frames/frame_0000%d.obj" % i for i in range(3)] +
+            ["paraview/frame_0000%d.vtp" % i for i in range(3)]))
+        obj = (out / "frames/frame_00002.obj").read_text()
+        self.assertEqual((obj.count("\nv "), obj.count("\nl ")), (5, 4))
+
+    def test_a_format_named_twice_is_refused_or_written_once(self):
+        result = self.call("run", self.write({**SWING, "output": {"formats": ["hdf5", "hdf5"]}}), "-o", "out")
+        self.assertIn(result.code, (DONE, BAD_INPUT), result)
+
+    def test_a_second_run_replaces_the_first(self):
+        scene = {**SWING, "output": {"formats": ["hdf5", "obj"]}}
+        self.run_scene(scene, "--frames", "4")
+        self.run_scene(scene, "--frames", "1")
+        self.assertEqual(len(self.trajectory()["time"]), 2)
+        self.assertEqual(len(list((self.folder / "out/frames").iterdir())), 2)
+        self.assertEqual(len(self.table("diagnostics.csv")["time"]), 2)
+
+    def test_steps_that_do_not_converge_are_told(self):
+        scene = {**SWING, "solver": {"name": "stable_cosserat", "tolerance": 1e-12, "max_iterations": 1}}
+        self.assertRegex(self.run_scene(scene).err, r"warning: \d+ of 10 steps stopped at the iteration limit")
+        self.assertEqual(self.stats()["steps_not_converged"], 10)
+
+
+if __name__ == "__main__":
+    main()

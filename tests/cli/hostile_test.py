@@ -1,0 +1,140 @@
+"""Input that means harm or was made by accident: no crash, no hang, no memory eaten, no nonsense accepted."""
+
+import json
+
+from osier_cli import BAD_INPUT, DONE, CliTest, beam, beam_rod, main
+
+GIB = 1 << 30
+
+
+class Text(CliTest):
+    def assert_bad(self, scene, *arguments, seconds=10, memory=2 * GIB, text=True):
+        result = self.check(scene, *arguments, timeout=seconds, memory=memory)
+        self.assertEqual(result.code, BAD_INPUT, result)
+        self.assertTrue(result.err.strip())
+        self.assertLess(len(result.err), 20000, "the message has no end")
+        if text:  # otherwise the message may quote bytes that are none
+            self.assert_readable(result)
+        return result
+
+    def test_deep_nesting(self):
+        for depth in (200, 5000, 200000):
+            for text in ('{"name": ' + "[" * depth + "]" * depth + "}", '{"foo": ' + '{"a":' * depth + "1" + "}" * depth + "}", "[" * depth,
+                         '{"rods": ' + "[" * depth + "]" * depth + "}"):
+                with self.subTest(depth=depth, text=text[:12]):
+                    self.assert_bad(text)
+
+    def test_deep_nesting_on_the_command_line(self):
+        self.assert_bad(beam(), "--set", "/name=" + "[" * 50000 + "]" * 50000)
+
+    def test_a_byte_order_mark_is_fine(self):
+        self.assert_good(b"\xef\xbb\xbf" + json.dumps(beam()).encode())
+
+    def test_other_encodings_are_refused(self):
+        for encoding in ("utf-16", "utf-32"):
+            self.assert_bad(json.dumps(beam()).encode(encoding), text=False)
+
+    def test_bytes_that_are_no_text(self):
+        for data in (b'{"name": "\xff"}', b"\x00", b"\x00" * 100, b"\x7fELF" + bytes(range(256)), json.dumps(beam()).encode()[:100] + b"\x00"):
+            with self.subTest(data[:10]):
+                self.assert_bad(data, text=False)
+
+    def test_text_behind_a_nul_byte_is_not_dropped_in_silence(self):
+        self.assert_bad(json.dumps(beam()).encode() + b"\x00 and {more}")
+
+    def test_a_very_long_line(self):
+        self.assert_good(json.dumps(beam(description="x" * 5_000_000)))
+        self.assert_bad(json.dumps(beam(**{"k" * 100_000: 1})))
+        self.assert_bad(json.dumps(beam(solver={"name": "n" * 100_000})))
+
+    def test_long_text_with_accents_is_cut_between_letters(self):
+        for shift in range(3):
+            self.assert_bad(beam_rod(segments="x" * shift + "ü" * 100))
+
+    def test_many_problems_are_reported_in_time(self):
+        self.check(beam(**{"key%d" % i: 1 for i in range(20000)}), timeout=10)
+
+
+class Names(CliTest):
+    def test_nul_in_names(self):
+        for scene in (beam(name="a\0b"), beam_rod(name="a\0b"), beam(probes=[{"name": "a\0b", "vertex": 0}])):
+            result = self.call("run", self.write(scene))
+            self.assertEqual(result.code, BAD_INPUT, result)
+
+    def test_odd_scene_names(self):
+        for name in ("grün ✓", "a:b", " ", "-o", "."):
+            with self.subTest(name):
+                self.assertIn(self.call("run", self.write(beam(name=name))).code, (DONE, BAD_INPUT))
+
+    def test_a_name_too_long_for_a_folder(self):
+        result = self.call("run", self.write(beam(name="x" * 5000)))
+        self.assertEqual(result.code, BAD_INPUT, result)
+
+    def test_many_rods_can_be_named_and_held_in_time(self):
+        rod = beam()["rods"][0]
+        n = 2000
+        rods = [{**rod, "name": "hair%d" % i, "shape": {"type": "line", "from": [i, 0, 0], "to": [i, 1, 0]}, "segments": 2} for i in range(n)]
+        constraints = [{"type": "clamp", "vertices": "hair%d:start" % i} for i in range(n)]
+        result = self.check(beam(rods=rods, constraints=constraints), timeout=20)
+        self.assertEqual(result.code, DONE, result)
+
+
+class Numbers(CliTest):
+    assert_bad = Text.assert_bad
+
+    def test_indices_beyond_an_int_do_not_wrap_around(self):
+        for index in (2**31, 2**32, 2**32 + 1, 2**63, 2**64 - 1, 2**64, -2**31 - 1, -2**32, -2**63):
+            with self.subTest(index):
+                self.assert_bad(beam(constraints=[{"type": "pin", "vertices": index}]))
+
+    def test_whole_numbers_beyond_an_int(self):
+        for number in (2**31, 2**63, 2**64, 10**30, -2**40):
+            with self.subTest(number):
+                self.assert_bad(beam_rod(segments=number))
+                self.assert_bad(beam(solver={"name": "stable_cosserat", "iterations": number}))
+
+    def test_selections_with_numbers_beyond_an_int(self):
+        for place in ("99999999999999999999", "-99999999999999999999", "0..99999999999999999999", "2147483648", "-2147483648", "..", "0..", "..1", "0...1"):
+            with self.subTest(place):
+                self.assert_bad(beam(constraints=[{"type": "pin", "vertices": "a:" + place}]))
+
+    def test_huge_counts_are_refused_without_eating_memory(self):
+        """About 1 kB per segment: what cannot fit into a common machine is refused before it is built."""
+        for scene in (beam_rod(segments=100_000_000), beam_rod(segments=None, segment_length=1e-8), beam_rod(shape={"type": "coil", "vertices": 2_000_000_000}, segments=None),
+                      {"structures": [{"type": "net", "nx": 100_000, "ny": 100_000}]}, {"structures": [{"type": "net", "nx": 2_000_000_000}]},
+                      {"structures": [{"type": "bridge", "cable_segment_length": 1e-9}]}, {"structures": [{"type": "trees", "count": 2_000_000_000}]}):
+            with self.subTest(json.dumps(scene)[:300]):
+                self.assert_bad(scene, seconds=5)
+
+    def test_counts_that_add_up_to_too_much_are_refused(self):
+        rod = beam()["rods"][0]
+        self.assert_bad(beam(rods=[{**rod, "name": "r%d" % i, "segments": 20_000_000} for i in range(20)]), seconds=5)
+
+    def test_a_million_segments_are_fine(self):
+        result = self.call("info", self.write(beam_rod(segments=1_000_000)), "--json", memory=3 * GIB, timeout=30)
+        self.assertEqual(result.code, DONE, result)
+        self.assertEqual(json.loads(result.out)["segments"], 1_000_000)
+
+    def test_times_that_give_no_countable_number_of_frames(self):
+        for analysis in ({"duration": 1e300}, {"fps": 1e-300}, {"step": 1e-300}, {"duration": 1e12, "step": 1e-6, "fps": 1e6}, {"fps": 1e-12, "step": 1e-6}):
+            with self.subTest(analysis):
+                self.assert_bad(beam(analysis={"type": "dynamic", **analysis}))
+
+    def test_materials_that_overflow_or_vanish(self):
+        for material in ({"young": 1e300, "density": 1e300, "radius": 1e150}, {"young": 1e9, "density": 1e3, "radius": 1e-200},
+                         {"stretch_shear": 1e308, "bend_twist": 1, "line_density": 1e308, "radius": 1}):
+            with self.subTest(material):
+                scene = beam_rod(shape={"type": "line", "from": [0, 0, 0], "to": [1000, 0, 0]})
+                self.assert_bad({**scene, "materials": {"m": material}})
+
+    def test_lengths_that_overflow(self):
+        self.assert_bad(beam_rod(shape={"type": "line", "from": [0, 0, 0], "to": [1e300, 0, 0]}))
+        self.assert_bad(beam_rod(shape={"type": "line", "from": [-1e308, 0, 0], "to": [1e308, 0, 0]}))
+        self.assert_bad(beam_rod(shape={"type": "helix", "radius": 1e200, "pitch": 1, "turns": 1}))
+
+    def test_threads_within_reason(self):
+        self.assertEqual(self.call("run", self.write(beam()), "-o", "out", "--threads", "1024", "--frames", "1").code, DONE)
+
+
+if __name__ == "__main__":
+    main()
