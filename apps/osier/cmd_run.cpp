@@ -1,11 +1,10 @@
 // osier run: simulate a scene and write its results.
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <atomic>
 #include <chrono>
 #include <csignal>
+#include <fmt/format.h>
 #include <fstream>
+#include <unistd.h>
 
 #include "commands.hpp"
 #include "osier/osier.hpp"
@@ -47,10 +46,12 @@ bool can_be_written(const std::filesystem::path& file) {
 
 int run(const Options& o) {
   const Scene scene = o.scene.load();
-  if (!o.stats.empty() && !can_be_written(o.stats)) throw InputError({{o.stats, "cannot be written", "name a file in a folder that exists"}});
+  if (!o.stats.empty() && !can_be_written(o.stats))
+    throw InputError({{o.stats, "cannot be written", "name a file in a folder that exists"}});
   if (!o.quiet)
     for (const std::string& w : scene.warnings()) fmt::print(stderr, "warning: {}\n", w);
-  const std::filesystem::path folder = o.folder.empty() ? std::filesystem::path("out") / scene.name() : std::filesystem::path(o.folder);
+  const std::filesystem::path folder =
+      o.folder.empty() ? std::filesystem::path("out") / scene.name() : std::filesystem::path(o.folder);
 
   std::signal(SIGINT, on_interrupt);
   std::signal(SIGTERM, on_interrupt);
@@ -69,14 +70,16 @@ int run(const Options& o) {
     return kRunFailed;
   }
   if (stats.interrupted) {
-    fmt::print(stderr, "interrupted at t = {:.4g} s; the files in {} are complete up to here\n", stats.simulated_seconds, folder.string());
+    fmt::print(stderr, "interrupted at t = {:.4g} s; the files in {} are complete up to here\n", stats.simulated_seconds,
+               folder.string());
     return kRunFailed;
   }
   if (!o.quiet) {
     if (stats.steps_not_converged > 0)
-      fmt::print(stderr, "warning: {} of {} steps stopped at the iteration limit above their tolerance\n", stats.steps_not_converged, stats.steps);
-    fmt::print("{} frames, {} steps in {:.2f} s ({:.2f} ms/frame, {:.1f} ns per vertex and iteration) -> {}\n", stats.frames, stats.steps,
-               stats.wall_seconds, stats.ms_per_frame_median, stats.ns_per_vertex_iteration, folder.string());
+      fmt::print(stderr, "warning: {} of {} steps stopped at the iteration limit above their tolerance\n",
+                 stats.steps_not_converged, stats.steps);
+    fmt::print("{} frames, {} steps in {:.2f} s ({:.2f} ms/frame, {:.1f} ns per vertex and iteration) -> {}\n", stats.frames,
+               stats.steps, stats.wall_seconds, stats.ms_per_frame_median, stats.ns_per_vertex_iteration, folder.string());
   }
   return kDone;
 }
@@ -87,8 +90,10 @@ Command add_run(CLI::App& app) {
   auto o = std::make_shared<Options>();
   CLI::App* sub = app.add_subcommand("run", "Simulate a scene");
   o->scene.add_to(*sub);
-  const CLI::Validator not_empty([](std::string& text) { return text.empty() ? std::string("is empty") : std::string{}; }, "TEXT");
-  const CLI::Validator not_negative([](std::string& text) { return text.starts_with("-") ? text + " is negative" : std::string{}; }, "");
+  const CLI::Validator not_empty([](std::string& text) { return text.empty() ? std::string("is empty") : std::string{}; },
+                                 "TEXT");
+  const CLI::Validator not_negative(
+      [](std::string& text) { return text.starts_with("-") ? text + " is negative" : std::string{}; }, "");
   sub->add_option("-o,--output", o->folder, "Folder for the results (default: out/<scene name>)")->check(not_empty);
   sub->add_option("--frames", o->frames, "Number of frames instead of the scene's")->check(not_negative);
   sub->add_option("--stats", o->stats, "Write counts and timings to this JSON file")->check(not_empty);

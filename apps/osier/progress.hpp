@@ -1,11 +1,10 @@
 // A progress bar on a terminal, plain lines elsewhere.
 #pragma once
 
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <chrono>
+#include <fmt/format.h>
 #include <string>
+#include <unistd.h>
 
 namespace osier::cli {
 

@@ -13,8 +13,8 @@ struct Frame {
   double time = 0;  ///< [s]
   std::span<const Vec3d> vertex_position;
   std::span<const Vec3d> vertex_velocity;
-  std::span<const Quatd> segment_frame;          ///< one per segment, anchors left out
-  std::span<const std::uint8_t> segment_alive;   ///< 0 once a segment has broken
+  std::span<const Quatd> segment_frame;         ///< one per segment, anchors left out
+  std::span<const std::uint8_t> segment_alive;  ///< 0 once a segment has broken
 };
 
 }  // namespace osier

@@ -15,9 +15,7 @@ namespace osier {
 struct Incidence {
   std::vector<Index> start;  ///< size n + 1
   std::vector<Index> entry;
-  std::span<const Index> of(Index i) const {
-    return {entry.data() + start[i], entry.data() + start[i + 1]};
-  }
+  std::span<const Index> of(Index i) const { return {entry.data() + start[i], entry.data() + start[i + 1]}; }
 };
 
 /// Elements sorted by colour; two elements of one colour never touch, so a colour can be updated in parallel.
@@ -25,9 +23,7 @@ struct Coloring {
   std::vector<Index> start;    ///< size colours + 1
   std::vector<Index> element;  ///< by colour, ascending inside a colour
   Index count() const { return static_cast<Index>(start.size()) - 1; }
-  std::span<const Index> of(Index color) const {
-    return {element.data() + start[color], element.data() + start[color + 1]};
-  }
+  std::span<const Index> of(Index color) const { return {element.data() + start[color], element.data() + start[color + 1]}; }
 };
 
 /// A named piece of the graph, so that a scene can say "beam:end".
@@ -56,11 +52,11 @@ struct Model {
   Index anchor_count = 0;
 
   std::vector<std::array<Index, 2>> joint_frames;
-  std::vector<Quatd> joint_rest_rotation;      ///< q0 = conj(qa) qb at rest
-  std::vector<double> joint_stiffness;         ///< k^bt = 4 EI / length [N m]
-  std::vector<double> joint_length;            ///< material length the joint stands for [m]
-  std::vector<double> joint_tau_bend;          ///< Kelvin-Voigt time [s]
-  std::vector<std::uint8_t> joint_is_clamp;    ///< half-joint between an anchor and a segment
+  std::vector<Quatd> joint_rest_rotation;    ///< q0 = conj(qa) qb at rest
+  std::vector<double> joint_stiffness;       ///< k^bt = 4 EI / length [N m]
+  std::vector<double> joint_length;          ///< material length the joint stands for [m]
+  std::vector<double> joint_tau_bend;        ///< Kelvin-Voigt time [s]
+  std::vector<std::uint8_t> joint_is_clamp;  ///< half-joint between an anchor and a segment
   std::vector<std::uint8_t> joint_alive;
 
   Incidence vertex_segments;  ///< entry = 2 * segment + (0: vertex is its first, 1: its second); living ones only

@@ -39,13 +39,13 @@ class Simulation {
   void advance_frame(const std::function<bool()>& after_step = {});
 
   bool is_static() const;
-  int frame_count() const;      ///< frames after the initial one
+  int frame_count() const;  ///< frames after the initial one
   int steps_per_frame() const;
-  double time_step() const;     ///< 0 for statics
+  double time_step() const;  ///< 0 for statics
 
-  const Model& model() const;   ///< changes when something breaks
+  const Model& model() const;  ///< changes when something breaks
   const State& state() const;
-  State& mutable_state();       ///< for tests and bindings that set their own initial state
+  State& mutable_state();  ///< for tests and bindings that set their own initial state
   Diagnostics diagnostics() const;
   const StepReport& last_report() const;
   Frame frame(int index) const;
@@ -56,8 +56,8 @@ class Simulation {
 };
 
 struct RunOptions {
-  std::filesystem::path folder;  ///< empty: nothing is written
-  int frames = -1;               ///< fewer or more frames than the scene says
+  std::filesystem::path folder;                  ///< empty: nothing is written
+  int frames = -1;                               ///< fewer or more frames than the scene says
   const std::atomic<bool>* interrupt = nullptr;  ///< set from a signal handler; the run stops after the step at hand
   std::function<void(int frame, int frames, double ms)> progress;
 };
@@ -67,7 +67,7 @@ struct RunStats {
   Index vertices = 0, segments = 0, joints = 0;
   int frames = 0;
   long steps = 0;
-  long iterations = 0;       ///< sweeps or Newton iterations in all
+  long iterations = 0;  ///< sweeps or Newton iterations in all
   int threads = 1;
   std::string precision, simd, solver;
   double ms_per_frame_min = 0, ms_per_frame_median = 0;
@@ -79,7 +79,7 @@ struct RunStats {
   Index vertices_alive = 0, segments_alive = 0;
   bool non_finite = false;
   bool interrupted = false;
-  std::string error;         ///< why the run failed, or empty
+  std::string error;  ///< why the run failed, or empty
   std::string to_json() const;
 };
 

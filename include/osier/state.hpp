@@ -10,7 +10,7 @@ namespace osier {
 
 /// Always double, whatever number type a solver works in: positions are sums of many small steps.
 struct State {
-  double time = 0;     ///< [s]
+  double time = 0;  ///< [s]
   long step_index = 0;
   std::vector<Vec3d> vertex_position;           ///< [m]
   std::vector<Vec3d> vertex_velocity;           ///< [m/s]
@@ -23,10 +23,10 @@ enum class FrameControl : std::uint8_t { free, fixed, hinged };
 
 /// One step's loads and prescribed motion, at the end of the step.
 struct Control {
-  std::vector<Vec3d> vertex_force;      ///< f [N]; the total force is f - c v_new
-  std::vector<double> vertex_damping;   ///< c [kg/s]: the part of drag and wind that is linear in the new velocity
+  std::vector<Vec3d> vertex_force;     ///< f [N]; the total force is f - c v_new
+  std::vector<double> vertex_damping;  ///< c [kg/s]: the part of drag and wind that is linear in the new velocity
   std::vector<std::uint8_t> vertex_fixed;
-  std::vector<Vec3d> vertex_target;     ///< where a fixed vertex is at the end of the step
+  std::vector<Vec3d> vertex_target;  ///< where a fixed vertex is at the end of the step
   std::vector<FrameControl> frame_control;
   std::vector<Quatd> frame_target;      ///< fixed: the frame; hinged: the frame at hinge angle 0
   std::vector<Vec3d> frame_hinge_axis;  ///< world, unit
@@ -41,8 +41,8 @@ struct StepReport {
   bool non_finite = false;
   bool not_converged = false;
   int iterations = 0;
-  double seconds = 0;           ///< wall time of loads, solver and fracture; measuring and recording left out
-  double residual = -1;         ///< largest force or moment/length left over [N]; negative when the solver did not measure it
+  double seconds = 0;    ///< wall time of loads, solver and fracture; measuring and recording left out
+  double residual = -1;  ///< largest force or moment/length left over [N]; negative when the solver did not measure it
   double residual_relative = -1;
   Index worst_vertex = -1;
   Index worst_segment = -1;

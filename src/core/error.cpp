@@ -17,7 +17,6 @@ static std::string join(const std::vector<Problem>& problems) {
   return text;
 }
 
-InputError::InputError(std::vector<Problem> problems)
-    : std::runtime_error(join(problems)), problems_(std::move(problems)) {}
+InputError::InputError(std::vector<Problem> problems) : std::runtime_error(join(problems)), problems_(std::move(problems)) {}
 
 }  // namespace osier

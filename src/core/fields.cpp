@@ -135,8 +135,8 @@ OrderedJson SchemaBuilder::schema(const std::string& root) const {
       properties[field.name] = field.schema;
       if (field.required) required.push_back(field.name);
     }
-    OrderedJson def = {{"type", "object"}, {"description", doc.help}, {"properties", properties},
-                       {"additionalProperties", false}};
+    OrderedJson def = {
+        {"type", "object"}, {"description", doc.help}, {"properties", properties}, {"additionalProperties", false}};
     if (!required.empty()) def["required"] = required;
     for (const std::string& key : doc.exactly_one) def["oneOf"].push_back({{"required", {key}}});
     result["$defs"][doc.kind] = def;

@@ -51,7 +51,9 @@ struct Choices<Interpolation> {
 };
 
 template <class T>
-concept HasFields = requires(T t) { t.kind(); };
+concept HasFields = requires(T t) {
+  t.kind();
+};
 
 /// One way to build a Base from JSON, chosen by a tag ("type" or "name"). Registries are plain ordered arrays of these.
 class JsonReader;
@@ -129,7 +131,7 @@ class JsonReader {
   void read(const Json& j, const std::string& at, Quatd& v, const FieldInfo& info);
 
   template <class Enum>
-    requires std::is_enum_v<Enum>
+  requires std::is_enum_v<Enum>
   void read(const Json& j, const std::string& at, Enum& v, const FieldInfo&) {
     const auto& names = Choices<Enum>::names;
     std::vector<std::string> list(names.begin(), names.end());
@@ -225,7 +227,9 @@ class JsonReader {
       }
       if (!j.is_object()) {
         const bool has_short = requires { v.read_short(j, at, problems_); };
-        wrong_type(j, at, has_short ? std::string("a name or an object (") + v.kind() + ")" : std::string("an object (") + v.kind() + ")");
+        wrong_type(
+            j, at,
+            has_short ? std::string("a name or an object (") + v.kind() + ")" : std::string("an object (") + v.kind() + ")");
         return;
       }
       JsonReader inner(j, at, problems_);
@@ -308,8 +312,8 @@ class SchemaBuilder {
 
   template <class T>
   void operator()(const char* name, T& value, const char* help, const FieldInfo& info = {}) {
-    FieldDoc doc{.name = name, .type = {}, .unit = info.unit, .fallback = {}, .help = help, .required = info.required,
-                 .schema = {}};
+    FieldDoc doc{
+        .name = name, .type = {}, .unit = info.unit, .fallback = {}, .help = help, .required = info.required, .schema = {}};
     doc.schema = describe(value, doc, info);
     doc.schema["description"] = std::string(help) + (*info.unit ? std::string(" [") + info.unit + "]" : "");
     if (info.required) doc.fallback.clear();
@@ -337,8 +341,7 @@ class SchemaBuilder {
   OrderedJson describe(Quatd& v, FieldDoc& doc, const FieldInfo& info);
 
   template <class Enum>
-    requires std::is_enum_v<Enum>
-  OrderedJson describe(Enum& v, FieldDoc& doc, const FieldInfo&) {
+  requires std::is_enum_v<Enum> OrderedJson describe(Enum& v, FieldDoc& doc, const FieldInfo&) {
     const auto& names = Choices<Enum>::names;
     std::vector<std::string> list(names.begin(), names.end());
     doc.type = "`" + join(list, "` \\| `") + "`";

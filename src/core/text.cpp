@@ -1,8 +1,7 @@
 #include "core/text.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
+#include <fmt/format.h>
 
 namespace osier {
 

@@ -13,7 +13,8 @@ struct Executor::Arena {
   // tested on a small machine.
   tbb::global_control limit;
   tbb::task_arena arena;
-  explicit Arena(int threads) : limit(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads)), arena(threads) {}
+  explicit Arena(int threads)
+      : limit(tbb::global_control::max_allowed_parallelism, static_cast<std::size_t>(threads)), arena(threads) {}
 };
 
 Executor::Executor(int threads) : threads_(threads < 1 ? 1 : threads) {

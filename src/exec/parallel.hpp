@@ -23,10 +23,13 @@ class Executor {
       for (std::size_t i = 0; i < n; ++i) f(i);
       return;
     }
-    run(n, [](const void* context, std::size_t begin, std::size_t end) {
-      const F& body = *static_cast<const F*>(context);
-      for (std::size_t i = begin; i < end; ++i) body(i);
-    }, &f);
+    run(
+        n,
+        [](const void* context, std::size_t begin, std::size_t end) {
+          const F& body = *static_cast<const F*>(context);
+          for (std::size_t i = begin; i < end; ++i) body(i);
+        },
+        &f);
   }
 
  private:

@@ -1,7 +1,6 @@
 #include "forces/attachment.hpp"
 
 #include <fmt/format.h>
-
 #include <numbers>
 
 namespace osier {
@@ -99,13 +98,15 @@ void Hinge::bind(AttachmentContext& c) {
     if (segment_ < 0) return;
     const auto [a, b] = c.model.segment_vertices[segment_];
     if (a != vertex_ && b != vertex_) {
-      c.problems.add(where + "/segment", fmt::format("segment {} does not touch vertex {}", segment_, vertex_), "name a segment at the vertex");
+      c.problems.add(where + "/segment", fmt::format("segment {} does not touch vertex {}", segment_, vertex_),
+                     "name a segment at the vertex");
       return;
     }
   } else if (touching.size() == 1) {
     segment_ = touching[0] / 2;
   } else {
-    c.problems.add(where, fmt::format("vertex {} has {} segments", vertex_, touching.size()), "say which one turns with `segment`");
+    c.problems.add(where, fmt::format("vertex {} has {} segments", vertex_, touching.size()),
+                   "say which one turns with `segment`");
     return;
   }
   if (!claim(c.vertex_holder, vertex_, "vertex", where, c.problems)) return;

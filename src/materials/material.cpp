@@ -1,8 +1,7 @@
 #include "materials/material.hpp"
 
-#include <fmt/format.h>
-
 #include <cmath>
+#include <fmt/format.h>
 #include <numbers>
 #include <string_view>
 #include <utility>
@@ -31,13 +30,12 @@ Section Material::section(Problems& problems, std::vector<std::string>& warnings
   s.tau_bend = tau_bend;
   if (strain_limit) s.strain_limit = *strain_limit;
 
-  if (poisson && shear_modulus)
-    problems.add(where, "both `poisson` and `shear_modulus` are given", "keep one of them");
-  if ((poisson || shear_modulus) && !young)
-    problems.add(where, "`poisson` or `shear_modulus` without `young`", "add `young`");
+  if (poisson && shear_modulus) problems.add(where, "both `poisson` and `shear_modulus` are given", "keep one of them");
+  if ((poisson || shear_modulus) && !young) problems.add(where, "`poisson` or `shear_modulus` without `young`", "add `young`");
   if ((poisson || shear_modulus) && bend_twist)
     problems.add(where + (poisson ? "/poisson" : "/shear_modulus"), "has no effect beside `bend_twist`", "keep one of them");
-  for (const auto& [name, value] : {std::pair{"stretch_shear", s.stretch_shear}, {"bend_twist", s.bend_twist}, {"line_density", s.line_density}}) {
+  for (const auto& [name, value] :
+       {std::pair{"stretch_shear", s.stretch_shear}, {"bend_twist", s.bend_twist}, {"line_density", s.line_density}}) {
     const bool may_vanish = name == std::string_view("bend_twist") && bend_twist;
     if (!reported && (!std::isfinite(value) || (value == 0 && !may_vanish)))
       problems.add(where, fmt::format("{} comes out as {}", name, value), "check modulus, density and radius");
@@ -48,9 +46,10 @@ Section Material::section(Problems& problems, std::vector<std::string>& warnings
     if (shear_modulus) shear = *shear_modulus;
     const double gj = shear * 2 * second_moment;
     if (std::abs(gj - s.bend_twist) > 1e-9 * s.bend_twist)
-      warnings.push_back(fmt::format("{}: twisting uses EI = {:.6g} N·m² as bending does; GJ = {:.6g} N·m² is not represented "
-                                     "by the isotropic energy",
-                                     where, s.bend_twist, gj));
+      warnings.push_back(
+          fmt::format("{}: twisting uses EI = {:.6g} N·m² as bending does; GJ = {:.6g} N·m² is not represented "
+                      "by the isotropic energy",
+                      where, s.bend_twist, gj));
   }
   return s;
 }

@@ -31,10 +31,13 @@ struct Material {
       {.min = -1, .max = 0.5});
     f("shear_modulus", shear_modulus, "Shear modulus G, instead of `poisson`; a value other than E/2 gives the same warning",
       {.unit = "Pa", .min = 0, .above_min = true});
-    f("density", density, "Mass density; the line density is density times pi radius^2", {.unit = "kg/m^3", .min = 0, .above_min = true});
+    f("density", density, "Mass density; the line density is density times pi radius^2",
+      {.unit = "kg/m^3", .min = 0, .above_min = true});
     f("radius", radius, "Radius of the round section", {.unit = "m", .min = 0, .above_min = true});
-    f("stretch_shear", stretch_shear, "Stretching and shearing stiffness, the paper's k^ss per length", {.unit = "N", .min = 0, .above_min = true});
-    f("bend_twist", bend_twist, "Bending and twisting stiffness, the paper's k^bt per length; 0 makes a cable without joints", {.unit = "N·m²", .min = 0});
+    f("stretch_shear", stretch_shear, "Stretching and shearing stiffness, the paper's k^ss per length",
+      {.unit = "N", .min = 0, .above_min = true});
+    f("bend_twist", bend_twist, "Bending and twisting stiffness, the paper's k^bt per length; 0 makes a cable without joints",
+      {.unit = "N·m²", .min = 0});
     f("line_density", line_density, "Mass per length", {.unit = "kg/m", .min = 0, .above_min = true});
     f("tau_stretch", tau_stretch, "Kelvin–Voigt time of stretching and shearing", {.unit = "s", .min = 0});
     f("tau_bend", tau_bend, "Kelvin–Voigt time of bending and twisting", {.unit = "s", .min = 0});

@@ -107,7 +107,8 @@ OSIER_FN Quat<T> orientation_careful(const OrientationProblem<T>& o, const Quat<
   b_plus = T(0.5) * (b_plus + inv_s * (o.v * b_plus * o.eta));
   b_minus = T(0.5) * (b_minus - inv_s * (o.v * b_minus * o.eta));
   const T P = norm2(b_plus), M = norm2(b_minus);
-  if (P <= T(64) * epsilon * epsilon * (P + M) && M <= two_s * two_s * (T(1) + T(16) * epsilon)) return orientation_hard_case(o, q);
+  if (P <= T(64) * epsilon * epsilon * (P + M) && M <= two_s * two_s * (T(1) + T(16) * epsilon))
+    return orientation_hard_case(o, q);
   const T c = M / (two_s * two_s), d = T(1) - c;
   const auto larger = [](T x, T y) { return x > y ? x : y; };
   const auto smaller = [](T x, T y) { return x < y ? x : y; };

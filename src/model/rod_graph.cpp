@@ -9,9 +9,7 @@ Index RodGraph::add_vertex(const Vec3d& rest) {
   return static_cast<Index>(vertices.size()) - 1;
 }
 
-Vec3d RodGraph::direction(Index s) const {
-  return normalized(vertices[segments[s].b].rest - vertices[segments[s].a].rest);
-}
+Vec3d RodGraph::direction(Index s) const { return normalized(vertices[segments[s].b].rest - vertices[segments[s].a].rest); }
 
 static Quatd frame_along(const Vec3d& d3, const std::optional<Vec3d>& up) {
   if (!up) return rotation_between(Vec3d{0, 0, 1}, d3);
@@ -20,8 +18,7 @@ static Quatd frame_along(const Vec3d& d3, const std::optional<Vec3d>& up) {
   return quat_from_frame(cross(d2, d3), d2, d3);
 }
 
-Index RodGraph::add_segment(Index a, Index b, const Section& section, std::optional<Index> like,
-                            std::optional<Vec3d> up) {
+Index RodGraph::add_segment(Index a, Index b, const Section& section, std::optional<Index> like, std::optional<Vec3d> up) {
   GraphSegment s{.a = a, .b = b, .section = section, .rest_length = 0, .stretch_stiffness = 0, .rest_frame = {}};
   const Vec3d edge = vertices[b].rest - vertices[a].rest;
   s.rest_length = norm(edge);
@@ -55,8 +52,8 @@ Index RodGraph::add_joint(Index a, Index b, std::optional<double> bend_twist, st
   return static_cast<Index>(joints.size()) - 1;
 }
 
-std::size_t RodGraph::add_chain(const std::string& name, const std::vector<Index>& path, const Section& section,
-                                bool closed, std::optional<Vec3d> up) {
+std::size_t RodGraph::add_chain(const std::string& name, const std::vector<Index>& path, const Section& section, bool closed,
+                                std::optional<Vec3d> up) {
   RodInfo rod{.name = name, .vertices = path, .segments = {}, .joints = {}, .closed = closed};
   const std::size_t n = closed ? path.size() : path.size() - 1;
   for (std::size_t i = 0; i < n; ++i) {

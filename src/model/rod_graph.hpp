@@ -19,12 +19,12 @@ constexpr double kMostSegments = 1e7;
 /// Cross-section properties of a piece of rod. The energy has one stiffness for stretch and shear and one for bending and
 /// twisting, as in the paper.
 struct Section {
-  double stretch_shear = 0;  ///< EA [N]
-  double bend_twist = 0;     ///< EI [N m^2]
-  double line_density = 0;   ///< [kg/m]
-  double radius = 0;         ///< [m]
-  double tau_stretch = 0;    ///< [s]
-  double tau_bend = 0;       ///< [s]
+  double stretch_shear = 0;                                       ///< EA [N]
+  double bend_twist = 0;                                          ///< EI [N m^2]
+  double line_density = 0;                                        ///< [kg/m]
+  double radius = 0;                                              ///< [m]
+  double tau_stretch = 0;                                         ///< [s]
+  double tau_bend = 0;                                            ///< [s]
   double strain_limit = std::numeric_limits<double>::infinity();  ///< [-]
 };
 
@@ -64,8 +64,7 @@ class RodGraph {
   /// A segment with rest length |b - a|, its mass shared by both ends, and a rest frame whose d3 is the edge. `like` is a
   /// neighbouring segment whose frame is carried over by the smallest rotation (parallel transport); `up` (optional)
   /// orients d1 of a frame without neighbour.
-  Index add_segment(Index a, Index b, const Section& section, std::optional<Index> like = {},
-                    std::optional<Vec3d> up = {});
+  Index add_segment(Index a, Index b, const Section& section, std::optional<Index> like = {}, std::optional<Vec3d> up = {});
 
   /// A joint that keeps the present rest angle of two segments. Its stiffness is that of the two half segments in series,
   /// k = 4 / (la/(2 EIa) + lb/(2 EIb)); `bend_twist` overrides EI of both.
@@ -73,8 +72,8 @@ class RodGraph {
 
   /// Vertices `path` (already added) joined into a chain with joints; `bend_twist = 0` in the section means no joints.
   /// Adds a RodInfo under `name` and returns its index.
-  std::size_t add_chain(const std::string& name, const std::vector<Index>& path, const Section& section,
-                        bool closed = false, std::optional<Vec3d> up = {});
+  std::size_t add_chain(const std::string& name, const std::vector<Index>& path, const Section& section, bool closed = false,
+                        std::optional<Vec3d> up = {});
 
   Vec3d direction(Index segment) const;  ///< unit rest direction
 };
@@ -90,9 +89,9 @@ State initial_state(const RodGraph& graph, const Model& model);
 /// Second order where freezing the segment's own frame would be first order.
 struct ClampResult {
   Index anchor = -1;
-  Quatd rotation;                     ///< at rest
-  std::vector<Index> half_joints;     ///< new
-  std::vector<Index> replaced_joints; ///< switched off while the clamp holds
+  Quatd rotation;                      ///< at rest
+  std::vector<Index> half_joints;      ///< new
+  std::vector<Index> replaced_joints;  ///< switched off while the clamp holds
 };
 ClampResult add_clamp(Model& model, const RodGraph& graph, const State& state, Index vertex);
 

@@ -1,10 +1,9 @@
 #include "model/selection.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <fmt/format.h>
 #include <utility>
 
 namespace osier {
@@ -21,7 +20,9 @@ bool Selection::read_short(const Json& j, const std::string& at, Problems& probl
     const double number = e.is_number() ? e.get<double>() : 0.5;
     if (e.is_string()) items.emplace_back(e.get<std::string>());
     else if (number == std::nearbyint(number) && std::abs(number) < 2e9) items.emplace_back(static_cast<int>(number));
-    else problems.add(here, shorten(e) + " does not select anything", R"(write an index or "rod:place", e.g. "beam:end" or "beam:0..4")");
+    else
+      problems.add(here, shorten(e) + " does not select anything",
+                   R"(write an index or "rod:place", e.g. "beam:end" or "beam:0..4")");
   };
   if (j.is_array()) {
     for (std::size_t i = 0; i < j.size(); ++i) one(j[i], at + "/" + std::to_string(i));
@@ -60,7 +61,8 @@ void Names::find_named(const std::string& text, const std::string& at, Element k
     names.push_back(r.name);
     if (r.name == rod_name) rod = &r;
   }
-  if (!rod && std::any_of(missing_.begin(), missing_.end(), [&](const std::string& m) { return rod_name == m || rod_name.starts_with(m + "."); }))
+  if (!rod && std::any_of(missing_.begin(), missing_.end(),
+                          [&](const std::string& m) { return rod_name == m || rod_name.starts_with(m + "."); }))
     return;  // what it names could not be built, and that has been said
   if (!rod || colon == std::string::npos) {
     const std::string guess = closest(rod_name, names);
@@ -70,7 +72,9 @@ void Names::find_named(const std::string& text, const std::string& at, Element k
     problems.add(at, fmt::format("\"{}\" names no {}", shorten(text), word(kind)), remedy);
     return;
   }
-  const std::vector<Index>& list = kind == Element::vertex ? rod->vertices : kind == Element::segment ? rod->segments : rod->joints;
+  const std::vector<Index>& list = kind == Element::vertex    ? rod->vertices
+                                   : kind == Element::segment ? rod->segments
+                                                              : rod->joints;
   const Index count = static_cast<Index>(list.size());
   const std::string_view rest = std::string_view(text).substr(colon + 1);
   Index first = 0, last = count - 1;
@@ -80,8 +84,9 @@ void Names::find_named(const std::string& text, const std::string& at, Element k
     last = dots == std::string_view::npos ? first : place(rest.substr(dots + 2), count);
   }
   if (count == 0 || first < 0 || last < first) {
-    problems.add(at, fmt::format("\"{}\" is out of range: `{}` has {} {}{}", text, rod_name, count, word(kind),
-                                 count == 1 ? "" : (kind == Element::vertex ? " (vertices)" : "s")),
+    problems.add(at,
+                 fmt::format("\"{}\" is out of range: `{}` has {} {}{}", text, rod_name, count, word(kind),
+                             count == 1 ? "" : (kind == Element::vertex ? " (vertices)" : "s")),
                  count > 0 ? fmt::format("use 0 to {}, start, mid, end, a..b or *", count - 1) : std::string{});
     return;
   }
@@ -97,7 +102,8 @@ std::vector<Index> Names::find(const Selection& selection, Element kind, Problem
       const Index count = counts_[static_cast<int>(kind)];
       if (!missing_.empty() && *index >= count) continue;  // cannot be judged
       if (*index < 0 || *index >= count)
-        problems.add(at, fmt::format("{} {} does not exist", word(kind), *index), fmt::format("the scene has 0 to {}", count - 1));
+        problems.add(at, fmt::format("{} {} does not exist", word(kind), *index),
+                     fmt::format("the scene has 0 to {}", count - 1));
       else out.push_back(*index);
     } else {
       find_named(std::get<std::string>(item), at, kind, problems, out);
@@ -115,7 +121,8 @@ Index Names::find_one(const Selection& selection, Element kind, Problems& proble
   const std::vector<Index> found = find(selection, kind, problems);
   if (found.size() == 1) return found[0];
   if (problems.size() == before && (missing_.empty() || !found.empty()))
-    problems.add(selection.where, fmt::format("selects {} elements", found.size()), fmt::format("name exactly one {}", word(kind)));
+    problems.add(selection.where, fmt::format("selects {} elements", found.size()),
+                 fmt::format("name exactly one {}", word(kind)));
   return -1;
 }
 

@@ -35,7 +35,8 @@ class Names {
   Index find_one(const Selection& selection, Element kind, Problems& problems) const;
 
  private:
-  void find_named(const std::string& text, const std::string& at, Element kind, Problems& problems, std::vector<Index>& out) const;
+  void find_named(const std::string& text, const std::string& at, Element kind, Problems& problems,
+                  std::vector<Index>& out) const;
   const std::vector<RodInfo>& rods_;
   Index counts_[3];
   std::vector<std::string> missing_;

@@ -1,7 +1,6 @@
 // SceneSpec -> Setup: rods and structures into one graph, welds, joints, constraints, selections.
-#include <fmt/format.h>
-
 #include <cmath>
+#include <fmt/format.h>
 #include <numeric>
 #include <set>
 
@@ -127,7 +126,8 @@ void Compiler::add_rod(RodSpec& rod, std::size_t index) {
     const SegmentMaterial& m = rod.segment_materials[i];
     const int first = m.first < 0 ? m.first + segments : m.first, last = m.last < 0 ? m.last + segments : m.last;
     if (first < 0 || last >= segments || first > last) {
-      problems_.add(m.where, fmt::format("segments {} to {} do not exist", m.first, m.last), fmt::format("the rod has 0 to {}", segments - 1));
+      problems_.add(m.where, fmt::format("segments {} to {} do not exist", m.first, m.last),
+                    fmt::format("the rod has 0 to {}", segments - 1));
       continue;
     }
     for (int s = first; s <= last; ++s) sections[static_cast<std::size_t>(s)] = exceptions[i];
@@ -136,7 +136,8 @@ void Compiler::add_rod(RodSpec& rod, std::size_t index) {
   std::vector<Vec3d> pose = rest;
   if (rod.pose) {
     if (rod.pose->closed() != closed) {
-      problems_.add(rod.pose->where, closed ? "is open but the rest shape is closed" : "is closed but the rest shape is open", "make them alike");
+      problems_.add(rod.pose->where, closed ? "is open but the rest shape is closed" : "is closed but the rest shape is open",
+                    "make them alike");
       return;
     }
     const auto own = rod.pose->own_points();
@@ -155,7 +156,8 @@ void Compiler::add_rod(RodSpec& rod, std::size_t index) {
     std::optional<Index> like;
     if (i > 0) like = info.segments.back();
     const auto at = static_cast<std::size_t>(i);
-    info.segments.push_back(graph_.add_segment(info.vertices[at], info.vertices[(at + 1) % rest.size()], sections[at], like, rod.up));
+    info.segments.push_back(
+        graph_.add_segment(info.vertices[at], info.vertices[(at + 1) % rest.size()], sections[at], like, rod.up));
   }
   const int joints = closed ? segments : segments - 1;
   for (int i = 0; i < joints; ++i) {
@@ -166,7 +168,8 @@ void Compiler::add_rod(RodSpec& rod, std::size_t index) {
   for (int i = 0, bad = 0; i < segments; ++i) {
     const GraphSegment& s = graph_.segments[info.segments[static_cast<std::size_t>(i)]];
     if (s.rest_length > 0 && std::isfinite(s.rest_length)) continue;
-    if (++bad == 1) problems_.add(rod.where, fmt::format("segment {} has no length", i), "remove the double point, or use fewer segments");
+    if (++bad == 1)
+      problems_.add(rod.where, fmt::format("segment {} has no length", i), "remove the double point, or use fewer segments");
   }
   graph_.rods.push_back(std::move(info));
   missing_.pop_back();
@@ -188,7 +191,8 @@ void Compiler::weld() {
   for (const WeldSpec& w : spec_.welds) {
     const std::vector<Index> list = names().find(w.vertices, Element::vertex, problems_);
     if (list.size() < 2) {
-      if (!w.vertices.empty() && list.size() == 1 && missing_.empty()) problems_.add(w.where + "/vertices", "names one vertex", "name at least two");
+      if (!w.vertices.empty() && list.size() == 1 && missing_.empty())
+        problems_.add(w.where + "/vertices", "names one vertex", "name at least two");
       continue;
     }
     for (std::size_t i = 1; i < list.size(); ++i) {
@@ -200,7 +204,8 @@ void Compiler::weld() {
       const Index a = root(list[0]), b = root(list[i]);
       owner[std::max(a, b)] = std::min(a, b);
     }
-    if (!w.joint && w.bend_twist) problems_.add(w.where + "/bend_twist", "has no effect without a joint", "set `joint` to true, or leave it out");
+    if (!w.joint && w.bend_twist)
+      problems_.add(w.where + "/bend_twist", "has no effect without a joint", "set `joint` to true, or leave it out");
     groups.push_back({&w, list});
   }
   if (groups.empty()) return;
@@ -232,7 +237,8 @@ void Compiler::weld() {
           for (Index t = 0; t < static_cast<Index>(graph_.segments.size()); ++t) {
             const GraphSegment& b = graph_.segments[t];
             if (b.a != g.vertices[k] && b.b != g.vertices[k]) continue;
-            if (!g.spec->bend_twist && (a.section.bend_twist == 0 || b.section.bend_twist == 0)) continue;  // a cable hangs freely
+            if (!g.spec->bend_twist && (a.section.bend_twist == 0 || b.section.bend_twist == 0))
+              continue;                                                        // a cable hangs freely
             if (s == t || !joined.insert(std::minmax(s, t)).second) continue;  // welding twice is not twice as stiff
             graph_.add_joint(s, t, g.spec->bend_twist);
           }
@@ -248,7 +254,8 @@ void Compiler::extra_joints() {
   for (const JointSpec& j : spec_.joints) {
     const std::vector<Index> list = names().find(j.segments, Element::segment, problems_);
     if (list.size() != 2 || list[0] == list[1]) {
-      if ((!list.empty() || j.segments.empty()) && missing_.empty()) problems_.add(j.where + "/segments", fmt::format("names {} segments", list.size()), "name two different ones");
+      if ((!list.empty() || j.segments.empty()) && missing_.empty())
+        problems_.add(j.where + "/segments", fmt::format("names {} segments", list.size()), "name two different ones");
       continue;
     }
     if (!j.bend_twist && (graph_.segments[list[0]].section.bend_twist == 0 || graph_.segments[list[1]].section.bend_twist == 0)) {
@@ -264,8 +271,11 @@ void Compiler::check_graph() {
   for (GraphSegment& s : graph_.segments) {
     const double l = s.rest_length;
     if (!(s.stretch_stiffness / (l * l) < 1e300 && s.section.bend_twist / l < 1e300))
-      problems_.add("", fmt::format("a segment of {:.3g} m with EA = {:.3g} N is beyond double arithmetic", l, s.section.stretch_shear), "use sensible stiffness and lengths");
-    if (s.a == s.b) problems_.add("/welds", fmt::format("both ends of a segment become vertex {}", s.a), "weld vertices of different rods");
+      problems_.add(
+          "", fmt::format("a segment of {:.3g} m with EA = {:.3g} N is beyond double arithmetic", l, s.section.stretch_shear),
+          "use sensible stiffness and lengths");
+    if (s.a == s.b)
+      problems_.add("/welds", fmt::format("both ends of a segment become vertex {}", s.a), "weld vertices of different rods");
     if (spec_.fracture && std::isinf(s.section.strain_limit)) s.section.strain_limit = spec_.fracture->strain_limit;
   }
 }
@@ -277,12 +287,14 @@ void Compiler::check_names() {
   seen.clear();
   for (std::size_t i = 0; i < graph_.rods.size(); ++i)
     if (const std::string& name = graph_.rods[i].name; !seen.insert(name).second)
-      problems_.add(origin_[i] + "/name", fmt::format("\"{}\" is used twice, by rods or pieces of structures", shorten(name)), "give each its own name");
+      problems_.add(origin_[i] + "/name", fmt::format("\"{}\" is used twice, by rods or pieces of structures", shorten(name)),
+                    "give each its own name");
   seen.clear();
   for (const ProbeSpec& p : spec_.probes) {
     if (has_control_characters(p.name) || p.name.find_first_of(",\"") != std::string::npos)
       problems_.add(p.where + "/name", "would break the table", "leave out commas, quotes and line breaks");
-    if (!seen.insert(p.name).second) problems_.add(p.where + "/name", fmt::format("\"{}\" is used twice", shorten(p.name)), "give each probe its own name");
+    if (!seen.insert(p.name).second)
+      problems_.add(p.where + "/name", fmt::format("\"{}\" is used twice", shorten(p.name)), "give each probe its own name");
   }
 }
 
@@ -303,7 +315,8 @@ void Compiler::bind() {
     const Selection& selection = kind == Element::vertex ? p.vertex : kind == Element::segment ? p.segment : p.joint;
     const Index element = lookup.find_one(selection, kind, problems_);
     if (kind == Element::joint && element >= 0 && !setup_.model.joint_alive[element])
-      problems_.add(p.where + "/joint", fmt::format("joint {} is replaced by a clamp at its vertex", element), "probe a neighbouring joint or segment");
+      problems_.add(p.where + "/joint", fmt::format("joint {} is replaced by a clamp at its vertex", element),
+                    "probe a neighbouring joint or segment");
     setup_.probes.push_back({p.name, kind, element});
   }
 }

@@ -1,7 +1,6 @@
 // File -> JSON -> overrides -> SceneSpec -> compiled Scene.
-#include <fmt/format.h>
-
 #include <cmath>
+#include <fmt/format.h>
 #include <fstream>
 #include <sstream>
 
@@ -70,8 +69,10 @@ void check_times(const Analysis* analysis, Problems& problems) {
   const auto* d = dynamic_cast<const DynamicAnalysis*>(analysis);
   if (!d || problems.mentions("/analysis")) return;
   const double steps = std::ceil(1 / (d->fps * d->step)), frames = d->duration / (std::max(steps, 1.0) * d->step);
-  if (!(steps < 2e9)) problems.add("/analysis/step", fmt::format("gives {:.3g} steps per frame", steps), "use a longer step or more fps");
-  else if (!(frames < 2e9)) problems.add("/analysis/duration", fmt::format("gives {:.3g} frames", frames), "use a shorter duration or fewer fps");
+  if (!(steps < 2e9))
+    problems.add("/analysis/step", fmt::format("gives {:.3g} steps per frame", steps), "use a longer step or more fps");
+  else if (!(frames < 2e9))
+    problems.add("/analysis/duration", fmt::format("gives {:.3g} frames", frames), "use a shorter duration or fewer fps");
 }
 
 /// A scene's name becomes a folder.
@@ -86,14 +87,16 @@ Scene Scene::load(const std::filesystem::path& file, const LoadOptions& options)
   std::error_code error;
   if (std::filesystem::is_directory(file, error)) fail(file.string(), "is a folder", "name a scene file");
   std::ifstream in(file, std::ios::binary);
-  if (!in) fail(file.string(), "cannot be opened", std::filesystem::exists(file, error) ? "check its permissions" : "there is no such file; check the path");
+  if (!in)
+    fail(file.string(), "cannot be opened",
+         std::filesystem::exists(file, error) ? "check its permissions" : "there is no such file; check the path");
   std::stringstream text;
   text << in.rdbuf();
   return parse(text.str(), file.stem().string(), file.has_parent_path() ? file.parent_path() : ".", options, file.string());
 }
 
-Scene Scene::parse(const std::string& text, const std::string& name, const std::filesystem::path& folder, const LoadOptions& options,
-                   const std::string& source) {
+Scene Scene::parse(const std::string& text, const std::string& name, const std::filesystem::path& folder,
+                   const LoadOptions& options, const std::string& source) {
   Json json = parse_json(text, source.empty() ? name : source);
   if (!json.is_object()) fail("", "the scene is not an object", "start with {");
   Problems problems;

@@ -1,7 +1,6 @@
 #include "scene/parse_json.hpp"
 
 #include <fmt/format.h>
-
 #include <set>
 
 namespace osier {
@@ -68,14 +67,16 @@ Json parse_json(const std::string& text, const std::string& source) {
   } catch (const Json::parse_error& e) {
     std::string why = e.what();
     if (const std::size_t at = why.find(": "); at != std::string::npos) why = why.substr(at + 2);
-    throw InputError({{place(text, e.byte > 0 ? e.byte - 1 : 0, source), "not valid JSON: " + shorten(why, 160),
-                       "JSON has no NaN or Infinity, wants double quotes and no comma after the last item; // comments are fine"}});
+    throw InputError(
+        {{place(text, e.byte > 0 ? e.byte - 1 : 0, source), "not valid JSON: " + shorten(why, 160),
+          "JSON has no NaN or Infinity, wants double quotes and no comma after the last item; // comments are fine"}});
   } catch (const Json::out_of_range& e) {
     // The message ends with the number in quotes.
     const std::string why = e.what();
     const std::size_t open = why.find('\'');
     const std::string number = open == std::string::npos ? "" : why.substr(open + 1, why.rfind('\'') - open - 1);
-    throw InputError({{place(text, number.empty() ? 0 : text.find(number), source), "the number " + shorten(number) + " is too large", "use a finite number"}});
+    throw InputError({{place(text, number.empty() ? 0 : text.find(number), source),
+                       "the number " + shorten(number) + " is too large", "use a finite number"}});
   }
   watcher.problems.throw_if_any();
   return json;
@@ -107,7 +108,8 @@ void apply_override(Json& json, const std::string& text, Problems& problems) {
     std::string token = pointer.substr(start, slash == std::string::npos ? std::string::npos : slash - start);
     for (std::size_t i = token.find('~'); i != std::string::npos; i = token.find('~', i + 1))
       if (i + 1 == token.size() || (token[i + 1] != '0' && token[i + 1] != '1')) {
-        problems.add(where, "is not a place in this scene: ~ stands only in ~0 and ~1", "write a JSON pointer such as /analysis/step");
+        problems.add(where, "is not a place in this scene: ~ stands only in ~0 and ~1",
+                     "write a JSON pointer such as /analysis/step");
         return;
       }
     for (const auto& [from, to] : {std::pair{"~1", "/"}, {"~0", "~"}})
@@ -116,7 +118,8 @@ void apply_override(Json& json, const std::string& text, Problems& problems) {
       const bool number = !token.empty() && token.size() < 9 && token.find_first_not_of("0123456789") == std::string::npos;
       const std::size_t index = number ? std::stoul(token) : at->size() + 1;
       if (index > at->size()) {
-        problems.add(where, fmt::format("is not a place in this scene: \"{}\" in a list of {}", shorten(token), at->size()), fmt::format("use 0 to {}", at->size()));
+        problems.add(where, fmt::format("is not a place in this scene: \"{}\" in a list of {}", shorten(token), at->size()),
+                     fmt::format("use 0 to {}", at->size()));
         return;
       }
       if (index == at->size()) at->push_back(Json());
@@ -124,7 +127,8 @@ void apply_override(Json& json, const std::string& text, Problems& problems) {
     } else if (at->is_object() || at->is_null()) {
       at = &(*at)[token];
     } else {
-      problems.add(where, "is not a place in this scene: it leads into a value without parts", "write a JSON pointer such as /analysis/step");
+      problems.add(where, "is not a place in this scene: it leads into a value without parts",
+                   "write a JSON pointer such as /analysis/step");
       return;
     }
     if (slash == std::string::npos) break;

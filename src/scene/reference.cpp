@@ -29,7 +29,8 @@ bool FormatName::read_short(const Json& j, const std::string& at, Problems& prob
   name = j.get<std::string>();
   if (find_format(name)) return true;
   const std::string guess = closest(name, format_names());
-  problems.add(at, "there is no format \"" + shorten(name) + "\"", guess.empty() ? "use " + join(format_names(), ", ") : "did you mean `" + guess + "`?");
+  problems.add(at, "there is no format \"" + shorten(name) + "\"",
+               guess.empty() ? "use " + join(format_names(), ", ") : "did you mean `" + guess + "`?");
   return true;
 }
 

@@ -86,7 +86,8 @@ struct RodSpec {
     f("shape", shape, "Rest shape", {.required = true});
     f("pose", pose, "Initial shape, where it differs from the rest shape; sampled like the rod", {});
     f("segments", segments, "Number of segments, of equal length", {.min = 1, .max = kMostSegments});
-    f("segment_length", segment_length, "Wanted segment length, instead of `segments`", {.unit = "m", .min = 0, .above_min = true});
+    f("segment_length", segment_length, "Wanted segment length, instead of `segments`",
+      {.unit = "m", .min = 0, .above_min = true});
     f("material", material, "Material", {.required = true});
     f("segment_materials", segment_materials, "Exceptions along the rod; later ones win");
     f("up", up, "Direction near which d1 of the first segment points; frames follow by parallel transport");
@@ -102,7 +103,8 @@ struct WeldSpec {
   std::string where;
   static const char* kind() { return "weld"; }
   static const char* help() {
-    return "Makes vertices of several rods one vertex. With `joint` the rods keep their rest angle there (every segment of one rod "
+    return "Makes vertices of several rods one vertex. With `joint` the rods keep their rest angle there (every segment of one "
+           "rod "
            "with every segment of another); without, they are hinged freely.";
   }
   template <class F>
@@ -110,7 +112,8 @@ struct WeldSpec {
     f.where(where);
     f("vertices", vertices, "Two or more vertices at the same place", {.required = true});
     f("joint", joint, "Whether the angle between the rods is kept");
-    f("bend_twist", bend_twist, "Bending and twisting stiffness of these joints, when it differs from the rods'", {.unit = "N·m²", .min = 0, .above_min = true});
+    f("bend_twist", bend_twist, "Bending and twisting stiffness of these joints, when it differs from the rods'",
+      {.unit = "N·m²", .min = 0, .above_min = true});
     f("tolerance", tolerance, "Largest distance between the vertices", {.unit = "m", .min = 0});
   }
 };
@@ -126,7 +129,8 @@ struct JointSpec {
   void fields(F& f) {
     f.where(where);
     f("segments", segments, "The two segments", {.required = true});
-    f("bend_twist", bend_twist, "Bending and twisting stiffness; the segments' own when left out", {.unit = "N·m²", .min = 0, .above_min = true});
+    f("bend_twist", bend_twist, "Bending and twisting stiffness; the segments' own when left out",
+      {.unit = "N·m²", .min = 0, .above_min = true});
     f("rest_rotation", rest_rotation, "Rest rotation conj(q_a) q_b");
   }
 };
@@ -137,7 +141,8 @@ struct FractureSpec {
   static const char* help() { return "Breaking of segments without a limit of their own; tested after every time step."; }
   template <class F>
   void fields(F& f) {
-    f("strain_limit", strain_limit, "A segment breaks when |C^ss| reaches this strain", {.min = 0, .above_min = true, .required = true});
+    f("strain_limit", strain_limit, "A segment breaks when |C^ss| reaches this strain",
+      {.min = 0, .above_min = true, .required = true});
   }
 };
 
@@ -205,7 +210,10 @@ class DynamicAnalysis final : public Analysis {
   std::optional<int> iterations;
   std::optional<double> tolerance;
   static const char* kind() { return "dynamic"; }
-  static const char* help() { return "Time stepping with a fixed step. A frame is ⌈1/(fps·step)⌉ whole steps, so frames may lie a little more than 1/fps apart."; }
+  static const char* help() {
+    return "Time stepping with a fixed step. A frame is ⌈1/(fps·step)⌉ whole steps, so frames may lie a little more than 1/fps "
+           "apart.";
+  }
   template <class F>
   void fields(F& f) {
     f("step", step, "Time step h", {.unit = "s", .min = 0, .above_min = true});

@@ -16,9 +16,9 @@ class Structure {
   /// Appends to the graph. Pieces a user may want to name become RodInfos called `<prefix>.<piece>`.
   virtual void build(RodGraph& graph, const std::string& prefix) const = 0;
 
-  std::string name;   ///< prefix for its pieces
+  std::string name;                      ///< prefix for its pieces
   virtual const char* type() const = 0;  ///< its registry name, the prefix when `name` is empty
-  std::string where;  ///< JSON pointer
+  std::string where;                     ///< JSON pointer
 };
 
 template <>

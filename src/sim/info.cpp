@@ -1,8 +1,7 @@
 // What a scene holds, before it runs.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 
 #include "osier/simulation.hpp"
 #include "scene/setup.hpp"
@@ -16,7 +15,9 @@ struct Range {
   void add(double v) { low = std::min(low, v), high = std::max(high, v); }
 };
 
-OrderedJson range_json(const Range& r) { return r.high < r.low ? OrderedJson(nullptr) : OrderedJson{{"min", r.low}, {"max", r.high}}; }
+OrderedJson range_json(const Range& r) {
+  return r.high < r.low ? OrderedJson(nullptr) : OrderedJson{{"min", r.low}, {"max", r.high}};
+}
 
 OrderedJson info(const Scene& scene) {
   const Model& m = scene.model();
@@ -35,8 +36,10 @@ OrderedJson info(const Scene& scene) {
     ++(m.joint_is_clamp[j] ? half_joints : joints);
   }
   // Model and State in double, plus what the solver keeps.
-  const auto nv = static_cast<std::size_t>(m.vertex_count()), ns = static_cast<std::size_t>(m.segment_count()), nj = static_cast<std::size_t>(m.joint_count());
-  const std::size_t model_bytes = nv * (2 * 8 + 1 + 4 + 4) + ns * (8 + 5 * 8 + 1 + 2 * 4 + 4 + 4) + nj * (8 + 32 + 3 * 8 + 2 + 2 * 4);
+  const auto nv = static_cast<std::size_t>(m.vertex_count()), ns = static_cast<std::size_t>(m.segment_count()),
+             nj = static_cast<std::size_t>(m.joint_count());
+  const std::size_t model_bytes =
+      nv * (2 * 8 + 1 + 4 + 4) + ns * (8 + 5 * 8 + 1 + 2 * 4 + 4 + 4) + nj * (8 + 32 + 3 * 8 + 2 + 2 * 4);
   const std::size_t state_bytes = 2 * (nv * 3 * 24 + ns * (32 + 8)) + nv * (24 + 8 + 1 + 24) + ns * (1 + 32 + 3 * 24);
   return {{"name", scene.name()},
           {"vertices", m.vertex_count()},
@@ -56,7 +59,8 @@ OrderedJson info(const Scene& scene) {
           {"segment_length", range_json(length)},
           {"stretch_shear", range_json(stretch)},
           {"bend_twist", range_json(bend)},
-          {"stiffness_ratio_R", simulation.is_static() ? OrderedJson(nullptr) : OrderedJson(m.stiffness_ratio(simulation.time_step()))},
+          {"stiffness_ratio_R",
+           simulation.is_static() ? OrderedJson(nullptr) : OrderedJson(m.stiffness_ratio(simulation.time_step()))},
           {"bytes_estimate", model_bytes + state_bytes + setup.spec.solver->bytes(m)}};
 }
 
@@ -73,7 +77,8 @@ std::string scene_info_text(const Scene& scene) {
   std::string text = fmt::format("{}\n", scene.name());
   text += fmt::format("  vertices {}, segments {}, joints {} (+ {} half-joints of clamps), rods {}\n", j["vertices"].get<int>(),
                       j["segments"].get<int>(), j["joints"].get<int>(), j["clamp_half_joints"].get<int>(), j["rods"].get<int>());
-  text += fmt::format("  colours: {} for vertices, {} for segments\n", j["vertex_colors"].get<int>(), j["segment_colors"].get<int>());
+  text +=
+      fmt::format("  colours: {} for vertices, {} for segments\n", j["vertex_colors"].get<int>(), j["segment_colors"].get<int>());
   text += fmt::format("  mass {:.4g} kg, per vertex {}\n", j["mass_total"].get<double>(), range("vertex_mass", "kg"));
   text += fmt::format("  segment length {}\n", range("segment_length", "m"));
   text += fmt::format("  stretch/shear EA {}\n", range("stretch_shear", "N"));
@@ -82,8 +87,9 @@ std::string scene_info_text(const Scene& scene) {
     const double ratio = j["stiffness_ratio_R"].get<double>();
     text += fmt::format("  dynamic: step {:.4g} s, {} steps per frame, {} frames\n", j["time_step"].get<double>(),
                         j["steps_per_frame"].get<int>(), j["frames"].get<int>());
-    text += fmt::format("  stiffness ratio R = (EA/l)/(m/h²) = {:.4g}{}\n", ratio,
-                        ratio > 10 ? ": a few sweeps per step will not converge; use a smaller step, more iterations or `newton`" : "");
+    text += fmt::format(
+        "  stiffness ratio R = (EA/l)/(m/h²) = {:.4g}{}\n", ratio,
+        ratio > 10 ? ": a few sweeps per step will not converge; use a smaller step, more iterations or `newton`" : "");
   } else {
     text += fmt::format("  static: {} load steps\n", j["frames"].get<int>());
   }

@@ -10,7 +10,8 @@ namespace osier {
 
 static Vec3d strain_vector(const Model& m, const State& state, Index s) {
   const auto [a, b] = m.segment_vertices[s];
-  return (1 / m.segment_rest_length[s]) * (state.vertex_position[b] - state.vertex_position[a]) - director3(state.frame_rotation[s]);
+  return (1 / m.segment_rest_length[s]) * (state.vertex_position[b] - state.vertex_position[a]) -
+         director3(state.frame_rotation[s]);
 }
 
 static Quatd joint_deviation(const Model& m, const State& state, Index j) {

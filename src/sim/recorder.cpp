@@ -1,10 +1,9 @@
 #include "sim/recorder.hpp"
 
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <cerrno>
 #include <cstring>
+#include <fmt/format.h>
+#include <unistd.h>
 
 #include "sim/measure.hpp"
 
@@ -61,10 +60,12 @@ void Recorder::open(const fs::path& folder, const Simulation& simulation) {
     writers_.back()->begin(simulation.model(), info);
   }
   if (setup.spec.output.diagnostics != Rate::none)
-    diagnostics_.reset(open_csv(folder / "diagnostics.csv",
-                            "time,step,kinetic,stretch_shear,bend_twist,external,total,residual,residual_relative,max_stretch,max_bend,"
-                            "px,py,pz,lx,ly,lz,iterations,vertices_alive,segments_alive"));
-  if (setup.spec.output.probes != Rate::none && !setup.probes.empty()) probes_.reset(open_csv(folder / "probes.csv", probe_header(setup)));
+    diagnostics_.reset(
+        open_csv(folder / "diagnostics.csv",
+                 "time,step,kinetic,stretch_shear,bend_twist,external,total,residual,residual_relative,max_stretch,max_bend,"
+                 "px,py,pz,lx,ly,lz,iterations,vertices_alive,segments_alive"));
+  if (setup.spec.output.probes != Rate::none && !setup.probes.empty())
+    probes_.reset(open_csv(folder / "probes.csv", probe_header(setup)));
 }
 
 void Recorder::FileCloser::operator()(std::FILE* file) const { std::fclose(file); }
@@ -73,8 +74,9 @@ bool Recorder::wants_residual_every_step() const { return diagnostics_ && setup_
 
 void Recorder::diagnostics_line(const Simulation& simulation) {
   const Diagnostics d = simulation.diagnostics();
-  fmt::print(diagnostics_.get(), "{:.9g},{},{:.17g},{:.17g},{:.17g},{:.17g},{:.17g},{:.9g},{:.9g},{:.9g},{:.9g},", d.time, d.step, d.kinetic,
-             d.stretch_shear, d.bend_twist, d.external, d.total(), d.residual, d.residual_relative, d.max_stretch, d.max_bend);
+  fmt::print(diagnostics_.get(), "{:.9g},{},{:.17g},{:.17g},{:.17g},{:.17g},{:.17g},{:.9g},{:.9g},{:.9g},{:.9g},", d.time, d.step,
+             d.kinetic, d.stretch_shear, d.bend_twist, d.external, d.total(), d.residual, d.residual_relative, d.max_stretch,
+             d.max_bend);
   fmt::print(diagnostics_.get(), "{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},{},{},{}\n", d.momentum.x, d.momentum.y, d.momentum.z,
              d.angular_momentum.x, d.angular_momentum.y, d.angular_momentum.z, d.iterations, d.vertices_alive, d.segments_alive);
 }

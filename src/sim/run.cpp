@@ -1,8 +1,7 @@
 // A whole run: frames, recording, timing, interruption.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
+#include <fmt/format.h>
 
 #include "exec/simd.hpp"
 #include "osier/simulation.hpp"
@@ -45,7 +44,8 @@ RunStats run_scene(const Scene& scene, const RunOptions& options) {
 
   const int frames = options.frames >= 0 ? options.frames : simulation.frame_count();
   if (simulation.is_static() && frames > simulation.frame_count())
-    throw InputError({{"--frames", fmt::format("{} is more than the {} load steps", frames, simulation.frame_count()), "raise /analysis/load_steps"}});
+    throw InputError({{"--frames", fmt::format("{} is more than the {} load steps", frames, simulation.frame_count()),
+                       "raise /analysis/load_steps"}});
   std::unique_ptr<Recorder> recorder;
   if (!options.folder.empty()) recorder = std::make_unique<Recorder>(options.folder, setup, simulation);
   const int steps = simulation.steps_per_frame();
@@ -59,7 +59,8 @@ RunStats run_scene(const Scene& scene, const RunOptions& options) {
       long iterations = 0;
       for (int i = 0; i < steps; ++i) {
         // The residual costs about a sweep; it is measured where a diagnostics line needs it.
-        const bool measure = recorder && setup.spec.output.diagnostics != Rate::none && (i + 1 == steps || recorder->wants_residual_every_step());
+        const bool measure =
+            recorder && setup.spec.output.diagnostics != Rate::none && (i + 1 == steps || recorder->wants_residual_every_step());
         const StepReport report = simulation.step(measure);
         solving += report.seconds;
         iterations += report.iterations;

@@ -1,11 +1,10 @@
 // The simulation loop: control, step, fracture, release.
 #include "osier/simulation.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <fmt/format.h>
 
 #include "scene/setup.hpp"
 #include "sim/measure.hpp"
@@ -44,7 +43,8 @@ Simulation::Simulation(const Scene& scene) : impl_(std::make_unique<Impl>()) {
   s.dynamic = dynamic_cast<const DynamicAnalysis*>(s.setup->spec.analysis.get());
   s.statics = dynamic_cast<const StaticAnalysis*>(s.setup->spec.analysis.get());
   s.let_go.assign(s.setup->spec.constraints.size(), 0);
-  s.breakable = std::any_of(s.model.segment_strain_limit.begin(), s.model.segment_strain_limit.end(), [](double l) { return std::isfinite(l); });
+  s.breakable = std::any_of(s.model.segment_strain_limit.begin(), s.model.segment_strain_limit.end(),
+                            [](double l) { return std::isfinite(l); });
   s.last_good = s.state;
 }
 Simulation::~Simulation() = default;
@@ -60,9 +60,11 @@ void Simulation::Impl::prepare_control(double t, double ramp) {
   control.frame_control.assign(nf, FrameControl::free);
   control.frame_target.resize(nf);
   control.frame_hinge_axis.resize(nf);
+  if (control.has_torque || control.frame_torque.size() != nf) {
+    control.frame_torque.assign(nf, {});
+    control.frame_torque_material.assign(nf, {});
+  }
   control.has_torque = false;
-  control.frame_torque.assign(nf, {});
-  control.frame_torque_material.assign(nf, {});
   const LoadContext context{model, state, t, ramp};
   for (const auto& f : setup->spec.forces) f->apply(context, control);
   for (std::size_t i = 0; i < let_go.size(); ++i)
@@ -102,9 +104,10 @@ void Simulation::Impl::throw_non_finite(const StepReport& r) {
   const std::string what = r.worst_vertex >= 0 ? fmt::format("the position of vertex {}", r.worst_vertex)
                                                : fmt::format("the frame of segment {}", r.worst_segment);
   state = last_good;
-  throw RunError(fmt::format("step {}, t = {:.6g} s: {} is not finite; the last good state is kept. Use a smaller step or check "
-                             "stiffness, mass and loads there.",
-                             state.step_index + 1, state.time, what));
+  throw RunError(
+      fmt::format("step {}, t = {:.6g} s: {} is not finite; the last good state is kept. Use a smaller step or check "
+                  "stiffness, mass and loads there.",
+                  state.step_index + 1, state.time, what));
 }
 
 StepReport Simulation::Impl::dynamic_step(bool measure) {
@@ -149,11 +152,11 @@ StepReport Simulation::Impl::static_step() {
       state = last_good;
       piece *= 0.5;
       if (piece < least)
-        throw RunError(fmt::format("the static solve did not converge at load {:.4g} of {:.4g} s pseudo-time: residual {:.3g} N, {:.3g} of "
-                                   "the largest force, worst at {} {}; use more load steps, or dynamics with drag",
-                                   t, statics->duration, report.residual, report.residual_relative,
-                                   report.worst_vertex >= 0 ? "vertex" : "segment",
-                                   report.worst_vertex >= 0 ? report.worst_vertex : report.worst_segment));
+        throw RunError(fmt::format(
+            "the static solve did not converge at load {:.4g} of {:.4g} s pseudo-time: residual {:.3g} N, {:.3g} of "
+            "the largest force, worst at {} {}; use more load steps, or dynamics with drag",
+            t, statics->duration, report.residual, report.residual_relative, report.worst_vertex >= 0 ? "vertex" : "segment",
+            report.worst_vertex >= 0 ? report.worst_vertex : report.worst_segment));
       continue;
     }
     if (break_segments()) continue;  // the same load on what is left
@@ -206,7 +209,8 @@ const StepReport& Simulation::last_report() const { return impl_->report; }
 Diagnostics Simulation::diagnostics() const {
   Diagnostics d = measure_state(impl_->model, impl_->state);
   const double ramp = impl_->statics && impl_->statics->ramp ? impl_->state.time / impl_->statics->duration : 1;
-  for (const auto& f : impl_->setup->spec.forces) d.external += f->potential({impl_->model, impl_->state, impl_->state.time, ramp});
+  for (const auto& f : impl_->setup->spec.forces)
+    d.external += f->potential({impl_->model, impl_->state, impl_->state.time, ramp});
   d.residual = impl_->report.residual;
   d.residual_relative = impl_->report.residual_relative;
   d.iterations = impl_->report.iterations;

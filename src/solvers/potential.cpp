@@ -8,9 +8,7 @@
 
 namespace osier {
 
-double EnergyTerms::magnitude() const {
-  return std::abs(inertia) + stretch_shear + bend_twist + damping + std::abs(torque);
-}
+double EnergyTerms::magnitude() const { return std::abs(inertia) + stretch_shear + bend_twist + damping + std::abs(torque); }
 
 static Vec3d absolute_edge(const Model& m, const std::vector<Vec3d>& x, Index s) {
   const auto [a, b] = m.segment_vertices[s];
@@ -166,8 +164,7 @@ double IncrementalPotential::force_scale(const std::vector<Vec3d>& u, const std:
   return scale;
 }
 
-IncrementalPotential::Residual IncrementalPotential::residual(const std::vector<Vec3d>& gx,
-                                                              const std::vector<Vec3d>& gw) const {
+IncrementalPotential::Residual IncrementalPotential::residual(const std::vector<Vec3d>& gx, const std::vector<Vec3d>& gw) const {
   const Model& m = *model_;
   Residual r;
   for (Index v = 0; v < m.vertex_count(); ++v) {

@@ -73,13 +73,13 @@ class IncrementalPotential {
   const Model* model_ = nullptr;
   const Control* control_ = nullptr;
   double h_ = 0;
-  std::vector<Vec3d> edge_start_;    ///< (x_b - x_a)/l of x_t
-  std::vector<double> weight_;       ///< m/h^2 + c/h
-  std::vector<Vec3d> pull_;          ///< f + m v_t/h: gradient of the first line at x_t, negated
-  std::vector<Vec3d> strain_prev_;   ///< Gamma of x_t, q_t per segment
-  std::vector<Quatd> rotation_prev_; ///< conj(qa) qb of q_t per joint
-  std::vector<Quatd> torque_point_;  ///< q_k
-  std::vector<Vec3d> torque_;        ///< M at q_k
+  std::vector<Vec3d> edge_start_;     ///< (x_b - x_a)/l of x_t
+  std::vector<double> weight_;        ///< m/h^2 + c/h
+  std::vector<Vec3d> pull_;           ///< f + m v_t/h: gradient of the first line at x_t, negated
+  std::vector<Vec3d> strain_prev_;    ///< Gamma of x_t, q_t per segment
+  std::vector<Quatd> rotation_prev_;  ///< conj(qa) qb of q_t per joint
+  std::vector<Quatd> torque_point_;   ///< q_k
+  std::vector<Vec3d> torque_;         ///< M at q_k
 };
 
 // --- implementation of the template -----------------------------------------------------------------------------------------

@@ -13,8 +13,10 @@ template <>
 std::span<const RegistryEntry<SolverSettings>> registry<SolverSettings>() {
   static const RegistryEntry<SolverSettings> entries[] = {
       registry_entry<SolverSettings, stable_cosserat::Settings>(
-          "stable_cosserat", "Stable Cosserat Rods with the viscous addendum: sweeps over positions and closed-form orientations"),
-      registry_entry<SolverSettings, newton::Settings>("newton", "Sparse Newton, exact and slow; the reference, and the one for statics"),
+          "stable_cosserat",
+          "Stable Cosserat Rods with the viscous addendum: sweeps over positions and closed-form orientations"),
+      registry_entry<SolverSettings, newton::Settings>("newton",
+                                                       "Sparse Newton, exact and slow; the reference, and the one for statics"),
   };
   return entries;
 }

@@ -31,7 +31,8 @@ Oscillation implicit_euler(double w, double tau, double h) {
 }
 
 /// Lets a cantilever swing in one mode and measures frequency and damping ratio of the modal amplitude.
-Oscillation swing(int n, int mode, double tau, int steps_per_period, const std::string& solver, double stiffness_factor, double periods = 2.6) {
+Oscillation swing(int n, int mode, double tau, int steps_per_period, const std::string& solver, double stiffness_factor,
+                  double periods = 2.6) {
   const double w = kBeta[mode] * kBeta[mode] * std::sqrt(RodS::EI / RodS::mu);
   const double h = 2 * RodS::pi / w / steps_per_period;
   Simulation s(Scene::parse(fmt::format(R"({{
@@ -50,7 +51,8 @@ Oscillation swing(int n, int mode, double tau, int steps_per_period, const std::
   }
   const auto amplitude = [&](const std::vector<Vec3d>& field) {
     double sum = 0;
-    for (Index v = 0; v <= n; ++v) sum += (v == 0 || v == n ? 0.5 : 1.0) * mode_shape(mode, static_cast<double>(v) / n) * field[v].y;
+    for (Index v = 0; v <= n; ++v)
+      sum += (v == 0 || v == n ? 0.5 : 1.0) * mode_shape(mode, static_cast<double>(v) / n) * field[v].y;
     return sum;
   };
   // Zero crossings of the amplitude, with the speed there; the first ones are left to higher modes dying out.
@@ -109,20 +111,24 @@ TEST(KelvinVoigt, DampingRatioIsHalfTauOmegaForAnyStepAndSampling) {
     for (const auto& [n, steps] : {std::pair{40, 200}, std::pair{40, 400}, std::pair{80, 400}}) {
       const double h = 2 * RodS::pi / w / steps;
       const Oscillation expected = implicit_euler(w, tau, h), measured = swing(n, mode, tau, steps, kNewton, 1e3);
-      EXPECT_NEAR(measured.damping, expected.damping, 0.01 * expected.damping) << "mode " << mode + 1 << ", N " << n << ", " << steps << " steps";
+      EXPECT_NEAR(measured.damping, expected.damping, 0.01 * expected.damping)
+          << "mode " << mode + 1 << ", N " << n << ", " << steps << " steps";
       const double numerical = implicit_euler(w, 0, h).damping;
-      EXPECT_NEAR(measured.damping - numerical, tau * w / 2, 0.03 * tau * w / 2) << "mode " << mode + 1 << ", N " << n << ", " << steps << " steps";
+      EXPECT_NEAR(measured.damping - numerical, tau * w / 2, 0.03 * tau * w / 2)
+          << "mode " << mode + 1 << ", N " << n << ", " << steps << " steps";
     }
   }
 }
 
-// The cantilever of the paper's Fig. 5, as the authors' scene has it: pinned vertex and frozen first segment, four sweeps per step.
+// The cantilever of the paper's Fig. 5, as the authors' scene has it: pinned vertex and frozen first segment, four sweeps per
+// step.
 TEST(PaperCantilever, SettlesWhereTheAuthorsSettle) {
   struct Case {
     const char* lambda;
     double x, y;
   };
-  for (const Case& c : {Case{"approx", 0.965693, -0.284575}, Case{"exact", 0.965688, -0.284594}, Case{"secular", 0.965688, -0.284594}})
+  for (const Case& c :
+       {Case{"approx", 0.965693, -0.284575}, Case{"exact", 0.965688, -0.284594}, Case{"secular", 0.965688, -0.284594}})
     for (const char* order : {"gauss_seidel", "red_black", "jacobi"}) {
       LoadOptions options;
       options.overrides = {fmt::format("/solver/lambda={}", c.lambda), fmt::format("/solver/order={}", order)};

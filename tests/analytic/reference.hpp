@@ -1,10 +1,9 @@
 // Runs a scene given as text and compares families of resolutions with a reference.
 #pragma once
 
+#include <cmath>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-
-#include <cmath>
 #include <map>
 #include <string>
 #include <vector>

@@ -36,7 +36,8 @@ TEST(HeavyCantilever, MatchesTheElasticaAtSecondOrder) {
     const double g = c.gamma * RodS::EI / RodS::mu;
     const double reference = (c.drop + RodS::mu * g / (2 * RodS::EA)) / c.x;
     for (int n : kResolutions) {
-      const Simulation s = settle(cantilever_scene(n, fmt::format(R"({{"type": "gravity", "acceleration": [0, {}, 0]}})", -g), 4));
+      const Simulation s =
+          settle(cantilever_scene(n, fmt::format(R"({{"type": "gravity", "acceleration": [0, {}, 0]}})", -g), 4));
       const Vec3d tip = s.state().vertex_position.back();
       convergence.add(n, (-tip.y / tip.x - reference) / reference);
     }
@@ -53,7 +54,8 @@ TEST(HeavyCantilever, FrozenFrameInsteadOfClampIsOnlyFirstOrder) {
   for (int n : {50, 200}) {
     std::string text = cantilever_scene(n, fmt::format(R"({{"type": "gravity", "acceleration": [0, {}, 0]}})", -g), 4);
     const std::string clamp = R"({"type": "clamp", "vertices": "rod:start"})";
-    text.replace(text.find(clamp), clamp.size(), R"({"type": "pin", "vertices": "rod:start"}, {"type": "fix", "segments": "rod:start"})");
+    text.replace(text.find(clamp), clamp.size(),
+                 R"({"type": "pin", "vertices": "rod:start"}, {"type": "fix", "segments": "rod:start"})");
     const Vec3d tip = settle(text).state().vertex_position.back();
     convergence.add(n, (-tip.y / tip.x - reference) / reference);
   }
@@ -75,7 +77,8 @@ TEST(EndLoadedElastica, MatchesMattiassonAtSecondOrder) {
     const double load = c.alpha * RodS::EI;
     const double w = c.w + load / RodS::EA;
     for (int n : kResolutions) {
-      const Simulation s = settle(cantilever_scene(n, fmt::format(R"({{"type": "force", "vertices": "rod:end", "force": [0, {}, 0]}})", -load), 4));
+      const Simulation s = settle(
+          cantilever_scene(n, fmt::format(R"({{"type": "force", "vertices": "rod:end", "force": [0, {}, 0]}})", -load), 4));
       const Vec3d tip = s.state().vertex_position.back();
       down.add(n, -tip.y - w);  // the table is in units of L
       across.add(n, (1 - tip.x - c.u) / c.u);
@@ -182,7 +185,8 @@ TEST(Ring, DiametersMatchTheElasticaUnderPullAndPressure) {
   struct Case {
     double load, vertical, horizontal;  // F R^2/EI
   };
-  for (const Case& c : {Case{-1, 0.9165281, 1.0706101}, Case{1, 1.0664411, 0.9346804}, Case{5, 1.2242731, 0.7365541}, Case{10, 1.3121097, 0.5898269}}) {
+  for (const Case& c : {Case{-1, 0.9165281, 1.0706101}, Case{1, 1.0664411, 0.9346804}, Case{5, 1.2242731, 0.7365541},
+                        Case{10, 1.3121097, 0.5898269}}) {
     Convergence vertical, horizontal;
     for (int n : kResolutions) {
       const Simulation s = settle(fmt::format(R"({{

@@ -1,7 +1,6 @@
 // Graph, compilation, clamps, colours, fracture bookkeeping.
-#include <gtest/gtest.h>
-
 #include <cmath>
+#include <gtest/gtest.h>
 #include <set>
 
 #include "model/rod_graph.hpp"
@@ -83,14 +82,16 @@ TEST(Clamp, InsideARodReplacesItsJointByTwoHalves) {
   ASSERT_EQ(c.replaced_joints.size(), 1u);
   EXPECT_EQ(m.joint_frames[c.replaced_joints[0]], (std::array<Index, 2>{2, 3}));
   EXPECT_FALSE(m.joint_alive[c.replaced_joints[0]]);
-  for (Index j : c.half_joints) EXPECT_NEAR(std::abs(dot(conj(c.rotation) * s.frame_rotation[m.joint_frames[j][1]], m.joint_rest_rotation[j])), 1, 1e-14);
+  for (Index j : c.half_joints)
+    EXPECT_NEAR(std::abs(dot(conj(c.rotation) * s.frame_rotation[m.joint_frames[j][1]], m.joint_rest_rotation[j])), 1, 1e-14);
 }
 
 TEST(Topology, ColoursNeverTouchThemselvesAndCoverEverything) {
   RodGraph g;  // a wheel: hub, spokes, rim, joints between all segments at the hub
   const Index hub = g.add_vertex({0, 0, 0});
   std::vector<Index> spokes;
-  for (int i = 0; i < 7; ++i) spokes.push_back(g.add_segment(hub, g.add_vertex({std::cos(0.9 * i), std::sin(0.9 * i), 0}), kSection));
+  for (int i = 0; i < 7; ++i)
+    spokes.push_back(g.add_segment(hub, g.add_vertex({std::cos(0.9 * i), std::sin(0.9 * i), 0}), kSection));
   for (int i = 0; i < 7; ++i) g.add_segment(1 + i, 1 + (i + 1) % 7, kSection);
   for (std::size_t i = 0; i < spokes.size(); ++i)
     for (std::size_t k = i + 1; k < spokes.size(); ++k) g.add_joint(spokes[i], spokes[k]);

@@ -122,7 +122,8 @@ void NewtonSolver::factor_positions(const Model& m) {
     if (nodes_[v].count == 3) position_unknown_[v] = count++;
   triplets_.clear();
   for (Index v = 0; v < m.vertex_count(); ++v)
-    if (position_unknown_[v] >= 0) triplets_.emplace_back(position_unknown_[v], position_unknown_[v], potential_.inertia_weight(v));
+    if (position_unknown_[v] >= 0)
+      triplets_.emplace_back(position_unknown_[v], position_unknown_[v], potential_.inertia_weight(v));
   for (Index s = 0; s < m.segment_count(); ++s) {
     const double k = potential_.position_stiffness(s);
     const Index a = position_unknown_[m.segment_vertices[s][0]], b = position_unknown_[m.segment_vertices[s][1]];
@@ -193,9 +194,11 @@ bool NewtonSolver::solve(const Model& m, double force) {
     for (std::size_t n = 0; n < nodes_.size(); ++n) {
       const bool is_vertex = n < gx_.size();
       if (nodes_[n].count == 0 || (is_vertex && position_solvable_)) continue;
-      const Index segment = is_vertex ? m.vertex_segments.of(static_cast<Index>(n)).front() / 2 : static_cast<Index>(n - gx_.size());
+      const Index segment =
+          is_vertex ? m.vertex_segments.of(static_cast<Index>(n)).front() / 2 : static_cast<Index>(n - gx_.size());
       const double l = m.segment_rest_length[segment], unit = is_vertex ? force / l : force * l;
-      for (int i = 0; i < nodes_[n].count; ++i) matrix_.coeffRef(nodes_[n].first + i, nodes_[n].first + i) = diagonal[nodes_[n].first + i] + shift * unit;
+      for (int i = 0; i < nodes_[n].count; ++i)
+        matrix_.coeffRef(nodes_[n].first + i, nodes_[n].first + i) = diagonal[nodes_[n].first + i] + shift * unit;
     }
     applied = shift;
     factor_.factorize(matrix_);
@@ -319,7 +322,8 @@ StepReport NewtonSolver::minimise(const Model& m, const Control& c, State& state
   solve_positions(m, u_, q);
 
   double stiffest = 0;
-  for (Index s = 0; s < m.segment_count(); ++s) stiffest = std::max(stiffest, m.segment_stretch_stiffness[s] / m.segment_rest_length[s]);
+  for (Index s = 0; s < m.segment_count(); ++s)
+    stiffest = std::max(stiffest, m.segment_stretch_stiffness[s] / m.segment_rest_length[s]);
   IncrementalPotential::Residual residual;
   double scale = 0, floor = 0;
   const auto measure = [&] {

@@ -20,7 +20,8 @@ class Settings : public SolverSettings {
   }
   template <class F>
   void fields(F& f) {
-    f("tolerance", tolerance, "Largest left-over force per step, relative to the largest force at work", {.min = 1e-15, .max = 1});
+    f("tolerance", tolerance, "Largest left-over force per step, relative to the largest force at work",
+      {.min = 1e-15, .max = 1});
     f("max_iterations", max_iterations, "Newton iterations per step before the step counts as not converged", {.min = 1});
   }
 

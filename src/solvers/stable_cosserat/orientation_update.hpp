@@ -28,28 +28,37 @@ OSIER_FN Vec3<T> edge_over_length(const Model& m, const Workspace<T>& w, Index s
   return w.segment[s].p0 + w.segment[s].inverse_length * (w.u[b] - w.u[a]);
 }
 
-/// One joint's share of b; see JointSide.
+/// One joint's share of b, see JointSide; `poles_differ` when elasticity and damping must be taken one by one.
 template <class T>
-OSIER_FN Quat<T> joint_pull(const Workspace<T>& w, Index side, const Quat<T>& q) {
+OSIER_FN Quat<T> joint_pull(const Quat<T>& other, const Quat<T>& target, T bound, const Quat<T>& q, bool& poles_differ) {
   using std::abs;
-  const JointSide<T>& j = w.joint_side[side];
-  const Quat<T>& other = w.q[j.other];
-  const Quat<T> t = other * j.target;
+  const Quat<T> t = other * target;
   const T c = dot(t, q);
-  if (abs(c) <= j.bound)
-    return bend_twist::pull(other, w.joint_terms[side].elastic, q) + bend_twist::pull(other, w.joint_terms[side].viscous, q);
-  return c < T(0) ? -t : t;
+  poles_differ = abs(c) <= bound;
+  const T sign = bend_twist::pole(c);
+  return sign * t;
 }
 
-/// v, b and eta of a segment's local problem. kAxial: stretch is damped, so the material axis is eta and not e3.
-template <class T, bool kAxial>
-OSIER_FN void gather_problem(const Model& m, const Workspace<T>& w, Index s, bool has_torque, OrientationProblem<T>& o) {
+/// The accumulator b  (SCR Eq. 17, VSCR Eq. 21, 22).
+template <class T>
+OSIER_FN Quat<T> bending_pull(const Model& m, const Workspace<T>& w, Index s) {
   const Quat<T> q = w.q[s];
-  o.v = stretch_shear::orientation_pull(w.segment[s].k, edge_over_length(m, w, s));
-  o.b = {T(0), T(0), T(0), T(0)};
-  for (Index i = m.frame_joints.start[s], end = m.frame_joints.start[s + 1]; i < end; ++i) o.b += joint_pull(w, i, q);
-  if (has_torque) o.b += T(2) * ((w.torque[s] + rotate(q, w.torque_material[s])) * q);
-  o.eta = kAxial ? w.segment[s].eta : Vec3<T>{T(0), T(0), T(1)};
+  Quat<T> b{T(0), T(0), T(0), T(0)};
+  for (Index i = m.frame_joints.start[s], end = m.frame_joints.start[s + 1]; i < end; ++i) {
+    const JointSide<T>& j = w.joint_side[i];
+    const Quat<T>& other = w.q[j.other];
+    bool poles_differ = false;
+    const Quat<T> pull = joint_pull(other, j.target, j.bound, q, poles_differ);
+    if (!poles_differ) b += pull;
+    else b += bend_twist::pull(other, w.joint_terms[i].elastic, q) + bend_twist::pull(other, w.joint_terms[i].viscous, q);
+  }
+  return b;
+}
+
+/// Couples enter b as 2 M q (deviation 3).
+template <class T>
+OSIER_FN Quat<T> torque_pull(const Workspace<T>& w, Index s) {
+  return T(2) * ((w.torque[s] + rotate(w.q[s], w.torque_material[s])) * w.q[s]);
 }
 
 /// q eta conj(q): where the material axis points.
@@ -66,10 +75,20 @@ OSIER_FN void complete_problem(OrientationProblem<T>& o) {
   o.s = kAxial ? sqrt(norm2(o.v) * norm2(o.eta)) : norm(o.v);
 }
 
+/// v of SCR Eq. 15.
+template <class T>
+OSIER_FN Vec3<T> stretch_pull(const Model& m, const Workspace<T>& w, Index s) {
+  return stretch_shear::orientation_pull(w.segment[s].k, edge_over_length(m, w, s));
+}
+
+/// A segment's whole local problem. kAxial: stretch is damped, so the material axis is eta and not e3.
 template <class T, bool kAxial>
 OSIER_FN OrientationProblem<T> orientation_problem(const Model& m, const Workspace<T>& w, Index s, bool has_torque) {
   OrientationProblem<T> o;
-  gather_problem<T, kAxial>(m, w, s, has_torque, o);
+  o.v = stretch_pull(m, w, s);
+  o.b = bending_pull(m, w, s);
+  if (has_torque) o.b += torque_pull(w, s);
+  o.eta = kAxial ? w.segment[s].eta : Vec3<T>{T(0), T(0), T(1)};
   complete_problem<T, kAxial>(o);
   return o;
 }
@@ -108,35 +127,44 @@ OSIER_FN Quat<T> solve_degenerate(const OrientationProblem<T>& o, const Quat<T>&
   return o.s > T(0) ? orientation_hard_case(o, q) : q;
 }
 
-/// Local problems side by side, so that the compiler turns their solution into SIMD code; what is left one by one (gathering
-/// neighbours, storing) has no long chain of roots and divisions any more.
+/// Local problems side by side: neighbours are gathered one by one, everything else is a loop over lanes that the compiler turns
+/// into SIMD code. The same functions as above, with the same result to the bit.
 template <class T>
 struct ProblemBlock {
   static constexpr int kSize = 16;
-  T v[3][kSize], b[4][kSize], eta[3][kSize], gamma[kSize], q[4][kSize], image[3][kSize];
-  T degenerate[kSize];  ///< 0 or 1, as a number so that the loop stays uniform
+  T v[3][kSize], b[4][kSize], eta[3][kSize], gamma[kSize];
+  T q[4][kSize];                                      ///< before; solve() leaves the new one
+  T image[3][kSize];                                  ///< of the axis, after
+  T other[4][kSize], target[4][kSize], bound[kSize];  ///< the joint at hand, see JointSide
+  T poles_differ[kSize];                              ///< 0 or 1, as a number so that the loops stay uniform
+  T degenerate[kSize];
 
-  void put(int i, const OrientationProblem<T>& o, T g) {
-    v[0][i] = o.v.x, v[1][i] = o.v.y, v[2][i] = o.v.z;
-    b[0][i] = o.b.x, b[1][i] = o.b.y, b[2][i] = o.b.z, b[3][i] = o.b.w;
-    eta[0][i] = o.eta.x, eta[1][i] = o.eta.y, eta[2][i] = o.eta.z;
-    gamma[i] = g;
+  OSIER_FN static void put(T (*array)[kSize], int i, const Vec3<T>& x) {
+    array[0][i] = x.x, array[1][i] = x.y, array[2][i] = x.z;
   }
-  void repeat(int i, int of) {
-    for (int k = 0; k < 3; ++k) v[k][i] = v[k][of], eta[k][i] = eta[k][of];
-    for (int k = 0; k < 4; ++k) b[k][i] = b[k][of];
-    gamma[i] = gamma[of];
+  OSIER_FN static void put(T (*array)[kSize], int i, const Quat<T>& x) {
+    array[0][i] = x.x, array[1][i] = x.y, array[2][i] = x.z, array[3][i] = x.w;
   }
-  Quat<T> rotation(int i) const { return {q[0][i], q[1][i], q[2][i], q[3][i]}; }
-  Vec3<T> axis_image(int i) const { return {image[0][i], image[1][i], image[2][i]}; }
+  OSIER_FN static Vec3<T> vector(const T (*array)[kSize], int i) { return {array[0][i], array[1][i], array[2][i]}; }
+  OSIER_FN static Quat<T> quaternion(const T (*array)[kSize], int i) {
+    return {array[0][i], array[1][i], array[2][i], array[3][i]};
+  }
+
+  /// b += what one joint of every lane contributes.
+  void add_joint() {
+    for (int i = 0; i < kSize; ++i) {
+      bool differ = false;
+      const Quat<T> pull = joint_pull(quaternion(other, i), quaternion(target, i), bound[i], quaternion(q, i), differ);
+      b[0][i] += pull.x, b[1][i] += pull.y, b[2][i] += pull.z, b[3][i] += pull.w;
+      poles_differ[i] += differ ? T(1) : T(0);
+    }
+  }
 
   template <bool kAxial, Lambda kLambda>
   void solve() {
     for (int i = 0; i < kSize; ++i) {
       OrientationProblem<T> o;
-      o.v = {v[0][i], v[1][i], v[2][i]};
-      o.b = {b[0][i], b[1][i], b[2][i], b[3][i]};
-      o.eta = {eta[0][i], eta[1][i], eta[2][i]};
+      o.v = vector(v, i), o.b = quaternion(b, i), o.eta = vector(eta, i);
       complete_problem<T, kAxial>(o);
       bool bad = false;
       const Quat<T> r = solve_orientation<T, kLambda>(o, gamma[i], bad);

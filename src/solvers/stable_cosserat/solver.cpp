@@ -86,7 +86,12 @@ void StableCosserat<T>::rebind(const Model& m) {
     const Quatd rest = side == 1 ? m.joint_rest_rotation[j] : conj(m.joint_rest_rotation[j]);
     w_.joint_side[i] = {cast<T>(m.joint_stiffness[j] * rest), T(-1), m.joint_frames[j][1 - side]};
   }
-  if (bending_) w_.joint_terms.resize(w_.joint_side.size());
+  if (!bending_) return;
+  w_.joint_terms.resize(w_.joint_side.size());
+  w_.joint_rows.assign(static_cast<std::size_t>(m.joint_count()), {0, 0});
+  for (std::size_t i = 0; i < w_.joint_side.size(); ++i)
+    w_.joint_rows[static_cast<std::size_t>(m.frame_joints.entry[i] / 2)][static_cast<std::size_t>(m.frame_joints.entry[i] % 2)] =
+        static_cast<Index>(i);
 }
 
 /// Everything that stays put during the sweeps of one step. Differences of positions are formed in double.
@@ -111,24 +116,30 @@ void StableCosserat<T>::load(const Model& m, const Control& c, const State& stat
     d.k = static_cast<T>(k);
     d.stiffening = static_cast<T>(1 + alpha);
     d.c = static_cast<T>((1 + alpha) * k / (l * l));
-    d.eta = cast<T>(stretch_shear::generalised_axis(alpha, stretch_shear::local_strain(p, state.frame_rotation[s])));
+    d.eta = {T(0), T(0), T(1)};
+    if (axial_) d.eta = cast<T>(stretch_shear::generalised_axis(alpha, stretch_shear::local_strain(p, state.frame_rotation[s])));
     w_.gamma[s] = static_cast<T>(state.segment_gamma[s]);
     w_.pull[s] = pull_at(static_cast<Index>(s), rotate(w_.q[s], d.eta));
   });
-  executor_.for_each(w_.vertex_side.size(), [&](std::size_t i) { w_.vertex_side[i].c = w_.segment[w_.vertex_side[i].segment].c; });
+  executor_.for_each(w_.vertex_side.size(),
+                     [&](std::size_t i) { w_.vertex_side[i].c = w_.segment[w_.vertex_side[i].segment].c; });
   if (bending_)
-    executor_.for_each(w_.joint_side.size(), [&](std::size_t i) {
-      const Index j = m.frame_joints.entry[i] / 2, side = m.frame_joints.entry[i] % 2;
+    executor_.for_each(w_.joint_rows.size(), [&](std::size_t j) {
+      if (!m.joint_alive[j]) return;
       const auto [a, b] = m.joint_frames[j];
-      const Quatd prev_ab = conj(state.frame_rotation[a]) * state.frame_rotation[b];
-      const Quatd rest = side == 1 ? m.joint_rest_rotation[j] : conj(m.joint_rest_rotation[j]);
-      const Quatd previous = side == 1 ? prev_ab : conj(prev_ab);
+      const Quatd rest = m.joint_rest_rotation[j], previous = conj(state.frame_rotation[a]) * state.frame_rotation[b];
       const double k = m.joint_stiffness[j], alpha = m.joint_tau_bend[j] / h;
       const double cosine = dot(rest, previous), sigma = cosine < 0 ? -1 : 1;
       const double sine = std::sqrt(std::max(0.0, 1 - cosine * cosine)) + 1e-6;  // a little more than rounding can hide
-      w_.joint_side[i].target = cast<T>(k * (rest + (alpha * sigma) * previous));
-      w_.joint_side[i].bound = alpha > 0 ? static_cast<T>((1 + alpha) * k * sine) : T(-1);
-      w_.joint_terms[i] = {cast<T>(k * rest), cast<T>((alpha * k) * previous)};
+      const Quat<T> target = cast<T>(k * rest + (alpha * k * sigma) * previous);
+      const T bound = alpha > 0 ? static_cast<T>((1 + alpha) * k * sine) : T(-1);
+      const JointTerms<T> terms{cast<T>(k * rest), cast<T>((alpha * k) * previous)};
+      const auto [row_a, row_b] = w_.joint_rows[j];  // what b sees; a sees the conjugate
+      w_.joint_side[row_b].target = target;
+      w_.joint_side[row_a].target = conj(target);
+      w_.joint_side[row_b].bound = w_.joint_side[row_a].bound = bound;
+      w_.joint_terms[row_b] = terms;
+      w_.joint_terms[row_a] = {conj(terms.elastic), conj(terms.viscous)};
     });
   executor_.for_each(w_.vertex.size(), [&](std::size_t v) {
     VertexData<T>& d = w_.vertex[v];
@@ -174,12 +185,14 @@ inline Vec3<T> StableCosserat<T>::pull_at(Index s, const Vec3<T>& image) const {
 /// hinged or undetermined.
 template <class T>
 template <bool kAxial, Lambda kLambda>
-inline void StableCosserat<T>::settle(const Model& m, const Control& c, Index s, Quat<T> q, Vec3<T> image, bool degenerate, Quat<T>* q_out) {
+[[gnu::always_inline]] inline void StableCosserat<T>::settle(const Model& m, const Control& c, Index s, Quat<T> q, Vec3<T> image,
+                                                             bool degenerate, Quat<T>* q_out) {
   const FrameControl control = c.frame_control[s];
   if (control != FrameControl::free || !m.segment_alive[s] || degenerate) [[unlikely]] {
     const OrientationProblem<T> o = orientation_problem<T, kAxial>(m, w_, s, c.has_torque);
     q = w_.q[s];
-    if (control == FrameControl::hinged) q = updated_hinge(o, w_.q[s], cast<T>(c.frame_target[s]), cast<T>(c.frame_hinge_axis[s]));
+    if (control == FrameControl::hinged)
+      q = updated_hinge(o, w_.q[s], cast<T>(c.frame_target[s]), cast<T>(c.frame_hinge_axis[s]));
     else if (control == FrameControl::free && m.segment_alive[s]) q = solve_degenerate<T, kLambda>(o, w_.q[s]);
     image = axis_image_of<T, kAxial>(q, o.eta);
   }
@@ -199,27 +212,46 @@ void StableCosserat<T>::update_segment(const Model& m, const Control& c, Index s
   settle<kAxial, kLambda>(m, c, s, q, axis_image_of<T, kAxial>(q, o.eta), degenerate, q_out);
 }
 
-/// The same for up to kSize segments that do not touch each other; segment_of(i) numbers them.
+/// The same for up to kSize segments that do not touch each other; segment_of(i) numbers them. Lanes beyond the end repeat the
+/// last segment.
 template <class T>
 template <bool kAxial, Lambda kLambda, class SegmentOf>
-void StableCosserat<T>::update_segments(const Model& m, const Control& c, int count, const SegmentOf& segment_of, Quat<T>* q_out) {
-  ProblemBlock<T> block;
-  for (int i = 0; i < ProblemBlock<T>::kSize; ++i) {
-    if (i >= count) {  // lanes beyond the end repeat the last one
-      block.repeat(i, count - 1);
-      continue;
-    }
-    const Index s = segment_of(i);
-    OrientationProblem<T> o;
-    gather_problem<T, kAxial>(m, w_, s, c.has_torque, o);
-    block.put(i, o, w_.gamma[s]);
+void StableCosserat<T>::update_segments(const Model& m, const Control& c, int count, const SegmentOf& segment_of,
+                                        Quat<T>* q_out) {
+  using Block = ProblemBlock<T>;
+  Block block;
+  Index segment[Block::kSize], first[Block::kSize], joints[Block::kSize], most = 0;
+  for (int i = 0; i < Block::kSize; ++i) {
+    const Index s = segment[i] = segment_of(i < count ? i : count - 1);
+    first[i] = m.frame_joints.start[s];
+    joints[i] = m.frame_joints.start[s + 1] - first[i];
+    most = std::max(most, joints[i]);
+    Block::put(block.v, i, stretch_pull(m, w_, s));
+    Block::put(block.q, i, w_.q[s]);
+    Block::put(block.b, i, c.has_torque ? torque_pull(w_, s) : Quat<T>{T(0), T(0), T(0), T(0)});
+    if constexpr (kAxial) Block::put(block.eta, i, w_.segment[s].eta);
+    if constexpr (kLambda == Lambda::exact) block.gamma[i] = w_.gamma[s];
+    block.poles_differ[i] = T(0);
   }
+  const JointSide<T> none{{T(0), T(0), T(0), T(0)}, T(-1), segment[0]};
+  for (Index j = 0; j < most; ++j) {
+    for (int i = 0; i < Block::kSize; ++i) {
+      const JointSide<T>& side = j < joints[i] ? w_.joint_side[static_cast<std::size_t>(first[i] + j)] : none;
+      Block::put(block.other, i, w_.q[side.other]);
+      Block::put(block.target, i, side.target);
+      block.bound[i] = side.bound;
+    }
+    block.add_joint();
+  }
+  if (bending_)
+    for (int i = 0; i < count; ++i)
+      if (block.poles_differ[i] != T(0))
+        Block::put(block.b, i, orientation_problem<T, kAxial>(m, w_, segment[i], c.has_torque).b);
   block.template solve<kAxial, kLambda>();
   for (int i = 0; i < count; ++i) {
-    const Index s = segment_of(i);
     const bool degenerate = block.degenerate[i] != T(0);
-    if (kLambda == Lambda::exact && !degenerate) w_.gamma[s] = block.gamma[i];
-    settle<kAxial, kLambda>(m, c, s, block.rotation(i), block.axis_image(i), degenerate, q_out);
+    if (kLambda == Lambda::exact && !degenerate) w_.gamma[segment[i]] = block.gamma[i];
+    settle<kAxial, kLambda>(m, c, segment[i], Block::quaternion(block.q, i), Block::vector(block.image, i), degenerate, q_out);
   }
 }
 
@@ -231,10 +263,10 @@ void StableCosserat<T>::sweep_once(const Model& m, const Control& c) {
   const auto move = [&](Index v, Vec3<T>& out) { out = c.vertex_fixed[v] ? w_.u[v] : updated_position(m, w_, w_.u.data(), v); };
   switch (settings_.order) {
     case Order::gauss_seidel:
-      for (Index v = 0; v < m.vertex_count(); ++v)                              // foreach vertex i
-        if (m.vertex_alive[v]) move(v, w_.u[v]);                                //   x <- position update        Eq. 6
-      for (Index s = 0; s < m.segment_count(); ++s)                             // foreach segment i
-        if (m.segment_alive[s])                                                 //   v, b, lambda, q             Eq. 15-22
+      for (Index v = 0; v < m.vertex_count(); ++v)   // foreach vertex i
+        if (m.vertex_alive[v]) move(v, w_.u[v]);     //   x <- position update        Eq. 6
+      for (Index s = 0; s < m.segment_count(); ++s)  // foreach segment i
+        if (m.segment_alive[s])                      //   v, b, lambda, q             Eq. 15-22
           update_segment<kAxial, kLambda>(m, c, s, w_.q.data());
       break;
     case Order::red_black:
@@ -247,7 +279,8 @@ void StableCosserat<T>::sweep_once(const Model& m, const Control& c) {
         executor_.for_each(blocks(list.size()), [&](std::size_t block) {
           const auto part = list.subspan(block * kBlock);
           const int count = static_cast<int>(std::min<std::size_t>(kBlock, part.size()));
-          update_segments<kAxial, kLambda>(m, c, count, [part](int i) { return part[static_cast<std::size_t>(i)]; }, w_.q.data());
+          update_segments<kAxial, kLambda>(
+              m, c, count, [part](int i) { return part[static_cast<std::size_t>(i)]; }, w_.q.data());
         });
       }
       break;
@@ -260,7 +293,8 @@ void StableCosserat<T>::sweep_once(const Model& m, const Control& c) {
       executor_.for_each(blocks(w_.segment.size()), [&](std::size_t block) {
         const Index first = static_cast<Index>(block) * kBlock;
         const int count = std::min<Index>(kBlock, m.segment_count() - first);
-        update_segments<kAxial, kLambda>(m, c, count, [first](int i) { return first + i; }, w_.q_next.data());
+        update_segments<kAxial, kLambda>(
+            m, c, count, [first](int i) { return first + i; }, w_.q_next.data());
       });
       for (std::size_t f = w_.segment.size(); f < w_.q.size(); ++f) w_.q_next[f] = w_.q[f];
       w_.q.swap(w_.q_next);
@@ -310,13 +344,15 @@ void StableCosserat<T>::store(const Model& m, State& state, double h, StepReport
     }
     const Vec3d u = cast<double>(w_.u[v]);
     state.vertex_position[v] += u;
-    state.vertex_velocity[v] = (1 / h) * u;                                     // v <- (x - x_t)/h
+    state.vertex_velocity[v] = (1 / h) * u;  // v <- (x - x_t)/h
   });
   executor_.for_each(w_.q.size(), [&](std::size_t f) { state.frame_rotation[f] = cast<double>(w_.q[f]); });
-  for (std::size_t s = 0; s < w_.gamma.size(); ++s) state.segment_gamma[s] = static_cast<double>(w_.gamma[s]);
+  if (settings_.lambda == Lambda::exact)
+    for (std::size_t s = 0; s < w_.gamma.size(); ++s) state.segment_gamma[s] = static_cast<double>(w_.gamma[s]);
   for (Index v = 0; v < m.vertex_count() && !report.non_finite; ++v)
     // By the squares: a state whose energy overflows is as lost as a NaN.
-    if (!std::isfinite(norm2(state.vertex_position[v]) + norm2(state.vertex_velocity[v]))) report.non_finite = true, report.worst_vertex = v;
+    if (!std::isfinite(norm2(state.vertex_position[v]) + norm2(state.vertex_velocity[v])))
+      report.non_finite = true, report.worst_vertex = v;
   for (Index s = 0; s < m.segment_count() && !report.non_finite; ++s)
     if (!is_finite(w_.q[s])) report.non_finite = true, report.worst_segment = s;
 }
@@ -325,11 +361,11 @@ void StableCosserat<T>::store(const Model& m, State& state, double h, StepReport
 template <class T>
 StepReport StableCosserat<T>::step(const Model& m, const Control& c, State& state, double h) {
   StepReport report;
-  load(m, c, state, h);                                                         // VSCR section 8: strains of x_t, q_t
-  initial_guess(m, c, state, h);                                                // x <- x_t + h v_t + h^2 a~
+  load(m, c, state, h);           // VSCR section 8: strains of x_t, q_t
+  initial_guess(m, c, state, h);  // x <- x_t + h v_t + h^2 a~
   const int limit = settings_.tolerance ? settings_.max_iterations : settings_.iteration_count;
-  constexpr int kCheckEvery = 8;                                                // a check costs about one sweep
-  for (report.iterations = 0; report.iterations < limit;) {                     // for n <- 1 to N
+  constexpr int kCheckEvery = 8;                             // a check costs about one sweep
+  for (report.iterations = 0; report.iterations < limit;) {  // for n <- 1 to N
     sweep(m, c);
     ++report.iterations;
     if (!settings_.tolerance || (report.iterations % kCheckEvery != 0 && report.iterations < limit)) continue;
@@ -341,7 +377,7 @@ StepReport StableCosserat<T>::step(const Model& m, const Control& c, State& stat
     report.not_converged = !(report.residual_relative <= *settings_.tolerance);
     if (!report.not_converged) break;
   }
-  store(m, state, h, report);                                                   // v <- (x - x_t)/h
+  store(m, state, h, report);  // v <- (x - x_t)/h
   return report;
 }
 

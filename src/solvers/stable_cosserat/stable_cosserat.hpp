@@ -48,14 +48,18 @@ class Settings : public SolverSettings {
     f("tolerance", tolerance,
       "Instead of a fixed number: sweep until the largest left-over force is below this fraction of the largest force at work",
       {.min = 0, .max = 1, .above_min = true});
-    f("max_iterations", max_iterations, "Most sweeps per step when `tolerance` decides; beyond, the step counts as not converged", {.min = 1});
-    f("lambda", lambda, "How |q| = 1 is met: the paper's approximation (Eq. 22), its fixed point (Algorithm 1), or the exact secular root");
+    f("max_iterations", max_iterations, "Most sweeps per step when `tolerance` decides; beyond, the step counts as not converged",
+      {.min = 1});
+    f("lambda", lambda,
+      "How |q| = 1 is met: the paper's approximation (Eq. 22), its fixed point (Algorithm 1), or the exact secular root");
     f("order", order, "Sequential sweeps; coloured sweeps (parallel, the same result for any thread count); or all at once");
     f("precision", number, "Number type of the sweeps; positions are accumulated in double either way");
     f("threads", thread_count, "Threads for `red_black` and `jacobi`", {.min = 1, .max = 1024});
     if (f.has("iterations") && f.has("tolerance")) f.problem("both `iterations` and `tolerance` are given", "keep one of them");
-    if (f.has("max_iterations") && !f.has("tolerance")) f.problem("`max_iterations` without `tolerance`", "add `tolerance`, or use `iterations`");
-    if (order == Order::gauss_seidel && thread_count > 1) f.problem("`threads` with sequential sweeps", "use `order` red_black or jacobi");
+    if (f.has("max_iterations") && !f.has("tolerance"))
+      f.problem("`max_iterations` without `tolerance`", "add `tolerance`, or use `iterations`");
+    if (order == Order::gauss_seidel && thread_count > 1)
+      f.problem("`threads` with sequential sweeps", "use `order` red_black or jacobi");
   }
 
   std::unique_ptr<Solver> make(const Model& model) const override;

@@ -22,7 +22,7 @@ namespace osier::stable_cosserat {
 
 template <class T>
 struct VertexData {
-  Vec3<T> rhs;     ///< m v_t/h + f: the pull of inertia and loads at u = 0 [N]
+  Vec3<T> rhs;  ///< m v_t/h + f: the pull of inertia and loads at u = 0 [N]
   T inverse_hessian;
 };
 
@@ -30,10 +30,10 @@ template <class T>
 struct SegmentData {
   Vec3<T> p0;
   T inverse_length;
-  T k;            ///< k^ss
-  T stiffening;   ///< 1 + alpha
+  T k;           ///< k^ss
+  T stiffening;  ///< 1 + alpha
   T c;
-  Vec3<T> eta;    ///< used in damped sweeps only; otherwise e3
+  Vec3<T> eta;  ///< used in damped sweeps only; otherwise e3
 };
 
 /// One segment as seen from one of its two vertices.
@@ -75,9 +75,10 @@ struct Workspace {
   std::vector<Quat<T>> q, q_next;
   std::vector<Vec3<T>> torque, torque_material;
   std::vector<T> gamma;
-  std::vector<VertexSide<T>> vertex_side;  ///< rows of Model::vertex_segments
-  std::vector<JointSide<T>> joint_side;    ///< rows of Model::frame_joints
-  std::vector<JointTerms<T>> joint_terms;  ///< same rows; empty without bending damping
+  std::vector<VertexSide<T>> vertex_side;        ///< rows of Model::vertex_segments
+  std::vector<JointSide<T>> joint_side;          ///< rows of Model::frame_joints
+  std::vector<JointTerms<T>> joint_terms;        ///< same rows; empty without bending damping
+  std::vector<std::array<Index, 2>> joint_rows;  ///< per joint, its row as seen from a and from b; likewise
 };
 
 }  // namespace osier::stable_cosserat
