@@ -103,6 +103,10 @@ OSIER_FN Quat<T> orientation_careful(const OrientationProblem<T>& o, const Quat<
   constexpr T epsilon = std::numeric_limits<T>::epsilon();
   if (!(o.s > T(0))) return norm2(o.b) > T(0) ? normalized(o.b) : q;
   const T inv_s = T(1) / o.s, two_s = T(2) * o.s;
+  if (norm2(o.b) == T(0)) {  // a cable: the smallest turn that lines d3 up with the edge, without further ado unless it is large
+    const Quat<T> t = q + inv_s * (o.v * q * o.eta);
+    return norm2(t) > T(0.1) ? normalized(t) : orientation_hard_case(o, q);
+  }
   Quat<T> b_plus = T(0.5) * (o.b + inv_s * o.Sb), b_minus = T(0.5) * (o.b - inv_s * o.Sb);
   b_plus = T(0.5) * (b_plus + inv_s * (o.v * b_plus * o.eta));
   b_minus = T(0.5) * (b_minus - inv_s * (o.v * b_minus * o.eta));

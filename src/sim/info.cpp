@@ -87,9 +87,10 @@ std::string scene_info_text(const Scene& scene) {
     const double ratio = j["stiffness_ratio_R"].get<double>();
     text += fmt::format("  dynamic: step {:.4g} s, {} steps per frame, {} frames\n", j["time_step"].get<double>(),
                         j["steps_per_frame"].get<int>(), j["frames"].get<int>());
-    text += fmt::format(
-        "  stiffness ratio R = (EA/l)/(m/h²) = {:.4g}{}\n", ratio,
-        ratio > 10 ? ": a few sweeps per step will not converge; use a smaller step, more iterations or `newton`" : "");
+    text += fmt::format("  stiffness ratio R = (EA/l)/(m/h²) = {:.4g}{}\n", ratio,
+                        ratio > 10 && j["solver"] == "stable_cosserat"
+                            ? ": a few sweeps per step will not converge; use a smaller step, more iterations or `newton`"
+                            : "");
   } else {
     text += fmt::format("  static: {} load steps\n", j["frames"].get<int>());
   }
