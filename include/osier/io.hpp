@@ -17,7 +17,6 @@ struct RunInfo {
   std::string scene_json;  ///< the scene as it was run, overrides included
   std::string version;
   bool double_precision = true;  ///< the number type the solver worked in
-  double frame_interval = 0;     ///< [s]
 };
 
 /// begin, write for each frame in order, end. Whatever has been written is a complete, readable file even when end() is

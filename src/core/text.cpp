@@ -1,8 +1,6 @@
 #include "core/text.hpp"
 
 #include <algorithm>
-#include <fmt/format.h>
-
 namespace osier {
 
 std::string join(const std::vector<std::string>& words, std::string_view separator) {
@@ -63,7 +61,5 @@ std::string shorten(const std::string& text, std::size_t most) {
 bool has_control_characters(const std::string& text) {
   return std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
 }
-
-std::string number_text(double value) { return fmt::format("{}", value); }
 
 }  // namespace osier

@@ -21,7 +21,4 @@ std::string shorten(const std::string& text, std::size_t most = 60);
 /// Whether a name can be a file, a column or a word of a selection: no control characters.
 bool has_control_characters(const std::string& text);
 
-/// Shortest decimal form that reads back as the same double.
-std::string number_text(double value);
-
 }  // namespace osier

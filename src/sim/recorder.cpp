@@ -53,8 +53,7 @@ void Recorder::open(const fs::path& folder, const Simulation& simulation) {
   const RunInfo info{.scene_name = setup.name,
                      .scene_json = setup.json,
                      .version = version(),
-                     .double_precision = setup.spec.solver->precision() == Precision::double_precision,
-                     .frame_interval = simulation.steps_per_frame() * simulation.time_step()};
+                     .double_precision = setup.spec.solver->precision() == Precision::double_precision};
   for (const FormatName& format : setup.spec.output.formats) {
     writers_.push_back(find_format(format.name)->make(folder));
     writers_.back()->begin(simulation.model(), info);

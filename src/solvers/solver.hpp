@@ -15,7 +15,7 @@ class Solver {
   virtual ~Solver() = default;
 
   /// One implicit Euler step of length h. Reads the control, advances positions, velocities, frames; time and step index are
-  /// the caller's. Allocates nothing after the first call on a model.
+  /// the caller's. Time-stepping solvers allocate nothing after the first call on a model (Newton, which assembles, does).
   virtual StepReport step(const Model& model, const Control& control, State& state, double h) = 0;
 
   /// Equilibrium under the control's loads, starting from the state. Only for solvers whose settings say so.

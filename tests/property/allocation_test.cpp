@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <new>
 
+#include "osier/osier.hpp"
 #include "solvers/stable_cosserat/stable_cosserat.hpp"
 #include "support/problem.hpp"
 
@@ -102,6 +103,16 @@ TEST(Allocations, NoneInAStepOnTwoThreads) {
       s.order = order, s.number = number, s.thread_count = 2;
       EXPECT_EQ(allocations_of_steps(p, s, 50, 20), 0) << Choices<Order>::names[static_cast<std::size_t>(order)];
     }
+}
+
+TEST(Allocations, NoneInAStepOfTheWholeSimulation) {
+  Simulation s(Scene::load(std::string(OSIER_SOURCE_DIR) + "/scenes/trees.json"));  // gravity, drag, wind, pins, held frames
+  for (int i = 0; i < 3; ++i) s.step();
+  allocations = 0;
+  counting = true;
+  for (int i = 0; i < 5; ++i) s.step();
+  counting = false;
+  EXPECT_EQ(allocations.load(), 0);
 }
 
 }  // namespace

@@ -75,8 +75,7 @@ RunInfo run_info(bool double_precision) {
   return {.scene_name = "two segments",
           .scene_json = "{\"pad\": \"" + std::string(100000, 'x') + "\"}",
           .version = "0.1.0",
-          .double_precision = double_precision,
-          .frame_interval = 1 / 30.0};
+          .double_precision = double_precision};
 }
 
 void write_run(const std::string& format, const fs::path& folder, bool double_precision = true, bool reach_end = true) {
