@@ -51,6 +51,17 @@ OSIER_FN Quat<T> orientation_hard_case(const OrientationProblem<T>& o, const Qua
   return normalized((T(0.5) * inv_s) * b_minus + sqrt(rest > T(0) ? rest : T(0)) * t);
 }
 
+/// The hard case of a cable, b = 0: the smallest turn of q that lines its axis up with the edge. `far` when q is so much
+/// across that orientation_hard_case must decide.
+template <class T>
+OSIER_FN Quat<T> orientation_aligned(const OrientationProblem<T>& o, const Quat<T>& q, bool& far) {
+  const Quat<T> t = o.s * q + o.v * q * o.eta;
+  const T size2 = norm2(t);
+  using std::sqrt;
+  far = !(size2 > T(0.1) * o.s * o.s);
+  return (T(1) / sqrt(size2)) * t;
+}
+
 /// One Newton step on 1/|q(mu)| - 1.
 template <class T>
 OSIER_FN T secular_step(T P, T M, T two_s, T mu) {
@@ -103,9 +114,10 @@ OSIER_FN Quat<T> orientation_careful(const OrientationProblem<T>& o, const Quat<
   constexpr T epsilon = std::numeric_limits<T>::epsilon();
   if (!(o.s > T(0))) return norm2(o.b) > T(0) ? normalized(o.b) : q;
   const T inv_s = T(1) / o.s, two_s = T(2) * o.s;
-  if (norm2(o.b) == T(0)) {  // a cable: the smallest turn that lines d3 up with the edge, without further ado unless it is large
-    const Quat<T> t = q + inv_s * (o.v * q * o.eta);
-    return norm2(t) > T(0.1) ? normalized(t) : orientation_hard_case(o, q);
+  if (norm2(o.b) == T(0)) {
+    bool far = false;
+    const Quat<T> aligned = orientation_aligned(o, q, far);
+    return far ? orientation_hard_case(o, q) : aligned;
   }
   Quat<T> b_plus = T(0.5) * (o.b + inv_s * o.Sb), b_minus = T(0.5) * (o.b - inv_s * o.Sb);
   b_plus = T(0.5) * (b_plus + inv_s * (o.v * b_plus * o.eta));

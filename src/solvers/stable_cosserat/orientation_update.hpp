@@ -160,6 +160,28 @@ struct ProblemBlock {
     }
   }
 
+  /// What solve() is for segments without joints: cables follow their edges.
+  template <bool kAxial>
+  void align() {
+    for (int i = 0; i < kSize; ++i) {
+      OrientationProblem<T> o;
+      o.v = vector(v, i), o.b = quaternion(b, i), o.eta = vector(eta, i);
+      complete_problem<T, kAxial>(o);
+      bool far = false;
+      if (!kAxial) o.eta = {T(0), T(0), T(1)};
+      const Quat<T> r = orientation_aligned(o, quaternion(q, i), far);
+      store<kAxial>(i, r, o.eta, far);
+    }
+  }
+
+  template <bool kAxial>
+  OSIER_FN void store(int i, const Quat<T>& r, const Vec3<T>& axis, bool bad) {
+    q[0][i] = r.x, q[1][i] = r.y, q[2][i] = r.z, q[3][i] = r.w;
+    const Vec3<T> d = axis_image_of<T, kAxial>(r, axis);
+    image[0][i] = d.x, image[1][i] = d.y, image[2][i] = d.z;
+    degenerate[i] = bad ? T(1) : T(0);
+  }
+
   template <bool kAxial, Lambda kLambda>
   void solve() {
     for (int i = 0; i < kSize; ++i) {
@@ -168,10 +190,7 @@ struct ProblemBlock {
       complete_problem<T, kAxial>(o);
       bool bad = false;
       const Quat<T> r = solve_orientation<T, kLambda>(o, gamma[i], bad);
-      q[0][i] = r.x, q[1][i] = r.y, q[2][i] = r.z, q[3][i] = r.w;
-      const Vec3<T> d = axis_image_of<T, kAxial>(r, o.eta);
-      image[0][i] = d.x, image[1][i] = d.y, image[2][i] = d.z;
-      degenerate[i] = bad ? T(1) : T(0);
+      store<kAxial>(i, r, o.eta, bad);
     }
   }
 };

@@ -247,10 +247,12 @@ void StableCosserat<T>::update_segments(const Model& m, const Control& c, int co
     for (int i = 0; i < count; ++i)
       if (block.poles_differ[i] != T(0))
         Block::put(block.b, i, orientation_problem<T, kAxial>(m, w_, segment[i], c.has_torque).b);
-  block.template solve<kAxial, kLambda>();
+  const bool cables = most == 0 && !c.has_torque;
+  if (cables) block.template align<kAxial>();
+  else block.template solve<kAxial, kLambda>();
   for (int i = 0; i < count; ++i) {
     const bool degenerate = block.degenerate[i] != T(0);
-    if (kLambda == Lambda::exact && !degenerate) w_.gamma[segment[i]] = block.gamma[i];
+    if (kLambda == Lambda::exact && !degenerate && !cables) w_.gamma[segment[i]] = block.gamma[i];
     settle<kAxial, kLambda>(m, c, segment[i], Block::quaternion(block.q, i), Block::vector(block.image, i), degenerate, q_out);
   }
 }
