@@ -33,6 +33,12 @@ class RunError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
+/// The state is no longer finite; what is kept is the last good one.
+class NonFiniteError : public RunError {
+ public:
+  using RunError::RunError;
+};
+
 /// Collects problems so that a user sees all of them, then throws once.
 class Problems {
  public:

@@ -59,9 +59,10 @@ void Clamp::bind(AttachmentContext& c) {
   for (Index v : c.names.find(vertices, Element::vertex, c.problems)) {
     if (!claim(c.vertex_holder, v, "vertex", where, c.problems)) continue;
     ClampResult clamp = add_clamp(c.model, c.graph, c.state, v);
-    for (Index j : clamp.half_joints)
-      if (c.model.joint_stiffness[j] == 0)
-        c.problems.add(where, fmt::format("vertex {} belongs to a cable without bending stiffness", v), "use a pin");
+    if (clamp.anchor < 0) {
+      c.problems.add(where, fmt::format("vertex {} belongs to a cable without bending stiffness", v), "use a pin");
+      continue;
+    }
     if (tangent && norm2(*tangent) > 0)
       clamp.rotation = normalized(rotation_between(director3(clamp.rotation), normalized(*tangent)) * clamp.rotation);
     c.state.frame_rotation.push_back(clamp.rotation);

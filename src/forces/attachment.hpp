@@ -71,7 +71,8 @@ class Attachment {
   void common_fields(F& f) {
     f.where(where);
     f("motion", motion, "Keyframed motion");
-    f("release", release, "Time at which it lets go", {.unit = "s", .min = 0});
+    f("release", release, "Time at which it lets go; in statics, the first load step that starts then or later",
+      {.unit = "s", .min = 0});
   }
   void check_motion(Problems& problems) const;
   static bool claim(std::vector<std::string>& holder, Index i, const char* what, const std::string& by, Problems& problems);

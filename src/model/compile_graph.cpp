@@ -101,30 +101,60 @@ State initial_state(const RodGraph& graph, const Model& model) {
   return state;
 }
 
+namespace {
+
+/// The segment that follows `s` along its rod, at `vertex` if it lies inside the rod there, else at the far end; -1 where the
+/// rod has no other, or turns a corner that is no sampled curve.
+Index next_along_rod(const Model& m, Index s, Index vertex, bool& at_vertex) {
+  constexpr double kCorner = 0.6;  // rad
+  Index found = -1;
+  for (const RodInfo& rod : m.rods) {
+    const auto n = static_cast<Index>(rod.segments.size());
+    for (Index i = 0; i < n; ++i) {
+      if (rod.segments[static_cast<std::size_t>(i)] != s) continue;
+      for (Index k : {i - 1, i + 1}) {
+        if (rod.closed) k = (k + n) % n;
+        if (k < 0 || k >= n || k == i) continue;
+        const Index t = rod.segments[static_cast<std::size_t>(k)];
+        for (Index e : m.frame_joints.of(s)) {
+          if (m.joint_frames[e / 2][1 - e % 2] != t) continue;
+          if (2 * std::acos(std::min(1.0, std::abs(m.joint_rest_rotation[e / 2].w))) > kCorner) continue;
+          const auto& sv = m.segment_vertices[t];
+          const bool here = sv[0] == vertex || sv[1] == vertex;
+          if (found < 0 || here) found = t, at_vertex = here;
+        }
+      }
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
 ClampResult add_clamp(Model& m, const RodGraph& graph, const State& state, Index vertex) {
   ClampResult result;
+  std::vector<Index> segments_here;  // cables among them hang freely
+  for (Index e : m.vertex_segments.of(vertex))
+    if (graph.segments[e / 2].section.bend_twist > 0) segments_here.push_back(e / 2);
+  if (segments_here.empty()) return result;
   result.anchor = m.frame_count();
   m.anchor_count += 1;
-  const auto touching = m.vertex_segments.of(vertex);
-  // The frame at the vertex itself: half a rest joint before the first segment, so that an explicit tangent means the
-  // tangent of the curve and not of the first chord.
-  const Index first = touching.front() / 2;
-  Quatd half;
-  for (Index e : m.frame_joints.of(first)) {
-    const Index other = m.joint_frames[e / 2][1 - e % 2];
-    if (m.is_anchor(other)) continue;
-    const Quatd& q0 = m.joint_rest_rotation[e / 2];
-    const auto& sv = m.segment_vertices[other];
-    const bool here = sv[0] == vertex || sv[1] == vertex;
-    // At the vertex: turn half way towards the neighbour; beyond the far end: half a turn the other way.
-    const Quatd from_first = e % 2 == 0 ? q0 : conj(q0);
-    half = here ? half_rotation(from_first) : half_rotation(conj(from_first));
-    if (here) break;
+  // The frame at the vertex itself, half a joint away from the first segment's: halfway to its neighbour at the vertex, or
+  // extrapolated from its neighbour beyond. At rest for the joints, in the pose for what is held.
+  const Index first = segments_here.front();
+  bool at_vertex = false;
+  const Index next = next_along_rod(m, first, vertex, at_vertex);
+  const auto half_towards = [&](const Quatd& q, const Quatd& q_next) {
+    const Quatd turn = conj(q) * q_next;
+    return half_rotation(at_vertex ? turn : conj(turn));
+  };
+  Quatd rest_half, posed_half;
+  if (next >= 0) {
+    rest_half = half_towards(graph.segments[first].rest_frame, graph.segments[next].rest_frame);
+    posed_half = half_towards(state.frame_rotation[first], state.frame_rotation[next]);
   }
-  const Quatd rest_vertex = normalized(graph.segments[first].rest_frame * half);
-  result.rotation = normalized(state.frame_rotation[first] * half);
-  std::vector<Index> segments_here;
-  for (Index e : touching) segments_here.push_back(e / 2);
+  const Quatd rest_vertex = normalized(graph.segments[first].rest_frame * rest_half);
+  result.rotation = normalized(state.frame_rotation[first] * posed_half);
   for (Index j = 0; j < m.joint_count(); ++j) {
     const auto [a, b] = m.joint_frames[j];
     const auto in = [&](Index f) { return std::find(segments_here.begin(), segments_here.end(), f) != segments_here.end(); };

@@ -4,6 +4,7 @@
 #include <numeric>
 #include <set>
 
+#include "forces/loads.hpp"
 #include "osier/io.hpp"
 #include "scene/setup.hpp"
 
@@ -32,6 +33,7 @@ class Compiler {
                  static_cast<Index>(graph_.joints.size()), missing_);
   }
   void check_names();
+  void check_statics();
 
   Setup& setup_;
   SceneSpec& spec_;
@@ -183,11 +185,18 @@ void Compiler::weld() {
     while (owner[v] != v) v = owner[v];
     return v;
   };
-  struct Group {
-    const WeldSpec* spec;
-    std::vector<Index> vertices;
+  // Welds that keep angles may share vertices: what hangs together is one knot.
+  std::vector<Index> knot(owner);
+  const auto knot_of = [&](Index v) {
+    while (knot[v] != v) v = knot[v];
+    return v;
   };
-  std::vector<Group> groups;
+  struct Knot {
+    std::vector<Index> vertices;
+    std::optional<double> bend_twist;
+  };
+  std::map<Index, Knot> knots;
+  bool welded = false;
   for (const WeldSpec& w : spec_.welds) {
     const std::vector<Index> list = names().find(w.vertices, Element::vertex, problems_);
     if (list.size() < 2) {
@@ -203,12 +212,19 @@ void Compiler::weld() {
                       "let the rods meet there, or raise `tolerance`");
       const Index a = root(list[0]), b = root(list[i]);
       owner[std::max(a, b)] = std::min(a, b);
+      if (!w.joint) continue;
+      const Index c = knot_of(list[0]), d = knot_of(list[i]);
+      if (c != d && knots[std::max(c, d)].bend_twist && !knots[std::min(c, d)].bend_twist)
+        knots[std::min(c, d)].bend_twist = knots[std::max(c, d)].bend_twist;
+      knot[std::max(c, d)] = std::min(c, d);
     }
+    welded = true;
     if (!w.joint && w.bend_twist)
       problems_.add(w.where + "/bend_twist", "has no effect without a joint", "set `joint` to true, or leave it out");
-    groups.push_back({&w, list});
+    if (w.joint && w.bend_twist) knots[knot_of(list[0])].bend_twist = w.bend_twist;
   }
-  if (groups.empty()) return;
+  if (!welded) return;
+  for (Index v = 0; v < static_cast<Index>(knot.size()); ++v) knots[knot_of(v)].vertices.push_back(v);
 
   std::vector<Index> renumber(graph_.vertices.size(), -1);
   std::vector<GraphVertex> kept;
@@ -220,6 +236,9 @@ void Compiler::weld() {
     } else {
       renumber[v] = renumber[r];
       GraphVertex& k = kept[renumber[r]];
+      const GraphVertex& add = graph_.vertices[v];
+      if (k.mass + add.mass > 0)
+        k.velocity = (1 / (k.mass + add.mass)) * (k.mass * k.velocity + add.mass * add.velocity);  // momentum stays
       k.mass += graph_.vertices[v].mass;
       k.radius = std::max(k.radius, graph_.vertices[v].radius);
     }
@@ -227,23 +246,19 @@ void Compiler::weld() {
   // Segments at a welded place, by the rod they came from, before the numbers change.
   std::set<std::pair<Index, Index>> joined;
   for (const GraphJoint& j : graph_.joints) joined.insert(std::minmax(j.a, j.b));
-  for (const Group& g : groups) {
-    if (!g.spec->joint) continue;
-    for (std::size_t i = 0; i < g.vertices.size(); ++i)
-      for (std::size_t k = i + 1; k < g.vertices.size(); ++k)
-        for (Index s = 0; s < static_cast<Index>(graph_.segments.size()); ++s) {
-          const GraphSegment& a = graph_.segments[s];
-          if (a.a != g.vertices[i] && a.b != g.vertices[i]) continue;
-          for (Index t = 0; t < static_cast<Index>(graph_.segments.size()); ++t) {
-            const GraphSegment& b = graph_.segments[t];
-            if (b.a != g.vertices[k] && b.b != g.vertices[k]) continue;
-            if (!g.spec->bend_twist && (a.section.bend_twist == 0 || b.section.bend_twist == 0))
+  std::vector<std::vector<Index>> touching(owner.size());
+  for (Index s = 0; s < static_cast<Index>(graph_.segments.size()); ++s)
+    for (Index v : {graph_.segments[s].a, graph_.segments[s].b}) touching[v].push_back(s);
+  for (const auto& [first, k] : knots)
+    for (std::size_t i = 0; i < k.vertices.size(); ++i)
+      for (std::size_t j = i + 1; j < k.vertices.size(); ++j)
+        for (Index s : touching[k.vertices[i]])
+          for (Index t : touching[k.vertices[j]]) {
+            if (!k.bend_twist && (graph_.segments[s].section.bend_twist == 0 || graph_.segments[t].section.bend_twist == 0))
               continue;                                                        // a cable hangs freely
             if (s == t || !joined.insert(std::minmax(s, t)).second) continue;  // welding twice is not twice as stiff
-            graph_.add_joint(s, t, g.spec->bend_twist);
+            graph_.add_joint(s, t, k.bend_twist);
           }
-        }
-  }
   graph_.vertices = std::move(kept);
   for (GraphSegment& s : graph_.segments) s.a = renumber[s.a], s.b = renumber[s.b];
   for (RodInfo& r : graph_.rods)
@@ -280,6 +295,15 @@ void Compiler::check_graph() {
   }
 }
 
+/// What only dynamics knows.
+void Compiler::check_statics() {
+  for (const auto& f : spec_.forces)
+    if (dynamic_cast<const Drag*>(f.get())) problems_.add(f->where, "drag has no effect on statics", "leave it out");
+  for (const RodSpec& r : spec_.rods)
+    if (norm2(r.velocity.linear) + norm2(r.velocity.angular) > 0)
+      problems_.add(r.where + "/velocity", "has no effect on statics", "leave it out");
+}
+
 void Compiler::check_names() {
   std::set<std::string> seen;
   for (const FormatName& f : spec_.output.formats)
@@ -309,6 +333,7 @@ void Compiler::bind() {
   update_topology(setup_.model);
   for (auto& f : spec_.forces)
     if (f) f->bind(lookup, problems_);
+  if (dynamic_cast<const StaticAnalysis*>(spec_.analysis.get())) check_statics();
   for (const ProbeSpec& p : spec_.probes) {
     if (!p.vertex.empty() + !p.segment.empty() + !p.joint.empty() != 1) continue;  // said when it was read
     const Element kind = !p.vertex.empty() ? Element::vertex : !p.segment.empty() ? Element::segment : Element::joint;

@@ -75,9 +75,11 @@ RunStats run_scene(const Scene& scene, const RunOptions& options) {
       stats.frames = f;
       if (options.progress) options.progress(f, frames, timer.ms.empty() ? 0 : timer.ms.back());
     }
+  } catch (const NonFiniteError& e) {
+    stats.error = e.what();
+    stats.non_finite = true;
   } catch (const RunError& e) {
     stats.error = e.what();
-    stats.non_finite = stats.error.find("not finite") != std::string::npos;
   }
   if (recorder) recorder->end();
 

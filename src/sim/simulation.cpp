@@ -104,7 +104,7 @@ void Simulation::Impl::throw_non_finite(const StepReport& r) {
   const std::string what = r.worst_vertex >= 0 ? fmt::format("the position of vertex {}", r.worst_vertex)
                                                : fmt::format("the frame of segment {}", r.worst_segment);
   state = last_good;
-  throw RunError(
+  throw NonFiniteError(
       fmt::format("step {}, t = {:.6g} s: {} is not finite; the last good state is kept. Use a smaller step or check "
                   "stiffness, mass and loads there.",
                   state.step_index + 1, state.time, what));
@@ -149,6 +149,8 @@ StepReport Simulation::Impl::static_step() {
     report = solver->solve_static(model, control, state, statics->tolerance, statics->max_iterations);
     total.iterations += report.iterations;
     if (report.non_finite || report.not_converged) {
+      const bool lost = report.non_finite && piece * 0.5 < least;
+      if (lost) throw_non_finite(report);
       state = last_good;
       piece *= 0.5;
       if (piece < least)
@@ -162,6 +164,7 @@ StepReport Simulation::Impl::static_step() {
     if (break_segments()) continue;  // the same load on what is left
     done = t;
     state.time = t;
+    piece *= 2;  // past the hard spot
   }
   total.residual = report.residual;
   total.residual_relative = report.residual_relative;

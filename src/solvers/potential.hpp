@@ -62,6 +62,7 @@ class IncrementalPotential {
   };
   Residual residual(const std::vector<Vec3d>& gx, const std::vector<Vec3d>& gw) const;
 
+  bool is_static() const { return h_ == 0; }
   double inertia_weight(Index v) const { return weight_[v]; }
   Vec3d torque(Index frame, const Quatd& q) const;
   /// (x_b - x_a)/l at displacements u.

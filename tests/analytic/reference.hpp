@@ -29,7 +29,8 @@ inline Simulation settle(const std::string& text) {
   for (int i = 0; i < simulation.frame_count(); ++i) {
     const StepReport report = simulation.step();
     EXPECT_FALSE(report.not_converged);
-    EXPECT_LE(report.residual_relative, 1.0001e-8);
+    EXPECT_TRUE(report.residual_relative <= 1.0001e-8 || report.residual < 1e-12)
+        << report.residual_relative;  // unloaded: nothing to be relative to
   }
   return simulation;
 }

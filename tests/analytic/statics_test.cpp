@@ -241,5 +241,57 @@ TEST(Bracket, TipDeflectionOfTwoWeldedRodsMatchesBeamTheory) {
   convergence.expect_second_order("deflection");
 }
 
+// A straight rod bent into a quarter circle and clamped there: the moment is EI/R everywhere, at second order although the pose
+// is not the rest shape.
+TEST(Clamp, OfAPosedRodTakesTheTangentOfThePose) {
+  Convergence convergence;
+  for (int n : kResolutions) {
+    const Simulation s = settle(fmt::format(R"({{
+      "rods": [{{"name": "rod", "shape": {{"type": "line", "from": [0, 0, 0], "to": [1.5707963267948966, 0, 0]}}, "segments": {},
+                 "pose": {{"type": "arc", "radius": 1, "angle": 90}},
+                 "material": {{"stretch_shear": 1e5, "bend_twist": 1, "line_density": 1}}}}],
+      "constraints": [{{"type": "clamp", "vertices": ["rod:start", "rod:end"]}}],
+      "analysis": {{"type": "static"}}
+    }})",
+                                            n));
+    const Model& m = s.model();
+    const auto [a, b] = m.joint_frames[n / 2];
+    const Quatd r = s.state().frame_rotation[b] * conj(s.state().frame_rotation[a] * m.joint_rest_rotation[n / 2]);
+    convergence.add(n, 0.5 * m.joint_stiffness[n / 2] * norm(imag(r)) - 1);
+  }
+  convergence.expect_second_order("moment");
+  EXPECT_NEAR(convergence.extrapolated(100, 200), 0, 1e-5);
+}
+
+// A branch or a corner beyond the first segment says nothing about the tangent at the clamp.
+TEST(Clamp, TangentIsNotMisledByBranchesAndCorners) {
+  const Simulation branch = settle(R"({
+    "materials": {"m": {"stretch_shear": 1e5, "bend_twist": 1, "line_density": 1}},
+    "rods": [{"name": "r", "shape": {"type": "line", "from": [0, 0, 0], "to": [1, 0, 0]}, "segments": 10, "material": "m"},
+             {"name": "b", "shape": {"type": "line", "from": [0.1, 0, 0], "to": [0.1, 0.5, 0]}, "segments": 5, "material": "m"}],
+    "welds": [{"vertices": ["r:1", "b:start"]}],
+    "constraints": [{"type": "clamp", "vertices": "r:start", "tangent": [1, 0, 0]}],
+    "analysis": {"type": "static"}
+  })");
+  EXPECT_NEAR(norm(branch.state().vertex_position[10] - Vec3d{1, 0, 0}), 0, 1e-9);
+  const Simulation corner = settle(R"({
+    "rods": [{"name": "r", "shape": {"type": "points", "points": [[0, 0, 0], [1, 0, 0], [1, 1, 0], [1, 2, 0]]},
+              "material": {"stretch_shear": 1e5, "bend_twist": 1, "line_density": 1}}],
+    "constraints": [{"type": "clamp", "vertices": "r:start", "tangent": [1, 0, 0]}],
+    "analysis": {"type": "static"}
+  })");
+  EXPECT_NEAR(norm(corner.state().vertex_position[1] - Vec3d{1, 0, 0}), 0, 1e-9);
+}
+
+TEST(Statics, OfARodThatNothingHoldsFailLoudly) {
+  Simulation s(Scene::parse(R"({
+    "rods": [{"name": "r", "shape": {"type": "line", "from": [0, 0, 0], "to": [1, 0, 0]}, "segments": 10,
+              "material": {"stretch_shear": 1e3, "bend_twist": 1, "line_density": 0.1}}],
+    "forces": [{"type": "force", "vertices": "r:end", "force": [0, -0.1, 0]}],
+    "analysis": {"type": "static"}
+  })"));
+  EXPECT_THROW(s.step(), RunError);
+}
+
 }  // namespace
 }  // namespace osier::test

@@ -236,7 +236,8 @@ void StableCosserat<T>::update_segments(const Model& m, const Control& c, int co
   const JointSide<T> none{{T(0), T(0), T(0), T(0)}, T(-1), segment[0]};
   for (Index j = 0; j < most; ++j) {
     for (int i = 0; i < Block::kSize; ++i) {
-      const JointSide<T>& side = j < joints[i] ? w_.joint_side[static_cast<std::size_t>(first[i] + j)] : none;
+      const JointSide<T>& side =
+          j < joints[i] ? w_.joint_side[static_cast<std::size_t>(first[i]) + static_cast<std::size_t>(j)] : none;
       Block::put(block.other, i, w_.q[side.other]);
       Block::put(block.target, i, side.target);
       block.bound[i] = side.bound;
