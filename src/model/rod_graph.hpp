@@ -88,7 +88,7 @@ State initial_state(const RodGraph& graph, const Model& model);
 /// between those segments there. Returns the anchor's frame index; the caller sets its rotation in the state.
 /// Second order where freezing the segment's own frame would be first order.
 struct ClampResult {
-  Index anchor = -1;  ///< stays -1 when nothing at the vertex can bend
+  Index anchor = -1;                   ///< stays -1 when nothing at the vertex can bend
   Quatd rotation;                      ///< at rest
   std::vector<Index> half_joints;      ///< new
   std::vector<Index> replaced_joints;  ///< switched off while the clamp holds
