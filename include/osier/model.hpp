@@ -50,6 +50,7 @@ struct Model {
   std::vector<std::uint8_t> segment_alive;
 
   Index anchor_count = 0;
+  std::vector<Index> anchor_vertex;  ///< the vertex each anchor clamps
 
   std::vector<std::array<Index, 2>> joint_frames;
   std::vector<Quatd> joint_rest_rotation;    ///< q0 = conj(qa) qb at rest

@@ -139,6 +139,7 @@ ClampResult add_clamp(Model& m, const RodGraph& graph, const State& state, Index
   if (segments_here.empty()) return result;
   result.anchor = m.frame_count();
   m.anchor_count += 1;
+  m.anchor_vertex.push_back(vertex);
   // The frame at the vertex itself, half a joint away from the first segment's: halfway to its neighbour at the vertex, or
   // extrapolated from its neighbour beyond. At rest for the joints, in the pose for what is held.
   const Index first = segments_here.front();

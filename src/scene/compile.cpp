@@ -335,14 +335,22 @@ void Compiler::bind() {
     if (f) f->bind(lookup, problems_);
   if (dynamic_cast<const StaticAnalysis*>(spec_.analysis.get())) check_statics();
   for (const ProbeSpec& p : spec_.probes) {
-    if (!p.vertex.empty() + !p.segment.empty() + !p.joint.empty() != 1) continue;  // said when it was read
+    if (!p.vertex.empty() + !p.segment.empty() + !p.joint.empty() + !p.clamp.empty() != 1) continue;  // said when it was read
+    if (!p.clamp.empty()) {
+      const Index v = lookup.find_one(p.clamp, Element::vertex, problems_);
+      const auto& clamped = setup_.model.anchor_vertex;
+      if (v >= 0 && std::find(clamped.begin(), clamped.end(), v) == clamped.end())
+        problems_.add(p.where + "/clamp", fmt::format("vertex {} has no clamp", v), "name a vertex that a `clamp` holds");
+      setup_.probes.push_back({p.name, Element::vertex, v, true});
+      continue;
+    }
     const Element kind = !p.vertex.empty() ? Element::vertex : !p.segment.empty() ? Element::segment : Element::joint;
     const Selection& selection = kind == Element::vertex ? p.vertex : kind == Element::segment ? p.segment : p.joint;
     const Index element = lookup.find_one(selection, kind, problems_);
     if (kind == Element::joint && element >= 0 && !setup_.model.joint_alive[element])
       problems_.add(p.where + "/joint", fmt::format("joint {} is replaced by a clamp at its vertex", element),
                     "probe a neighbouring joint or segment");
-    setup_.probes.push_back({p.name, kind, element});
+    setup_.probes.push_back({p.name, kind, element, false});
   }
 }
 

@@ -15,6 +15,7 @@ struct Probe {
   std::string name;
   Element kind;
   Index element;
+  bool clamp = false;  ///< the clamp at that vertex
 };
 
 struct Setup {

@@ -148,12 +148,12 @@ struct FractureSpec {
 
 struct ProbeSpec {
   std::string name;
-  Selection vertex, segment, joint;
+  Selection vertex, segment, joint, clamp;
   std::string where;
   static const char* kind() { return "probe"; }
   static const char* help() {
     return "Columns of `probes.csv`. A vertex gives position and velocity; a segment its frame, section force and tension; a "
-           "joint its moment and bending angle.";
+           "joint its moment and bending angle; a clamp its moment.";
   }
   template <class F>
   void fields(F& f) {
@@ -162,7 +162,8 @@ struct ProbeSpec {
     f("vertex", vertex, "One vertex: x y z [m], vx vy vz [m/s]");
     f("segment", segment, "One segment: frame qx qy qz qw, force fx fy fz [N] in world axes, tension [N]");
     f("joint", joint, "One joint: moment mx my mz [N·m] in world axes, angle [rad] away from rest");
-    f.exactly_one({"vertex", "segment", "joint"});
+    f("clamp", clamp, "One clamped vertex: moment mx my mz [N·m] that the clamp exerts on the rod, world axes");
+    f.exactly_one({"vertex", "segment", "joint", "clamp"});
   }
 };
 

@@ -31,6 +31,15 @@ Vec3d joint_moment(const Model& m, const State& state, Index j) {
   return bend_twist::gradient_wb(m.joint_stiffness[j], joint_deviation(m, state, j));
 }
 
+Vec3d clamp_moment(const Model& m, const State& state, Index vertex) {
+  Vec3d moment;
+  for (Index anchor = 0; anchor < m.anchor_count; ++anchor) {
+    if (m.anchor_vertex[anchor] != vertex) continue;
+    for (Index e : m.frame_joints.of(m.segment_count() + anchor)) moment -= joint_moment(m, state, e / 2);
+  }
+  return moment;
+}
+
 double joint_angle(const Model& m, const State& state, Index j) {
   const Quatd r = joint_deviation(m, state, j);
   return 2 * std::atan2(norm(imag(r)), std::abs(r.w));

@@ -14,6 +14,8 @@ double segment_strain(const Model& model, const State& state, Index segment);
 Vec3d section_force(const Model& model, const State& state, Index segment);
 /// Elastic moment that the second segment's side exerts across the joint, world axes [N m].
 Vec3d joint_moment(const Model& model, const State& state, Index joint);
+/// Elastic moment that the clamp at a vertex exerts on the rod, world axes [N m].
+Vec3d clamp_moment(const Model& model, const State& state, Index vertex);
 /// Angle away from the rest rotation [rad].
 double joint_angle(const Model& model, const State& state, Index joint);
 

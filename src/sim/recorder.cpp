@@ -30,6 +30,7 @@ static std::string probe_header(const Setup& setup) {
     if (p.kind == Element::vertex) columns = {"x", "y", "z", "vx", "vy", "vz"};
     if (p.kind == Element::segment) columns = {"qx", "qy", "qz", "qw", "fx", "fy", "fz", "tension"};
     if (p.kind == Element::joint) columns = {"mx", "my", "mz", "angle"};
+    if (p.clamp) columns = {"mx", "my", "mz"};
     for (const char* c : columns) header += fmt::format(",{}.{}", p.name, c);
   }
   return header;
@@ -88,7 +89,10 @@ void Recorder::probe_line(const Simulation& simulation) {
     for (double v : values) fmt::print(probes_.get(), ",{:.17g}", v);
   };
   for (const Probe& p : setup_.probes) {
-    if (p.kind == Element::vertex) {
+    if (p.clamp) {
+      const Vec3d moment = clamp_moment(m, s, p.element);
+      put({moment.x, moment.y, moment.z});
+    } else if (p.kind == Element::vertex) {
       const Vec3d &x = s.vertex_position[p.element], &v = s.vertex_velocity[p.element];
       put({x.x, x.y, x.z, v.x, v.y, v.z});
     } else if (p.kind == Element::segment) {

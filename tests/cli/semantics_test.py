@@ -427,6 +427,15 @@ class Analysis(CliTest):
                 else:
                     self.assertEqual(result.code, BAD_INPUT, result)
 
+    def test_a_clamp_reports_the_root_moment(self):
+        scene = beam(constraints=[{"type": "clamp", "vertices": "a:start"}], analysis={"type": "static"}, solver={"name": "newton"},
+                     forces=[{"type": "force", "vertices": "a:end", "force": [0, -1e-3, 0]}],
+                     probes=[{"name": "root", "clamp": "a:start"}, {"name": "tip", "vertex": "a:end"}])
+        probes = self.probes(scene)
+        self.assertAlmostEqual(probes["root.mz"][-1], 1e-3 * probes["tip.x"][-1], delta=1e-9)  # load times lever
+        self.assertAlmostEqual(probes["root.mx"][-1], 0, delta=1e-12)
+        self.assertIn("has no clamp", self.check(beam(probes=[{"name": "root", "clamp": "a:end"}])).err)
+
     def test_two_probes_of_one_name_are_refused(self):
         self.assert_refused(beam(probes=[{"name": "p", "vertex": 0}, {"name": "p", "vertex": 1}]), {"/probes/1/name": "twice"})
 
