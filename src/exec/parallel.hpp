@@ -17,9 +17,10 @@ class Executor {
 
   int threads() const { return threads_; }
 
+  /// `weight`: how many elements one item stands for.
   template <class F>
-  void for_each(std::size_t n, const F& f) const {
-    if (threads_ == 1 || n < kSerialBelow) {
+  void for_each(std::size_t n, const F& f, std::size_t weight = 1) const {
+    if (threads_ == 1 || n * weight < kSerialBelow) {
       for (std::size_t i = 0; i < n; ++i) f(i);
       return;
     }

@@ -279,12 +279,15 @@ void StableCosserat<T>::sweep_once(const Model& m, const Control& c) {
       }
       for (Index color = 0; color < m.segment_colors.count(); ++color) {
         const auto list = m.segment_colors.of(color);
-        executor_.for_each(blocks(list.size()), [&](std::size_t block) {
-          const auto part = list.subspan(block * kBlock);
-          const int count = static_cast<int>(std::min<std::size_t>(kBlock, part.size()));
-          update_segments<kAxial, kLambda>(
-              m, c, count, [part](int i) { return part[static_cast<std::size_t>(i)]; }, w_.q.data());
-        });
+        executor_.for_each(
+            blocks(list.size()),
+            [&](std::size_t block) {
+              const auto part = list.subspan(block * kBlock);
+              const int count = static_cast<int>(std::min<std::size_t>(kBlock, part.size()));
+              update_segments<kAxial, kLambda>(
+                  m, c, count, [part](int i) { return part[static_cast<std::size_t>(i)]; }, w_.q.data());
+            },
+            kBlock);
       }
       break;
     case Order::jacobi:
@@ -293,12 +296,15 @@ void StableCosserat<T>::sweep_once(const Model& m, const Control& c) {
         else w_.u_next[v] = w_.u[v];
       });
       w_.u.swap(w_.u_next);
-      executor_.for_each(blocks(w_.segment.size()), [&](std::size_t block) {
-        const Index first = static_cast<Index>(block) * kBlock;
-        const int count = std::min<Index>(kBlock, m.segment_count() - first);
-        update_segments<kAxial, kLambda>(
-            m, c, count, [first](int i) { return first + i; }, w_.q_next.data());
-      });
+      executor_.for_each(
+          blocks(w_.segment.size()),
+          [&](std::size_t block) {
+            const Index first = static_cast<Index>(block) * kBlock;
+            const int count = std::min<Index>(kBlock, m.segment_count() - first);
+            update_segments<kAxial, kLambda>(
+                m, c, count, [first](int i) { return first + i; }, w_.q_next.data());
+          },
+          kBlock);
       for (std::size_t f = w_.segment.size(); f < w_.q.size(); ++f) w_.q_next[f] = w_.q[f];
       w_.q.swap(w_.q_next);
       break;
