@@ -27,11 +27,11 @@ struct OrientationProblem {
   T s;         ///< |v||eta|
 };
 
-/// q(lambda) = v b eta + lambda b, normalised  [SCR Eq. 18, VSCR Eq. 28; the denominator only scales]. Divided by lambda first:
-/// the product would overflow float for a concrete column in SI units.
+/// Direction of q(lambda), b + v b eta/lambda  [SCR Eq. 18, VSCR Eq. 28; the denominator only scales]. Divided by lambda: the
+/// product as printed would overflow float for a concrete column in SI units.
 template <class T>
-OSIER_FN Quat<T> orientation_at(const OrientationProblem<T>& o, T lambda) {
-  return normalized(o.b + (T(1) / lambda) * o.Sb);
+OSIER_FN Quat<T> orientation_direction(const OrientationProblem<T>& o, T lambda) {
+  return o.b + (T(1) / lambda) * o.Sb;
 }
 
 /// Hard case: no root above s. The + part of the current q completes b-/(2 s) to a unit.

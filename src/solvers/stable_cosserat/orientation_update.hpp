@@ -99,7 +99,7 @@ OSIER_FN T iterate_lambda(const OrientationProblem<T>& o, T norm_b, T& gamma) {
   using std::sqrt;
   const T clamped = gamma < T(1e-3) ? T(1e-3) : (gamma > T(1) ? T(1) : gamma);
   T lambda = o.s + clamped * norm_b;
-  lambda = sqrt(lambda * norm(o.b + (T(1) / lambda) * o.Sb) + o.s * o.s);  // = |v b eta + lambda b|, without overflow
+  lambda = sqrt(lambda * norm(orientation_direction(o, lambda)) + o.s * o.s);  // = |v b eta + lambda b|, without overflow
   gamma = (lambda - o.s) / norm_b;
   return lambda;
 }
@@ -113,7 +113,7 @@ OSIER_FN Quat<T> solve_orientation(const OrientationProblem<T>& o, T& gamma, boo
     constexpr T tiny = std::numeric_limits<T>::min();
     const T norm_b = norm(o.b);
     const T lambda = kLambda == Lambda::approx ? o.s + norm_b : iterate_lambda(o, norm_b, gamma);
-    const Quat<T> n = o.b + (T(1) / lambda) * o.Sb;
+    const Quat<T> n = orientation_direction(o, lambda);
     const T size = norm(n);
     degenerate = (norm_b <= tiny) | (size <= tiny);
     return (T(1) / size) * n;
