@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include "sim/measure.hpp"
+#include "sim/probes.hpp"
 
 namespace osier {
 
@@ -25,14 +25,7 @@ static void flush(std::FILE* file, const char* name) {
 
 static std::string probe_header(const Setup& setup) {
   std::string header = "time";
-  for (const Probe& p : setup.probes) {
-    std::vector<const char*> columns;
-    if (p.kind == Element::vertex) columns = {"x", "y", "z", "vx", "vy", "vz"};
-    if (p.kind == Element::segment) columns = {"qx", "qy", "qz", "qw", "fx", "fy", "fz", "tension"};
-    if (p.kind == Element::joint) columns = {"mx", "my", "mz", "angle"};
-    if (p.clamp) columns = {"mx", "my", "mz"};
-    for (const char* c : columns) header += fmt::format(",{}.{}", p.name, c);
-  }
+  for (const std::string& column : probe_columns(setup)) header += "," + column;
   return header;
 }
 
@@ -82,28 +75,9 @@ void Recorder::diagnostics_line(const Simulation& simulation) {
 }
 
 void Recorder::probe_line(const Simulation& simulation) {
-  const State& s = simulation.state();
-  const Model& m = simulation.model();
-  fmt::print(probes_.get(), "{:.9g}", s.time);
-  const auto put = [&](std::initializer_list<double> values) {
-    for (double v : values) fmt::print(probes_.get(), ",{:.17g}", v);
-  };
-  for (const Probe& p : setup_.probes) {
-    if (p.clamp) {
-      const Vec3d moment = clamp_moment(m, s, p.element);
-      put({moment.x, moment.y, moment.z});
-    } else if (p.kind == Element::vertex) {
-      const Vec3d &x = s.vertex_position[p.element], &v = s.vertex_velocity[p.element];
-      put({x.x, x.y, x.z, v.x, v.y, v.z});
-    } else if (p.kind == Element::segment) {
-      const Quatd& q = s.frame_rotation[p.element];
-      const Vec3d f = section_force(m, s, p.element);
-      put({q.x, q.y, q.z, q.w, f.x, f.y, f.z, dot(f, director3(q))});
-    } else {
-      const Vec3d moment = joint_moment(m, s, p.element);
-      put({moment.x, moment.y, moment.z, joint_angle(m, s, p.element)});
-    }
-  }
+  fmt::print(probes_.get(), "{:.9g}", simulation.state().time);
+  probe_values(setup_, simulation, probe_values_);
+  for (double v : probe_values_) fmt::print(probes_.get(), ",{:.17g}", v);
   fmt::print(probes_.get(), "\n");
 }
 

@@ -1,0 +1,44 @@
+#include "validate/relax.hpp"
+
+#include <fmt/format.h>
+
+namespace osier::validate {
+
+bool is_static(const Json& scene) {
+  const auto analysis = scene.find("analysis");
+  return analysis != scene.end() && analysis->is_object() && analysis->value("type", "") == "static";
+}
+
+Json as_dynamics(Json scene, const Schedule& schedule) {
+  if (!is_static(scene)) return scene;
+  scene["analysis"] = {{"type", "dynamic"}, {"step", schedule.step}, {"duration", schedule.duration}};
+  scene.erase("solver");
+  Json& forces = scene["forces"];
+  if (!forces.is_array()) forces = Json::array();
+  forces.push_back({{"type", "drag"}, {"rate", schedule.drag_rate}});
+  return scene;
+}
+
+Json with_four_sweeps(Json scene) {
+  scene = as_dynamics(std::move(scene), {});
+  // Other settings of the method, such as how lambda is found, belong to the case and stay.
+  Json solver = scene.value("solver", Json::object());
+  if (!solver.is_object() || solver.value("name", "stable_cosserat") != "stable_cosserat") solver = Json::object();
+  for (const char* key : {"tolerance", "max_iterations"}) solver.erase(key);
+  solver["name"] = "stable_cosserat";
+  solver["iterations"] = 4;
+  scene["solver"] = solver;
+  for (const char* key : {"tolerance", "iterations"}) scene["analysis"].erase(key);
+  return scene;
+}
+
+std::string four_sweeps_protocol() {
+  const Schedule s;
+  return fmt::format(
+      "The column \"4 sweeps\" is the error of the same quantity when `stable_cosserat` runs the same problem with the four sweeps "
+      "per step of its paper. Statics become dynamics for that: full load from the start, step {:g} s, drag {:g}/s, {:g} s of "
+      "simulated time; what has not settled by then counts as error.",
+      s.step, s.drag_rate, s.duration);
+}
+
+}  // namespace osier::validate

@@ -1,0 +1,25 @@
+// How numbers and verdicts are written, for the terminal, Markdown and HTML alike.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "osier/validate.hpp"
+
+namespace osier::validate {
+
+const char* verdict_word(Verdict verdict);
+std::string value_text(const std::optional<double>& v);
+std::string error_text(const std::optional<double>& v);
+std::string order_text(const std::optional<double>& v);
+
+inline std::vector<std::string> column_heads() {
+  return {"quantity", "N", "reference", "computed", "error", "allowed", "order", "4 sweeps", "result"};
+}
+std::vector<std::string> row_cells(const ValidationRow& row);
+
+/// "41 passed, 2 failed, ..."
+std::string summary_text(const Validation& result);
+
+}  // namespace osier::validate
