@@ -27,7 +27,7 @@ int run(Options& o) {
   if (o.validate.cases.empty())
     throw InputError({{"scenes/validation", "is not found from here or from the program", "name the folder with --cases"}});
   if (o.list) return list(o.validate);
-  o.validate.sweeps = !o.quick;
+  o.validate.sweeps = !o.quick && !o.validate.fast;
   Progress progress("validation", o.quiet, "run");
   o.validate.progress = [&](int done, int jobs, double ms) { progress.update(done, jobs, ms); };
   const Validation result = run_validation(o.validate);
@@ -51,7 +51,7 @@ Command add_validate(CLI::App& app) {
   sub->add_option("--threads", o->validate.threads, "Cases that run at the same time (default: all cores)")
       ->check(CLI::Range(1, 1024));
   sub->add_flag("--list", o->list, "List the cases instead of running them");
-  sub->add_flag("--fast", o->validate.fast, "Only the coarse resolutions that are quick");
+  sub->add_flag("--fast", o->validate.fast, "Only the coarse resolutions that are quick, without the four-sweeps column");
   sub->add_flag("--no-sweeps", o->quick, "Leave out the column with four sweeps per step");
   sub->add_flag("--quiet", o->quiet, "No progress");
   return {sub, [o] { return run(*o); }};

@@ -23,7 +23,8 @@ class Progress {
     drawn_ = now;
     const double elapsed = std::chrono::duration<double>(now - start_).count();
     const double left = elapsed / frame * (frames - frame);
-    const std::string text = fmt::format("{} {} {}/{}  {:.2f} ms/{}  ETA {}", name_, unit_, frame, frames, ms, unit_, duration(left));
+    const std::string text =
+        fmt::format("{} {} {}/{}  {:.2f} ms/{}  ETA {}", name_, unit_, frame, frames, ms, unit_, duration(left));
     if (terminal_) {
       constexpr int kWidth = 28;
       const int filled = frames > 0 ? static_cast<int>(static_cast<long>(kWidth) * frame / frames) : kWidth;

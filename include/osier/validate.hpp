@@ -45,7 +45,7 @@ struct ValidationCase {
 struct Validation {
   std::string version;
   std::string solver;    ///< the one asked for, or empty: each case's own
-  std::string protocol;  ///< how statics were done where the solver cannot, and the four-sweeps runs
+  std::string protocol;  ///< how statics were done where a solver has none; lines of text
   bool fast = false;
   double seconds = 0;
   std::vector<ValidationCase> cases;
@@ -55,12 +55,12 @@ struct Validation {
 };
 
 struct ValidateOptions {
-  std::filesystem::path cases;     ///< folder of the case files
-  std::vector<std::string> names;  ///< empty: all
-  std::string solver;              ///< empty: each case's own
-  int threads = 0;                 ///< 0: all cores
-  bool fast = false;               ///< only the resolutions a case marks as fast
-  bool sweeps = true;              ///< whether to run the four-sweeps column
+  std::filesystem::path cases;                                  ///< folder of the case files
+  std::vector<std::string> names;                               ///< empty: all
+  std::string solver;                                           ///< empty: each case's own
+  int threads = 0;                                              ///< 0: all cores
+  bool fast = false;                                            ///< only the resolutions a case marks as fast
+  bool sweeps = true;                                           ///< whether to run the four-sweeps column
   std::function<void(int done, int jobs, double ms)> progress;  ///< `ms`: of the job just done
 };
 

@@ -45,11 +45,12 @@ const Formula* Allowance::find(std::optional<int> resolution) const {
   return it == at.end() ? nullptr : &it->second;
 }
 
-std::vector<std::optional<int>> CaseSpec::resolutions(const RunSpec& run, bool fast) const {
+std::vector<std::optional<int>> CaseSpec::resolutions(const RunSpec& run, bool only_fast) const {
   if (!resolution) return {std::nullopt};
   std::vector<std::optional<int>> out;
   for (int n : run.resolutions.empty() ? resolution->values : run.resolutions)
-    if (!fast || std::find(resolution->fast.begin(), resolution->fast.end(), n) != resolution->fast.end()) out.emplace_back(n);
+    if (!only_fast || std::find(resolution->fast.begin(), resolution->fast.end(), n) != resolution->fast.end())
+      out.emplace_back(n);
   return out;
 }
 
@@ -154,7 +155,8 @@ std::vector<fs::path> case_files(const fs::path& folder) {
   std::error_code error;
   for (const fs::directory_entry& entry : fs::directory_iterator(folder, error))
     if (entry.path().extension() == ".json") files.push_back(entry.path());
-  if (error) throw InputError({{folder.string(), "cannot be read: " + error.message(), "name a folder of case files with --cases"}});
+  if (error)
+    throw InputError({{folder.string(), "cannot be read: " + error.message(), "name a folder of case files with --cases"}});
   if (files.empty()) throw InputError({{folder.string(), "has no case files", "name a folder of case files with --cases"}});
   std::sort(files.begin(), files.end(), natural_less);
   return files;

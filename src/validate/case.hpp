@@ -107,7 +107,7 @@ struct ResolutionSpec {
 struct RunSpec {
   std::string name, needs;
   std::map<std::string, Formula> parameters;
-  RawJson scene;
+  RawJson scene, instruments, experiment;
   std::vector<int> resolutions;
   std::vector<ExpectSpec> expect;
   std::string where;
@@ -120,6 +120,8 @@ struct RunSpec {
     f("needs", needs, "What the engine lacks to run it; then it is listed but not run");
     f("parameters", parameters, "Parameters of this run, over those of the case");
     f("scene", scene, "JSON merge patch on the case's scene");
+    f("instruments", instruments, "Instead of the case's");
+    f("experiment", experiment, "Instead of the case's");
     f("resolutions", resolutions, "Some of the case's resolutions, where not all make sense", {.min = 1});
     f("expect", expect, "Expectations besides those of the case");
   }
@@ -130,7 +132,7 @@ struct CaseSpec {
   std::map<std::string, Formula> parameters;
   std::optional<ResolutionSpec> resolution;
   RawJson scene, instruments, experiment;
-  bool sweeps = true;
+  bool sweeps = true, fast = false;
   std::vector<ExpectSpec> expect;
   std::vector<RunSpec> runs;
   std::filesystem::path file;
@@ -149,13 +151,14 @@ struct CaseSpec {
     f("scene", scene, "The scene; any text `=...` is an expression, `{...}` in other texts a whole number");
     f("instruments", instruments, "What looks on during the run, besides the scene's probes");
     f("experiment", experiment, "What is done with the scene, if not simply run to its end");
+    f("fast", fast, "Whether `--fast` runs it, for a case without resolutions");
     f("sweeps", sweeps, "Whether the run with four sweeps per step means anything here");
     f("expect", expect, "Expectations of every run");
     f("runs", runs, "Variants; one without name when left out");
   }
 
   /// Resolutions of a run; a single empty one when the case has none.
-  std::vector<std::optional<int>> resolutions(const RunSpec& run, bool fast) const;
+  std::vector<std::optional<int>> resolutions(const RunSpec& run, bool only_fast) const;
   std::vector<const ExpectSpec*> expectations(const RunSpec& run) const;
 };
 

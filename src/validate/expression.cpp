@@ -60,8 +60,8 @@ double evaluate(const std::string& text, const Values& values) {
       std::vector<std::string> names;
       for (const auto& [key, unused] : values) names.push_back(key);
       const std::string guess = closest(name, names);
-      throw ExpressionError(fmt::format("`{}` is unknown", name), guess.empty() ? "known here: " + shorten(join(names, ", "), 300)
-                                                                                : "did you mean `" + guess + "`?");
+      throw ExpressionError(fmt::format("`{}` is unknown", name),
+                            guess.empty() ? "known here: " + shorten(join(names, ", "), 300) : "did you mean `" + guess + "`?");
     }
     used[name] = known->second;
   }

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "solvers/solver.hpp"
+
 namespace osier::validate {
 
 bool is_static(const Json& scene) {
@@ -32,13 +34,46 @@ Json with_four_sweeps(Json scene) {
   return scene;
 }
 
-std::string four_sweeps_protocol() {
+static bool can_solve_statics(const std::string& solver) {
+  for (const auto& entry : registry<SolverSettings>()) {
+    if (solver != entry.name) continue;
+    const Json defaults = Json::object();
+    Problems ignored;
+    JsonReader reader(defaults, "", ignored);
+    return entry.read(reader)->can_solve_statics();
+  }
+  return false;
+}
+
+Json with_solver(Json scene, const std::string& solver) {
+  if (!can_solve_statics(solver)) scene = as_dynamics(std::move(scene), {});
+  scene["solver"] = {{"name", solver}};
+  if (!is_static(scene))
+    for (const char* key : {"tolerance", "iterations"}) scene["analysis"].erase(key);
+  return scene;
+}
+
+static std::string schedule_text() {
   const Schedule s;
   return fmt::format(
-      "The column \"4 sweeps\" is the error of the same quantity when `stable_cosserat` runs the same problem with the four sweeps "
-      "per step of its paper. Statics become dynamics for that: full load from the start, step {:g} s, drag {:g}/s, {:g} s of "
-      "simulated time; what has not settled by then counts as error.",
+      "full load from the start, step {:g} s, drag {:g}/s, {:g} s of simulated time; what has not settled by then "
+      "counts as error",
       s.step, s.drag_rate, s.duration);
+}
+
+std::string solver_protocol(const std::string& solver) {
+  if (can_solve_statics(solver)) return fmt::format("Every case is run by `{}` with its default settings.", solver);
+  return fmt::format(
+      "Every case is run by `{}` with its default settings. It has no statics, so static cases are run as dynamics: {}.", solver,
+      schedule_text());
+}
+
+std::string four_sweeps_protocol() {
+  return fmt::format(
+      "The column \"4 sweeps\" is the error of the same quantity when `stable_cosserat` runs the same problem with the four "
+      "sweeps "
+      "per step of its paper. Statics become dynamics for that: {}.",
+      schedule_text());
 }
 
 }  // namespace osier::validate

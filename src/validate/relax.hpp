@@ -10,8 +10,8 @@ namespace osier::validate {
 /// One schedule for every static case, so that nobody can tune it case by case.
 struct Schedule {
   double step = 1e-3;    ///< [s]
-  double duration = 2;   ///< [s]
-  double drag_rate = 5;  ///< mass-proportional [1/s]
+  double duration = 20;  ///< [s]
+  double drag_rate = 1;  ///< mass-proportional [1/s]
 };
 
 bool is_static(const Json& scene);
@@ -22,6 +22,10 @@ Json as_dynamics(Json scene, const Schedule& schedule);
 /// The paper's way: Stable Cosserat Rods with four sweeps per step.
 Json with_four_sweeps(Json scene);
 
+/// The scene with another solver and its default settings; as dynamics where that solver cannot do statics.
+Json with_solver(Json scene, const std::string& solver);
+
 std::string four_sweeps_protocol();
+std::string solver_protocol(const std::string& solver);
 
 }  // namespace osier::validate

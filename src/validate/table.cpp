@@ -1,11 +1,12 @@
 // Results as text and as JSON.
+#include "validate/table.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "osier/validate.hpp"
-#include "validate/table.hpp"
 
 namespace osier {
 
@@ -13,10 +14,14 @@ namespace validate {
 
 const char* verdict_word(Verdict v) {
   switch (v) {
-    case Verdict::passed: return "pass";
-    case Verdict::failed: return "FAIL";
-    case Verdict::waiting: return "needs";
-    case Verdict::shown: break;
+    case Verdict::passed:
+      return "pass";
+    case Verdict::failed:
+      return "FAIL";
+    case Verdict::waiting:
+      return "needs";
+    case Verdict::shown:
+      break;
   }
   return "-";
 }
@@ -62,14 +67,15 @@ std::string pad(const std::string& text, std::size_t to, bool left) {
 
 using Cells = std::vector<std::string>;
 
-std::vector<std::size_t> column_widths(const Validation& v, const Cells& head) {
-  std::vector<std::size_t> widths;
-  for (const std::string& h : head) widths.push_back(width(h));
-  for (const ValidationCase& c : v.cases)
-    for (const ValidationRow& r : c.rows) {
-      const Cells cells = row_cells(r);
-      for (std::size_t i = 0; i < cells.size(); ++i) widths[i] = std::max(widths[i], width(cells[i]));
-    }
+std::vector<std::size_t> column_widths(const Validation& v) {
+  std::vector<std::size_t> widths(column_heads("").size(), 0);
+  const auto widen = [&](const Cells& cells) {
+    for (std::size_t i = 0; i < cells.size(); ++i) widths[i] = std::max(widths[i], width(cells[i]));
+  };
+  for (const ValidationCase& c : v.cases) {
+    widen(column_heads(c.resolution_name));
+    for (const ValidationRow& r : c.rows) widen(row_cells(r));
+  }
   return widths;
 }
 
@@ -88,11 +94,11 @@ nlohmann::ordered_json number(const std::optional<double>& v) {
 }  // namespace
 
 std::string validation_table(const Validation& v) {
-  const Cells head = column_heads();
-  const std::vector<std::size_t> widths = column_widths(v, head);
+  const std::vector<std::size_t> widths = column_widths(v);
   std::string text;
   for (const ValidationCase& c : v.cases) {
-    text += fmt::format("{}  {}{}\n{}\n", c.name, c.title, c.needs.empty() ? "" : " (needs " + c.needs + ")", line(head, widths));
+    text += fmt::format("{}  {}{}\n{}\n", c.name, c.title, c.needs.empty() ? "" : " (needs " + c.needs + ")",
+                        line(column_heads(c.resolution_name), widths));
     for (const ValidationRow& r : c.rows) {
       text += line(row_cells(r), widths);
       if (!r.note.empty() && c.needs.empty()) text += "  " + r.note;
@@ -100,7 +106,7 @@ std::string validation_table(const Validation& v) {
     }
     text += '\n';
   }
-  return text + fmt::format("{}; {:.1f} s\n", summary_text(v), v.seconds);
+  return text + v.protocol + fmt::format("{}; {:.1f} s\n", summary_text(v), v.seconds);
 }
 
 std::string validation_json(const Validation& v) {

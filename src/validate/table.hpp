@@ -14,8 +14,8 @@ std::string value_text(const std::optional<double>& v);
 std::string error_text(const std::optional<double>& v);
 std::string order_text(const std::optional<double>& v);
 
-inline std::vector<std::string> column_heads() {
-  return {"quantity", "N", "reference", "computed", "error", "allowed", "order", "4 sweeps", "result"};
+inline std::vector<std::string> column_heads(const std::string& resolution_name) {
+  return {"quantity", resolution_name, "reference", "computed", "error", "allowed", "order", "4 sweeps", "result"};
 }
 std::vector<std::string> row_cells(const ValidationRow& row);
 

@@ -52,8 +52,8 @@ void put(Values& values, const std::string& prefix, const std::vector<std::strin
   for (std::size_t i = 0; i < names.size(); ++i) values[prefix + names[i]] = numbers.at(i);
 }
 
-constexpr const char* kStateNames[] = {"time",            "energy.kinetic", "energy.stretch_shear", "energy.bend_twist",
-                                       "energy.external", "energy.total"};
+constexpr const char* kStateNames[] = {
+    "time", "energy.kinetic", "energy.stretch_shear", "energy.bend_twist", "energy.external", "energy.total"};
 
 void measure(const Simulation& simulation, const Setup& setup, Instruments& instruments, Values& values) {
   const Diagnostics d = simulation.diagnostics();
@@ -110,8 +110,12 @@ Trial make_trial(const CaseSpec& spec, const RunSpec& run, std::optional<int> re
   Json scene = spec.scene.value;
   if (!run.scene.value.is_null()) scene.merge_patch(run.scene.value);
   t.scene = fill(scene, t.parameters, in_file(spec, "/scene"), problems);
-  t.instruments = fill(spec.instruments.value, t.parameters, in_file(spec, "/instruments"), problems);
-  t.experiment = fill(spec.experiment.value, t.parameters, in_file(spec, "/experiment"), problems);
+  const auto own_or_common = [&](const RawJson& own, const RawJson& common) {
+    const RawJson& chosen = own.value.is_null() ? common : own;
+    return fill(chosen.value, t.parameters, chosen.where, problems);
+  };
+  t.instruments = own_or_common(run.instruments, spec.instruments);
+  t.experiment = own_or_common(run.experiment, spec.experiment);
   return t;
 }
 
@@ -152,7 +156,7 @@ Outcome run_trial(const Trial& trial, Mode mode, const std::string& solver) {
   try {
     Json scene = trial.scene;
     if (mode == Mode::four_sweeps) scene = with_four_sweeps(std::move(scene));
-    else if (!solver.empty()) scene["solver"] = {{"name", solver}};
+    else if (!solver.empty()) scene = with_solver(std::move(scene), solver);
     Problems problems;
     if (const std::unique_ptr<Experiment> experiment = read_experiment(trial, problems)) {
       out.solver = scene.contains("solver") ? scene["solver"].value("name", "") : std::string("stable_cosserat");

@@ -2,7 +2,6 @@
 #include "osier/validate.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <chrono>
 #include <cmath>
 #include <fmt/format.h>
@@ -19,7 +18,6 @@
 namespace osier {
 
 using namespace validate;
-namespace fs = std::filesystem;
 
 int Validation::count(Verdict verdict) const {
   int n = 0;
@@ -44,11 +42,12 @@ std::vector<Pair> make_pairs(const std::vector<CaseSpec>& cases, const ValidateO
   for (const CaseSpec& c : cases)
     for (const RunSpec& r : c.runs) {
       if (waits(c, r)) continue;
+      const std::size_t before = problems.size();
       bool first = true;
       for (const std::optional<int> n : c.resolutions(r, options.fast)) {
         Pair p;
         p.trial = make_trial(c, r, n, problems);
-        if (first && problems.empty()) check_trial(p.trial, problems);
+        if (first && problems.size() == before) check_trial(p.trial, problems);
         p.sweeps = options.sweeps && has_four_sweeps(p.trial);
         pairs.push_back(std::move(p));
         first = false;
@@ -167,7 +166,9 @@ ValidationCase judge_case(const CaseSpec& c, const std::vector<Pair>& pairs) {
   return out;
 }
 
-bool takes_part(const CaseSpec& c, bool fast) { return !fast || (c.resolution && !c.resolution->fast.empty() && c.needs.empty()); }
+bool takes_part(const CaseSpec& c, bool fast) {
+  return !fast || (c.needs.empty() && (c.resolution ? !c.resolution->fast.empty() : c.fast));
+}
 
 std::vector<CaseSpec> chosen_cases(const ValidateOptions& options, Problems& problems) {
   std::vector<CaseSpec> cases = read_cases(options.cases, options.names, problems);
@@ -198,7 +199,8 @@ Validation run_validation(const ValidateOptions& options) {
   result.version = version();
   result.solver = options.solver;
   result.fast = options.fast;
-  if (options.sweeps) result.protocol = four_sweeps_protocol();
+  if (!options.solver.empty()) result.protocol = solver_protocol(options.solver) + "\n";
+  if (options.sweeps) result.protocol += four_sweeps_protocol() + "\n";
   for (const CaseSpec& c : cases) result.cases.push_back(judge_case(c, pairs));
   result.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   return result;

@@ -11,7 +11,9 @@ class Turning final : public Instrument {
   Vec3d axis{0, 0, 1}, from{1, 0, 0};
 
   static const char* kind() { return "turning"; }
-  static const char* help() { return "Angle by which the tangent turns along a rod, summed segment by segment. Column: angle [rad]."; }
+  static const char* help() {
+    return "Angle by which the tangent turns along a rod, summed segment by segment. Column: angle [rad].";
+  }
   template <class F>
   void fields(F& f) {
     f.where(where);
