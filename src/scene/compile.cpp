@@ -164,8 +164,7 @@ void Compiler::add_rod(RodSpec& rod, std::size_t index) {
   const int joints = closed ? segments : segments - 1;
   for (int i = 0; i < joints; ++i) {
     const auto a = static_cast<std::size_t>(i), b = static_cast<std::size_t>((i + 1) % segments);
-    if (sections[a].bend_twist > 0 && sections[b].bend_twist > 0)
-      info.joints.push_back(graph_.add_joint(info.segments[a], info.segments[b]));
+    if (sections[a].bends() && sections[b].bends()) info.joints.push_back(graph_.add_joint(info.segments[a], info.segments[b]));
   }
   for (int i = 0, bad = 0; i < segments; ++i) {
     const GraphSegment& s = graph_.segments[info.segments[static_cast<std::size_t>(i)]];
@@ -254,7 +253,7 @@ void Compiler::weld() {
       for (std::size_t j = i + 1; j < k.vertices.size(); ++j)
         for (Index s : touching[k.vertices[i]])
           for (Index t : touching[k.vertices[j]]) {
-            if (!k.bend_twist && (graph_.segments[s].section.bend_twist == 0 || graph_.segments[t].section.bend_twist == 0))
+            if (!k.bend_twist && !(graph_.segments[s].section.bends() && graph_.segments[t].section.bends()))
               continue;                                                        // a cable hangs freely
             if (s == t || !joined.insert(std::minmax(s, t)).second) continue;  // welding twice is not twice as stiff
             graph_.add_joint(s, t, k.bend_twist);
@@ -273,7 +272,7 @@ void Compiler::extra_joints() {
         problems_.add(j.where + "/segments", fmt::format("names {} segments", list.size()), "name two different ones");
       continue;
     }
-    if (!j.bend_twist && (graph_.segments[list[0]].section.bend_twist == 0 || graph_.segments[list[1]].section.bend_twist == 0)) {
+    if (!j.bend_twist && !(graph_.segments[list[0]].section.bends() && graph_.segments[list[1]].section.bends())) {
       problems_.add(j.where, "a segment without bending stiffness", "give the joint its own `bend_twist`");
       continue;
     }
@@ -285,9 +284,9 @@ void Compiler::check_graph() {
   if (graph_.segments.empty() && missing_.empty()) problems_.add("", "the scene has no rods", "add `rods` or `structures`");
   for (GraphSegment& s : graph_.segments) {
     const double l = s.rest_length;
-    if (!(s.stretch_stiffness / (l * l) < 1e300 && s.section.bend_twist / l < 1e300))
+    if (!(s.stretch_stiffness.largest() / (l * l) < 1e300 && s.section.bend_twist.largest() / l < 1e300))
       problems_.add(
-          "", fmt::format("a segment of {:.3g} m with EA = {:.3g} N is beyond double arithmetic", l, s.section.stretch_shear),
+          "", fmt::format("a segment of {:.3g} m with EA = {:.3g} N is beyond double arithmetic", l, s.section.stretch_shear.d3),
           "use sensible stiffness and lengths");
     if (s.a == s.b)
       problems_.add("/welds", fmt::format("both ends of a segment become vertex {}", s.a), "weld vertices of different rods");

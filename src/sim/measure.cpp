@@ -8,10 +8,10 @@
 
 namespace osier {
 
-static Vec3d strain_vector(const Model& m, const State& state, Index s) {
+Vec3d section_strain(const Model& m, const State& state, Index s) {
   const auto [a, b] = m.segment_vertices[s];
-  return (1 / m.segment_rest_length[s]) * (state.vertex_position[b] - state.vertex_position[a]) -
-         director3(state.frame_rotation[s]);
+  const Vec3d p = (1 / m.segment_rest_length[s]) * (state.vertex_position[b] - state.vertex_position[a]);
+  return stretch_shear::local_strain(p, state.frame_rotation[s]);
 }
 
 static Quatd joint_deviation(const Model& m, const State& state, Index j) {
@@ -19,16 +19,21 @@ static Quatd joint_deviation(const Model& m, const State& state, Index j) {
   return bend_twist::deviation(state.frame_rotation[a], state.frame_rotation[b], m.joint_rest_rotation[j]);
 }
 
-double segment_strain(const Model& m, const State& state, Index s) { return norm(strain_vector(m, state, s)); }
+double segment_strain(const Model& m, const State& state, Index s) { return norm(section_strain(m, state, s)); }
 
 Vec3d section_force(const Model& m, const State& state, Index s) {
   if (!m.segment_alive[s]) return {};
-  return (m.segment_stretch_stiffness[s] / m.segment_rest_length[s]) * strain_vector(m, state, s);
+  const Vec3d k = cast<double>((1 / m.segment_rest_length[s]) * m.segment_stiffness[s]);
+  return stretch_shear::section_force(k, section_strain(m, state, s), state.frame_rotation[s]);
 }
 
 Vec3d joint_moment(const Model& m, const State& state, Index j) {
   if (!m.joint_alive[j]) return {};
-  return bend_twist::gradient_wb(m.joint_stiffness[j], joint_deviation(m, state, j));
+  const auto [a, b] = m.joint_frames[j];
+  const Quatd r = conj(state.frame_rotation[a]) * state.frame_rotation[b];
+  const Quatd K = bend_twist::stiffness4(cast<double>(m.joint_stiffness[j]));
+  return rotate(state.frame_rotation[a],
+                bend_twist::gradient_material(K, r, bend_twist::difference(K, r, m.joint_rest_rotation[j])));
 }
 
 Vec3d clamp_moment(const Model& m, const State& state, Index vertex) {
@@ -63,6 +68,12 @@ Diagnostics measure_state(const Model& m, const State& state) {
   for (Index s = 0; s < m.segment_count(); ++s) {
     if (!m.segment_alive[s]) continue;
     ++d.segments_alive;
+    if (m.segment_inertia[s].any()) {
+      const Quatd& q = state.frame_rotation[s];
+      const Vec3d w = rotate(conj(q), state.frame_velocity[s]), L = times(cast<double>(m.segment_inertia[s]), w);
+      d.kinetic += 0.5 * dot(w, L);
+      d.angular_momentum += rotate(q, L);
+    }
     d.max_stretch = std::max(d.max_stretch, segment_strain(m, state, s));
   }
   for (Index j = 0; j < m.joint_count(); ++j)

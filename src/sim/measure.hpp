@@ -10,7 +10,9 @@ namespace osier {
 
 /// |C^ss| of a segment.
 double segment_strain(const Model& model, const State& state, Index segment);
-/// EA ((x_b - x_a)/l - d3): elastic force that the part beyond b exerts on the segment, world axes [N].
+/// Shear along d1 and d2 and stretch, (x_b - x_a)/l in material axes minus e3 [-].
+Vec3d section_strain(const Model& model, const State& state, Index segment);
+/// (GA1, GA2, EA) times that strain: elastic force that the part beyond b exerts on the segment, world axes [N].
 Vec3d section_force(const Model& model, const State& state, Index segment);
 /// Elastic moment that the second segment's side exerts across the joint, world axes [N m].
 Vec3d joint_moment(const Model& model, const State& state, Index joint);

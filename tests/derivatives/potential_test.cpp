@@ -189,7 +189,7 @@ TEST(OrientationProblem, IsTheTotalEnergyUpToAConstantWhenOneFrameVaries) {
           const Quatd previous = conj(p.state.frame_rotation[a]) * p.state.frame_rotation[b];
           same_poles = same_poles &&
                        pole(at, p.model.joint_rest_rotation[e / 2]) == pole(moved, p.model.joint_rest_rotation[e / 2]) &&
-                       (p.model.joint_tau_bend[e / 2] == 0 || pole(at, previous) == pole(moved, previous));
+                       (!p.model.joint_tau[e / 2].any() || pole(at, previous) == pole(moved, previous));
         }
         const EnergyTerms after = potential.value_with_linear_torque(moved);
         const double phi = after.total() - before, rounding = 1e-13 * (after.magnitude() + o.s + norm(o.b));

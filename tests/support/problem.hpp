@@ -216,15 +216,15 @@ inline OrientationProblem<double> local_problem(const StepProblem& p, const Plac
     return (1 / m.segment_rest_length[s]) * (x[b] - x[a]);
   };
   OrientationProblem<double> o;
-  o.v = stretch_shear::orientation_pull(m.segment_stretch_stiffness[s], edge(at.x));
-  o.eta = stretch_shear::generalised_axis(m.segment_tau_stretch[s] / p.h,
+  o.v = stretch_shear::orientation_pull(m.segment_stiffness[s].d3, edge(at.x));
+  o.eta = stretch_shear::generalised_axis(m.segment_tau[s].d3 / p.h,
                                           stretch_shear::local_strain(edge(p.state.vertex_position), p.state.frame_rotation[s]));
   o.b = {0, 0, 0, 0};
   for (Index e : m.frame_joints.of(s)) {
     const Index j = e / 2, side = e % 2;
     const auto [a, b] = m.joint_frames[j];
     const Quatd previous = conj(p.state.frame_rotation[a]) * p.state.frame_rotation[b], rest = m.joint_rest_rotation[j];
-    const double k = m.joint_stiffness[j], alpha = m.joint_tau_bend[j] / p.h;
+    const double k = m.joint_stiffness[j].d3, alpha = m.joint_tau[j].d3 / p.h;
     const Quatd& other = at.q[side ? a : b];
     o.b += bend_twist::pull(other, k * (side ? rest : conj(rest)), at.q[s]);
     o.b += bend_twist::pull(other, (alpha * k) * (side ? previous : conj(previous)), at.q[s]);

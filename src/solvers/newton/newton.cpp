@@ -2,8 +2,8 @@
 // u displacement since the start of the step. One iteration: solve (H + sigma diag) (dx, w) = -g, u += t dx, q <- exp(t w/2) q.
 //
 // Deviations from a textbook Newton:
-//  0. After every trial turn the positions are solved for exactly at the new frames (Phi is quadratic in them, with a constant
-//     matrix). Otherwise a straight move of the vertices along a turning rod stretches it, and with EA >> EI/L^2 the line
+//  0. After every trial turn the positions are solved for exactly at the new frames (Phi is quadratic in them). Otherwise a
+//  straight move of the vertices along a turning rod stretches it, and with EA >> EI/L^2 the line
 //     search would creep.
 //  1. sigma grows from 0 until LDL^T has only positive pivots, so the direction always descends. Null modes (the spin of a
 //     straight cable between two pins) are met the same way. Only rotations are shifted, by sigma F l with F the largest force
@@ -46,9 +46,11 @@ class NewtonSolver final : public Solver {
     potential_.begin(m, c, state, h);
     u_.resize(state.vertex_position.size());
     for (Index v = 0; v < m.vertex_count(); ++v) u_[v] = m.vertex_alive[v] ? h * state.vertex_velocity[v] : Vec3d{};
+    frames_start_ = state.frame_rotation;
     const StepReport report = minimise(m, c, state, settings_.tolerance, settings_.max_iterations);
     state.vertex_velocity_previous = state.vertex_velocity;
     for (Index v = 0; v < m.vertex_count(); ++v) state.vertex_velocity[v] = (1 / h) * u_[v];
+    update_frame_velocity(m, frames_start_, h, state);
     return report;
   }
 
@@ -63,8 +65,9 @@ class NewtonSolver final : public Solver {
   StepReport minimise(const Model& m, const Control& c, State& state, double tolerance, int max_iterations);
   void number_unknowns(const Model& m, const Control& c);
   void assemble(const std::vector<Vec3d>& u, const std::vector<Quatd>& q);
-  /// Matrix of the positions alone; the same for x, y and z.
-  void factor_positions(const Model& m);
+  void number_positions(const Model& m);
+  /// Matrix of the positions alone; it depends on the frames only when stretching and shearing differ.
+  void factor_positions(const Model& m, const std::vector<Quatd>& q);
   void solve_positions(const Model& m, std::vector<Vec3d>& u, const std::vector<Quatd>& q);
   void set_rhs();
   bool set_direction(const Model& m, const Eigen::VectorXd& step);
@@ -89,10 +92,12 @@ class NewtonSolver final : public Solver {
   Eigen::VectorXd rhs_;
   std::vector<Index> position_unknown_;
   Eigen::SimplicialLDLT<Sparse> position_factor_;
-  bool position_solvable_ = false;
-  Eigen::Matrix<double, Eigen::Dynamic, 3> position_rhs_;
+  using PositionRows = Eigen::Matrix<double, Eigen::Dynamic, 3, Eigen::RowMajor>;
+  Index position_count_ = 0;
+  bool position_solvable_ = false, one_stiffness_ = true;
+  PositionRows position_rhs_, position_step_;
   std::vector<Vec3d> u_, gx_, gw_, dx_, w_, u_trial_, gx_trial_, gw_trial_;
-  std::vector<Quatd> q_trial_;
+  std::vector<Quatd> q_trial_, frames_start_;
   double shift_ = 0;
 };
 
@@ -115,39 +120,61 @@ void NewtonSolver::number_unknowns(const Model& m, const Control& c) {
     pattern_known_ = false;
 }
 
-void NewtonSolver::factor_positions(const Model& m) {
+void NewtonSolver::number_positions(const Model& m) {
   position_unknown_.assign(m.vertex_count(), -1);
-  Index count = 0;
+  position_count_ = 0;
   for (Index v = 0; v < m.vertex_count(); ++v)
-    if (nodes_[v].count == 3) position_unknown_[v] = count++;
+    if (nodes_[v].count == 3) position_unknown_[v] = position_count_++;
+  one_stiffness_ = true;
+  for (Index s = 0; s < m.segment_count(); ++s) one_stiffness_ = one_stiffness_ && potential_.position_stiffness(s).uniform();
+}
+
+/// One scalar per vertex when stretching and shearing are equally stiff, a 3x3 block otherwise.
+void NewtonSolver::factor_positions(const Model& m, const std::vector<Quatd>& q) {
+  const int size = one_stiffness_ ? 1 : 3;
   triplets_.clear();
+  const auto add = [&](Index row, Index col, const Mat3<double>& block) {
+    for (int i = 0; i < size; ++i)
+      for (int j = 0; j < size; ++j)
+        if (size * row + i >= size * col + j) triplets_.emplace_back(size * row + i, size * col + j, block.m[i][j]);
+  };
   for (Index v = 0; v < m.vertex_count(); ++v)
-    if (position_unknown_[v] >= 0)
-      triplets_.emplace_back(position_unknown_[v], position_unknown_[v], potential_.inertia_weight(v));
+    if (const Index i = position_unknown_[v]; i >= 0) add(i, i, identity3(potential_.inertia_weight(v)));
   for (Index s = 0; s < m.segment_count(); ++s) {
-    const double k = potential_.position_stiffness(s);
+    const PerAxis k = potential_.position_stiffness(s);
+    const Mat3<double> C = one_stiffness_ ? identity3(k.d3) : rotated_diagonal(rotation_matrix(q[s]), cast<double>(k));
     const Index a = position_unknown_[m.segment_vertices[s][0]], b = position_unknown_[m.segment_vertices[s][1]];
-    if (a >= 0) triplets_.emplace_back(a, a, k);
-    if (b >= 0) triplets_.emplace_back(b, b, k);
-    if (a >= 0 && b >= 0) triplets_.emplace_back(std::max(a, b), std::min(a, b), -k);
+    if (a >= 0) add(a, a, C);
+    if (b >= 0) add(b, b, C);
+    if (a >= 0 && b >= 0) add(std::max(a, b), std::min(a, b), -1.0 * C);
   }
-  Sparse matrix(count, count);
+  Sparse matrix(size * position_count_, size * position_count_);
   matrix.setFromTriplets(triplets_.begin(), triplets_.end());
   position_factor_.compute(matrix);
-  // Statics of a piece that nothing holds: positions are free to float, leave them to the full system.
-  position_solvable_ = count > 0 && position_factor_.info() == Eigen::Success &&
-                       position_factor_.vectorD().minCoeff() > 1e-9 * position_factor_.vectorD().maxCoeff();
+  // Statics of a piece that nothing holds: positions are free to float, leave them to the full system. Anisotropy spreads the
+  // pivots by the ratio of its stiffnesses, which may be large.
+  const double least = one_stiffness_ ? 1e-9 : 1e-13;
+  position_solvable_ = position_count_ > 0 && position_factor_.info() == Eigen::Success &&
+                       position_factor_.vectorD().minCoeff() > least * position_factor_.vectorD().maxCoeff();
 }
 
 void NewtonSolver::solve_positions(const Model& m, std::vector<Vec3d>& u, const std::vector<Quatd>& q) {
+  if (!one_stiffness_) factor_positions(m, q);
   if (!position_solvable_) return;
   potential_.gradient(u, q, gx_trial_, gw_trial_);
-  position_rhs_.resize(position_factor_.rows(), 3);
+  position_rhs_.resize(position_count_, 3);
   for (Index v = 0; v < m.vertex_count(); ++v)
     if (const Index i = position_unknown_[v]; i >= 0) position_rhs_.row(i) << -gx_trial_[v].x, -gx_trial_[v].y, -gx_trial_[v].z;
-  const Eigen::Matrix<double, Eigen::Dynamic, 3> step = position_factor_.solve(position_rhs_);
+  if (one_stiffness_) {
+    position_step_ = position_factor_.solve(position_rhs_);
+  } else {
+    const Eigen::VectorXd rhs = Eigen::Map<const Eigen::VectorXd>(position_rhs_.data(), position_rhs_.size());
+    const Eigen::VectorXd step = position_factor_.solve(rhs);
+    position_step_ = Eigen::Map<const PositionRows>(step.data(), position_count_, 3);
+  }
   for (Index v = 0; v < m.vertex_count(); ++v)
-    if (const Index i = position_unknown_[v]; i >= 0) u[v] += Vec3d{step(i, 0), step(i, 1), step(i, 2)};
+    if (const Index i = position_unknown_[v]; i >= 0)
+      u[v] += Vec3d{position_step_(i, 0), position_step_(i, 1), position_step_(i, 2)};
 }
 
 void NewtonSolver::assemble(const std::vector<Vec3d>& u, const std::vector<Quatd>& q) {
@@ -297,12 +324,12 @@ RoundingNoise rounding_noise(const Model& m, const IncrementalPotential& potenti
   RoundingNoise noise;
   for (Index s = 0; s < m.segment_count(); ++s) {
     const auto [a, b] = m.segment_vertices[s];
-    const double k = kRoundings * potential.position_stiffness(s);
+    const double k = kRoundings * potential.position_stiffness(s).largest();
     noise.edges = std::max(noise.edges, k * m.segment_rest_length[s]);
     noise.motion = std::max(noise.motion, k * std::max(norm(u[a]), norm(u[b])));
   }
   for (Index j = 0; j < m.joint_count(); ++j)
-    if (m.joint_alive[j]) noise.edges = std::max(noise.edges, kRoundings * m.joint_stiffness[j] / m.joint_length[j]);
+    if (m.joint_alive[j]) noise.edges = std::max(noise.edges, kRoundings * m.joint_stiffness[j].largest() / m.joint_length[j]);
   return noise;
 }
 
@@ -324,12 +351,13 @@ StepReport NewtonSolver::minimise(const Model& m, const Control& c, State& state
   std::vector<Quatd>& q = state.frame_rotation;
   impose(m, c, state, u_, q);
   number_unknowns(m, c);
-  factor_positions(m);
+  number_positions(m);
+  factor_positions(m, q);
   solve_positions(m, u_, q);
 
   double stiffest = 0;
   for (Index s = 0; s < m.segment_count(); ++s)
-    stiffest = std::max(stiffest, m.segment_stretch_stiffness[s] / m.segment_rest_length[s]);
+    stiffest = std::max(stiffest, m.segment_stiffness[s].largest() / m.segment_rest_length[s]);
   IncrementalPotential::Residual residual;
   double scale = 0, floor = 0;
   const auto measure = [&] {
