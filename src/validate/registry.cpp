@@ -4,7 +4,10 @@
 
 #include "validate/instrument.hpp"
 #include "validate/instruments/extent.hpp"
+#include "validate/instruments/mass.hpp"
+#include "validate/instruments/swing.hpp"
 #include "validate/instruments/turning.hpp"
+#include "validate/instruments/vibration.hpp"
 
 namespace osier {
 
@@ -13,6 +16,9 @@ std::span<const RegistryEntry<validate::Instrument>> registry<validate::Instrume
   static const std::array entries{
       registry_entry<validate::Instrument, validate::Turning>("turning", validate::Turning::help()),
       registry_entry<validate::Instrument, validate::Extent>("extent", validate::Extent::help()),
+      registry_entry<validate::Instrument, validate::Vibration>("vibration", validate::Vibration::help()),
+      registry_entry<validate::Instrument, validate::Swing>("swing", validate::Swing::help()),
+      registry_entry<validate::Instrument, validate::Mass>("mass", validate::Mass::help()),
   };
   return entries;
 }

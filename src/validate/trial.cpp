@@ -25,11 +25,11 @@ Values parameters_of(const CaseSpec& spec, const RunSpec& run, std::optional<int
 
 std::string in_file(const CaseSpec& spec, const std::string& pointer) { return spec.file.filename().string() + pointer; }
 
-Instruments read_instruments(const Trial& trial, const Scene& scene, Problems& problems) {
+Instruments read_instruments(const Json& json, const std::string& where, const Scene& scene, Problems& problems) {
   Instruments instruments;
-  if (trial.instruments.is_null()) return instruments;
-  JsonReader reader(trial.instruments, "", problems);
-  reader.read(trial.instruments, in_file(*trial.spec, "/instruments"), instruments, FieldInfo{});
+  if (json.is_null()) return instruments;
+  JsonReader reader(json, "", problems);
+  reader.read(json, where, instruments, FieldInfo{});
   for (const auto& i : instruments)
     if (i) i->prepare(scene, problems);
   std::erase(instruments, nullptr);
@@ -42,10 +42,6 @@ std::unique_ptr<Experiment> read_experiment(const Trial& trial, Problems& proble
   JsonReader reader(trial.experiment, "", problems);
   reader.read(trial.experiment, in_file(*trial.spec, "/experiment"), experiment, FieldInfo{});
   return experiment;
-}
-
-Scene parse_scene(const Trial& trial, const Json& json) {
-  return Scene::parse(json.dump(), trial.spec->name, trial.spec->file.parent_path());
 }
 
 void put(Values& values, const std::string& prefix, const std::vector<std::string>& names, const std::vector<double>& numbers) {
@@ -72,25 +68,6 @@ long step_count(const Setup& setup) {
   return dynamic_cast<const StaticAnalysis&>(*setup.spec.analysis).load_steps;
 }
 
-void run_scene_with(const Trial& trial, const Json& json, Outcome& out) {
-  const Scene scene = parse_scene(trial, json);
-  out.solver = scene.setup().spec.solver->name();
-  Problems problems;
-  Instruments instruments = read_instruments(trial, scene, problems);
-  problems.throw_if_any();
-  Simulation simulation(scene);
-  for (const auto& i : instruments) i->start(simulation);
-  out.steps = step_count(scene.setup());
-  for (long k = 0; k < out.steps; ++k) {
-    const StepReport report = simulation.step(k + 1 == out.steps);
-    out.iterations += report.iterations;
-    out.steps_not_converged += report.not_converged ? 1 : 0;
-    if (report.residual_relative >= 0) out.residual = std::max(out.residual.value_or(0), report.residual_relative);
-    for (const auto& i : instruments) i->step(simulation);
-  }
-  measure(simulation, scene.setup(), instruments, out.values);
-}
-
 std::string first_line(const InputError& e) {
   std::string text = to_string(e.problems().front());
   if (e.problems().size() > 1) text += fmt::format(" (and {} more)", e.problems().size() - 1);
@@ -98,6 +75,27 @@ std::string first_line(const InputError& e) {
 }
 
 }  // namespace
+
+void run_to_end(const Json& json, const Json& instrument_list, const std::string& where, const std::filesystem::path& folder,
+                Outcome& out) {
+  const Scene scene = Scene::parse(json.dump(), "case", folder);
+  out.solver = scene.setup().spec.solver->name();
+  Problems problems;
+  Instruments instruments = read_instruments(instrument_list, where, scene, problems);
+  problems.throw_if_any();
+  Simulation simulation(scene);
+  for (const auto& i : instruments) i->start(simulation);
+  const long steps = step_count(scene.setup());
+  out.steps += steps;
+  for (long k = 0; k < steps; ++k) {
+    const StepReport report = simulation.step(k + 1 == steps);
+    out.iterations += report.iterations;
+    out.steps_not_converged += report.not_converged ? 1 : 0;
+    if (report.residual_relative >= 0) out.residual = std::max(out.residual.value_or(0), report.residual_relative);
+    for (const auto& i : instruments) i->step(simulation);
+  }
+  measure(simulation, scene.setup(), instruments, out.values);
+}
 
 Trial make_trial(const CaseSpec& spec, const RunSpec& run, std::optional<int> resolution, Problems& problems) {
   Trial t{.spec = &spec,
@@ -122,14 +120,14 @@ Trial make_trial(const CaseSpec& spec, const RunSpec& run, std::optional<int> re
 void check_trial(const Trial& trial, Problems& problems) {
   Values values = trial.parameters;
   try {
-    const Scene scene = parse_scene(trial, trial.scene);
+    const Scene scene = Scene::parse(trial.scene.dump(), trial.spec->name, trial.spec->file.parent_path());
     const std::unique_ptr<Experiment> experiment = read_experiment(trial, problems);
     if (experiment) {
       for (const std::string& name : experiment->columns()) values[name] = 1;
     } else {
       for (const char* name : kStateNames) values[name] = 1;
       for (const std::string& name : probe_columns(scene.setup())) values[name] = 1;
-      for (const auto& i : read_instruments(trial, scene, problems))
+      for (const auto& i : read_instruments(trial.instruments, in_file(*trial.spec, "/instruments"), scene, problems))
         for (const std::string& name : i->columns()) values[i->name + "." + name] = 1;
     }
   } catch (const InputError& e) {
@@ -146,7 +144,11 @@ void check_trial(const Trial& trial, Problems& problems) {
   }
 }
 
-bool has_four_sweeps(const Trial& trial) { return trial.spec->sweeps && trial.experiment.is_null(); }
+bool has_four_sweeps(const Trial& trial) {
+  Problems ignored;
+  const std::unique_ptr<Experiment> experiment = read_experiment(trial, ignored);
+  return trial.spec->sweeps && (trial.experiment.is_null() || (experiment && experiment->runs_the_scene()));
+}
 
 Outcome run_trial(const Trial& trial, Mode mode, const std::string& solver) {
   using Clock = std::chrono::steady_clock;
@@ -160,9 +162,10 @@ Outcome run_trial(const Trial& trial, Mode mode, const std::string& solver) {
     Problems problems;
     if (const std::unique_ptr<Experiment> experiment = read_experiment(trial, problems)) {
       out.solver = scene.contains("solver") ? scene["solver"].value("name", "") : std::string("stable_cosserat");
+      problems.throw_if_any();
       put(out.values, "", experiment->columns(), experiment->examine(scene, trial.spec->file.parent_path()));
     } else {
-      run_scene_with(trial, scene, out);
+      run_to_end(scene, trial.instruments, in_file(*trial.spec, "/instruments"), trial.spec->file.parent_path(), out);
     }
   } catch (const InputError& e) {
     out.error = first_line(e);

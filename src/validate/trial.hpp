@@ -35,6 +35,11 @@ struct Outcome {
   std::string error;  ///< why there are no values, or empty
 };
 
+/// Runs a scene to its end with instruments looking on, and adds what was measured to `out`. `where` is the instruments' place in
+/// their file. Throws what goes wrong.
+void run_to_end(const Json& scene, const Json& instruments, const std::string& where, const std::filesystem::path& folder,
+                Outcome& out);
+
 enum class Mode : std::uint8_t { normal, four_sweeps };
 
 /// Never throws: what goes wrong is in `error`. `solver` replaces the scene's own when not empty.
