@@ -232,6 +232,7 @@ class StaticAnalysis final : public Analysis {
   bool ramp = true;
   double tolerance = 1e-8;
   int max_iterations = 200;
+  bool stop_at_instability = false;
   static const char* kind() { return "static"; }
   static const char* help() {
     return "Equilibrium, found in load steps; a step that does not converge is cut in halves, and the run fails if that does not "
@@ -244,6 +245,9 @@ class StaticAnalysis final : public Analysis {
     f("ramp", ramp, "Whether loads grow in proportion to the pseudo-time; `false` takes them as keyframed");
     f("tolerance", tolerance, "Largest left-over force, relative to the largest force at work", {.min = 1e-15, .max = 1});
     f("max_iterations", max_iterations, "Iterations per load step", {.min = 1});
+    f("stop_at_instability", stop_at_instability,
+      "Stops at the pseudo-time where the equilibrium becomes unstable (a buckling load), found by bisection; loads without a "
+      "potential (torques) are left out of the judgement");
   }
 };
 

@@ -63,7 +63,7 @@ void Recorder::open(const fs::path& folder, const Simulation& simulation) {
     diagnostics_.reset(
         open_csv(folder / "diagnostics.csv",
                  "time,step,kinetic,stretch_shear,bend_twist,external,total,residual,residual_relative,max_stretch,max_bend,"
-                 "px,py,pz,lx,ly,lz,iterations,vertices_alive,segments_alive"));
+                 "px,py,pz,lx,ly,lz,iterations,vertices_alive,segments_alive,unstable_modes"));
   if (setup.spec.output.probes != Rate::none && !setup.probes.empty())
     probes_.reset(open_csv(folder / "probes.csv", probe_header(setup)));
 }
@@ -77,8 +77,9 @@ void Recorder::diagnostics_line(const Simulation& simulation) {
   fmt::print(diagnostics_.get(), "{:.9g},{},{:.17g},{:.17g},{:.17g},{:.17g},{:.17g},{:.9g},{:.9g},{:.9g},{:.9g},", d.time, d.step,
              d.kinetic, d.stretch_shear, d.bend_twist, d.external, d.total(), d.residual, d.residual_relative, d.max_stretch,
              d.max_bend);
-  fmt::print(diagnostics_.get(), "{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},{},{},{}\n", d.momentum.x, d.momentum.y, d.momentum.z,
-             d.angular_momentum.x, d.angular_momentum.y, d.angular_momentum.z, d.iterations, d.vertices_alive, d.segments_alive);
+  fmt::print(diagnostics_.get(), "{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},{},{},{},{}\n", d.momentum.x, d.momentum.y,
+             d.momentum.z, d.angular_momentum.x, d.angular_momentum.y, d.angular_momentum.z, d.iterations, d.vertices_alive,
+             d.segments_alive, d.unstable_modes);
 }
 
 void Recorder::probe_line(const Simulation& simulation) {
