@@ -22,7 +22,8 @@ static Quatd joint_deviation(const Model& m, const State& state, Index j) {
 
 bool is_corner(const Model& m, Index j) {
   const Quatd& q0 = m.joint_rest_rotation[j];
-  return 2 * std::atan2(norm(imag(q0)), std::abs(q0.w)) > kCornerAngle;
+  const double angle = 2 * std::atan2(norm(imag(q0)), std::abs(q0.w));
+  return angle > (m.joint_is_clamp[j] ? 1 : 2) * kCornerAngle;
 }
 
 /// -1 for the half-joint of a clamp at a segment's second end: its frames are clamp, segment, against the segment's direction.

@@ -29,7 +29,8 @@ Vec3d joint_moment_material(const Model& model, const State& state, Index joint)
 Vec3d joint_curvature(const Model& model, const State& state, Index joint);
 /// Elastic moment that the clamp at a vertex exerts on the rod, world axes [N m].
 Vec3d clamp_moment(const Model& model, const State& state, Index vertex);
-/// Whether the joint is a corner at rest (kCornerAngle): material axes do not carry on across it.
+/// Whether the joint is a corner at rest, and so material axes do not carry on across it. Twice kCornerAngle between two
+/// segments: even a hexagon may be a sampled ring. A half-joint turns half as far.
 bool is_corner(const Model& model, Index joint);
 /// Angle away from the rest rotation [rad].
 double joint_angle(const Model& model, const State& state, Index joint);
