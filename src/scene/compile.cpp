@@ -28,6 +28,8 @@ class Compiler {
   void extra_joints();
   void check_graph();
   void bind();
+  void bind_probe(const ProbeSpec& probe, const Names& lookup);
+  void bind_place(const ProbeSpec& probe, const Names& lookup);
   Names names() const {
     return Names(graph_.rods, static_cast<Index>(graph_.vertices.size()), static_cast<Index>(graph_.segments.size()),
                  static_cast<Index>(graph_.joints.size()), missing_);
@@ -307,6 +309,12 @@ void Compiler::check_names() {
   std::set<std::string> seen;
   for (const FormatName& f : spec_.output.formats)
     if (!seen.insert(f.name).second) problems_.add(f.where, fmt::format("\"{}\" is listed twice", f.name), "keep one");
+  const auto holds_sections = [](const FormatName& f) {
+    const FormatEntry* format = find_format(f.name);
+    return !format || format->holds_sections;  // an unknown one has been reported
+  };
+  if (spec_.output.sections && std::none_of(spec_.output.formats.begin(), spec_.output.formats.end(), holds_sections))
+    problems_.add(spec_.output.where + "/sections", "no format of this run can hold them", "add `hdf5` or `vtp` to `formats`");
   seen.clear();
   for (std::size_t i = 0; i < graph_.rods.size(); ++i)
     if (const std::string& name = graph_.rods[i].name; !seen.insert(name).second)
@@ -333,24 +341,63 @@ void Compiler::bind() {
   for (auto& f : spec_.forces)
     if (f) f->bind(lookup, problems_);
   if (dynamic_cast<const StaticAnalysis*>(spec_.analysis.get())) check_statics();
-  for (const ProbeSpec& p : spec_.probes) {
-    if (!p.vertex.empty() + !p.segment.empty() + !p.joint.empty() + !p.clamp.empty() != 1) continue;  // said when it was read
-    if (!p.clamp.empty()) {
-      const Index v = lookup.find_one(p.clamp, Element::vertex, problems_);
-      const auto& clamped = setup_.model.anchor_vertex;
-      if (v >= 0 && std::find(clamped.begin(), clamped.end(), v) == clamped.end())
-        problems_.add(p.where + "/clamp", fmt::format("vertex {} has no clamp", v), "name a vertex that a `clamp` holds");
-      setup_.probes.push_back({p.name, Element::vertex, v, true});
-      continue;
-    }
-    const Element kind = !p.vertex.empty() ? Element::vertex : !p.segment.empty() ? Element::segment : Element::joint;
-    const Selection& selection = kind == Element::vertex ? p.vertex : kind == Element::segment ? p.segment : p.joint;
-    const Index element = lookup.find_one(selection, kind, problems_);
-    if (kind == Element::joint && element >= 0 && !setup_.model.joint_alive[element])
-      problems_.add(p.where + "/joint", fmt::format("joint {} is replaced by a clamp at its vertex", element),
-                    "probe a neighbouring joint or segment");
-    setup_.probes.push_back({p.name, kind, element, false});
+  for (const ProbeSpec& p : spec_.probes) bind_probe(p, lookup);
+}
+
+void Compiler::bind_probe(const ProbeSpec& p, const Names& lookup) {
+  if (p.at && !p.rod && !problems_.mentions(p.where + "/rod"))
+    problems_.add(p.where + "/at", "has no effect without `rod`", "give `rod`, or leave it out");
+  if (!p.vertex.empty() + !p.segment.empty() + !p.joint.empty() + !p.clamp.empty() + p.rod.has_value() != 1)
+    return;  // said when it was read
+  if (p.rod) {
+    bind_place(p, lookup);
+  } else if (!p.clamp.empty()) {
+    const Index v = lookup.find_one(p.clamp, Element::vertex, problems_);
+    const auto& clamped = setup_.model.anchor_vertex;
+    if (v >= 0 && std::find(clamped.begin(), clamped.end(), v) == clamped.end())
+      problems_.add(p.where + "/clamp", fmt::format("vertex {} has no clamp", v), "name a vertex that a `clamp` holds");
+    setup_.probes.push_back({p.name, ProbeKind::clamp, v});
+  } else if (!p.vertex.empty()) {
+    setup_.probes.push_back({p.name, ProbeKind::vertex, lookup.find_one(p.vertex, Element::vertex, problems_)});
+  } else if (!p.segment.empty()) {
+    setup_.probes.push_back({p.name, ProbeKind::segment, lookup.find_one(p.segment, Element::segment, problems_)});
+  } else {
+    const Index joint = lookup.find_one(p.joint, Element::joint, problems_);
+    if (joint >= 0 && !setup_.model.joint_alive[joint])
+      problems_.add(p.where + "/joint", fmt::format("joint {} is replaced by a clamp at its vertex", joint),
+                    "probe a place with `rod` and `at`, or a neighbouring joint");
+    setup_.probes.push_back({p.name, ProbeKind::joint, joint});
   }
+}
+
+/// A fraction of a rod's rest length becomes a place on one of its segments; a vertex belongs to the segment that follows it.
+void Compiler::bind_place(const ProbeSpec& p, const Names& lookup) {
+  const RodInfo* rod = lookup.find_rod(*p.rod, p.where + "/rod", problems_);
+  if (!p.at) {
+    if (!problems_.mentions(p.where + "/at")) problems_.add(p.where, "`rod` needs `at`", "give a fraction of its length, 0 to 1");
+    return;
+  }
+  if (!rod) return;
+  const std::size_t n = rod->segments.size(), vertices = rod->vertices.size();
+  bool chain = n > 0 && vertices == n + (rod->closed ? 0 : 1);
+  for (std::size_t i = 0; chain && i < n; ++i)
+    chain = setup_.model.segment_vertices[rod->segments[i]] == std::array{rod->vertices[i], rod->vertices[(i + 1) % vertices]};
+  if (!chain) {
+    problems_.add(p.where + "/rod", fmt::format("\"{}\" is a group of pieces, not one rod", shorten(*p.rod)),
+                  "name a single rod, or probe a `segment`");
+    return;
+  }
+  double length = 0;
+  for (Index s : rod->segments) length += setup_.model.segment_rest_length[s];
+  double left = *p.at * length;
+  std::size_t i = 0;
+  for (; i + 1 < n; ++i) {
+    const double l = setup_.model.segment_rest_length[rod->segments[i]];
+    if (left < (1 - 1e-9) * l) break;
+    left -= l;
+  }
+  const Index s = rod->segments[i];
+  setup_.probes.push_back({p.name, ProbeKind::place, s, std::clamp(left / setup_.model.segment_rest_length[s], 0.0, 1.0)});
 }
 
 void Compiler::run() {

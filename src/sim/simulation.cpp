@@ -8,6 +8,7 @@
 
 #include "scene/setup.hpp"
 #include "sim/measure.hpp"
+#include "sim/readout.hpp"
 #include "solvers/potential.hpp"
 
 namespace osier {
@@ -26,6 +27,7 @@ struct Simulation::Impl {
   bool breakable = false;
   bool finished = false;
   double measuring_seconds = 0;
+  SectionArrays sections;  ///< of the frame handed out last
 
   void prepare_control(double t, double ramp);
   void release(double t);
@@ -261,13 +263,22 @@ Diagnostics Simulation::diagnostics() const {
 }
 
 Frame Simulation::frame(int index) const {
-  const Impl& s = *impl_;
-  return {.index = index,
-          .time = s.state.time,
-          .vertex_position = s.state.vertex_position,
-          .vertex_velocity = s.state.vertex_velocity,
-          .segment_frame = std::span(s.state.frame_rotation).first(static_cast<std::size_t>(s.model.segment_count())),
-          .segment_alive = s.model.segment_alive};
+  Impl& s = *impl_;
+  Frame frame{.index = index,
+              .time = s.state.time,
+              .vertex_position = s.state.vertex_position,
+              .vertex_velocity = s.state.vertex_velocity,
+              .segment_frame = std::span(s.state.frame_rotation).first(static_cast<std::size_t>(s.model.segment_count())),
+              .segment_alive = s.model.segment_alive};
+  if (!s.setup->spec.output.sections) return frame;
+  s.sections.measure(s.model, s.state);
+  frame.segment_force = s.sections.segment_force;
+  frame.segment_strain = s.sections.segment_strain;
+  frame.segment_moment = s.sections.segment_moment;
+  frame.segment_curvature = s.sections.segment_curvature;
+  frame.joint_moment = s.sections.joint_moment;
+  frame.joint_curvature = s.sections.joint_curvature;
+  return frame;
 }
 
 const char* version() { return OSIER_VERSION; }
