@@ -43,10 +43,11 @@ struct Model {
   std::vector<std::uint8_t> vertex_alive;
 
   std::vector<std::array<Index, 2>> segment_vertices;
-  std::vector<double> segment_rest_length;        ///< l [m]
-  std::vector<double> segment_stretch_stiffness;  ///< k^ss = EA l [N m]
-  std::vector<double> segment_tau_stretch;        ///< Kelvin-Voigt time [s]
-  std::vector<double> segment_strain_limit;       ///< breaks at |C^ss| >= this [-]
+  std::vector<double> segment_rest_length;   ///< l [m]
+  std::vector<PerAxis> segment_stiffness;    ///< k^ss = (GA1, GA2, EA) l [N m]
+  std::vector<PerAxis> segment_tau;          ///< Kelvin-Voigt times [s]
+  std::vector<PerAxis> segment_inertia;      ///< about d1, d2, d3 [kg m^2]; 0: the frame follows at once, as in the paper
+  std::vector<double> segment_strain_limit;  ///< breaks at |C^ss| >= this [-]
   std::vector<std::uint8_t> segment_alive;
 
   Index anchor_count = 0;
@@ -54,9 +55,9 @@ struct Model {
 
   std::vector<std::array<Index, 2>> joint_frames;
   std::vector<Quatd> joint_rest_rotation;    ///< q0 = conj(qa) qb at rest
-  std::vector<double> joint_stiffness;       ///< k^bt = 4 EI / length [N m]
+  std::vector<PerAxis> joint_stiffness;      ///< k^bt = 4 (EI1, EI2, GJ) / length [N m]
   std::vector<double> joint_length;          ///< material length the joint stands for [m]
-  std::vector<double> joint_tau_bend;        ///< Kelvin-Voigt time [s]
+  std::vector<PerAxis> joint_tau;            ///< Kelvin-Voigt times [s]
   std::vector<std::uint8_t> joint_is_clamp;  ///< half-joint between an anchor and a segment
   std::vector<std::uint8_t> joint_alive;
 
@@ -78,6 +79,9 @@ struct Model {
   /// quickly only for R of order one.
   double stiffness_ratio(double h) const;
   bool has_damping() const;
+  bool has_inertia() const;  ///< of frames
+  /// One stiffness for stretch and shear and one for bending and twisting everywhere: the paper's energy.
+  bool is_isotropic() const;
 };
 
 /// Rebuilds everything that follows from the alive flags (incidence, colours). Called by compilation, fracture and

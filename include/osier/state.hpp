@@ -16,6 +16,7 @@ struct State {
   std::vector<Vec3d> vertex_velocity;           ///< [m/s]
   std::vector<Vec3d> vertex_velocity_previous;  ///< one step earlier; VBD's adaptive guess needs the acceleration
   std::vector<Quatd> frame_rotation;            ///< unit; segments first, then anchors
+  std::vector<Vec3d> frame_velocity;            ///< angular, world axes [rad/s]; stays 0 without rotational inertia
   std::vector<double> segment_gamma;            ///< lambda = |v||eta| + gamma |b| carried by the paper's Algorithm 1
 };
 
@@ -33,6 +34,8 @@ struct Control {
   bool has_torque = false;
   std::vector<Vec3d> frame_torque;           ///< dead, world axes [N m]
   std::vector<Vec3d> frame_torque_material;  ///< follower, material axes [N m]
+  bool has_rotary_damping = false;
+  std::vector<double> frame_damping;  ///< of a hinged frame about its hinge: torque -c times the new angular speed [N m s]
 };
 
 /// Trouble and effort of one step. `worst_vertex` and `worst_segment` name where the residual is largest or where the first
@@ -46,6 +49,7 @@ struct StepReport {
   double residual_relative = -1;
   Index worst_vertex = -1;
   Index worst_segment = -1;
+  int unstable_modes = -1;  ///< statics: directions in which the energy falls from this equilibrium; -1 when not counted
 };
 
 }  // namespace osier

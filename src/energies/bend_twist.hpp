@@ -7,6 +7,15 @@
 //   k   = 4 EI / l, l the length between the two segment midpoints   [N m]
 //
 // Damping of the addendum is the same function with q0 = conj(qa) qb of the previous step and k = alpha k  [VSCR Eq. 13].
+// The same with a stiffness for each axis of the joint, k = 4 (EI1, EI2, GJ)/l, on the symmetric Darboux difference
+//
+//   E(qa, qb) = 1/2 D.(K D),   D = r - phi q0,   r = conj(qa) qb,   K = (k1, k2, k3 on the imaginary part; k0 on the real part)
+//
+// Im(r) = (l/2) kappa to third order, seen from halfway between the two frames, so that a curved rest shape costs no order
+// of accuracy. The real part only matters at large angles; k0 = the smallest of k1, k2, k3 makes E the function above when
+// they are equal, keeps the moment of the softest mode (the one that turns most) as it is there, and cannot stiffen it.
+// phi = sign(r.(K q0)) makes E the smaller of its two values, and continuous.
+//
 // wa, wb are rotation vectors in the world: q <- exp(w/2) q.
 #pragma once
 
@@ -52,6 +61,59 @@ template <class T>
 OSIER_FN Mat3<T> hessian_cross(T k, const Quat<T>& r) {
   const T f = T(0.25) * k * pole(r.w);
   return identity3(-f * r.w) + skew(f * imag(r));
+}
+
+/// k1, k2, k3 and k0.
+template <class T>
+OSIER_FN Quat<T> stiffness4(const Vec3<T>& k) {
+  const T low = k.x < k.y ? k.x : k.y;
+  return {k.x, k.y, k.z, low < k.z ? low : k.z};
+}
+
+/// k times its Kelvin-Voigt times, axis by axis; the real part goes with the axis whose stiffness it has.
+template <class T>
+OSIER_FN Quat<T> viscous4(const Vec3<T>& k, const Vec3<T>& tau) {
+  const Quat<T> K = stiffness4(k);
+  const T tau0 = K.w == K.x ? tau.x : (K.w == K.y ? tau.y : tau.z);
+  return {K.x * tau.x, K.y * tau.y, K.z * tau.z, K.w * tau0};
+}
+
+/// Component by component.
+template <class T>
+OSIER_FN Quat<T> times(const Quat<T>& K, const Quat<T>& r) {
+  return {K.x * r.x, K.y * r.y, K.z * r.z, K.w * r.w};
+}
+
+/// D, from r = conj(qa) qb.
+template <class T>
+OSIER_FN Quat<T> difference(const Quat<T>& K, const Quat<T>& r, const Quat<T>& q0) {
+  return dot(times(K, r), q0) < T(0) ? r + q0 : r - q0;
+}
+
+template <class T>
+OSIER_FN T value4(const Quat<T>& K, const Quat<T>& D) {
+  return T(0.5) * dot(D, times(K, D));
+}
+
+/// Im(K D r')/2: the gradient in wb, in the axes of frame a; that in wa is its negative.
+template <class T>
+OSIER_FN Vec3<T> gradient_material(const Quat<T>& K, const Quat<T>& r, const Quat<T>& D) {
+  return T(0.5) * imag(times(K, D) * conj(r));
+}
+
+/// d2E/dwa2 = d2E/dwb2 = S, in the axes of frame a: S_ij = (e_i r/2).K (e_j r/2) - (K D.r)/4 I.
+/// d2E/(dwa dwb) = -S + [g]x/2 with g the gradient in wb.
+template <class T>
+OSIER_FN Mat3<T> hessian_material(const Quat<T>& K, const Quat<T>& r, const Quat<T>& D) {
+  const Quat<T> t[3] = {Vec3<T>{T(0.5), T(0), T(0)} * r, Vec3<T>{T(0), T(0.5), T(0)} * r, Vec3<T>{T(0), T(0), T(0.5)} * r};
+  Mat3<T> S = identity3(T(-0.25) * dot(times(K, D), r));
+  for (int i = 0; i < 3; ++i)
+    for (int j = i; j < 3; ++j) {
+      const T s = dot(t[i], times(K, t[j]));
+      S.m[i][j] += s;
+      if (j != i) S.m[j][i] += s;
+    }
+  return S;
 }
 
 /// This joint's term of the accumulator b for one of its frames, seen from the other one:

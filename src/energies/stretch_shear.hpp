@@ -11,6 +11,12 @@
 //
 //   k/2 |p - q e3 q'|^2 + alpha k/2 |p - q r q'|^2 :  gradient in p = k ((1 + alpha) p - q eta q')     [VSCR Eq. 20]
 //
+// The same with a stiffness for each material axis, k = (GA1, GA2, EA) l:
+//
+//   E(p, q) = 1/2 Gamma.(k Gamma),   Gamma = R' p - a,   a = e3 for elasticity, e3 + Gamma_prev for damping
+//
+// Equal stiffnesses give back the function above, because R does not change lengths.
+//
 // w is a rotation vector in the world, q <- exp(w/2) q, so that d changes by w x d. |d| does not depend on q.
 #pragma once
 
@@ -54,12 +60,46 @@ OSIER_FN Vec3<T> orientation_pull(T k, const Vec3<T>& p) {
   return (T(-2) * k) * p;
 }
 
+/// Gamma for any rest vector a. The difference is formed first, in the world, so that a rod at rest has none.
+template <class T>
+OSIER_FN Vec3<T> strain(const Vec3<T>& p, const Quat<T>& q, const Vec3<T>& a) {
+  const Vec3<T> d3 = director3(q);
+  return rotate(conj(q), p - (a.x == T(0) && a.y == T(0) ? a.z * d3 : rotate(q, a)));
+}
+
 /// Strain in the material frame, Gamma = conj(q) p q - e3  [VSCR Eq. 8]
 template <class T>
 OSIER_FN Vec3<T> local_strain(const Vec3<T>& p, const Quat<T>& q) {
-  Vec3<T> g = rotate(conj(q), p);
-  g.z -= T(1);
-  return g;
+  return strain(p, q, Vec3<T>{T(0), T(0), T(1)});
+}
+
+/// The law with three stiffnesses; `strain` is Gamma above.
+template <class T>
+OSIER_FN T value(const Vec3<T>& k, const Vec3<T>& strain) {
+  return T(0.5) * dot(strain, times(k, strain));
+}
+
+/// dE/dp = n, the section force in world axes; dE/dw = n x p.
+template <class T>
+OSIER_FN Vec3<T> section_force(const Vec3<T>& k, const Vec3<T>& strain, const Quat<T>& q) {
+  return rotate(q, times(k, strain));
+}
+template <class T>
+OSIER_FN Vec3<T> gradient_w(const Vec3<T>& n, const Vec3<T>& p) {
+  return cross(n, p);
+}
+
+/// d2E/(dp dw) = C [p]x - [n]x with C = R k R' = d2E/dp2
+template <class T>
+OSIER_FN Mat3<T> hessian_pw(const Mat3<T>& C, const Vec3<T>& p, const Vec3<T>& n) {
+  return C * skew(p) + skew(-n);
+}
+
+/// d2E/dw2 = -[p]x C [p]x + (n p^T + p n^T)/2 - (n.p) I
+template <class T>
+OSIER_FN Mat3<T> hessian_ww(const Mat3<T>& C, const Vec3<T>& p, const Vec3<T>& n) {
+  const Mat3<T> P = skew(p);
+  return T(-1) * (P * C * P) + T(0.5) * (outer(n, p) + outer(p, n)) + identity3(-dot(n, p));
 }
 
 /// eta = (1 + alpha) e3 + alpha Gamma_prev  [VSCR Eq. 20]

@@ -66,6 +66,7 @@ void Clamp::bind(AttachmentContext& c) {
     if (tangent && norm2(*tangent) > 0)
       clamp.rotation = normalized(rotation_between(director3(clamp.rotation), normalized(*tangent)) * clamp.rotation);
     c.state.frame_rotation.push_back(clamp.rotation);
+    c.state.frame_velocity.emplace_back();
     held_.push_back({v, c.state.vertex_position[v], clamp});
   }
 }

@@ -35,7 +35,7 @@ Section Material::section(Problems& problems, std::vector<std::string>& warnings
   if ((poisson || shear_modulus) && bend_twist)
     problems.add(where + (poisson ? "/poisson" : "/shear_modulus"), "has no effect beside `bend_twist`", "keep one of them");
   for (const auto& [name, value] :
-       {std::pair{"stretch_shear", s.stretch_shear}, {"bend_twist", s.bend_twist}, {"line_density", s.line_density}}) {
+       {std::pair{"stretch_shear", s.stretch_shear.d3}, {"bend_twist", s.bend_twist.d3}, {"line_density", s.line_density}}) {
     const bool may_vanish = name == std::string_view("bend_twist") && bend_twist;
     if (!reported && (!std::isfinite(value) || (value == 0 && !may_vanish)))
       problems.add(where, fmt::format("{} comes out as {}", name, value), "check modulus, density and radius");
@@ -45,11 +45,11 @@ Section Material::section(Problems& problems, std::vector<std::string>& warnings
     if (poisson) shear = *young / (2 * (1 + *poisson));
     if (shear_modulus) shear = *shear_modulus;
     const double gj = shear * 2 * second_moment;
-    if (std::abs(gj - s.bend_twist) > 1e-9 * s.bend_twist)
+    if (std::abs(gj - s.bend_twist.d3) > 1e-9 * s.bend_twist.d3)
       warnings.push_back(
           fmt::format("{}: twisting uses EI = {:.6g} N·m² as bending does; GJ = {:.6g} N·m² is not represented "
                       "by the isotropic energy",
-                      where, s.bend_twist, gj));
+                      where, s.bend_twist.d3, gj));
   }
   return s;
 }

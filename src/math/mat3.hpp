@@ -49,6 +49,34 @@ OSIER_FN Mat3<T> outer(const Vec3<T>& a, const Vec3<T>& b) {
   return {{{a.x * b.x, a.x * b.y, a.x * b.z}, {a.y * b.x, a.y * b.y, a.y * b.z}, {a.z * b.x, a.z * b.y, a.z * b.z}}};
 }
 
+/// a b
+template <class T>
+OSIER_FN Mat3<T> operator*(const Mat3<T>& a, const Mat3<T>& b) {
+  Mat3<T> r;
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) r.m[i][j] = a.m[i][0] * b.m[0][j] + a.m[i][1] * b.m[1][j] + a.m[i][2] * b.m[2][j];
+  return r;
+}
+
+/// Solves a symmetric a x = b by LDL^T; false unless every pivot keeps more than the share `least` of its diagonal entry, so
+/// that axes of very different scale are judged each by its own.
+template <class T>
+OSIER_FN bool solve_positive(const Mat3<T>& a, const Vec3<T>& b, T least, Vec3<T>& x) {
+  const T d0 = a.m[0][0];
+  if (!(d0 > T(0))) return false;
+  const T l10 = a.m[1][0] / d0, l20 = a.m[2][0] / d0;
+  const T d1 = a.m[1][1] - l10 * a.m[1][0];
+  if (!(d1 > T(0)) || !(d1 > least * a.m[1][1])) return false;
+  const T e21 = a.m[2][1] - l20 * a.m[1][0], l21 = e21 / d1;
+  const T d2 = a.m[2][2] - l20 * a.m[2][0] - l21 * e21;
+  if (!(d2 > T(0)) || !(d2 > least * a.m[2][2])) return false;
+  const T y1 = b.y - l10 * b.x, y2 = b.z - l20 * b.x - l21 * y1;
+  x.z = y2 / d2;
+  x.y = y1 / d1 - l21 * x.z;
+  x.x = b.x / d0 - l10 * x.y - l20 * x.z;
+  return true;
+}
+
 template <class T>
 OSIER_FN Mat3<T> transposed(const Mat3<T>& a) {
   Mat3<T> r;

@@ -1,6 +1,7 @@
 // Quaternion algebra. Memory order is (x, y, z, w); a Vec3 counts as a pure imaginary quaternion.
 #pragma once
 
+#include "math/mat3.hpp"
 #include "math/vec3.hpp"
 
 namespace osier {
@@ -67,6 +68,26 @@ OSIER_FN Vec3<T> rotate(const Quat<T>& q, const Vec3<T>& v) {
 template <class T>
 OSIER_FN Vec3<T> director3(const Quat<T>& q) {
   return {T(2) * (q.x * q.z + q.w * q.y), T(2) * (q.y * q.z - q.w * q.x), T(1) - T(2) * (q.x * q.x + q.y * q.y)};
+}
+
+/// The rotation matrix of a unit q; its columns are the directors.
+template <class T>
+OSIER_FN Mat3<T> rotation_matrix(const Quat<T>& q) {
+  const T xx = q.x * q.x, yy = q.y * q.y, zz = q.z * q.z, xy = q.x * q.y, xz = q.x * q.z, yz = q.y * q.z;
+  const T wx = q.w * q.x, wy = q.w * q.y, wz = q.w * q.z;
+  return {{{T(1) - T(2) * (yy + zz), T(2) * (xy - wz), T(2) * (xz + wy)},
+           {T(2) * (xy + wz), T(1) - T(2) * (xx + zz), T(2) * (yz - wx)},
+           {T(2) * (xz - wy), T(2) * (yz + wx), T(1) - T(2) * (xx + yy)}}};
+}
+
+/// R diag(k) R^T: a material tensor in world axes.
+template <class T>
+OSIER_FN Mat3<T> rotated_diagonal(const Mat3<T>& r, const Vec3<T>& k) {
+  Mat3<T> c;
+  for (int i = 0; i < 3; ++i)
+    for (int j = i; j < 3; ++j)
+      c.m[i][j] = c.m[j][i] = k.x * r.m[i][0] * r.m[j][0] + k.y * r.m[i][1] * r.m[j][1] + k.z * r.m[i][2] * r.m[j][2];
+  return c;
 }
 
 /// Rotation by the vector w (axis times angle): exp(w/2).

@@ -22,6 +22,9 @@ template <class T> OSIER_FN Vec3<T> cross(const Vec3<T>& a, const Vec3<T>& b) {
 template <class T> OSIER_FN Vec3<T> normalized(const Vec3<T>& a) { const T n = norm(a); return n > T(0) ? (T(1) / n) * a : a; }
 template <class To, class From> OSIER_FN Vec3<To> cast(const Vec3<From>& a) { return {To(a.x), To(a.y), To(a.z)}; }
 template <class T> OSIER_FN bool is_finite(const Vec3<T>& a) { using std::isfinite; return isfinite(a.x) && isfinite(a.y) && isfinite(a.z); }
+/// Component by component.
+template <class T> OSIER_FN Vec3<T> times(const Vec3<T>& a, const Vec3<T>& b) { return {a.x * b.x, a.y * b.y, a.z * b.z}; }
+template <class T> OSIER_FN Vec3<T> cast(const PerAxis& a) { return {T(a.d1), T(a.d2), T(a.d3)}; }
 // clang-format on
 
 }  // namespace osier

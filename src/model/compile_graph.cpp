@@ -17,17 +17,18 @@ Model compile_graph(const RodGraph& graph) {
   for (const GraphSegment& s : graph.segments) {
     m.segment_vertices.push_back({s.a, s.b});
     m.segment_rest_length.push_back(s.rest_length);
-    m.segment_stretch_stiffness.push_back(s.stretch_stiffness);
-    m.segment_tau_stretch.push_back(s.section.tau_stretch);
+    m.segment_stiffness.push_back(s.stretch_stiffness);
+    m.segment_tau.push_back(s.section.tau_stretch);
     m.segment_strain_limit.push_back(s.section.strain_limit);
   }
+  m.segment_inertia.resize(graph.segments.size());
   m.segment_alive.assign(graph.segments.size(), 1);
   for (const GraphJoint& j : graph.joints) {
     m.joint_frames.push_back({j.a, j.b});
     m.joint_rest_rotation.push_back(j.rest_rotation);
     m.joint_stiffness.push_back(j.stiffness);
     m.joint_length.push_back(j.length);
-    m.joint_tau_bend.push_back(j.tau);
+    m.joint_tau.push_back(j.tau);
     m.joint_is_clamp.push_back(0);
   }
   m.joint_alive.assign(graph.joints.size(), 1);
@@ -45,6 +46,7 @@ State initial_state(const RodGraph& graph, const Model& model) {
     posed = posed || norm2(v.position - v.rest) > 0;
   }
   state.vertex_velocity_previous = state.vertex_velocity;
+  state.frame_velocity.resize(graph.segments.size());
   state.segment_gamma.assign(graph.segments.size(), 1.0);
   state.frame_rotation.resize(graph.segments.size());
   for (std::size_t s = 0; s < graph.segments.size(); ++s) state.frame_rotation[s] = graph.segments[s].rest_frame;
@@ -106,7 +108,6 @@ namespace {
 /// The segment that follows `s` along its rod, at `vertex` if it lies inside the rod there, else at the far end; -1 where the
 /// rod has no other, or turns a corner that is no sampled curve.
 Index next_along_rod(const Model& m, Index s, Index vertex, bool& at_vertex) {
-  constexpr double kCorner = 0.6;  // rad
   Index found = -1;
   for (const RodInfo& rod : m.rods) {
     const auto n = static_cast<Index>(rod.segments.size());
@@ -118,7 +119,7 @@ Index next_along_rod(const Model& m, Index s, Index vertex, bool& at_vertex) {
         const Index t = rod.segments[static_cast<std::size_t>(k)];
         for (Index e : m.frame_joints.of(s)) {
           if (m.joint_frames[e / 2][1 - e % 2] != t) continue;
-          if (2 * std::acos(std::min(1.0, std::abs(m.joint_rest_rotation[e / 2].w))) > kCorner) continue;
+          if (2 * std::acos(std::min(1.0, std::abs(m.joint_rest_rotation[e / 2].w))) > kCornerAngle) continue;
           const auto& sv = m.segment_vertices[t];
           const bool here = sv[0] == vertex || sv[1] == vertex;
           if (found < 0 || here) found = t, at_vertex = here;
@@ -135,7 +136,7 @@ ClampResult add_clamp(Model& m, const RodGraph& graph, const State& state, Index
   ClampResult result;
   std::vector<Index> segments_here;  // cables among them hang freely
   for (Index e : m.vertex_segments.of(vertex))
-    if (graph.segments[e / 2].section.bend_twist > 0) segments_here.push_back(e / 2);
+    if (graph.segments[e / 2].section.bends()) segments_here.push_back(e / 2);
   if (segments_here.empty()) return result;
   result.anchor = m.frame_count();
   m.anchor_count += 1;
@@ -169,9 +170,9 @@ ClampResult add_clamp(Model& m, const RodGraph& graph, const State& state, Index
     const double length = 0.5 * m.segment_rest_length[s];
     m.joint_frames.push_back({result.anchor, s});
     m.joint_rest_rotation.push_back(normalized(conj(rest_vertex) * graph.segments[s].rest_frame));
-    m.joint_stiffness.push_back(4.0 * graph.segments[s].section.bend_twist / length);
+    m.joint_stiffness.push_back((4.0 / length) * graph.segments[s].section.bend_twist);
     m.joint_length.push_back(length);
-    m.joint_tau_bend.push_back(graph.segments[s].section.tau_bend);
+    m.joint_tau.push_back(graph.segments[s].section.tau_bend);
     m.joint_is_clamp.push_back(1);
     m.joint_alive.push_back(1);
     result.half_joints.push_back(m.joint_count() - 1);

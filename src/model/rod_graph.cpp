@@ -19,10 +19,10 @@ static Quatd frame_along(const Vec3d& d3, const std::optional<Vec3d>& up) {
 }
 
 Index RodGraph::add_segment(Index a, Index b, const Section& section, std::optional<Index> like, std::optional<Vec3d> up) {
-  GraphSegment s{.a = a, .b = b, .section = section, .rest_length = 0, .stretch_stiffness = 0, .rest_frame = {}};
+  GraphSegment s{.a = a, .b = b, .section = section, .rest_length = 0, .stretch_stiffness = {}, .rest_frame = {}};
   const Vec3d edge = vertices[b].rest - vertices[a].rest;
   s.rest_length = norm(edge);
-  s.stretch_stiffness = section.stretch_shear * s.rest_length;
+  s.stretch_stiffness = s.rest_length * section.stretch_shear;
   const Vec3d d3 = normalized(edge);
   if (like) {
     const Quatd& q = segments[*like].rest_frame;
@@ -38,16 +38,19 @@ Index RodGraph::add_segment(Index a, Index b, const Section& section, std::optio
   return static_cast<Index>(segments.size()) - 1;
 }
 
-Index RodGraph::add_joint(Index a, Index b, std::optional<double> bend_twist, std::optional<Quatd> rest_rotation) {
+Index RodGraph::add_joint(Index a, Index b, std::optional<PerAxis> bend_twist, std::optional<Quatd> rest_rotation) {
   const GraphSegment &sa = segments[a], &sb = segments[b];
-  GraphJoint j{.a = a, .b = b, .rest_rotation = {}, .stiffness = 0, .length = 0, .tau = 0};
+  GraphJoint j{.a = a, .b = b, .rest_rotation = {}, .stiffness = {}, .length = 0, .tau = {}};
   j.rest_rotation = rest_rotation ? normalized(*rest_rotation) : normalized(conj(sa.rest_frame) * sb.rest_frame);
   j.length = 0.5 * (sa.rest_length + sb.rest_length);
-  const double ea = bend_twist.value_or(sa.section.bend_twist), eb = bend_twist.value_or(sb.section.bend_twist);
-  if (ea > 0 && eb > 0) j.stiffness = 4.0 / (0.5 * sa.rest_length / ea + 0.5 * sb.rest_length / eb);
-  // In series the softer half dominates; with equal materials this is just their common value.
-  const double ca = ea > 0 ? sa.rest_length / ea : 0, cb = eb > 0 ? sb.rest_length / eb : 0;
-  if (ca + cb > 0) j.tau = (ca * sa.section.tau_bend + cb * sb.section.tau_bend) / (ca + cb);
+  const PerAxis ea = bend_twist.value_or(sa.section.bend_twist), eb = bend_twist.value_or(sb.section.bend_twist);
+  for (double PerAxis::*axis : {&PerAxis::d1, &PerAxis::d2, &PerAxis::d3}) {
+    const double ka = ea.*axis, kb = eb.*axis;
+    if (ka > 0 && kb > 0) j.stiffness.*axis = 4.0 / (0.5 * sa.rest_length / ka + 0.5 * sb.rest_length / kb);
+    // In series the softer half dominates; with equal materials this is just their common value.
+    const double ca = ka > 0 ? sa.rest_length / ka : 0, cb = kb > 0 ? sb.rest_length / kb : 0;
+    if (ca + cb > 0) j.tau.*axis = (ca * sa.section.tau_bend.*axis + cb * sb.section.tau_bend.*axis) / (ca + cb);
+  }
   joints.push_back(j);
   return static_cast<Index>(joints.size()) - 1;
 }
@@ -61,7 +64,7 @@ std::size_t RodGraph::add_chain(const std::string& name, const std::vector<Index
     if (i > 0) like = rod.segments.back();
     rod.segments.push_back(add_segment(path[i], path[(i + 1) % path.size()], section, like, up));
   }
-  if (section.bend_twist > 0) {
+  if (section.bends()) {
     for (std::size_t i = 0; i + 1 < n; ++i) rod.joints.push_back(add_joint(rod.segments[i], rod.segments[i + 1]));
     if (closed) rod.joints.push_back(add_joint(rod.segments.back(), rod.segments.front()));
   }

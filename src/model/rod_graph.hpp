@@ -16,16 +16,20 @@ namespace osier {
 /// More than this is a slip of the pen: the graph alone would take gigabytes.
 constexpr double kMostSegments = 1e7;
 
-/// Cross-section properties of a piece of rod. The energy has one stiffness for stretch and shear and one for bending and
-/// twisting, as in the paper.
+/// A joint that turns more than this at rest is a corner between two rods, not a piece of a sampled curve [rad].
+constexpr double kCornerAngle = 0.6;
+
+/// Cross-section properties of a piece of rod, what materials/ makes of moduli, density and shape.
 struct Section {
-  double stretch_shear = 0;                                       ///< EA [N]
-  double bend_twist = 0;                                          ///< EI [N m^2]
+  PerAxis stretch_shear{};                                        ///< GA1, GA2, EA [N]
+  PerAxis bend_twist{};                                           ///< EI1, EI2, GJ [N m^2]
   double line_density = 0;                                        ///< [kg/m]
-  double radius = 0;                                              ///< [m]
-  double tau_stretch = 0;                                         ///< [s]
-  double tau_bend = 0;                                            ///< [s]
+  double radius = 0;                                              ///< [m], of the smallest circle around the section
+  PerAxis tau_stretch{};                                          ///< [s]
+  PerAxis tau_bend{};                                             ///< [s]
+  PerAxis inertia{};                                              ///< rho I1, rho I2, rho (I1 + I2), per length [kg m]
   double strain_limit = std::numeric_limits<double>::infinity();  ///< [-]
+  bool bends() const { return bend_twist.any(); }                 ///< otherwise it is a cable
 };
 
 struct GraphVertex {
@@ -40,16 +44,16 @@ struct GraphSegment {
   Index a = 0, b = 0;
   Section section;
   double rest_length = 0;
-  double stretch_stiffness = 0;  ///< k^ss = EA l
+  PerAxis stretch_stiffness{};  ///< k^ss = (GA1, GA2, EA) l
   Quatd rest_frame;
 };
 
 struct GraphJoint {
   Index a = 0, b = 0;  ///< segments
   Quatd rest_rotation;
-  double stiffness = 0;  ///< k^bt = 4 EI/length
+  PerAxis stiffness{};  ///< k^bt = 4 (EI1, EI2, GJ)/length
   double length = 0;
-  double tau = 0;
+  PerAxis tau{};
 };
 
 class RodGraph {
@@ -67,10 +71,11 @@ class RodGraph {
   Index add_segment(Index a, Index b, const Section& section, std::optional<Index> like = {}, std::optional<Vec3d> up = {});
 
   /// A joint that keeps the present rest angle of two segments. Its stiffness is that of the two half segments in series,
-  /// k = 4 / (la/(2 EIa) + lb/(2 EIb)); `bend_twist` overrides EI of both.
-  Index add_joint(Index a, Index b, std::optional<double> bend_twist = {}, std::optional<Quatd> rest_rotation = {});
+  /// k = 4 / (la/(2 EIa) + lb/(2 EIb)); `bend_twist` overrides EI1, EI2, GJ
+  /// of both.
+  Index add_joint(Index a, Index b, std::optional<PerAxis> bend_twist = {}, std::optional<Quatd> rest_rotation = {});
 
-  /// Vertices `path` (already added) joined into a chain with joints; `bend_twist = 0` in the section means no joints.
+  /// Vertices `path` (already added) joined into a chain with joints; a section that does not bend means no joints.
   /// Adds a RodInfo under `name` and returns its index.
   std::size_t add_chain(const std::string& name, const std::vector<Index>& path, const Section& section, bool closed = false,
                         std::optional<Vec3d> up = {});

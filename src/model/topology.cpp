@@ -92,15 +92,25 @@ double Model::stiffness_ratio(double h) const {
     const auto [a, b] = segment_vertices[s];
     const double l = segment_rest_length[s];
     const double m = std::max(vertex_mass[a], vertex_mass[b]);  // an end vertex carries only half a segment
-    if (m > 0) worst = std::max(worst, segment_stretch_stiffness[s] / (l * l) / (m / (h * h)));
+    if (m > 0) worst = std::max(worst, segment_stiffness[s].largest() / (l * l) / (m / (h * h)));
   }
   return worst;
 }
 
 bool Model::has_damping() const {
-  const auto positive = [](double t) { return t > 0; };
-  return std::any_of(segment_tau_stretch.begin(), segment_tau_stretch.end(), positive) ||
-         std::any_of(joint_tau_bend.begin(), joint_tau_bend.end(), positive);
+  const auto any = [](const PerAxis& t) { return t.any(); };
+  return std::any_of(segment_tau.begin(), segment_tau.end(), any) || std::any_of(joint_tau.begin(), joint_tau.end(), any);
+}
+
+bool Model::has_inertia() const {
+  return std::any_of(segment_inertia.begin(), segment_inertia.end(), [](const PerAxis& j) { return j.any(); });
+}
+
+bool Model::is_isotropic() const {
+  for (const auto* list : {&segment_stiffness, &segment_tau, &joint_stiffness, &joint_tau})
+    for (const PerAxis& k : *list)
+      if (!k.uniform()) return false;
+  return true;
 }
 
 }  // namespace osier

@@ -28,6 +28,8 @@ class Compiler {
   void extra_joints();
   void check_graph();
   void bind();
+  void bind_probe(const ProbeSpec& probe, const Names& lookup);
+  void bind_place(const ProbeSpec& probe, const Names& lookup);
   Names names() const {
     return Names(graph_.rods, static_cast<Index>(graph_.vertices.size()), static_cast<Index>(graph_.segments.size()),
                  static_cast<Index>(graph_.joints.size()), missing_);
@@ -164,8 +166,7 @@ void Compiler::add_rod(RodSpec& rod, std::size_t index) {
   const int joints = closed ? segments : segments - 1;
   for (int i = 0; i < joints; ++i) {
     const auto a = static_cast<std::size_t>(i), b = static_cast<std::size_t>((i + 1) % segments);
-    if (sections[a].bend_twist > 0 && sections[b].bend_twist > 0)
-      info.joints.push_back(graph_.add_joint(info.segments[a], info.segments[b]));
+    if (sections[a].bends() && sections[b].bends()) info.joints.push_back(graph_.add_joint(info.segments[a], info.segments[b]));
   }
   for (int i = 0, bad = 0; i < segments; ++i) {
     const GraphSegment& s = graph_.segments[info.segments[static_cast<std::size_t>(i)]];
@@ -254,7 +255,7 @@ void Compiler::weld() {
       for (std::size_t j = i + 1; j < k.vertices.size(); ++j)
         for (Index s : touching[k.vertices[i]])
           for (Index t : touching[k.vertices[j]]) {
-            if (!k.bend_twist && (graph_.segments[s].section.bend_twist == 0 || graph_.segments[t].section.bend_twist == 0))
+            if (!k.bend_twist && !(graph_.segments[s].section.bends() && graph_.segments[t].section.bends()))
               continue;                                                        // a cable hangs freely
             if (s == t || !joined.insert(std::minmax(s, t)).second) continue;  // welding twice is not twice as stiff
             graph_.add_joint(s, t, k.bend_twist);
@@ -273,7 +274,7 @@ void Compiler::extra_joints() {
         problems_.add(j.where + "/segments", fmt::format("names {} segments", list.size()), "name two different ones");
       continue;
     }
-    if (!j.bend_twist && (graph_.segments[list[0]].section.bend_twist == 0 || graph_.segments[list[1]].section.bend_twist == 0)) {
+    if (!j.bend_twist && !(graph_.segments[list[0]].section.bends() && graph_.segments[list[1]].section.bends())) {
       problems_.add(j.where, "a segment without bending stiffness", "give the joint its own `bend_twist`");
       continue;
     }
@@ -285,9 +286,9 @@ void Compiler::check_graph() {
   if (graph_.segments.empty() && missing_.empty()) problems_.add("", "the scene has no rods", "add `rods` or `structures`");
   for (GraphSegment& s : graph_.segments) {
     const double l = s.rest_length;
-    if (!(s.stretch_stiffness / (l * l) < 1e300 && s.section.bend_twist / l < 1e300))
+    if (!(s.stretch_stiffness.largest() / (l * l) < 1e300 && s.section.bend_twist.largest() / l < 1e300))
       problems_.add(
-          "", fmt::format("a segment of {:.3g} m with EA = {:.3g} N is beyond double arithmetic", l, s.section.stretch_shear),
+          "", fmt::format("a segment of {:.3g} m with EA = {:.3g} N is beyond double arithmetic", l, s.section.stretch_shear.d3),
           "use sensible stiffness and lengths");
     if (s.a == s.b)
       problems_.add("/welds", fmt::format("both ends of a segment become vertex {}", s.a), "weld vertices of different rods");
@@ -308,6 +309,12 @@ void Compiler::check_names() {
   std::set<std::string> seen;
   for (const FormatName& f : spec_.output.formats)
     if (!seen.insert(f.name).second) problems_.add(f.where, fmt::format("\"{}\" is listed twice", f.name), "keep one");
+  const auto holds_sections = [](const FormatName& f) {
+    const FormatEntry* format = find_format(f.name);
+    return !format || format->holds_sections;  // an unknown one has been reported
+  };
+  if (spec_.output.sections && std::none_of(spec_.output.formats.begin(), spec_.output.formats.end(), holds_sections))
+    problems_.add(spec_.output.where + "/sections", "no format of this run can hold them", "add `hdf5` or `vtp` to `formats`");
   seen.clear();
   for (std::size_t i = 0; i < graph_.rods.size(); ++i)
     if (const std::string& name = graph_.rods[i].name; !seen.insert(name).second)
@@ -334,24 +341,63 @@ void Compiler::bind() {
   for (auto& f : spec_.forces)
     if (f) f->bind(lookup, problems_);
   if (dynamic_cast<const StaticAnalysis*>(spec_.analysis.get())) check_statics();
-  for (const ProbeSpec& p : spec_.probes) {
-    if (!p.vertex.empty() + !p.segment.empty() + !p.joint.empty() + !p.clamp.empty() != 1) continue;  // said when it was read
-    if (!p.clamp.empty()) {
-      const Index v = lookup.find_one(p.clamp, Element::vertex, problems_);
-      const auto& clamped = setup_.model.anchor_vertex;
-      if (v >= 0 && std::find(clamped.begin(), clamped.end(), v) == clamped.end())
-        problems_.add(p.where + "/clamp", fmt::format("vertex {} has no clamp", v), "name a vertex that a `clamp` holds");
-      setup_.probes.push_back({p.name, Element::vertex, v, true});
-      continue;
-    }
-    const Element kind = !p.vertex.empty() ? Element::vertex : !p.segment.empty() ? Element::segment : Element::joint;
-    const Selection& selection = kind == Element::vertex ? p.vertex : kind == Element::segment ? p.segment : p.joint;
-    const Index element = lookup.find_one(selection, kind, problems_);
-    if (kind == Element::joint && element >= 0 && !setup_.model.joint_alive[element])
-      problems_.add(p.where + "/joint", fmt::format("joint {} is replaced by a clamp at its vertex", element),
-                    "probe a neighbouring joint or segment");
-    setup_.probes.push_back({p.name, kind, element, false});
+  for (const ProbeSpec& p : spec_.probes) bind_probe(p, lookup);
+}
+
+void Compiler::bind_probe(const ProbeSpec& p, const Names& lookup) {
+  if (p.at && !p.rod && !problems_.mentions(p.where + "/rod"))
+    problems_.add(p.where + "/at", "has no effect without `rod`", "give `rod`, or leave it out");
+  if (!p.vertex.empty() + !p.segment.empty() + !p.joint.empty() + !p.clamp.empty() + p.rod.has_value() != 1)
+    return;  // said when it was read
+  if (p.rod) {
+    bind_place(p, lookup);
+  } else if (!p.clamp.empty()) {
+    const Index v = lookup.find_one(p.clamp, Element::vertex, problems_);
+    const auto& clamped = setup_.model.anchor_vertex;
+    if (v >= 0 && std::find(clamped.begin(), clamped.end(), v) == clamped.end())
+      problems_.add(p.where + "/clamp", fmt::format("vertex {} has no clamp", v), "name a vertex that a `clamp` holds");
+    setup_.probes.push_back({p.name, ProbeKind::clamp, v});
+  } else if (!p.vertex.empty()) {
+    setup_.probes.push_back({p.name, ProbeKind::vertex, lookup.find_one(p.vertex, Element::vertex, problems_)});
+  } else if (!p.segment.empty()) {
+    setup_.probes.push_back({p.name, ProbeKind::segment, lookup.find_one(p.segment, Element::segment, problems_)});
+  } else {
+    const Index joint = lookup.find_one(p.joint, Element::joint, problems_);
+    if (joint >= 0 && !setup_.model.joint_alive[joint])
+      problems_.add(p.where + "/joint", fmt::format("joint {} is replaced by a clamp at its vertex", joint),
+                    "probe a place with `rod` and `at`, or a neighbouring joint");
+    setup_.probes.push_back({p.name, ProbeKind::joint, joint});
   }
+}
+
+/// A fraction of a rod's rest length becomes a place on one of its segments; a vertex belongs to the segment that follows it.
+void Compiler::bind_place(const ProbeSpec& p, const Names& lookup) {
+  const RodInfo* rod = lookup.find_rod(*p.rod, p.where + "/rod", problems_);
+  if (!p.at) {
+    if (!problems_.mentions(p.where + "/at")) problems_.add(p.where, "`rod` needs `at`", "give a fraction of its length, 0 to 1");
+    return;
+  }
+  if (!rod) return;
+  const std::size_t n = rod->segments.size(), vertices = rod->vertices.size();
+  bool chain = n > 0 && vertices == n + (rod->closed ? 0 : 1);
+  for (std::size_t i = 0; chain && i < n; ++i)
+    chain = setup_.model.segment_vertices[rod->segments[i]] == std::array{rod->vertices[i], rod->vertices[(i + 1) % vertices]};
+  if (!chain) {
+    problems_.add(p.where + "/rod", fmt::format("\"{}\" is a group of pieces, not one rod", shorten(*p.rod)),
+                  "name a single rod, or probe a `segment`");
+    return;
+  }
+  double length = 0;
+  for (Index s : rod->segments) length += setup_.model.segment_rest_length[s];
+  double left = *p.at * length;
+  std::size_t i = 0;
+  for (; i + 1 < n; ++i) {
+    const double l = setup_.model.segment_rest_length[rod->segments[i]];
+    if (left < (1 - 1e-9) * l) break;
+    left -= l;
+  }
+  const Index s = rod->segments[i];
+  setup_.probes.push_back({p.name, ProbeKind::place, s, std::clamp(left / setup_.model.segment_rest_length[s], 0.0, 1.0)});
 }
 
 void Compiler::run() {

@@ -11,11 +11,13 @@
 
 namespace osier {
 
+enum class ProbeKind { vertex, segment, joint, clamp, place };
+
 struct Probe {
   std::string name;
-  Element kind;
-  Index element;
-  bool clamp = false;  ///< the clamp at that vertex
+  ProbeKind kind;
+  Index element;     ///< clamp: its vertex; place: its segment
+  double along = 0;  ///< place: 0 at the segment's first vertex, 1 at its second
 };
 
 struct Setup {

@@ -149,21 +149,33 @@ struct FractureSpec {
 struct ProbeSpec {
   std::string name;
   Selection vertex, segment, joint, clamp;
+  std::optional<std::string> rod;
+  std::optional<double> at;
   std::string where;
   static const char* kind() { return "probe"; }
   static const char* help() {
-    return "Columns of `probes.csv`. A vertex gives position and velocity; a segment its frame, section force and tension; a "
-           "joint its moment and bending angle; a clamp its moment.";
+    return "Columns of `probes.csv`. A vertex gives position and velocity; a segment its frame, section force and strain; a "
+           "joint its moment, bending angle and curvature; a clamp its moment; a place `at` a fraction of a `rod` position, "
+           "force, moment, strain and curvature there. Axes and signs: [output.md](output.md#forces-and-moments).";
   }
   template <class F>
   void fields(F& f) {
     f.where(where);
     f("name", name, "Prefix of the columns", {.required = true});
     f("vertex", vertex, "One vertex: x y z [m], vx vy vz [m/s]");
-    f("segment", segment, "One segment: frame qx qy qz qw, force fx fy fz [N] in world axes, tension [N]");
-    f("joint", joint, "One joint: moment mx my mz [N·m] in world axes, angle [rad] away from rest");
+    f("segment", segment,
+      "One segment: frame qx qy qz qw, force fx fy fz [N] in world axes, tension [N], force n1 n2 n3 [N] and strain g1 g2 g3 in "
+      "material axes");
+    f("joint", joint,
+      "One joint: moment mx my mz [N·m] in world axes, angle [rad] away from rest, moment m1 m2 m3 [N·m] and curvature k1 k2 k3 "
+      "[1/m] in material axes");
     f("clamp", clamp, "One clamped vertex: moment mx my mz [N·m] that the clamp exerts on the rod, world axes");
-    f.exactly_one({"vertex", "segment", "joint", "clamp"});
+    f("rod", rod,
+      "A rod's name, with `at`: position x y z [m], tangent tx ty tz, and in material axes force n1 n2 n3 [N], moment m1 m2 m3 "
+      "[N·m], strain g1 g2 g3, curvature k1 k2 k3 [1/m]");
+    f("at", at, "Where on the `rod`: 0 is its start, 1 its end, in between in proportion to the rest length",
+      {.min = 0, .max = 1});
+    f.exactly_one({"vertex", "segment", "joint", "clamp", "rod"});
   }
 };
 
@@ -186,6 +198,7 @@ struct OutputSpec {
   std::vector<FormatName> formats{{"hdf5", {}}};
   Rate diagnostics = Rate::frame;
   Rate probes = Rate::frame;
+  bool sections = false;
   std::string where;
   static const char* kind() { return "output"; }
   static const char* help() { return "What a run writes into its folder."; }
@@ -193,6 +206,7 @@ struct OutputSpec {
   void fields(F& f) {
     f.where(where);
     f("formats", formats, "Trajectory formats, see `osier list formats`; `hdf5` when left out");
+    f("sections", sections, "Adds section forces, strains, moments and curvatures to the trajectory");
     f("diagnostics", diagnostics, "How often a line goes to `diagnostics.csv`");
     f("probes", probes, "How often a line goes to `probes.csv`");
   }
@@ -232,6 +246,7 @@ class StaticAnalysis final : public Analysis {
   bool ramp = true;
   double tolerance = 1e-8;
   int max_iterations = 200;
+  bool stop_at_instability = false;
   static const char* kind() { return "static"; }
   static const char* help() {
     return "Equilibrium, found in load steps; a step that does not converge is cut in halves, and the run fails if that does not "
@@ -244,6 +259,9 @@ class StaticAnalysis final : public Analysis {
     f("ramp", ramp, "Whether loads grow in proportion to the pseudo-time; `false` takes them as keyframed");
     f("tolerance", tolerance, "Largest left-over force, relative to the largest force at work", {.min = 1e-15, .max = 1});
     f("max_iterations", max_iterations, "Iterations per load step", {.min = 1});
+    f("stop_at_instability", stop_at_instability,
+      "Stops at the pseudo-time where the equilibrium becomes unstable (a buckling load), found by bisection; loads without a "
+      "potential (torques) are left out of the judgement");
   }
 };
 

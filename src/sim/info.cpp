@@ -28,11 +28,11 @@ OrderedJson info(const Scene& scene) {
   for (Index v = 0; v < m.vertex_count(); ++v) mass.add(m.vertex_mass[v]), total_mass += m.vertex_mass[v];
   for (Index s = 0; s < m.segment_count(); ++s) {
     length.add(m.segment_rest_length[s]);
-    stretch.add(m.segment_stretch_stiffness[s] / m.segment_rest_length[s]);
+    stretch.add(m.segment_stiffness[s].d3 / m.segment_rest_length[s]);
   }
   Index joints = 0, half_joints = 0;
   for (Index j = 0; j < m.joint_count(); ++j) {
-    bend.add(m.joint_stiffness[j] * m.joint_length[j] / 4);
+    bend.add(m.joint_stiffness[j].d1 * m.joint_length[j] / 4);
     ++(m.joint_is_clamp[j] ? half_joints : joints);
   }
   // Model and State in double, plus what the solver keeps.

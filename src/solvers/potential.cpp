@@ -15,15 +15,19 @@ static Vec3d absolute_edge(const Model& m, const std::vector<Vec3d>& x, Index s)
   return (1 / m.segment_rest_length[s]) * (x[b] - x[a]);
 }
 
+static const Vec3d kAxis3{0, 0, 1};
+
 template <class Edge>
 static EnergyTerms elastic_terms(const Model& m, const std::vector<Quatd>& q, const Edge& edge) {
   EnergyTerms e;
   for (Index s = 0; s < m.segment_count(); ++s)
-    if (m.segment_alive[s]) e.stretch_shear += stretch_shear::value(m.segment_stretch_stiffness[s], edge(s), director3(q[s]));
+    if (m.segment_alive[s])
+      e.stretch_shear += stretch_shear::value(cast<double>(m.segment_stiffness[s]), stretch_shear::strain(edge(s), q[s], kAxis3));
   for (Index j = 0; j < m.joint_count(); ++j) {
     if (!m.joint_alive[j]) continue;
     const auto [a, b] = m.joint_frames[j];
-    e.bend_twist += bend_twist::value(m.joint_stiffness[j], bend_twist::deviation(q[a], q[b], m.joint_rest_rotation[j]));
+    const Quatd K = bend_twist::stiffness4(cast<double>(m.joint_stiffness[j]));
+    e.bend_twist += bend_twist::value4(K, bend_twist::difference(K, conj(q[a]) * q[b], m.joint_rest_rotation[j]));
   }
   return e;
 }
@@ -37,10 +41,15 @@ Vec3d IncrementalPotential::edge_over_length(const std::vector<Vec3d>& u, Index 
   return edge_start_[s] + (1 / model_->segment_rest_length[s]) * (u[b] - u[a]);
 }
 
-double IncrementalPotential::position_stiffness(Index s) const {
+PerAxis IncrementalPotential::position_stiffness(Index s) const {
   const double l = model_->segment_rest_length[s];
-  const double alpha = h_ > 0 ? model_->segment_tau_stretch[s] / h_ : 0;
-  return model_->segment_alive[s] ? (1 + alpha) * model_->segment_stretch_stiffness[s] / (l * l) : 0;
+  if (!model_->segment_alive[s]) return {};
+  const PerAxis elastic = (1 / (l * l)) * model_->segment_stiffness[s];
+  return h_ > 0 ? elastic + (1 / h_) * (elastic * model_->segment_tau[s]) : elastic;
+}
+
+Quatd IncrementalPotential::viscous_stiffness(Index j) const {
+  return (1 / h_) * bend_twist::viscous4(cast<double>(model_->joint_stiffness[j]), cast<double>(model_->joint_tau[j]));
 }
 
 void IncrementalPotential::begin(const Model& m, const Control& control, const State& start, double h) {
@@ -65,6 +74,7 @@ void IncrementalPotential::begin(const Model& m, const Control& control, const S
     const auto [a, b] = m.joint_frames[j];
     rotation_prev_[j] = conj(start.frame_rotation[a]) * start.frame_rotation[b];
   }
+  direction_terms(m, control, start, h, directions_);
   set_torque_point(start.frame_rotation);
 }
 
@@ -87,18 +97,18 @@ EnergyTerms IncrementalPotential::value(const std::vector<Vec3d>& u, const std::
     if (control_->vertex_fixed[v] || !m.vertex_alive[v]) continue;
     e.inertia += 0.5 * weight_[v] * norm2(u[v]) - dot(pull_[v], u[v]);
   }
+  for (const DirectionTerm& t : directions_) e.inertia += stretch_shear::value(t.k, t.y, rotate(q[t.frame], t.a));
   if (h_ > 0) {
     for (Index s = 0; s < m.segment_count(); ++s) {
-      if (!m.segment_alive[s] || m.segment_tau_stretch[s] <= 0) continue;
-      const Vec3d r = Vec3d{0, 0, 1} + strain_prev_[s];
-      const double k = m.segment_stretch_stiffness[s] * m.segment_tau_stretch[s] / h_;
-      e.damping += stretch_shear::value(k, edge_over_length(u, s), rotate(q[s], r));
+      if (!m.segment_alive[s] || !m.segment_tau[s].any()) continue;
+      const Vec3d k = cast<double>((1 / h_) * (m.segment_stiffness[s] * m.segment_tau[s]));
+      e.damping += stretch_shear::value(k, stretch_shear::strain(edge_over_length(u, s), q[s], kAxis3 + strain_prev_[s]));
     }
     for (Index j = 0; j < m.joint_count(); ++j) {
-      if (!m.joint_alive[j] || m.joint_tau_bend[j] <= 0) continue;
+      if (!m.joint_alive[j] || !m.joint_tau[j].any()) continue;
       const auto [a, b] = m.joint_frames[j];
-      const double k = m.joint_stiffness[j] * m.joint_tau_bend[j] / h_;
-      e.damping += bend_twist::value(k, bend_twist::deviation(q[a], q[b], rotation_prev_[j]));
+      const Quatd K = viscous_stiffness(j);
+      e.damping += bend_twist::value4(K, bend_twist::difference(K, conj(q[a]) * q[b], rotation_prev_[j]));
     }
   }
   if (control_->has_torque)
@@ -115,29 +125,30 @@ void IncrementalPotential::gradient(const std::vector<Vec3d>& u, const std::vect
   for (Index s = 0; s < m.segment_count(); ++s) {
     if (!m.segment_alive[s]) continue;
     const Index a = m.segment_vertices[s][0], b = m.segment_vertices[s][1];
-    const double l = m.segment_rest_length[s], k = m.segment_stretch_stiffness[s];
+    const double l = m.segment_rest_length[s];
     const Vec3d p = edge_over_length(u, s);
-    const auto add = [&](double stiffness, const Vec3d& d) {
-      const Vec3d g = (1 / l) * stretch_shear::gradient_p(stiffness, 1.0, p, d);
-      gx[b] += g;
-      gx[a] -= g;
-      gw[s] += stretch_shear::gradient_w(stiffness, p, d);
+    const auto add = [&](const PerAxis& k, const Vec3d& rest) {
+      const Vec3d n = stretch_shear::section_force(cast<double>(k), stretch_shear::strain(p, q[s], rest), q[s]);
+      gx[b] += (1 / l) * n;
+      gx[a] -= (1 / l) * n;
+      gw[s] += stretch_shear::gradient_w(n, p);
     };
-    add(k, director3(q[s]));
-    if (h_ > 0 && m.segment_tau_stretch[s] > 0)
-      add(k * m.segment_tau_stretch[s] / h_, rotate(q[s], Vec3d{0, 0, 1} + strain_prev_[s]));
+    add(m.segment_stiffness[s], kAxis3);
+    if (h_ > 0 && m.segment_tau[s].any()) add((1 / h_) * (m.segment_stiffness[s] * m.segment_tau[s]), kAxis3 + strain_prev_[s]);
   }
   for (Index j = 0; j < m.joint_count(); ++j) {
     if (!m.joint_alive[j]) continue;
     const Index a = m.joint_frames[j][0], b = m.joint_frames[j][1];
-    const auto add = [&](double stiffness, const Quatd& rest) {
-      const Vec3d g = bend_twist::gradient_wb(stiffness, bend_twist::deviation(q[a], q[b], rest));
+    const Quatd r = conj(q[a]) * q[b];
+    const auto add = [&](const Quatd& K, const Quatd& rest) {
+      const Vec3d g = rotate(q[a], bend_twist::gradient_material(K, r, bend_twist::difference(K, r, rest)));
       gw[b] += g;
       gw[a] -= g;
     };
-    add(m.joint_stiffness[j], m.joint_rest_rotation[j]);
-    if (h_ > 0 && m.joint_tau_bend[j] > 0) add(m.joint_stiffness[j] * m.joint_tau_bend[j] / h_, rotation_prev_[j]);
+    add(bend_twist::stiffness4(cast<double>(m.joint_stiffness[j])), m.joint_rest_rotation[j]);
+    if (h_ > 0 && m.joint_tau[j].any()) add(viscous_stiffness(j), rotation_prev_[j]);
   }
+  for (const DirectionTerm& t : directions_) gw[t.frame] += stretch_shear::gradient_w(t.k, t.y, rotate(q[t.frame], t.a));
   if (control_->has_torque)
     for (Index f = 0; f < m.frame_count(); ++f) gw[f] -= torque(f, q[f]);
 }
@@ -152,14 +163,16 @@ double IncrementalPotential::force_scale(const std::vector<Vec3d>& u, const std:
   for (Index s = 0; s < m.segment_count(); ++s) {
     if (!m.segment_alive[s]) continue;
     const double l = m.segment_rest_length[s];
-    scale = std::max(scale, m.segment_stretch_stiffness[s] / l * norm(edge_over_length(u, s) - director3(q[s])));
+    const Vec3d k = cast<double>(m.segment_stiffness[s]);
+    scale = std::max(scale, norm(times(k, stretch_shear::strain(edge_over_length(u, s), q[s], kAxis3))) / l);
     if (control_->has_torque) scale = std::max(scale, norm(torque(s, q[s])) / l);
   }
   for (Index j = 0; j < m.joint_count(); ++j) {
     if (!m.joint_alive[j]) continue;
     const auto [a, b] = m.joint_frames[j];
-    const Quatd r = bend_twist::deviation(q[a], q[b], m.joint_rest_rotation[j]);
-    scale = std::max(scale, norm(bend_twist::gradient_wb(m.joint_stiffness[j], r)) / m.joint_length[j]);
+    const Quatd r = conj(q[a]) * q[b], K = bend_twist::stiffness4(cast<double>(m.joint_stiffness[j]));
+    const Vec3d g = bend_twist::gradient_material(K, r, bend_twist::difference(K, r, m.joint_rest_rotation[j]));
+    scale = std::max(scale, norm(g) / m.joint_length[j]);
   }
   return scale;
 }

@@ -1,6 +1,7 @@
 // The function that every implicit Euler solver minimises over one step, in double and without cleverness:
 //
 //   Phi(x, q) = sum m/(2 h^2) |x - y|^2 + c/(2 h) |x - x_t|^2            inertia and velocity-linear loads
+//             + sum k/2 |y_a - R a|^2                                    rotational inertia and motors (direction_terms.hpp)
 //             + sum stretch_shear + bend_twist                           elasticity
 //             + sum tau/h (the same with the strains of x_t, q_t)        Kelvin-Voigt
 //             - sum M.log(q conj(q_k))                                   torques
@@ -20,6 +21,7 @@
 #include "math/quat.hpp"
 #include "osier/model.hpp"
 #include "osier/state.hpp"
+#include "solvers/direction_terms.hpp"
 
 namespace osier {
 
@@ -67,8 +69,8 @@ class IncrementalPotential {
   Vec3d torque(Index frame, const Quatd& q) const;
   /// (x_b - x_a)/l at displacements u.
   Vec3d edge_over_length(const std::vector<Vec3d>& u, Index segment) const;
-  /// Weight of a segment in the quadratic form of positions alone: (1 + alpha) k/l^2.
-  double position_stiffness(Index segment) const;
+  /// Weights of a segment in the quadratic form of positions alone, in its material axes: (1 + alpha) k/l^2.
+  PerAxis position_stiffness(Index segment) const;
 
  private:
   const Model* model_ = nullptr;
@@ -79,16 +81,11 @@ class IncrementalPotential {
   std::vector<Vec3d> pull_;           ///< f + m v_t/h: gradient of the first line at x_t, negated
   std::vector<Vec3d> strain_prev_;    ///< Gamma of x_t, q_t per segment
   std::vector<Quatd> rotation_prev_;  ///< conj(qa) qb of q_t per joint
-  std::vector<Quatd> torque_point_;   ///< q_k
-  std::vector<Vec3d> torque_;         ///< M at q_k
+  Quatd viscous_stiffness(Index joint) const;
+  std::vector<DirectionTerm> directions_;  ///< rotational inertia, motors
+  std::vector<Quatd> torque_point_;        ///< q_k
+  std::vector<Vec3d> torque_;              ///< M at q_k
 };
-
-// --- implementation of the template -----------------------------------------------------------------------------------------
-
-template <class Sink>
-void add_segment_hessian(double k, double l, const Vec3d& p, const Vec3d& d, Index a, Index b, Index frame, Sink&& sink);
-template <class Sink>
-void add_joint_hessian(double k, const Quatd& r, Index a, Index b, Sink&& sink);
 
 }  // namespace osier
 

@@ -2,6 +2,8 @@
 
 import math
 
+import h5py
+
 from osier_cli import BAD_INPUT, DONE, RUN_FAILED, CliTest, beam, beam_rod, main
 
 H = 0.01
@@ -403,11 +405,17 @@ class Analysis(CliTest):
                      analysis={"type": "static"}, **{k: v for k, v in self.SAG.items() if k != "probes"})
         probes = self.probes(scene)
         self.assertEqual(list(probes), ["time"] + ["v." + c for c in ("x", "y", "z", "vx", "vy", "vz")] +
-                         ["s." + c for c in ("qx", "qy", "qz", "qw", "fx", "fy", "fz", "tension")] + ["j." + c for c in ("mx", "my", "mz", "angle")])
+                         ["s." + c for c in ("qx", "qy", "qz", "qw", "fx", "fy", "fz", "tension", "n1", "n2", "n3", "g1", "g2", "g3")] +
+                         ["j." + c for c in ("mx", "my", "mz", "angle", "m1", "m2", "m3", "k1", "k2", "k3")])
         # What hangs on segment 1: two and a half segments and half of its own outer vertex: 0.625 kg. What turns about joint 1: its lever.
         self.assertAlmostEqual(abs(probes["s.fy"][-1]), 9.81 * (0.25 + 0.25 + 0.125), 5)
         self.assertAlmostEqual(abs(probes["s.fx"][-1]), 0, 5)
         self.assertGreater(abs(probes["j.mz"][-1]), 0.1)
+        self.assertAlmostEqual(math.dist([probes["s.n%d" % i][-1] for i in (1, 2, 3)], [0, 0, 0]), 9.81 * 0.625, 5)
+        for i in (1, 2, 3):
+            self.assertAlmostEqual(probes["s.n%d" % i][-1], 100 * probes["s.g%d" % i][-1], 9)
+            self.assertAlmostEqual(probes["j.m%d" % i][-1], probes["j.k%d" % i][-1], 9)
+        self.assertAlmostEqual(probes["s.tension"][-1], probes["s.n3"][-1], 9)
         self.assertAlmostEqual(abs(probes["j.mx"][-1]) + abs(probes["j.my"][-1]), 0, 6)
 
     def test_a_probe_of_a_joint_that_a_clamp_replaces_does_not_read_zero(self):
@@ -435,6 +443,74 @@ class Analysis(CliTest):
         self.assertAlmostEqual(probes["root.mz"][-1], 1e-3 * probes["tip.x"][-1], delta=1e-9)  # load times lever
         self.assertAlmostEqual(probes["root.mx"][-1], 0, delta=1e-12)
         self.assertIn("has no clamp", self.check(beam(probes=[{"name": "root", "clamp": "a:end"}])).err)
+
+    def test_a_probe_anywhere_on_a_rod(self):
+        places = (0, 0.3, 0.5, 1)
+        scene = beam(constraints=[{"type": "clamp", "vertices": "a:start"}], analysis={"type": "static"},
+                     forces=[{"type": "force", "vertices": "a:end", "force": [0, -1e-3, 0]}],
+                     probes=[{"name": "p%d" % i, "rod": "a", "at": at} for i, at in enumerate(places)] + [{"name": "root", "clamp": "a:start"}])
+        scene["rods"][0]["up"] = [0, 1, 0]
+        probes = self.probes(scene)
+        self.assertEqual(list(probes)[1:19], ["p0." + c for c in "x y z tx ty tz n1 n2 n3 m1 m2 m3 g1 g2 g3 k1 k2 k3".split()])
+        for i, at in enumerate(places):
+            def value(column):
+                return probes["p%d.%s" % (i, column)][-1]
+            self.assertAlmostEqual(value("x"), at, delta=1e-6)
+            self.assertAlmostEqual(value("tx"), 1, delta=1e-6)
+            self.assertAlmostEqual(value("n1"), -1e-3, delta=1e-9)
+            self.assertAlmostEqual(value("g1"), -1e-5, delta=1e-11)
+            self.assertAlmostEqual(value("m2"), -1e-3 * (1 - at), delta=1e-9)
+            self.assertAlmostEqual(value("k2"), -1e-3 * (1 - at), delta=1e-9)
+            self.assertAlmostEqual(value("m1"), 0, delta=1e-12)
+        self.assertAlmostEqual(probes["p0.m2"][-1], -probes["root.mz"][-1], delta=1e-12)  # by what lies beyond; by the clamp
+
+    def test_a_cable_has_tension_and_no_moment(self):
+        scene = beam(constraints=[{"type": "pin", "vertices": "a:start"}], forces=[{"type": "force", "vertices": "a:end", "force": [2, 0, 0]}],
+                     probes=[{"name": "p", "rod": "a", "at": 0.4}], analysis={"type": "dynamic", "step": 1, "duration": 60, "fps": 1}, solver=EXACT)
+        scene["materials"]["m"]["bend_twist"] = 0
+        probes = self.probes(scene)
+        self.assertAlmostEqual(probes["p.n3"][-1], 2, delta=1e-3)
+        for c in ("m1", "m2", "m3", "k1", "k2", "k3"):
+            self.assertEqual(probes["p." + c][-1], 0)
+
+    def test_places_on_rods_that_cannot_be_probed(self):
+        def refused(probe, expected, **changes):
+            self.assert_refused(beam(probes=[{"name": "p", **probe}], **changes), expected)
+        refused({"rod": "b", "at": 0.5}, {"/probes/0/rod": "there is no rod"})
+        refused({"rod": "beem", "at": 0.5}, {"/probes/0/rod": "did you mean `beam`"}, rods=[{**beam()["rods"][0], "name": "beam"}])
+        refused({"rod": "a", "at": 1.01}, {"/probes/0/at": "at most 1"})
+        refused({"rod": "a", "at": -0.1}, {"/probes/0/at": "at least 0"})
+        refused({"rod": "a", "at": "mid"}, {"/probes/0/at": "number"})
+        refused({"rod": "a"}, {"/probes/0": "needs `at`"})
+        refused({"rod": 3, "at": 0.5}, {"/probes/0/rod": "text"})
+        refused({"vertex": 0, "at": 0.5}, {"/probes/0/at": "without `rod`"})
+        refused({"vertex": 0, "rod": "a", "at": 0.5}, {"/probes/0": "exactly one of"})
+        refused({"rod": "n.corners", "at": 0.5}, {"/probes/0/rod": "not one rod"}, structures=[{"type": "net", "name": "n"}])
+        refused({"rod": "n.border", "at": 0.5}, {"/probes/0/rod": "not one rod"}, structures=[{"type": "net", "name": "n"}])
+
+    def test_sections_in_the_trajectory(self):
+        scene = beam(constraints=[{"type": "clamp", "vertices": "a:start"}], analysis={"type": "static"}, output={"sections": True},
+                     forces=[{"type": "force", "vertices": "a:end", "force": [0, -1e-3, 0]}])
+        scene["rods"][0]["up"] = [0, 1, 0]
+        self.run_scene(scene)
+        with h5py.File(self.folder / "out/trajectory.h5") as f:
+            for joint, v in enumerate(f["topology/joint_vertex"][:]):
+                self.assertAlmostEqual(f["joint_moment"][-1][joint][1], -1e-3 * (1 - v / 4), delta=1e-9)
+                self.assertAlmostEqual(f["joint_curvature"][-1][joint][1], -1e-3 * (1 - v / 4), delta=1e-9)
+            self.assertAlmostEqual(f["clamp_moment"][-1][0][1], -1e-3, delta=1e-9)
+            self.assertEqual(list(f["topology/clamps"][0]), [0, 0])
+            self.assertAlmostEqual(f["segment_force"][-1][2][0], -1e-3, delta=1e-9)
+            self.assertAlmostEqual(f["segment_strain"][-1][2][0], -1e-5, delta=1e-11)
+            self.assertLess(abs(f["segment_force"][0]).max(), 1e-12)
+        self.run_scene({**scene, "output": {}})
+        with h5py.File(self.folder / "out/trajectory.h5") as f:
+            self.assertNotIn("segment_force", f)
+
+    def test_sections_need_a_format_that_holds_them(self):
+        for formats in (["obj"], []):
+            self.assert_refused(beam(output={"sections": True, "formats": formats}), {"/output/sections": "no format"})
+        for formats in (["vtp"], ["obj", "hdf5"]):
+            self.assert_good(beam(output={"sections": True, "formats": formats}))
 
     def test_two_probes_of_one_name_are_refused(self):
         self.assert_refused(beam(probes=[{"name": "p", "vertex": 0}, {"name": "p", "vertex": 1}]), {"/probes/1/name": "twice"})

@@ -23,8 +23,8 @@ TEST(RateOfStrain, RigidSpinOfAStrainedGraphGivesNoDampingEnergyAndNoDampingForc
   for (std::uint64_t seed = 72; seed < 82; ++seed) {
     const StepProblem damped = free_problem(seed, Damping::both);
     StepProblem plain = damped;
-    plain.model.segment_tau_stretch.assign(plain.model.segment_tau_stretch.size(), 0);
-    plain.model.joint_tau_bend.assign(plain.model.joint_tau_bend.size(), 0);
+    plain.model.segment_tau.assign(plain.model.segment_tau.size(), 0);
+    plain.model.joint_tau.assign(plain.model.joint_tau.size(), 0);
     const Phi with(damped), without(plain);
     for (const Quatd& turn : {random.rotation(), axis_angle(random.direction(), 0.01)}) {
       const Place at = rigidly_moved(damped.state, turn, random.in_cube());
@@ -52,14 +52,14 @@ TEST(RateOfStrain, BendingTwistingStretchingAndShearingAreDamped) {
     // One frame turned by 0.1 against its n neighbours: tau/h k (1 - cos 0.05) each.
     double expected = 0;
     for (Index e : bend.model.frame_joints.of(3))
-      expected += bend.model.joint_tau_bend[e / 2] / bend.h * bend.model.joint_stiffness[e / 2] * (1 - std::cos(0.05));
+      expected += bend.model.joint_tau[e / 2].d3 / bend.h * bend.model.joint_stiffness[e / 2].d3 * (1 - std::cos(0.05));
     EXPECT_NEAR(bending.value(at).damping, expected, 1e-12 * expected) << seed;
     at = {stretch.state.vertex_position, stretch.state.frame_rotation};
     const Vec3d move{0.01, 0.02, -0.01};
     at.x[0] += move;
     // Vertex 0 has one segment: tau/h k/2 |move/l|^2.
     const Index s = stretch.model.vertex_segments.of(0)[0] / 2;
-    const double k = stretch.model.segment_stretch_stiffness[s] * stretch.model.segment_tau_stretch[s] / stretch.h;
+    const double k = stretch.model.segment_stiffness[s].d3 * stretch.model.segment_tau[s].d3 / stretch.h;
     const double rate = 0.5 * k * norm2(move) / std::pow(stretch.model.segment_rest_length[s], 2);
     EXPECT_NEAR(stretching.value(at).damping, rate, 1e-11 * rate) << seed;
   }

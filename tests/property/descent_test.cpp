@@ -180,8 +180,8 @@ TYPED_TEST(Descent, PositionUpdateFindsTheMinimumOverItsVertex) {
       potential.gradient(after, gx, gw);
       double forces = norm(p.control.vertex_force[v]) + p.model.vertex_mass[v] / p.h * norm(p.state.vertex_velocity[v]);
       for (Index e : p.model.vertex_segments.of(v)) {
-        const double alpha = p.model.segment_tau_stretch[e / 2] / p.h;
-        forces += 3 * (1 + alpha) * p.model.segment_stretch_stiffness[e / 2] / p.model.segment_rest_length[e / 2];
+        const double alpha = p.model.segment_tau[e / 2].d3 / p.h;
+        forces += 3 * (1 + alpha) * p.model.segment_stiffness[e / 2].d3 / p.model.segment_rest_length[e / 2];
       }
       ASSERT_LT(norm(gx[v]), 32 * std::numeric_limits<T>::epsilon() * forces) << "vertex " << v;
       const Vec3d there = after.x[v];

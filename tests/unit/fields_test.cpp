@@ -104,8 +104,8 @@ TEST(Material, RoundSectionGivesEAandEI) {
   Problems problems;
   std::vector<std::string> warnings;
   const Section s = m.section(problems, warnings);
-  EXPECT_NEAR(s.stretch_shear, 2e9 * 3.14159265358979 * 1e-4, 1e-3);
-  EXPECT_NEAR(s.bend_twist, 2e9 * 3.14159265358979 * 1e-8 / 4, 1e-9);
+  EXPECT_NEAR(s.stretch_shear.d3, 2e9 * 3.14159265358979 * 1e-4, 1e-3);
+  EXPECT_NEAR(s.bend_twist.d3, 2e9 * 3.14159265358979 * 1e-8 / 4, 1e-9);
   EXPECT_NEAR(s.line_density, 0.314159265, 1e-8);
   EXPECT_TRUE(warnings.empty());
   m.poisson = 0.3;

@@ -280,9 +280,9 @@ TEST(Slingshot, ShortensTheRubberButKeepsItsStiffnessAndMass) {
   const RodGraph g = built(straight);
   const double l = 1.0 / 7;  // the tips lie at distance 1 from the middle
   EXPECT_NEAR(g.segments[20].rest_length, 0.94 * l, 1e-14);
-  EXPECT_NEAR(g.segments[20].stretch_stiffness, 400 * l, 1e-11);
+  EXPECT_NEAR(g.segments[20].stretch_stiffness.d3, 400 * l, 1e-11);
   EXPECT_NEAR(g.vertices[22].mass, 0.2 * l, 1e-14);
-  EXPECT_NEAR(g.joints[piece(g, "p.rubber0").joints[2]].stiffness, 4 * 0.1 / l, 1e-12);
+  EXPECT_NEAR(g.joints[piece(g, "p.rubber0").joints[2]].stiffness.d3, 4 * 0.1 / l, 1e-12);
 }
 
 TEST(Slingshot, JoinsTheBandsStraightOnWithoutTwist) {
@@ -357,7 +357,7 @@ TEST(Bridge, HasStiffTiesAndJointlessCables) {
   const GraphJoint& j = g.joints[ties.joints[1]];
   EXPECT_EQ(j.a, 4);  // the deck segment ahead of deck vertex 4
   EXPECT_EQ(j.b, ties.segments[0]);
-  EXPECT_NEAR(j.stiffness, 4 * 4e4 / (0.5 * (1 + g.segments[j.b].rest_length)), 1e-7);
+  EXPECT_NEAR(j.stiffness.d3, 4 * 4e4 / (0.5 * (1 + g.segments[j.b].rest_length)), 1e-7);
   for (const GraphJoint& joint : g.joints) {
     EXPECT_LT(joint.a, 334);
     EXPECT_LT(joint.b, 334);
@@ -416,9 +416,9 @@ TEST(Trees, GrowABareTrunkOfThePublishedLength) {
   expect_near(g.vertices[15].rest, {0, 3, 0});
   // m(v): 0.2 at the tip, 0.2 more below it, plus 0.2 for the second edge: 0.2, 0.6, 1.0, ...
   const double D = 0.5 * (0.2 + 0.6) / 0.2;
-  EXPECT_NEAR(g.segments[14].stretch_stiffness, 1e4 * D * 0.2, 1e-8);
+  EXPECT_NEAR(g.segments[14].stretch_stiffness.d3, 1e4 * D * 0.2, 1e-8);
   EXPECT_NEAR(g.vertices[15].mass, 0.5 * 0.8796 * D * 0.2, 1e-12);
-  EXPECT_NEAR(g.joints[13].stiffness, 4 * 50 * std::pow(0.25 * (0.2 + 0.6 + 0.6 + 1.0), 1.8) / 0.2, 1e-8);
+  EXPECT_NEAR(g.joints[13].stiffness.d3, 4 * 50 * std::pow(0.25 * (0.2 + 0.6 + 0.6 + 1.0), 1.8) / 0.2, 1e-8);
 }
 
 TEST(Trees, NameTheirRootsAndThemselves) {

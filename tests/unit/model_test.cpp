@@ -25,7 +25,7 @@ TEST(RodGraph, StiffnessIsThatOfHalfSegmentsInSeries) {
   soft.bend_twist = 1;
   const Index a = g.add_segment(0, 1, kSection), b = g.add_segment(1, 2, soft);
   g.add_joint(a, b);
-  EXPECT_NEAR(g.joints[0].stiffness, 4 / (0.1 / 3 + 0.2 / 1), 1e-12);
+  EXPECT_NEAR(g.joints[0].stiffness.d3, 4 / (0.1 / 3 + 0.2 / 1), 1e-12);
   EXPECT_NEAR(g.joints[0].length, 0.3, 1e-12);
   EXPECT_NEAR(g.vertices[1].mass, 0.5 * 2 * (0.2 + 0.4), 1e-12);
 }
@@ -67,7 +67,7 @@ TEST(Clamp, AtAnEndAddsOneHalfJointWithoutStrain) {
   ASSERT_EQ(c.half_joints.size(), 1u);
   EXPECT_TRUE(c.replaced_joints.empty());
   const Index j = c.half_joints[0];
-  EXPECT_NEAR(m.joint_stiffness[j], 8 * kSection.bend_twist / m.segment_rest_length[0], 1e-9);
+  EXPECT_NEAR(m.joint_stiffness[j].d3, 8 * kSection.bend_twist.d3 / m.segment_rest_length[0], 1e-9);
   EXPECT_NEAR(std::abs(dot(conj(c.rotation) * s.frame_rotation[0], m.joint_rest_rotation[j])), 1, 1e-14);
   EXPECT_EQ(m.frame_joints.of(c.anchor).size(), 1u);
 }

@@ -2,15 +2,16 @@
 // u displacement since the start of the step. One iteration: solve (H + sigma diag) (dx, w) = -g, u += t dx, q <- exp(t w/2) q.
 //
 // Deviations from a textbook Newton:
-//  0. After every trial turn the positions are solved for exactly at the new frames (Phi is quadratic in them, with a constant
-//     matrix). Otherwise a straight move of the vertices along a turning rod stretches it, and with EA >> EI/L^2 the line
+//  0. After every trial turn the positions are solved for exactly at the new frames (Phi is quadratic in them). Otherwise a
+//  straight move of the vertices along a turning rod stretches it, and with EA >> EI/L^2 the line
 //     search would creep.
 //  1. sigma grows from 0 until LDL^T has only positive pivots, so the direction always descends. Null modes (the spin of a
 //     straight cable between two pins) are met the same way. Only rotations are shifted, by sigma F l with F the largest force
 //     at work: positions are convex anyway, and shifting them by a share of EA/l would drown every soft mode.
 //  2. Rotations longer than one radian are scaled back: the quadratic model does not reach further.
 //  3. A dead couple has no potential and its equilibria may be saddles of the surrogate. With torques the Newton equation of
-//     the residual itself is tried first: J = H - [g]x/2 + [M_follower]x, not symmetric, judged by the residual.
+//     the residual itself is tried first: J = H - [g]x/2 + [M_follower]x, not symmetric, judged by the residual. So it is when a
+//     path is to be followed past its buckling load, where downhill leads away from it.
 //  4. Near the rounding floor of Phi the line search accepts a step that lowers the residual instead.
 #include "solvers/newton/newton.hpp"
 
@@ -46,30 +47,38 @@ class NewtonSolver final : public Solver {
     potential_.begin(m, c, state, h);
     u_.resize(state.vertex_position.size());
     for (Index v = 0; v < m.vertex_count(); ++v) u_[v] = m.vertex_alive[v] ? h * state.vertex_velocity[v] : Vec3d{};
-    const StepReport report = minimise(m, c, state, settings_.tolerance, settings_.max_iterations);
+    frames_start_ = state.frame_rotation;
+    const StepReport report =
+        minimise(m, c, state, {.tolerance = settings_.tolerance, .max_iterations = settings_.max_iterations});
     state.vertex_velocity_previous = state.vertex_velocity;
     for (Index v = 0; v < m.vertex_count(); ++v) state.vertex_velocity[v] = (1 / h) * u_[v];
+    update_frame_velocity(m, frames_start_, h, state);
     return report;
   }
 
-  StepReport solve_static(const Model& m, const Control& c, State& state, double tolerance, int max_iterations) override {
+  StepReport solve_static(const Model& m, const Control& c, State& state, const StaticOptions& options) override {
     potential_.begin(m, c, state, 0);
     u_.assign(state.vertex_position.size(), {});
-    return minimise(m, c, state, tolerance, max_iterations);
+    StepReport report = minimise(m, c, state, options);
+    if (!report.not_converged && !report.non_finite) report.unstable_modes = count_unstable(state.frame_rotation);
+    return report;
   }
 
  private:
   /// From displacements u_; adds them to the state's positions at the end.
-  StepReport minimise(const Model& m, const Control& c, State& state, double tolerance, int max_iterations);
+  StepReport minimise(const Model& m, const Control& c, State& state, const StaticOptions& options);
   void number_unknowns(const Model& m, const Control& c);
   void assemble(const std::vector<Vec3d>& u, const std::vector<Quatd>& q);
-  /// Matrix of the positions alone; the same for x, y and z.
-  void factor_positions(const Model& m);
+  void number_positions(const Model& m);
+  /// Matrix of the positions alone; it depends on the frames only when stretching and shearing differ.
+  void factor_positions(const Model& m, const std::vector<Quatd>& q);
   void solve_positions(const Model& m, std::vector<Vec3d>& u, const std::vector<Quatd>& q);
   void set_rhs();
   bool set_direction(const Model& m, const Eigen::VectorXd& step);
   /// Direction into dx_, w_; false when no shift makes the matrix positive definite (non-finite entries).
   bool solve(const Model& m, double force);
+  /// Negative pivots of the Hessian at u_, q: by Sylvester's law as many as there are directions of falling energy.
+  int count_unstable(const std::vector<Quatd>& q);
   /// The same from the unsymmetric Jacobian of the residual; needs assemble() before. False when it is singular.
   bool solve_residual(const Model& m, const Control& c, const std::vector<Quatd>& q);
   bool descend_residual(const Model& m, const std::vector<Quatd>& q);
@@ -89,10 +98,12 @@ class NewtonSolver final : public Solver {
   Eigen::VectorXd rhs_;
   std::vector<Index> position_unknown_;
   Eigen::SimplicialLDLT<Sparse> position_factor_;
-  bool position_solvable_ = false;
-  Eigen::Matrix<double, Eigen::Dynamic, 3> position_rhs_;
+  using PositionRows = Eigen::Matrix<double, Eigen::Dynamic, 3, Eigen::RowMajor>;
+  Index position_count_ = 0;
+  bool position_solvable_ = false, one_stiffness_ = true;
+  PositionRows position_rhs_, position_step_;
   std::vector<Vec3d> u_, gx_, gw_, dx_, w_, u_trial_, gx_trial_, gw_trial_;
-  std::vector<Quatd> q_trial_;
+  std::vector<Quatd> q_trial_, frames_start_;
   double shift_ = 0;
 };
 
@@ -115,39 +126,61 @@ void NewtonSolver::number_unknowns(const Model& m, const Control& c) {
     pattern_known_ = false;
 }
 
-void NewtonSolver::factor_positions(const Model& m) {
+void NewtonSolver::number_positions(const Model& m) {
   position_unknown_.assign(m.vertex_count(), -1);
-  Index count = 0;
+  position_count_ = 0;
   for (Index v = 0; v < m.vertex_count(); ++v)
-    if (nodes_[v].count == 3) position_unknown_[v] = count++;
+    if (nodes_[v].count == 3) position_unknown_[v] = position_count_++;
+  one_stiffness_ = true;
+  for (Index s = 0; s < m.segment_count(); ++s) one_stiffness_ = one_stiffness_ && potential_.position_stiffness(s).uniform();
+}
+
+/// One scalar per vertex when stretching and shearing are equally stiff, a 3x3 block otherwise.
+void NewtonSolver::factor_positions(const Model& m, const std::vector<Quatd>& q) {
+  const int size = one_stiffness_ ? 1 : 3;
   triplets_.clear();
+  const auto add = [&](Index row, Index col, const Mat3<double>& block) {
+    for (int i = 0; i < size; ++i)
+      for (int j = 0; j < size; ++j)
+        if (size * row + i >= size * col + j) triplets_.emplace_back(size * row + i, size * col + j, block.m[i][j]);
+  };
   for (Index v = 0; v < m.vertex_count(); ++v)
-    if (position_unknown_[v] >= 0)
-      triplets_.emplace_back(position_unknown_[v], position_unknown_[v], potential_.inertia_weight(v));
+    if (const Index i = position_unknown_[v]; i >= 0) add(i, i, identity3(potential_.inertia_weight(v)));
   for (Index s = 0; s < m.segment_count(); ++s) {
-    const double k = potential_.position_stiffness(s);
+    const PerAxis k = potential_.position_stiffness(s);
+    const Mat3<double> C = one_stiffness_ ? identity3(k.d3) : rotated_diagonal(rotation_matrix(q[s]), cast<double>(k));
     const Index a = position_unknown_[m.segment_vertices[s][0]], b = position_unknown_[m.segment_vertices[s][1]];
-    if (a >= 0) triplets_.emplace_back(a, a, k);
-    if (b >= 0) triplets_.emplace_back(b, b, k);
-    if (a >= 0 && b >= 0) triplets_.emplace_back(std::max(a, b), std::min(a, b), -k);
+    if (a >= 0) add(a, a, C);
+    if (b >= 0) add(b, b, C);
+    if (a >= 0 && b >= 0) add(std::max(a, b), std::min(a, b), -1.0 * C);
   }
-  Sparse matrix(count, count);
+  Sparse matrix(size * position_count_, size * position_count_);
   matrix.setFromTriplets(triplets_.begin(), triplets_.end());
   position_factor_.compute(matrix);
-  // Statics of a piece that nothing holds: positions are free to float, leave them to the full system.
-  position_solvable_ = count > 0 && position_factor_.info() == Eigen::Success &&
-                       position_factor_.vectorD().minCoeff() > 1e-9 * position_factor_.vectorD().maxCoeff();
+  // Statics of a piece that nothing holds: positions are free to float, leave them to the full system. Anisotropy spreads the
+  // pivots by the ratio of its stiffnesses, which may be large.
+  const double least = one_stiffness_ ? 1e-9 : 1e-13;
+  position_solvable_ = position_count_ > 0 && position_factor_.info() == Eigen::Success &&
+                       position_factor_.vectorD().minCoeff() > least * position_factor_.vectorD().maxCoeff();
 }
 
 void NewtonSolver::solve_positions(const Model& m, std::vector<Vec3d>& u, const std::vector<Quatd>& q) {
+  if (!one_stiffness_) factor_positions(m, q);
   if (!position_solvable_) return;
   potential_.gradient(u, q, gx_trial_, gw_trial_);
-  position_rhs_.resize(position_factor_.rows(), 3);
+  position_rhs_.resize(position_count_, 3);
   for (Index v = 0; v < m.vertex_count(); ++v)
     if (const Index i = position_unknown_[v]; i >= 0) position_rhs_.row(i) << -gx_trial_[v].x, -gx_trial_[v].y, -gx_trial_[v].z;
-  const Eigen::Matrix<double, Eigen::Dynamic, 3> step = position_factor_.solve(position_rhs_);
+  if (one_stiffness_) {
+    position_step_ = position_factor_.solve(position_rhs_);
+  } else {
+    const Eigen::VectorXd rhs = Eigen::Map<const Eigen::VectorXd>(position_rhs_.data(), position_rhs_.size());
+    const Eigen::VectorXd step = position_factor_.solve(rhs);
+    position_step_ = Eigen::Map<const PositionRows>(step.data(), position_count_, 3);
+  }
   for (Index v = 0; v < m.vertex_count(); ++v)
-    if (const Index i = position_unknown_[v]; i >= 0) u[v] += Vec3d{step(i, 0), step(i, 1), step(i, 2)};
+    if (const Index i = position_unknown_[v]; i >= 0)
+      u[v] += Vec3d{position_step_(i, 0), position_step_(i, 1), position_step_(i, 2)};
 }
 
 void NewtonSolver::assemble(const std::vector<Vec3d>& u, const std::vector<Quatd>& q) {
@@ -213,6 +246,20 @@ bool NewtonSolver::solve(const Model& m, double force) {
   return set_direction(m, factor_.solve(rhs_));
 }
 
+int NewtonSolver::count_unstable(const std::vector<Quatd>& q) {
+  if (unknowns_ == 0) return 0;
+  assemble(u_, q);
+  const Eigen::VectorXd diagonal = matrix_.diagonal();
+  factor_.factorize(matrix_);
+  // Each pivot is judged against its own diagonal entry: a null mode (the spin of a straight cable) is only rounding away from
+  // zero, and position pivots are many orders larger than those of bending.
+  constexpr double kNull = 1e-12;
+  const Eigen::VectorXd pivots = factor_.vectorD(), permuted = factor_.permutationP() * diagonal;
+  int count = 0;
+  for (Eigen::Index i = 0; i < pivots.size(); ++i) count += pivots[i] < -kNull * std::abs(permuted[i]) ? 1 : 0;
+  return count;
+}
+
 bool NewtonSolver::set_direction(const Model& m, const Eigen::VectorXd& step) {
   dx_.assign(m.vertex_count(), {});
   w_.assign(m.frame_count(), {});
@@ -231,7 +278,7 @@ bool NewtonSolver::solve_residual(const Model& m, const Control& c, const std::v
   for (Index s = 0; s < m.segment_count(); ++s) {
     const NodeUnknowns& node = nodes_[m.vertex_count() + s];
     if (node.count != 3) continue;  // on a hinge a x a = 0
-    const Vec3d follower = rotate(q[s], c.frame_torque_material[s]);
+    const Vec3d follower = c.has_torque ? rotate(q[s], c.frame_torque_material[s]) : Vec3d{};
     const Vec3d g = gw_[s] + potential_.torque(s, q[s]);  // without the torque's own share
     const Mat3<double> k = skew(-0.5 * g + follower);
     for (int i = 0; i < 3; ++i)
@@ -297,12 +344,12 @@ RoundingNoise rounding_noise(const Model& m, const IncrementalPotential& potenti
   RoundingNoise noise;
   for (Index s = 0; s < m.segment_count(); ++s) {
     const auto [a, b] = m.segment_vertices[s];
-    const double k = kRoundings * potential.position_stiffness(s);
+    const double k = kRoundings * potential.position_stiffness(s).largest();
     noise.edges = std::max(noise.edges, k * m.segment_rest_length[s]);
     noise.motion = std::max(noise.motion, k * std::max(norm(u[a]), norm(u[b])));
   }
   for (Index j = 0; j < m.joint_count(); ++j)
-    if (m.joint_alive[j]) noise.edges = std::max(noise.edges, kRoundings * m.joint_stiffness[j] / m.joint_length[j]);
+    if (m.joint_alive[j]) noise.edges = std::max(noise.edges, kRoundings * m.joint_stiffness[j].largest() / m.joint_length[j]);
   return noise;
 }
 
@@ -319,17 +366,18 @@ void impose(const Model& m, const Control& c, const State& state, std::vector<Ve
   }
 }
 
-StepReport NewtonSolver::minimise(const Model& m, const Control& c, State& state, double tolerance, int max_iterations) {
+StepReport NewtonSolver::minimise(const Model& m, const Control& c, State& state, const StaticOptions& options) {
   StepReport report;
   std::vector<Quatd>& q = state.frame_rotation;
   impose(m, c, state, u_, q);
   number_unknowns(m, c);
-  factor_positions(m);
+  number_positions(m);
+  factor_positions(m, q);
   solve_positions(m, u_, q);
 
   double stiffest = 0;
   for (Index s = 0; s < m.segment_count(); ++s)
-    stiffest = std::max(stiffest, m.segment_stretch_stiffness[s] / m.segment_rest_length[s]);
+    stiffest = std::max(stiffest, m.segment_stiffness[s].largest() / m.segment_rest_length[s]);
   IncrementalPotential::Residual residual;
   double scale = 0, floor = 0;
   const auto measure = [&] {
@@ -343,15 +391,16 @@ StepReport NewtonSolver::minimise(const Model& m, const Control& c, State& state
   };
   measure();
   double before = std::numeric_limits<double>::infinity();
-  for (report.iterations = 0; unknowns_ > 0 && !(residual.value <= tolerance * scale); ++report.iterations) {
+  for (report.iterations = 0; unknowns_ > 0 && !(residual.value <= options.tolerance * scale); ++report.iterations) {
     if (residual.value <= floor && residual.value > 0.5 * before) break;  // as far as double goes
     before = residual.value;
-    if (report.iterations == max_iterations || !std::isfinite(residual.value)) {
+    if (report.iterations == options.max_iterations || !std::isfinite(residual.value)) {
       report.not_converged = true;
       break;
     }
     assemble(u_, q);
-    bool accepted = c.has_torque && position_solvable_ && solve_residual(m, c, q) && descend_residual(m, q);
+    bool accepted =
+        (c.has_torque || options.along_path) && position_solvable_ && solve_residual(m, c, q) && descend_residual(m, q);
     if (!accepted && !solve(m, std::max(scale, 1e-9 * stiffest))) {
       report.not_converged = true;
       break;

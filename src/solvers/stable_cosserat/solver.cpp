@@ -4,6 +4,8 @@
 #include <cmath>
 
 #include "exec/parallel.hpp"
+#include "solvers/direction_terms.hpp"
+#include "solvers/stable_cosserat/general_update.hpp"
 #include "solvers/stable_cosserat/orientation_update.hpp"
 #include "solvers/stable_cosserat/position_update.hpp"
 #include "solvers/stable_cosserat/stable_cosserat.hpp"
@@ -26,8 +28,10 @@ class StableCosserat final : public Solver {
  private:
   void load(const Model& m, const Control& c, const State& state, double h);
   void initial_guess(const Model& m, const Control& c, const State& state, double h);
+  void load_general(const Model& m, const Control& c, const State& state, double h);
   void sweep(const Model& m, const Control& c) {
-    if (axial_) sweep_lambda<true>(m, c);
+    if (general_) sweep_general(m, c);
+    else if (axial_) sweep_lambda<true>(m, c);
     else sweep_lambda<false>(m, c);
   }
   template <bool kAxial>
@@ -44,12 +48,15 @@ class StableCosserat final : public Solver {
   void update_segment(const Model& m, const Control& c, Index s, Quat<T>* q_out);
   template <bool kAxial, Lambda kLambda, class SegmentOf>
   void update_segments(const Model& m, const Control& c, int count, const SegmentOf& segment_of, Quat<T>* q_out);
+  void sweep_general(const Model& m, const Control& c);
+  Quat<T> general_frame(const Model& m, const Control& c, Index s) const;
   Vec3<T> pull_at(Index s, const Vec3<T>& image) const;
   struct Residual {
     double value = 0, scale = 0;
     Index vertex = -1, segment = -1;
   };
   Residual residual(const Model& m, const Control& c) const;
+  Residual residual_general(const Model& m, const Control& c) const;
   void store(const Model& m, State& state, double h, StepReport& report) const;
 
   Settings settings_;
@@ -57,15 +64,29 @@ class StableCosserat final : public Solver {
   Workspace<T> w_;
   bool axial_ = false;    ///< some segment damps stretch: the material axis is eta
   bool bending_ = false;  ///< some joint damps bending
+  bool anisotropic_ = false, inertia_ = false;
+  bool general_ = false;  ///< the step at hand needs general_update.hpp
+  std::vector<DirectionTerm> directions_;
+  std::vector<Quatd> frames_start_;
 };
 
 template <class T>
 void StableCosserat<T>::rebind(const Model& m) {
   const auto nv = static_cast<std::size_t>(m.vertex_count()), ns = static_cast<std::size_t>(m.segment_count());
   const auto nf = static_cast<std::size_t>(m.frame_count());
-  const auto positive = [](double tau) { return tau > 0; };
-  axial_ = std::any_of(m.segment_tau_stretch.begin(), m.segment_tau_stretch.end(), positive);
-  bending_ = std::any_of(m.joint_tau_bend.begin(), m.joint_tau_bend.end(), positive);
+  const auto positive = [](const PerAxis& tau) { return tau.any(); };
+  axial_ = std::any_of(m.segment_tau.begin(), m.segment_tau.end(), positive);
+  bending_ = std::any_of(m.joint_tau.begin(), m.joint_tau.end(), positive);
+  anisotropic_ = !m.is_isotropic();
+  inertia_ = m.has_inertia();
+  if (anisotropic_ || inertia_) {
+    w_.general.segment.resize(ns);
+    w_.general.joint.resize(static_cast<std::size_t>(m.joint_count()));
+    w_.general.direction_start.resize(ns + 1);
+    w_.general.direction.reserve(3 * ns);
+    w_.general.weight.resize(nv);
+    directions_.reserve(3 * ns);
+  }
   w_.vertex.resize(nv);
   w_.u.resize(nv);
   w_.segment.resize(ns);
@@ -84,7 +105,7 @@ void StableCosserat<T>::rebind(const Model& m) {
   for (std::size_t i = 0; i < w_.joint_side.size(); ++i) {
     const Index j = m.frame_joints.entry[i] / 2, side = m.frame_joints.entry[i] % 2;
     const Quatd rest = side == 1 ? m.joint_rest_rotation[j] : conj(m.joint_rest_rotation[j]);
-    w_.joint_side[i] = {cast<T>(m.joint_stiffness[j] * rest), T(-1), m.joint_frames[j][1 - side]};
+    w_.joint_side[i] = {cast<T>(m.joint_stiffness[j].d3 * rest), T(-1), m.joint_frames[j][1 - side]};
   }
   if (!bending_) return;
   w_.joint_terms.resize(w_.joint_side.size());
@@ -107,8 +128,8 @@ void StableCosserat<T>::load(const Model& m, const Control& c, const State& stat
   });
   executor_.for_each(w_.segment.size(), [&](std::size_t s) {
     const auto [a, b] = m.segment_vertices[s];
-    const double l = m.segment_rest_length[s], k = m.segment_stretch_stiffness[s];
-    const double alpha = m.segment_tau_stretch[s] / h;
+    const double l = m.segment_rest_length[s], k = m.segment_stiffness[s].d3;
+    const double alpha = m.segment_tau[s].d3 / h;
     const Vec3d p = (1 / l) * (state.vertex_position[b] - state.vertex_position[a]);
     SegmentData<T>& d = w_.segment[s];
     d.p0 = cast<T>(p);
@@ -128,7 +149,7 @@ void StableCosserat<T>::load(const Model& m, const Control& c, const State& stat
       if (!m.joint_alive[j]) return;
       const auto [a, b] = m.joint_frames[j];
       const Quatd rest = m.joint_rest_rotation[j], previous = conj(state.frame_rotation[a]) * state.frame_rotation[b];
-      const double k = m.joint_stiffness[j], alpha = m.joint_tau_bend[j] / h;
+      const double k = m.joint_stiffness[j].d3, alpha = m.joint_tau[j].d3 / h;
       const double cosine = dot(rest, previous), sigma = cosine < 0 ? -1 : 1;
       const double sine = std::sqrt(std::max(0.0, 1 - cosine * cosine)) + 1e-6;  // a little more than rounding can hide
       const Quat<T> target = cast<T>(k * rest + (alpha * k * sigma) * previous);
@@ -148,7 +169,7 @@ void StableCosserat<T>::load(const Model& m, const Control& c, const State& stat
     for (Index e : m.vertex_segments.of(static_cast<Index>(v))) {
       const Index s = e / 2;
       const double l = m.segment_rest_length[s];
-      hessian += (1 + m.segment_tau_stretch[s] / h) * m.segment_stretch_stiffness[s] / (l * l);
+      hessian += (1 + m.segment_tau[s].d3 / h) * m.segment_stiffness[s].d3 / (l * l);
     }
     d.inverse_hessian = static_cast<T>(1 / hessian);
   });
@@ -311,6 +332,114 @@ void StableCosserat<T>::sweep_once(const Model& m, const Control& c) {
   }
 }
 
+/// The energy of every axis of its own, and frames with inertia: the same for segments and joints in one double loop.
+template <class T>
+void StableCosserat<T>::load_general(const Model& m, const Control& c, const State& state, double h) {
+  GeneralData<T>& g = w_.general;
+  const auto ns = static_cast<std::size_t>(m.segment_count());
+  g.segment.resize(ns), g.joint.resize(static_cast<std::size_t>(m.joint_count())), g.weight.resize(w_.u.size());
+  g.direction_start.resize(ns + 1);
+  executor_.for_each(ns, [&](std::size_t s) {
+    const auto [a, b] = m.segment_vertices[s];
+    const Vec3d p = (1 / m.segment_rest_length[s]) * (state.vertex_position[b] - state.vertex_position[a]);
+    const Vec3d k = cast<double>(m.segment_stiffness[s]), alpha = cast<double>((1 / h) * m.segment_tau[s]);
+    const Vec3d strain = stretch_shear::local_strain(p, state.frame_rotation[s]);
+    const auto share = [](double x) { return x / (1 + x); };
+    g.segment[s].k = cast<T>(Vec3d{(1 + alpha.x) * k.x, (1 + alpha.y) * k.y, (1 + alpha.z) * k.z});
+    g.segment[s].rest = cast<T>(Vec3d{share(alpha.x) * strain.x, share(alpha.y) * strain.y, 1 + share(alpha.z) * strain.z});
+    refresh(g.segment[s], w_.q[s]);
+  });
+  executor_.for_each(g.joint.size(), [&](std::size_t j) {
+    const auto [a, b] = m.joint_frames[j];
+    GeneralJoint<T>& joint = g.joint[j];
+    joint.K = cast<T>(bend_twist::stiffness4(cast<double>(m.joint_stiffness[j])));
+    joint.rest = cast<T>(m.joint_rest_rotation[j]);
+    joint.K_viscous = cast<T>((1 / h) * bend_twist::viscous4(cast<double>(m.joint_stiffness[j]), cast<double>(m.joint_tau[j])));
+    joint.previous = cast<T>(conj(state.frame_rotation[a]) * state.frame_rotation[b]);
+  });
+  executor_.for_each(g.weight.size(),
+                     [&](std::size_t v) { g.weight[v] = static_cast<T>(m.vertex_mass[v] / (h * h) + c.vertex_damping[v] / h); });
+  direction_terms(m, c, state, h, directions_);
+  g.direction.clear();
+  std::size_t next = 0;
+  for (std::size_t s = 0; s < ns; ++s) {
+    g.direction_start[s] = static_cast<Index>(g.direction.size());
+    for (; next < directions_.size() && directions_[next].frame == static_cast<Index>(s); ++next)
+      g.direction.push_back({static_cast<T>(directions_[next].k), cast<T>(directions_[next].y), cast<T>(directions_[next].a)});
+  }
+  g.direction_start[ns] = static_cast<Index>(g.direction.size());
+}
+
+template <class T>
+Quat<T> StableCosserat<T>::general_frame(const Model& m, const Control& c, Index s) const {
+  const FrameControl control = c.frame_control[s];
+  if (control == FrameControl::fixed || !m.segment_alive[s]) return w_.q[s];
+  const FrameProblem<T> problem(m, w_, s, c.has_torque);
+  const Vec3<T> axis = cast<T>(c.frame_hinge_axis[s]);
+  return general_orientation(problem, w_.q[s], control == FrameControl::hinged ? &axis : nullptr, cast<T>(c.frame_target[s]));
+}
+
+/// One sweep in the order asked for; elements one by one.
+template <class T>
+void StableCosserat<T>::sweep_general(const Model& m, const Control& c) {
+  const auto move = [&](Index v) { return c.vertex_fixed[v] || !m.vertex_alive[v] ? w_.u[v] : general_position(m, w_, v); };
+  const auto turn = [&](Index s) {
+    w_.q[s] = general_frame(m, c, s);
+    refresh(w_.general.segment[s], w_.q[s]);
+  };
+  switch (settings_.order) {
+    case Order::gauss_seidel:
+      for (Index v = 0; v < m.vertex_count(); ++v) w_.u[v] = move(v);
+      for (Index s = 0; s < m.segment_count(); ++s) turn(s);
+      break;
+    case Order::red_black:
+      for (Index color = 0; color < m.vertex_colors.count(); ++color) {
+        const auto list = m.vertex_colors.of(color);
+        executor_.for_each(list.size(), [&](std::size_t i) { w_.u[list[i]] = move(list[i]); });
+      }
+      for (Index color = 0; color < m.segment_colors.count(); ++color) {
+        const auto list = m.segment_colors.of(color);
+        executor_.for_each(list.size(), [&](std::size_t i) { turn(list[i]); });
+      }
+      break;
+    case Order::jacobi:
+      executor_.for_each(w_.u.size(), [&](std::size_t v) { w_.u_next[v] = move(static_cast<Index>(v)); });
+      w_.u.swap(w_.u_next);
+      executor_.for_each(w_.segment.size(), [&](std::size_t s) { w_.q_next[s] = general_frame(m, c, static_cast<Index>(s)); });
+      for (std::size_t f = w_.segment.size(); f < w_.q.size(); ++f) w_.q_next[f] = w_.q[f];
+      w_.q.swap(w_.q_next);
+      executor_.for_each(w_.segment.size(), [&](std::size_t s) { refresh(w_.general.segment[s], w_.q[s]); });
+      break;
+  }
+}
+
+template <class T>
+typename StableCosserat<T>::Residual StableCosserat<T>::residual_general(const Model& m, const Control& c) const {
+  Residual r;
+  Mat3<T> hessian;
+  for (Index v = 0; v < m.vertex_count(); ++v) {
+    if (!m.vertex_alive[v] || c.vertex_fixed[v]) continue;
+    const double left = static_cast<double>(norm(vertex_gradient(m, w_, v, hessian)));
+    r.scale = std::max(r.scale, static_cast<double>(norm(w_.vertex[v].rhs)));
+    if (!(left <= r.value)) r.value = left, r.vertex = v, r.segment = -1;
+  }
+  for (Index s = 0; s < m.segment_count(); ++s) {
+    if (!m.segment_alive[s]) continue;
+    const T inverse_length = w_.segment[s].inverse_length;
+    const Vec3<T> n = general_force(w_.general.segment[s], edge_over_length(m, w_, s));
+    r.scale = std::max(r.scale, static_cast<double>(inverse_length * norm(n)));
+    if (c.frame_control[s] == FrameControl::fixed) continue;
+    Vec3<T> couple = FrameProblem<T>(m, w_, s, c.has_torque).derivatives(hessian);
+    if (c.frame_control[s] == FrameControl::hinged) {
+      const Vec3<T> axis = rotate(conj(w_.q[s]), cast<T>(c.frame_hinge_axis[s]));
+      couple = dot(couple, axis) * axis;
+    }
+    const double left = static_cast<double>(inverse_length * norm(couple));
+    if (!(left <= r.value)) r.value = left, r.vertex = -1, r.segment = s;
+  }
+  return r;
+}
+
 /// The largest left-over force: what a position update would still move, times its Hessian, and the couple on each frame.
 template <class T>
 typename StableCosserat<T>::Residual StableCosserat<T>::residual(const Model& m, const Control& c) const {
@@ -370,7 +499,10 @@ void StableCosserat<T>::store(const Model& m, State& state, double h, StepReport
 template <class T>
 StepReport StableCosserat<T>::step(const Model& m, const Control& c, State& state, double h) {
   StepReport report;
-  load(m, c, state, h);           // VSCR section 8: strains of x_t, q_t
+  load(m, c, state, h);  // VSCR section 8: strains of x_t, q_t
+  general_ = anisotropic_ || inertia_ || c.has_rotary_damping;
+  if (general_) load_general(m, c, state, h);
+  if (inertia_) frames_start_ = state.frame_rotation;
   initial_guess(m, c, state, h);  // x <- x_t + h v_t + h^2 a~
   const int limit = settings_.tolerance ? settings_.max_iterations : settings_.iteration_count;
   constexpr int kCheckEvery = 8;                             // a check costs about one sweep
@@ -378,7 +510,7 @@ StepReport StableCosserat<T>::step(const Model& m, const Control& c, State& stat
     sweep(m, c);
     ++report.iterations;
     if (!settings_.tolerance || (report.iterations % kCheckEvery != 0 && report.iterations < limit)) continue;
-    const Residual r = residual(m, c);
+    const Residual r = general_ ? residual_general(m, c) : residual(m, c);
     report.residual = r.value;
     report.residual_relative = r.scale > 0 ? r.value / r.scale : 0;
     report.worst_vertex = r.vertex;
@@ -387,6 +519,7 @@ StepReport StableCosserat<T>::step(const Model& m, const Control& c, State& stat
     if (!report.not_converged) break;
   }
   store(m, state, h, report);  // v <- (x - x_t)/h
+  if (inertia_) update_frame_velocity(m, frames_start_, h, state);
   return report;
 }
 

@@ -14,6 +14,7 @@
 
 #include <vector>
 
+#include "math/mat3.hpp"
 #include "math/quat.hpp"
 #include "osier/model.hpp"
 #include "osier/state.hpp"
@@ -66,8 +67,43 @@ struct JointTerms {
   Quat<T> viscous;  ///< alpha k previous
 };
 
+// What the sweeps need beyond that when stiffness differs between axes, frames have inertia or a motor damps one
+// (general_update.hpp). Empty otherwise.
+
+/// Elasticity and damping of a segment in one: 1/2 G.(k G), G = R' p - rest, with k = (1 + alpha) k^ss and
+/// rest = e3 + alpha/(1 + alpha) Gamma_prev, axis by axis.
+template <class T>
+struct GeneralSegment {
+  Vec3<T> k, rest;
+  Mat3<T> C;     ///< R k R' at the present frame
+  Vec3<T> axis;  ///< R rest
+};
+
+/// A joint, elastic and viscous (see bend_twist.hpp); K_viscous is 0 without damping.
+template <class T>
+struct GeneralJoint {
+  Quat<T> K, rest, K_viscous, previous;
+};
+
+/// DirectionTerm in T.
+template <class T>
+struct GeneralDirection {
+  T k;
+  Vec3<T> y, a;
+};
+
+template <class T>
+struct GeneralData {
+  std::vector<GeneralSegment<T>> segment;
+  std::vector<GeneralJoint<T>> joint;
+  std::vector<GeneralDirection<T>> direction;
+  std::vector<Index> direction_start;  ///< per segment, size n + 1
+  std::vector<T> weight;               ///< m/h^2 + c/h per vertex
+};
+
 template <class T>
 struct Workspace {
+  GeneralData<T> general;
   std::vector<VertexData<T>> vertex;
   std::vector<Vec3<T>> u, u_next;
   std::vector<SegmentData<T>> segment;
