@@ -37,7 +37,7 @@ Model compile_graph(const RodGraph& graph) {
   return m;
 }
 
-State initial_state(const RodGraph& graph, const Model& model) {
+static State posed_state(const RodGraph& graph, const Model& model) {
   State state;
   bool posed = false;
   for (const GraphVertex& v : graph.vertices) {
@@ -100,6 +100,14 @@ State initial_state(const RodGraph& graph, const Model& model) {
       }
     }
   }
+  return state;
+}
+
+State initial_state(const RodGraph& graph, const Model& model) {
+  State state = posed_state(graph, model);
+  for (std::size_t s = 0; s < graph.segments.size(); ++s)
+    if (const double twist = graph.segments[s].pose_twist; twist != 0)
+      state.frame_rotation[s] = normalized(state.frame_rotation[s] * axis_angle(Vec3d{0, 0, 1}, twist));
   return state;
 }
 

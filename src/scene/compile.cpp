@@ -1,6 +1,7 @@
 // SceneSpec -> Setup: rods and structures into one graph, welds, joints, constraints, selections.
 #include <cmath>
 #include <fmt/format.h>
+#include <numbers>
 #include <numeric>
 #include <set>
 
@@ -21,6 +22,8 @@ class Compiler {
 
  private:
   Section section_of(const MaterialRef& ref);
+  void note_use(const MaterialRef& ref, const Section& section, double scale);
+  void check_up(const RodSpec& rod, const std::vector<Vec3d>& rest, int segments);
   void add_rod(RodSpec& rod, std::size_t index);
   std::optional<std::vector<Vec3d>> sample(Shape& shape, const RodSpec& rod, int segments);
   int segment_count(const RodSpec& rod, const Shape& shape);
@@ -36,14 +39,16 @@ class Compiler {
   }
   void check_names();
   void check_statics();
+  void add_inertia();
 
   Setup& setup_;
   SceneSpec& spec_;
   std::string folder_;
   Problems& problems_;
   RodGraph graph_;
-  std::vector<std::string> origin_;   ///< per entry of graph_.rods, the JSON pointer it comes from
-  std::vector<std::string> missing_;  ///< rods and structures that could not be built
+  std::vector<std::string> origin_;         ///< per entry of graph_.rods, the JSON pointer it comes from
+  std::map<std::string, std::size_t> use_;  ///< of a material's name, where it stands in setup_.materials
+  std::vector<std::string> missing_;        ///< rods and structures that could not be built
 };
 
 Section Compiler::section_of(const MaterialRef& ref) {
@@ -62,11 +67,33 @@ Section Compiler::section_of(const MaterialRef& ref) {
     material = &it->second;
   }
   if (!material) return {};  // already reported as missing
-  std::vector<std::string> warnings;
-  const Section section = material->section(problems_, warnings);
-  for (const std::string& w : warnings)
-    if (std::find(setup_.warnings.begin(), setup_.warnings.end(), w) == setup_.warnings.end()) setup_.warnings.push_back(w);
-  return section;
+  return material->section(problems_);
+}
+
+/// Counts a segment for `osier info`.
+void Compiler::note_use(const MaterialRef& ref, const Section& section, double scale) {
+  const std::string& name = ref.name ? *ref.name : ref.where;
+  const auto [place, fresh] = use_.try_emplace(name, setup_.materials.size());
+  if (fresh) setup_.materials.push_back({.name = name, .section = section, .thinnest = scale, .thickest = scale, .segments = 0});
+  MaterialUse& use = setup_.materials[place->second];
+  use.thinnest = std::min(use.thinnest, scale);
+  use.thickest = std::max(use.thickest, scale);
+  ++use.segments;
+}
+
+/// Turns a missing or useless direction of the frames into problems.
+void Compiler::check_up(const RodSpec& rod, const std::vector<Vec3d>& rest, int segments) {
+  if (rod.frame == FrameRule::up && !rod.up && !problems_.mentions(rod.where + "/up"))
+    problems_.add(rod.where, "`frame` up without `up`", "add `up`, the direction that d1 follows");
+  if (!rod.up) return;
+  const int count = rod.frame == FrameRule::up ? segments : 1;
+  for (int i = 0; i < count; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    if (norm(cross(normalized(*rod.up), normalized(rest[(at + 1) % rest.size()] - rest[at]))) >= 1e-9) continue;
+    if (i == 0) problems_.add(rod.where + "/up", "is zero or along the rod", "give a direction across the first segment");
+    else problems_.add(rod.where + "/up", fmt::format("runs along segment {}", i), "use another direction, or `frame` transport");
+    return;
+  }
 }
 
 int Compiler::segment_count(const RodSpec& rod, const Shape& shape) {
@@ -95,6 +122,19 @@ int Compiler::segment_count(const RodSpec& rod, const Shape& shape) {
   return 0;
 }
 
+/// The middle of each segment, as a fraction of the rest length.
+static std::vector<double> middles(const std::vector<Vec3d>& rest, int segments) {
+  std::vector<double> at(static_cast<std::size_t>(segments));
+  double length = 0;
+  for (std::size_t i = 0; i < at.size(); ++i) {
+    const double l = norm(rest[(i + 1) % rest.size()] - rest[i]);
+    at[i] = length + 0.5 * l;
+    length += l;
+  }
+  for (double& s : at) s = length > 0 ? s / length : 0;
+  return at;
+}
+
 void Compiler::add_rod(RodSpec& rod, std::size_t index) {
   if (rod.name.empty()) rod.name = fmt::format("rod{}", index);
   if (has_control_characters(rod.name)) problems_.add(rod.where + "/name", "has control characters", "use plain text");
@@ -121,11 +161,11 @@ void Compiler::add_rod(RodSpec& rod, std::size_t index) {
   }
   const std::vector<Vec3d> rest = wanted > 0 ? rod.shape->sample(wanted) : *rod.shape->own_points();
   const bool closed = rod.shape->closed();
-  if (rod.up && norm(cross(normalized(*rod.up), normalized(rest[1] - rest[0]))) < 1e-9)
-    problems_.add(rod.where + "/up", "is zero or along the rod", "give a direction across the first segment");
   const int segments = static_cast<int>(rest.size()) - (closed ? 0 : 1);
+  check_up(rod, rest, segments);
 
   std::vector<Section> sections(static_cast<std::size_t>(segments), section);
+  std::vector<const MaterialRef*> made_of(sections.size(), &rod.material);
   for (std::size_t i = 0; i < exceptions.size(); ++i) {
     const SegmentMaterial& m = rod.segment_materials[i];
     const int first = m.first < 0 ? m.first + segments : m.first, last = m.last < 0 ? m.last + segments : m.last;
@@ -134,7 +174,14 @@ void Compiler::add_rod(RodSpec& rod, std::size_t index) {
                     fmt::format("the rod has 0 to {}", segments - 1));
       continue;
     }
-    for (int s = first; s <= last; ++s) sections[static_cast<std::size_t>(s)] = exceptions[i];
+    for (int s = first; s <= last; ++s)
+      sections[static_cast<std::size_t>(s)] = exceptions[i], made_of[static_cast<std::size_t>(s)] = &m.material;
+  }
+  const std::vector<double> middle = middles(rest, segments);
+  for (std::size_t i = 0; i < sections.size(); ++i) {
+    const double scale = rod.taper.given() ? rod.taper.at(middle[i]) : 1;
+    note_use(*made_of[i], sections[i], scale);
+    sections[i] = scaled(sections[i], scale);
   }
 
   std::vector<Vec3d> pose = rest;
@@ -158,10 +205,11 @@ void Compiler::add_rod(RodSpec& rod, std::size_t index) {
   }
   for (int i = 0; i < segments; ++i) {
     std::optional<Index> like;
-    if (i > 0) like = info.segments.back();
+    if (i > 0 && rod.frame == FrameRule::transport) like = info.segments.back();
     const auto at = static_cast<std::size_t>(i);
     info.segments.push_back(
         graph_.add_segment(info.vertices[at], info.vertices[(at + 1) % rest.size()], sections[at], like, rod.up));
+    graph_.segments[info.segments.back()].pose_twist = rod.pose_twist.at(middle[at]) * std::numbers::pi / 180;
   }
   const int joints = closed ? segments : segments - 1;
   for (int i = 0; i < joints; ++i) {
@@ -296,8 +344,25 @@ void Compiler::check_graph() {
   }
 }
 
+/// Sections' inertia times lengths.
+void Compiler::add_inertia() {
+  std::set<std::string> said;
+  std::vector<std::string> owner(graph_.segments.size());
+  for (std::size_t r = 0; r < graph_.rods.size(); ++r)
+    for (Index s : graph_.rods[r].segments) owner[s] = origin_[r];
+  for (std::size_t s = 0; s < graph_.segments.size(); ++s) {
+    const GraphSegment& segment = graph_.segments[s];
+    setup_.model.segment_inertia[s] = segment.rest_length * segment.section.inertia;
+    if (segment.section.inertia.any() || !said.insert(owner[s]).second) continue;
+    const bool rod = owner[s].starts_with("/rods");
+    problems_.add(owner[s], "has no rotational inertia, which `rotational_inertia` asks for",
+                  rod ? "give its material a section (`radius` or `section`)" : "leave `rotational_inertia` out");
+  }
+}
+
 /// What only dynamics knows.
 void Compiler::check_statics() {
+  if (spec_.rotational_inertia) problems_.add("/rotational_inertia", "has no effect on statics", "leave it out");
   for (const auto& f : spec_.forces)
     if (dynamic_cast<const Drag*>(f.get())) problems_.add(f->where, "drag has no effect on statics", "leave it out");
   for (const RodSpec& r : spec_.rods)
@@ -332,6 +397,7 @@ void Compiler::check_names() {
 void Compiler::bind() {
   setup_.model = compile_graph(graph_);
   setup_.initial = initial_state(graph_, setup_.model);
+  if (spec_.rotational_inertia) add_inertia();
   const Names lookup = names();
   std::vector<std::string> vertex_holder(graph_.vertices.size()), frame_holder(graph_.segments.size());
   AttachmentContext context{graph_, setup_.model, setup_.initial, lookup, problems_, vertex_holder, frame_holder};
@@ -401,10 +467,7 @@ void Compiler::bind_place(const ProbeSpec& p, const Names& lookup) {
 }
 
 void Compiler::run() {
-  for (auto& [name, material] : spec_.materials) {
-    std::vector<std::string> ignored;
-    material.section(problems_, ignored);  // an unused material must be right too
-  }
+  for (auto& [name, material] : spec_.materials) material.section(problems_);  // an unused material must be right too
   for (std::size_t i = 0; i < spec_.rods.size(); ++i) {
     add_rod(spec_.rods[i], i);
     origin_.resize(graph_.rods.size(), spec_.rods[i].where);

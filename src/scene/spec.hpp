@@ -67,6 +67,12 @@ struct VelocitySpec {
   }
 };
 
+enum class FrameRule : std::uint8_t { transport, up };
+template <>
+struct Choices<FrameRule> {
+  static constexpr std::array<const char*, 2> names{"transport", "up"};
+};
+
 struct RodSpec {
   std::string name;
   Tagged<Shape> shape, pose;
@@ -74,7 +80,9 @@ struct RodSpec {
   std::optional<double> segment_length;
   MaterialRef material;
   std::vector<SegmentMaterial> segment_materials;
+  Track<double> taper, pose_twist;
   std::optional<Vec3d> up;
+  FrameRule frame = FrameRule::transport;
   VelocitySpec velocity;
   std::string where;
   static const char* kind() { return "rod"; }
@@ -90,7 +98,18 @@ struct RodSpec {
       {.unit = "m", .min = 0, .above_min = true});
     f("material", material, "Material", {.required = true});
     f("segment_materials", segment_materials, "Exceptions along the rod; later ones win");
-    f("up", up, "Direction near which d1 of the first segment points; frames follow by parallel transport");
+    f("taper", taper,
+      "Linear size of the section, as a multiple of the material's, over the fraction of the rest length: EA, GA and line "
+      "density go with its square, EI, GJ and rotational inertia with its fourth power; read at the middle of each segment",
+      {.min = 0, .above_min = true, .over = "fraction"});
+    f("up", up, "Direction near which d1 of the first segment points, or of every segment with `frame` up");
+    f("frame", frame,
+      "How the section's axes run along the rod: by parallel transport from the first segment, or everywhere with d1 as near "
+      "`up` as the segment's direction allows");
+    f("pose_twist", pose_twist,
+      "Turn of the frames about d3 in the initial state, beyond what the pose gives, over the fraction of the rest length; the "
+      "rest shape is not changed",
+      {.unit = "°", .over = "fraction"});
     f("velocity", velocity, "Initial velocity");
   }
 };
@@ -275,6 +294,7 @@ struct SceneSpec {
   std::vector<Tagged<Attachment>> constraints;
   std::vector<Tagged<Force>> forces;
   std::optional<FractureSpec> fracture;
+  bool rotational_inertia = false;
   Tagged<SolverSettings> solver;
   Tagged<Analysis> analysis;
   std::vector<ProbeSpec> probes;
@@ -295,6 +315,9 @@ struct SceneSpec {
     f("constraints", constraints, "What is held or driven");
     f("forces", forces, "Loads; without any, not even gravity acts");
     f("fracture", fracture, "Breaking");
+    f("rotational_inertia", rotational_inertia,
+      "Whether segments resist turning as their sections do, rho I1, rho I2 and rho (I1 + I2) per length; without, frames follow "
+      "at once as in the paper. Needs a section and a density or line density everywhere");
     f("solver", solver, "Solver and its settings; `stable_cosserat` with its defaults when left out");
     f("analysis", analysis, "Dynamics (default) or statics");
     f("probes", probes, "Measured points");

@@ -241,10 +241,54 @@ class Rods(CliTest):
         b = self.probes(steps(materials={"m": raw}, **swing))
         self.assertAlmostEqual(a["tip.y"][-1], b["tip.y"][-1], 10)
 
-    def test_poisson_gives_a_warning(self):
-        material = {"young": 1e6, "density": 1000, "radius": 0.01, "poisson": 0.3}
+    def test_poisson_softens_the_twist_without_a_warning(self):
+        material = {"young": 1e6, "density": 1000, "radius": 0.01, "poisson": 0.25}
         result = self.assert_good(beam(materials={"m": material}))
-        self.assertRegex(result.err, "warning: /materials/m: .*GJ")
+        self.assertNotIn("warning", result.err)
+        (used,) = self.info(beam(materials={"m": material}))["materials"]
+        self.assertEqual((used["name"], used["segments"]), ("m", 4))
+        self.assertAlmostEqual(used["GJ"]["min"] / used["EI1"]["min"], 0.8, 12)
+        self.assertAlmostEqual(used["GA2"]["min"] / used["EA"]["min"], 0.4 * 7.5 / 8.5, 12)
+
+    def test_sections_have_two_axes(self):
+        blade = {"preset": "nylon", "section": {"type": "rectangle", "width": 0.002, "height": 0.006}}
+        (used,) = self.info(beam(materials={"m": blade}))["materials"]
+        self.assertAlmostEqual(used["EI1"]["min"] / used["EI2"]["min"], 9, 9)
+        load = {"analysis": {"type": "static"}, "constraints": [{"type": "clamp", "vertices": 0}],
+                "forces": [{"type": "force", "vertices": 4, "force": [0, 0, 0.01]}], "probes": [{"name": "tip", "vertex": 4}]}
+        def sag(**rod):
+            scene = beam_rod(**rod)
+            return self.probes({**scene, **load, "materials": {"m": blade}})["tip.z"][-1]
+        self.assertGreater(sag(up=[0, 0, 1]), 5 * sag(up=[0, 1, 0]))
+
+    def test_a_taper_takes_mass_and_radius(self):
+        scene = beam_rod(taper={"keys": [[0, 1], [1, 0]]}, segments=4)
+        self.assert_refused(scene, {"/rods/0/taper/keys/1/1": "above 0"})
+        scene = beam_rod(taper={"keys": [[0, 1], [1, 0.5]]})
+        found = self.info(scene)
+        self.assertAlmostEqual(found["mass_total"], sum((1 - 0.5 * (i + 0.5) / 4) ** 2 / 4 for i in range(4)), 12)
+        self.assertAlmostEqual(found["materials"][0]["EI1"]["min"], 0.5625 ** 4, 12)
+        self.run_scene(scene)
+        self.assertAlmostEqual(self.trajectory()["radius"][-1], 0.005625, 12)
+
+    def test_pose_twist_unwinds(self):
+        scene = beam_rod(pose_twist={"keys": [[0, 0], [1, 90]]})
+        scene["constraints"] = [{"type": "clamp", "vertices": [0]}]
+        self.run_scene({**scene, "solver": {"name": "newton"}})
+        frame = self.trajectory()["frame"]
+        self.assertAlmostEqual(2 * math.degrees(math.acos(abs(sum(a * b for a, b in zip(frame[0][0], frame[0][3]))))), 67.5, 5)
+        self.assertLess(2 * math.degrees(math.acos(min(1, abs(sum(a * b for a, b in zip(frame[-1][0], frame[-1][3])))))), 1)
+
+    def test_rotational_inertia_slows_the_untwisting(self):
+        def turned(**root):
+            scene = beam_rod(pose_twist={"keys": [[0, 0], [1, 90]]})
+            scene["materials"]["m"]["radius"] = 0.3
+            scene["constraints"] = [{"type": "clamp", "vertices": [0]}]
+            self.run_scene({**scene, **root, "solver": {"name": "newton"}, "analysis": {"type": "dynamic", "step": 0.001, "duration": 0.02, "fps": 100}})
+            frame = self.trajectory()["frame"]
+            return 2 * math.degrees(math.acos(min(1, abs(sum(a * b for a, b in zip(frame[0][3], frame[1][3]))))))
+        self.assertGreater(turned(), 60)
+        self.assertLess(turned(rotational_inertia=True), 10)
 
     def test_damping_times_damp(self):
         def amplitude(**tau):
@@ -255,6 +299,7 @@ class Rods(CliTest):
         plain = amplitude()
         self.assertGreater(amplitude(tau_bend=0.5), plain + 0.01)
         self.assertGreater(abs(amplitude(tau_stretch=0.5) - plain), 1e-4)
+        self.assertGreater(abs(amplitude(tau_shear=0.5) - plain), 1e-4)
 
     def test_sampling_by_segment_length(self):
         self.assertEqual(self.info(beam_rod(segments=None, segment_length=0.1))["segments"], 10)
@@ -592,6 +637,10 @@ class NothingIsIgnored(CliTest):
         scene = beam()
         scene["materials"]["m"].update(young=1e6, poisson=0.3)
         self.assert_not_ignored(scene, "poisson")
+
+    def test_rotational_inertia_in_statics(self):
+        self.assert_not_ignored(beam(analysis={"type": "static"}, constraints=[{"type": "clamp", "vertices": 0}], rotational_inertia=True),
+                                "rotational_inertia")
 
     def test_a_limit_on_iterations_that_a_fixed_number_of_them_never_reaches(self):
         self.assert_not_ignored(beam(solver={"name": "stable_cosserat", "iterations": 4, "max_iterations": 2}), "max_iterations")
