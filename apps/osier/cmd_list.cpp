@@ -4,6 +4,8 @@
 #include "commands.hpp"
 #include "forces/attachment.hpp"
 #include "forces/force.hpp"
+#include "materials/preset.hpp"
+#include "materials/section_shape.hpp"
 #include "osier/io.hpp"
 #include "scene/shape.hpp"
 #include "scene/structure.hpp"
@@ -16,17 +18,27 @@ static void print_all(const Range& entries) {
   for (const auto& e : entries) fmt::print("{:<16} {}\n", e.name, e.help);
 }
 
+static void print_presets() {
+  for (const Preset& p : presets()) {
+    fmt::print("{:<16} {}: E {:.4g} Pa, G {:.4g} Pa, density {:.4g} kg/m^3", p.name, p.help, p.young, p.shear_modulus, p.density);
+    if (p.radius) fmt::print(", radius {:.4g} m", *p.radius);
+    fmt::print("\n{:<16} source: {}\n", "", p.source);
+  }
+}
+
 Command add_list(CLI::App& app) {
   auto what = std::make_shared<std::string>();
-  CLI::App* sub = app.add_subcommand("list", "List solvers, generators, forces, constraints or formats");
-  sub->add_option("WHAT", *what, "solvers | generators | forces | constraints | formats")
+  CLI::App* sub = app.add_subcommand("list", "List solvers, generators, forces, constraints, formats, materials or sections");
+  sub->add_option("WHAT", *what, "solvers | generators | forces | constraints | formats | materials | sections")
       ->required()
-      ->check(CLI::IsMember({"solvers", "generators", "forces", "constraints", "formats"}));
+      ->check(CLI::IsMember({"solvers", "generators", "forces", "constraints", "formats", "materials", "sections"}));
   return {sub, [what] {
             if (*what == "solvers") print_all(registry<SolverSettings>());
             if (*what == "forces") print_all(registry<Force>());
             if (*what == "constraints") print_all(registry<Attachment>());
             if (*what == "formats") print_all(formats());
+            if (*what == "sections") print_all(registry<SectionShape>());
+            if (*what == "materials") print_presets();
             if (*what == "generators") {
               fmt::print("curves, for /rods/*/shape and pose:\n");
               print_all(registry<Shape>());

@@ -78,6 +78,8 @@ int run(const Options& o) {
     if (stats.steps_not_converged > 0)
       fmt::print(stderr, "warning: {} of {} steps stopped at the iteration limit above their tolerance\n",
                  stats.steps_not_converged, stats.steps);
+    if (stats.instability_time >= 0)
+      fmt::print("the equilibrium becomes unstable at pseudo-time {:.8g} s\n", stats.instability_time);
     fmt::print("{} frames, {} steps in {:.2f} s ({:.2f} ms/frame, {:.1f} ns per vertex and iteration) -> {}\n", stats.frames,
                stats.steps, stats.wall_seconds, stats.ms_per_frame_median, stats.ns_per_vertex_iteration, folder.string());
   }

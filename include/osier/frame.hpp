@@ -15,6 +15,14 @@ struct Frame {
   std::span<const Vec3d> vertex_velocity;
   std::span<const Quatd> segment_frame;         ///< one per segment, anchors left out
   std::span<const std::uint8_t> segment_alive;  ///< 0 once a segment has broken
+
+  // Material axes (d1, d2, d3), signs as in docs/output.md; empty unless the scene asks for /output/sections.
+  std::span<const Vec3d> segment_force = {};      ///< shear n1, n2, tension n3 [N]
+  std::span<const Vec3d> segment_strain = {};     ///< shear, shear, stretch [-]
+  std::span<const Vec3d> segment_moment = {};     ///< in the middle: bending m1, m2, torque m3 [N m]
+  std::span<const Vec3d> segment_curvature = {};  ///< in the middle: bending k1, k2, twist k3 [1/m]
+  std::span<const Vec3d> joint_moment = {};       ///< one per joint of the model, half-joints of clamps included
+  std::span<const Vec3d> joint_curvature = {};    ///< likewise
 };
 
 }  // namespace osier

@@ -17,6 +17,7 @@ struct RunInfo {
   std::string scene_json;  ///< the scene as it was run, overrides included
   std::string version;
   bool double_precision = true;  ///< the number type the solver worked in
+  bool sections = false;         ///< frames carry section forces, strains, moments and curvatures
 };
 
 /// begin, write for each frame in order, end. Whatever has been written is a complete, readable file even when end() is
@@ -34,6 +35,7 @@ struct FormatEntry {
   const char* extension;  ///< ".h5"
   const char* help;
   std::unique_ptr<Writer> (*make)(const std::filesystem::path& folder);
+  bool holds_sections;  ///< writes what RunInfo::sections announces
 };
 
 std::span<const FormatEntry> formats();

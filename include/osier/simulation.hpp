@@ -23,6 +23,7 @@ struct Diagnostics {
   double max_bend = 0;                         ///< largest change of curvature or twist (2/l)|Im| [1/m]
   Vec3d momentum, angular_momentum;
   int iterations = 0;
+  int unstable_modes = -1;  ///< statics: directions in which the energy falls away from this equilibrium
   Index vertices_alive = 0, segments_alive = 0;
 };
 
@@ -42,13 +43,15 @@ class Simulation {
   int frame_count() const;  ///< frames after the initial one
   int steps_per_frame() const;
   double time_step() const;  ///< 0 for statics
+  /// A static analysis that was to stop at an instability has found it; its state and time are the critical ones.
+  bool finished() const;
 
   const Model& model() const;  ///< changes when something breaks
   const State& state() const;
   State& mutable_state();  ///< for tests and bindings that set their own initial state
   Diagnostics diagnostics() const;
   const StepReport& last_report() const;
-  Frame frame(int index) const;
+  Frame frame(int index) const;  ///< valid until the next step or the next call
 
  private:
   struct Impl;
@@ -76,6 +79,7 @@ struct RunStats {
   double simulated_seconds = 0;
   double energy_total = 0, max_stretch = 0, max_bend = 0, residual = 0;
   long steps_not_converged = 0;
+  double instability_time = -1;  ///< pseudo-time at which equilibrium lost its stability; negative: not looked for or not found
   Index vertices_alive = 0, segments_alive = 0;
   bool non_finite = false;
   bool interrupted = false;

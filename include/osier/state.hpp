@@ -49,6 +49,7 @@ struct StepReport {
   double residual_relative = -1;
   Index worst_vertex = -1;
   Index worst_segment = -1;
+  int unstable_modes = -1;  ///< statics: directions in which the energy falls from this equilibrium; -1 when not counted
 };
 
 }  // namespace osier

@@ -56,6 +56,18 @@ static bool numbers(const Json& j, std::size_t n) {
          std::all_of(j.begin(), j.end(), [](const Json& e) { return e.is_number() && std::isfinite(e.get<double>()); });
 }
 
+void JsonReader::read(const Json& j, const std::string& at, AxisPair& v, const FieldInfo& info) {
+  if (j.is_number()) {
+    read(j, at, v.d1, info);
+    v.d2 = v.d1;
+  } else if (j.is_array() && j.size() == 2 && j[0].is_number() && j[1].is_number()) {
+    read(j[0], at + "/0", v.d1, info);
+    read(j[1], at + "/1", v.d2, info);
+  } else {
+    wrong_type(j, at, std::string("a number or a pair") + (*info.unit ? std::string(" [") + info.unit + "]" : ""));
+  }
+}
+
 void JsonReader::read(const Json& j, const std::string& at, Vec3d& v, const FieldInfo&) {
   if (!numbers(j, 3)) wrong_type(j, at, "three finite numbers [x, y, z]");
   else v = {j[0], j[1], j[2]};
@@ -106,6 +118,14 @@ OrderedJson SchemaBuilder::describe(std::string& v, FieldDoc& doc, const FieldIn
 
 static OrderedJson tuple_schema(int n) {
   return {{"type", "array"}, {"items", {{"type", "number"}}}, {"minItems", n}, {"maxItems", n}};
+}
+
+OrderedJson SchemaBuilder::describe(AxisPair&, FieldDoc& doc, const FieldInfo& info) {
+  double sample = 0;
+  const OrderedJson number = describe(sample, doc, info);
+  doc.type = "number or [number, number]";
+  doc.fallback.clear();
+  return {{"anyOf", {number, {{"type", "array"}, {"items", number}, {"minItems", 2}, {"maxItems", 2}}}}};
 }
 
 OrderedJson SchemaBuilder::describe(Vec3d& v, FieldDoc& doc, const FieldInfo&) {

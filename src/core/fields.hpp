@@ -40,6 +40,13 @@ struct FieldInfo {
   std::optional<double> max = {};
   bool above_min = false;  ///< strictly greater than min
   bool required = false;
+  const char* over = "time";  ///< what keyframes run over; a "fraction" lies between 0 and 1
+  bool over_fraction() const { return std::string_view(over) == "fraction"; }
+};
+
+/// One number for both axes of a section, or one for each: 3 or [3, 4].
+struct AxisPair {
+  double d1 = 0, d2 = 0;
 };
 
 /// Words for an enum, in order of its values.
@@ -127,6 +134,7 @@ class JsonReader {
   void read(const Json& j, const std::string& at, int& v, const FieldInfo& info);
   void read(const Json& j, const std::string& at, bool& v, const FieldInfo& info);
   void read(const Json& j, const std::string& at, std::string& v, const FieldInfo& info);
+  void read(const Json& j, const std::string& at, AxisPair& v, const FieldInfo& info);
   void read(const Json& j, const std::string& at, Vec3d& v, const FieldInfo& info);
   void read(const Json& j, const std::string& at, Quatd& v, const FieldInfo& info);
 
@@ -181,7 +189,7 @@ class JsonReader {
     for (const auto& [key, item] : j.items()) read(item, at + "/" + escape_pointer(key), v[key], info);
   }
 
-  /// A value, or {"keys": [[time, value], ...], "interpolation": "linear"}.
+  /// A value, or {"keys": [[time, value], ...], "interpolation": "linear"}; instead of time it may be a fraction of a length.
   template <class T>
   void read(const Json& j, const std::string& at, Track<T>& v, const FieldInfo& info) {
     if (!j.is_object()) {
@@ -197,21 +205,21 @@ class JsonReader {
     inner.finish();
     const auto keys = j.find("keys");
     if (keys == j.end() || !keys->is_array() || keys->empty()) {
-      problems_.add(at, "keyframes need a list `keys`", R"(write {"keys": [[time, value], ...]})");
+      problems_.add(at, "keyframes need a list `keys`", std::string(R"(write {"keys": [[)") + info.over + ", value], ...]}");
       return;
     }
     for (std::size_t i = 0; i < keys->size(); ++i) {
       const std::string here = at + "/keys/" + std::to_string(i);
       const Json& key = (*keys)[i];
       if (!key.is_array() || key.size() != 2) {
-        wrong_type(key, here, "a pair [time, value]");
+        wrong_type(key, here, std::string("a pair [") + info.over + ", value]");
         continue;
       }
       typename Track<T>::Key k{};
-      read(key[0], here + "/0", k.time, FieldInfo{.unit = "s"});
+      read(key[0], here + "/0", k.time, info.over_fraction() ? FieldInfo{.min = 0, .max = 1} : FieldInfo{.unit = "s"});
       read(key[1], here + "/1", k.value, info);
       if (!v.keys.empty() && k.time <= v.keys.back().time)
-        problems_.add(here + "/0", "time does not increase", "sort the keys by time");
+        problems_.add(here + "/0", std::string(info.over) + " does not increase", std::string("sort the keys by ") + info.over);
       v.keys.push_back(k);
     }
   }
@@ -337,6 +345,7 @@ class SchemaBuilder {
   OrderedJson describe(int& v, FieldDoc& doc, const FieldInfo& info);
   OrderedJson describe(bool& v, FieldDoc& doc, const FieldInfo& info);
   OrderedJson describe(std::string& v, FieldDoc& doc, const FieldInfo& info);
+  OrderedJson describe(AxisPair& v, FieldDoc& doc, const FieldInfo& info);
   OrderedJson describe(Vec3d& v, FieldDoc& doc, const FieldInfo& info);
   OrderedJson describe(Quatd& v, FieldDoc& doc, const FieldInfo& info);
 
@@ -377,9 +386,11 @@ class SchemaBuilder {
     T sample = v.at(0);
     OrderedJson value = describe(sample, doc, info);
     if (!v.given()) doc.fallback.clear();
-    doc.type += " or keyframes";
+    doc.type += info.over_fraction() ? " or keyframes over the fraction" : " or keyframes";
+    OrderedJson argument = {{"type", "number"}};
+    if (info.over_fraction()) argument["minimum"] = 0, argument["maximum"] = 1;
     std::vector<std::string> modes(Choices<Interpolation>::names.begin(), Choices<Interpolation>::names.end());
-    const OrderedJson key = {{"type", "array"}, {"prefixItems", {{{"type", "number"}}, value}}, {"minItems", 2}, {"maxItems", 2}};
+    const OrderedJson key = {{"type", "array"}, {"prefixItems", {argument, value}}, {"minItems", 2}, {"maxItems", 2}};
     const OrderedJson keyed = {
         {"type", "object"},
         {"properties", {{"keys", {{"type", "array"}, {"minItems", 1}, {"items", key}}}, {"interpolation", {{"enum", modes}}}}},

@@ -47,14 +47,29 @@ class Hdf5Writer final : public Writer {
     frames_ = 0;
     write_attributes(info);
     write_strings("/scene", {}, {info.scene_json.c_str()});  // no attribute: those end at 64 KiB
+    joints_.clear(), half_joints_.clear();
+    for (Index j = 0; j < model.joint_count(); ++j) (model.joint_is_clamp[j] ? half_joints_ : joints_).push_back(j);
     write_topology(model);
 
     const hsize_t vertices = model.vertex_mass.size(), segments = model.segment_vertices.size();
-    time_ = create_series("/time", {}, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE);
-    position_ = create_series("/position", {vertices, 3}, number_type_, H5T_NATIVE_DOUBLE);
-    velocity_ = create_series("/velocity", {vertices, 3}, number_type_, H5T_NATIVE_DOUBLE);
-    rotation_ = create_series("/frame", {segments, 4}, number_type_, H5T_NATIVE_DOUBLE);
-    alive_ = create_series("/segment_alive", {segments}, H5T_STD_U8LE, H5T_NATIVE_UINT8);
+    const auto numbers = [&](const char* name, const Shape& shape, const char* unit, const char* description) {
+      return create_series(name, shape, number_type_, H5T_NATIVE_DOUBLE, unit, description);
+    };
+    time_ = create_series("/time", {}, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE, "s", "time of the frame");
+    position_ = numbers("/position", {vertices, 3}, "m", "vertex positions");
+    velocity_ = numbers("/velocity", {vertices, 3}, "m/s", "vertex velocities");
+    rotation_ = numbers("/frame", {segments, 4}, "1", "material frame of each segment, a unit quaternion (x, y, z, w)");
+    alive_ = create_series("/segment_alive", {segments}, H5T_STD_U8LE, H5T_NATIVE_UINT8, "1", "0 once the segment has broken");
+    sections_.clear();
+    if (info.sections) {
+      const hsize_t joints = joints_.size(), clamps = half_joints_.size();
+      sections_.push_back(numbers("/segment_force", {segments, 3}, "N", "shear along d1, d2 and tension"));
+      sections_.push_back(numbers("/segment_strain", {segments, 3}, "1", "shear along d1, d2 and stretch"));
+      sections_.push_back(numbers("/joint_moment", {joints, 3}, "N m", "bending moments about d1, d2 and torque"));
+      sections_.push_back(numbers("/joint_curvature", {joints, 3}, "1/m", "bending about d1, d2 and twist"));
+      sections_.push_back(numbers("/clamp_moment", {clamps, 3}, "N m", "bending moments about d1, d2 and torque at clamps"));
+      sections_.push_back(numbers("/clamp_curvature", {clamps, 3}, "1/m", "bending about d1, d2 and twist at clamps"));
+    }
     check(H5Fflush(file_, H5F_SCOPE_GLOBAL), "the header");
     sound_ = true;
   }
@@ -65,15 +80,18 @@ class Hdf5Writer final : public Writer {
     expect_count(velocity_, frame.vertex_velocity.size());
     expect_count(rotation_, frame.segment_frame.size());
     expect_count(alive_, frame.segment_alive.size());
+    const std::vector<std::span<const Vec3d>> sections = section_values(frame);
     // A disk that fills up in the middle of a flush costs all frames, not one: HDF5 has by then overwritten its own tables.
     reserve_file_space(path_, file_size(),
                        frame.vertex_position.size_bytes() + frame.vertex_velocity.size_bytes() +
-                           frame.segment_frame.size_bytes() + frame.segment_alive.size() + kTableBytes);
+                           frame.segment_frame.size_bytes() + frame.segment_alive.size() + section_bytes(sections) +
+                           all_series().size() * kTableBytes);
     sound_ = false;
     append(position_, frame.vertex_position.data());
     append(velocity_, frame.vertex_velocity.data());
     append(rotation_, frame.segment_frame.data());
     append(alive_, frame.segment_alive.data());
+    for (std::size_t i = 0; i < sections.size(); ++i) append(sections_[i], sections[i].data());
     check(H5Fflush(file_, H5F_SCOPE_GLOBAL), "a frame");
     // The time comes last, on its own, and so says which frames are whole: a kill is far likelier to fall in the lines above.
     append(time_, &frame.time);
@@ -91,14 +109,42 @@ class Hdf5Writer final : public Writer {
   }
 
  private:
-  /// Room for what HDF5 keeps beside the numbers: per frame at most a few index nodes of 2 to 3 KiB for each dataset.
-  static constexpr std::uintmax_t kTableBytes = 128 * 1024;
+  /// Room for what HDF5 keeps beside the numbers of one dataset: per frame at most a few index nodes of 2 to 3 KiB.
+  static constexpr std::uintmax_t kTableBytes = 26 * 1024;
 
-  std::array<Series*, 5> all_series() { return {&time_, &position_, &velocity_, &rotation_, &alive_}; }
+  std::vector<Series*> all_series() {
+    std::vector<Series*> all{&time_, &position_, &velocity_, &rotation_, &alive_};
+    for (Series& s : sections_) all.push_back(&s);
+    return all;
+  }
+
+  /// In the order of `sections_`; joints and half-joints of clamps apart, as in /topology.
+  std::vector<std::span<const Vec3d>> section_values(const Frame& frame) {
+    if (sections_.empty()) return {};
+    const auto pick = [&](std::size_t series, std::span<const Vec3d> values, const std::vector<Index>& list) {
+      std::vector<Vec3d>& out = picked_[series - 2];
+      out.clear();
+      if (values.size() != joints_.size() + half_joints_.size()) expect_count(sections_[series], values.size());
+      for (Index j : list) out.push_back(values[static_cast<std::size_t>(j)]);
+    };
+    expect_count(sections_[0], frame.segment_force.size());
+    expect_count(sections_[1], frame.segment_strain.size());
+    pick(2, frame.joint_moment, joints_);
+    pick(3, frame.joint_curvature, joints_);
+    pick(4, frame.joint_moment, half_joints_);
+    pick(5, frame.joint_curvature, half_joints_);
+    return {frame.segment_force, frame.segment_strain, picked_[0], picked_[1], picked_[2], picked_[3]};
+  }
+  static std::uintmax_t section_bytes(const std::vector<std::span<const Vec3d>>& sections) {
+    std::uintmax_t bytes = 0;
+    for (const auto& values : sections) bytes += values.size_bytes();
+    return bytes;
+  }
 
   static std::uintmax_t header_bytes(const Model& model, const RunInfo& info) {
-    std::uintmax_t bytes = kTableBytes + info.scene_json.size() + info.scene_name.size() + info.version.size();
-    bytes += 8 * (model.vertex_radius.size() + model.segment_vertices.size() + model.joint_frames.size());
+    std::uintmax_t bytes =
+        (info.sections ? 11 : 5) * kTableBytes + info.scene_json.size() + info.scene_name.size() + info.version.size();
+    bytes += 8 * model.vertex_radius.size() + 16 * model.segment_vertices.size() + 20 * model.joint_frames.size();
     // 64: the string's place in HDF5's heap, its reference, start and closed
     for (const RodInfo& rod : model.rods) bytes += 64 + rod.name.size() + sizeof(Index) * rod.vertices.size();
     return bytes;
@@ -148,9 +194,9 @@ class Hdf5Writer final : public Writer {
     write_dataset(name, shape, type, type, strings.data());
   }
 
-  void write_attribute(const char* name, hid_t file_type, hid_t memory_type, const void* data) const {
+  void write_attribute(hid_t object, const char* name, hid_t file_type, hid_t memory_type, const void* data) const {
     const Hdf5Handle scalar = space({});
-    const Hdf5Handle attribute(check(H5Acreate2(file_, name, file_type, scalar, H5P_DEFAULT, H5P_DEFAULT), name), H5Aclose);
+    const Hdf5Handle attribute(check(H5Acreate2(object, name, file_type, scalar, H5P_DEFAULT, H5P_DEFAULT), name), H5Aclose);
     check(H5Awrite(attribute, memory_type, data), name);
   }
 
@@ -158,9 +204,9 @@ class Hdf5Writer final : public Writer {
     const Hdf5Handle type = string_type();
     const std::pair<const char*, const char*> texts[] = {
         {"format", "osier-trajectory"}, {"name", info.scene_name.c_str()}, {"version", info.version.c_str()}, {"units", "SI"}};
-    for (const auto& [name, text] : texts) write_attribute(name, type, type, &text);
+    for (const auto& [name, text] : texts) write_attribute(file_, name, type, type, &text);
     const int format_version = 1;
-    write_attribute("format_version", H5T_STD_I32LE, H5T_NATIVE_INT, &format_version);
+    write_attribute(file_, "format_version", H5T_STD_I32LE, H5T_NATIVE_INT, &format_version);
   }
 
   void write_topology(const Model& model) const {
@@ -168,12 +214,31 @@ class Hdf5Writer final : public Writer {
     const auto write_indices = [&](const char* name, const Shape& shape, const auto& values) {
       write_dataset(name, shape, H5T_STD_I32LE, H5T_NATIVE_INT32, values.data());
     };
-    std::vector<std::array<Index, 2>> joints;  // anchors of clamps are ours alone: a reader knows no frames but the segments'
-    for (Index j = 0; j < model.joint_count(); ++j)
-      if (!model.joint_is_clamp[j]) joints.push_back(model.joint_frames[j]);
+    const auto write_numbers = [&](const char* name, const std::vector<double>& values) {
+      write_dataset(name, {values.size()}, number_type_, H5T_NATIVE_DOUBLE, values.data());
+    };
+    // Anchors of clamps are ours alone: a reader knows no frames but the segments'. A half-joint is a segment at a vertex.
+    std::vector<std::array<Index, 2>> joints, clamps;
+    std::vector<Index> joint_vertex;
+    std::vector<double> joint_length, clamp_length;
+    for (Index j : joints_) {
+      joints.push_back(model.joint_frames[j]);
+      joint_vertex.push_back(shared_vertex(model, j));
+      joint_length.push_back(model.joint_length[j]);
+    }
+    for (Index j : half_joints_) {
+      const auto [anchor, segment] = model.joint_frames[j];
+      clamps.push_back({segment, model.anchor_vertex[anchor - model.segment_count()]});
+      clamp_length.push_back(model.joint_length[j]);
+    }
     write_indices("/topology/segments", {model.segment_vertices.size(), 2}, model.segment_vertices);
+    write_numbers("/topology/rest_length", model.segment_rest_length);
     write_indices("/topology/joints", {joints.size(), 2}, joints);
-    write_dataset("/topology/radius", {model.vertex_radius.size()}, number_type_, H5T_NATIVE_DOUBLE, model.vertex_radius.data());
+    write_indices("/topology/joint_vertex", {joints.size()}, joint_vertex);
+    write_numbers("/topology/joint_length", joint_length);
+    write_indices("/topology/clamps", {clamps.size(), 2}, clamps);
+    write_numbers("/topology/clamp_length", clamp_length);
+    write_numbers("/topology/radius", model.vertex_radius);
 
     // Rods as compressed rows: a group per rod would be nicer to browse, but a scene may have a hundred thousand hairs.
     std::vector<const char*> names;
@@ -191,7 +256,16 @@ class Hdf5Writer final : public Writer {
     write_dataset("/topology/rod_closed", {closed.size()}, H5T_STD_U8LE, H5T_NATIVE_UINT8, closed.data());
   }
 
-  Series create_series(const std::string& name, const Shape& shape, hid_t file_type, hid_t memory_type) const {
+  /// -1 for an extra joint between segments that do not touch.
+  static Index shared_vertex(const Model& model, Index joint) {
+    const auto [a, b] = model.joint_frames[joint];
+    for (Index v : model.segment_vertices[a])
+      if (v == model.segment_vertices[b][0] || v == model.segment_vertices[b][1]) return v;
+    return -1;
+  }
+
+  Series create_series(const std::string& name, const Shape& shape, hid_t file_type, hid_t memory_type, const char* unit,
+                       const char* description) const {
     Shape now{0}, most{H5S_UNLIMITED}, chunk{1};
     for (const hsize_t n : shape) {
       now.push_back(n);
@@ -207,6 +281,9 @@ class Hdf5Writer final : public Writer {
     check(H5Pset_chunk_cache(access, 0, 0, 1.0), name);
     const Hdf5Handle extent = space(now, most);
     Hdf5Handle dataset(check(H5Dcreate2(file_, name.c_str(), file_type, extent, H5P_DEFAULT, create, access), name), H5Dclose);
+    const Hdf5Handle type = string_type();
+    write_attribute(dataset, "units", type, type, &unit);
+    write_attribute(dataset, "description", type, type, &description);
     return {name, shape, memory_type, std::move(dataset)};
   }
 
@@ -232,6 +309,9 @@ class Hdf5Writer final : public Writer {
   bool sound_ = true;  ///< no HDF5 call has failed between flushes
   Hdf5Handle file_;    // before the datasets: they must be closed first
   Series time_, position_, velocity_, rotation_, alive_;
+  std::vector<Series> sections_;  ///< only where asked for
+  std::vector<Index> joints_, half_joints_;
+  std::array<std::vector<Vec3d>, 4> picked_;  ///< a frame's moments and curvatures, joints and clamps apart
 };
 
 }  // namespace

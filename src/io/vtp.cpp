@@ -46,8 +46,10 @@ template <class T>
 std::string polydata(const Frame& frame, std::span<const std::array<Index, 2>> segment_vertices, std::span<const double> radius) {
   std::vector<std::int32_t> connectivity, offsets;
   std::vector<T> rotation;
+  std::vector<std::size_t> living;
   for (std::size_t s = 0; s < segment_vertices.size(); ++s) {
     if (!frame.segment_alive[s]) continue;
+    living.push_back(s);
     connectivity.insert(connectivity.end(), segment_vertices[s].begin(), segment_vertices[s].end());
     offsets.push_back(static_cast<std::int32_t>(connectivity.size()));
     const Quatd& q = frame.segment_frame[s];
@@ -75,6 +77,17 @@ std::string polydata(const Frame& frame, std::span<const std::array<Index, 2>> s
   append_array(text, "velocity", 3, flat(frame.vertex_velocity));
   text += "</PointData>\n<CellData>\n";
   append_array(text, "frame", 4, rotation);
+  // Moments too belong to lines, not points: at a clamp or a branch a point has one for each line.
+  const std::pair<const char*, std::span<const Vec3d>> sections[] = {{"force", frame.segment_force},
+                                                                     {"strain", frame.segment_strain},
+                                                                     {"moment", frame.segment_moment},
+                                                                     {"curvature", frame.segment_curvature}};
+  for (const auto& [name, values] : sections) {
+    if (values.empty()) continue;  // not asked for
+    std::vector<Vec3d> kept;
+    for (std::size_t s : living) kept.push_back(values[s]);
+    append_array(text, name, 3, flat(kept));
+  }
   text += "</CellData>\n<Points>\n";
   append_array(text, "position", 3, flat(frame.vertex_position));
   text += "</Points>\n<Lines>\n";

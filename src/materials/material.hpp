@@ -3,49 +3,73 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "core/fields.hpp"
+#include "materials/preset.hpp"
+#include "materials/section_shape.hpp"
 #include "model/rod_graph.hpp"
 
 namespace osier {
 
 struct Material {
+  PresetName preset;
   std::optional<double> young, poisson, shear_modulus, density, radius;
+  Tagged<SectionShape> shape;
   std::optional<double> stretch_shear, bend_twist, line_density;
+  std::optional<double> stretch, twist;
+  std::optional<AxisPair> shear, bend;
   double tau_stretch = 0, tau_bend = 0;
+  std::optional<double> tau_shear, tau_twist;
   std::optional<double> strain_limit;
   std::string where;
 
   static const char* kind() { return "material"; }
   static const char* help() {
-    return "A round rod's material, in SI (`young`, `density`, `radius`) or raw (`stretch_shear`, `bend_twist`, "
-           "`line_density`); a raw value wins over the one computed from SI. One stiffness serves bending and twisting, "
-           "EI, and one stretching and shearing, EA: that is a round section with Poisson ratio 0.";
+    return "What a rod is made of and how thick it is. In SI: `young`, `poisson` or `shear_modulus`, `density` and a section "
+           "(`radius`, or `section`) give EA, GA1, GA2, EI1, EI2, GJ and the line density. Raw stiffnesses win over these, key "
+           "by key; a single one (`bend`) over a combined one (`bend_twist`). A round section with neither `poisson` nor "
+           "`shear_modulus` follows the isotropic law of Stable Cosserat Rods, GJ = EI and GA = EA. See docs/materials.md.";
   }
   template <class F>
   void fields(F& f) {
     f.where(where);
-    f("young", young, "Young's modulus E; EA and EI follow from it and the radius", {.unit = "Pa", .min = 0, .above_min = true});
-    f("poisson", poisson, "Poisson ratio. Anything but 0 gives a warning: EI and GJ are one number in this energy",
-      {.min = -1, .max = 0.5});
-    f("shear_modulus", shear_modulus, "Shear modulus G, instead of `poisson`; a value other than E/2 gives the same warning",
-      {.unit = "Pa", .min = 0, .above_min = true});
-    f("density", density, "Mass density; the line density is density times pi radius^2",
+    f("preset", preset,
+      "Moduli and density by name, see `osier list materials`; other keys win over it one by one, and `poisson` over its shear "
+      "modulus");
+    f("young", young, "Young's modulus E", {.unit = "Pa", .min = 0, .above_min = true});
+    f("poisson", poisson, "Poisson ratio: G = E/(2 (1 + poisson)), GA = k G A with Cowper's k, GJ = G J",
+      {.min = -1, .max = 0.5, .above_min = true});
+    f("shear_modulus", shear_modulus, "Shear modulus G, instead of `poisson`", {.unit = "Pa", .min = 0, .above_min = true});
+    f("density", density, "Mass density; times the section's area it is the line density",
       {.unit = "kg/m^3", .min = 0, .above_min = true});
-    f("radius", radius, "Radius of the round section", {.unit = "m", .min = 0, .above_min = true});
-    f("stretch_shear", stretch_shear, "Stretching and shearing stiffness, the paper's k^ss per length",
+    f("radius", radius, "Radius of a round section, short for a `section` of type circle",
+      {.unit = "m", .min = 0, .above_min = true});
+    f("section", shape, "Cross-section; its axes d1 and d2 are placed by the rod's `up` and `frame`");
+    f("stretch_shear", stretch_shear, "Stretching and both shearing stiffnesses, EA = GA: the paper's k^ss per length",
       {.unit = "N", .min = 0, .above_min = true});
-    f("bend_twist", bend_twist, "Bending and twisting stiffness, the paper's k^bt per length; 0 makes a cable without joints",
+    f("stretch", stretch, "Stretching stiffness EA", {.unit = "N", .min = 0, .above_min = true});
+    f("shear", shear, "Shearing stiffness GA, or [along d1, along d2]", {.unit = "N", .min = 0, .above_min = true});
+    f("bend_twist", bend_twist,
+      "Both bending and the twisting stiffness, EI = GJ: the paper's k^bt per length; 0 makes a cable without joints",
       {.unit = "N·m²", .min = 0});
+    f("bend", bend, "Bending stiffness EI, or [about d1, about d2]", {.unit = "N·m²", .min = 0});
+    f("twist", twist, "Twisting stiffness GJ", {.unit = "N·m²", .min = 0});
     f("line_density", line_density, "Mass per length", {.unit = "kg/m", .min = 0, .above_min = true});
-    f("tau_stretch", tau_stretch, "Kelvin–Voigt time of stretching and shearing", {.unit = "s", .min = 0});
-    f("tau_bend", tau_bend, "Kelvin–Voigt time of bending and twisting", {.unit = "s", .min = 0});
+    f("tau_stretch", tau_stretch, "Kelvin–Voigt time of stretching", {.unit = "s", .min = 0});
+    f("tau_shear", tau_shear, "Kelvin–Voigt time of shearing; `tau_stretch` when left out", {.unit = "s", .min = 0});
+    f("tau_bend", tau_bend, "Kelvin–Voigt time of bending", {.unit = "s", .min = 0});
+    f("tau_twist", tau_twist, "Kelvin–Voigt time of twisting; `tau_bend` when left out", {.unit = "s", .min = 0});
     f("strain_limit", strain_limit, "A segment breaks when |C^ss| reaches this strain", {.min = 0, .above_min = true});
   }
 
-  /// Adds a problem for every quantity that is missing, a warning for every one the energy cannot represent.
-  Section section(Problems& problems, std::vector<std::string>& warnings) const;
+  /// Adds a problem for everything that is missing, contradictory or without effect.
+  Section section(Problems& problems) const;
+
+ private:
+  void check(Problems& problems) const;
 };
+
+/// The section of the same shape, `scale` times as large: A ~ scale^2, I and J ~ scale^4.
+Section scaled(const Section& section, double scale);
 
 }  // namespace osier

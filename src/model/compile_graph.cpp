@@ -37,7 +37,7 @@ Model compile_graph(const RodGraph& graph) {
   return m;
 }
 
-State initial_state(const RodGraph& graph, const Model& model) {
+static State posed_state(const RodGraph& graph, const Model& model) {
   State state;
   bool posed = false;
   for (const GraphVertex& v : graph.vertices) {
@@ -103,12 +103,19 @@ State initial_state(const RodGraph& graph, const Model& model) {
   return state;
 }
 
+State initial_state(const RodGraph& graph, const Model& model) {
+  State state = posed_state(graph, model);
+  for (std::size_t s = 0; s < graph.segments.size(); ++s)
+    if (const double twist = graph.segments[s].pose_twist; twist != 0)
+      state.frame_rotation[s] = normalized(state.frame_rotation[s] * axis_angle(Vec3d{0, 0, 1}, twist));
+  return state;
+}
+
 namespace {
 
 /// The segment that follows `s` along its rod, at `vertex` if it lies inside the rod there, else at the far end; -1 where the
 /// rod has no other, or turns a corner that is no sampled curve.
 Index next_along_rod(const Model& m, Index s, Index vertex, bool& at_vertex) {
-  constexpr double kCorner = 0.6;  // rad
   Index found = -1;
   for (const RodInfo& rod : m.rods) {
     const auto n = static_cast<Index>(rod.segments.size());
@@ -120,7 +127,7 @@ Index next_along_rod(const Model& m, Index s, Index vertex, bool& at_vertex) {
         const Index t = rod.segments[static_cast<std::size_t>(k)];
         for (Index e : m.frame_joints.of(s)) {
           if (m.joint_frames[e / 2][1 - e % 2] != t) continue;
-          if (2 * std::acos(std::min(1.0, std::abs(m.joint_rest_rotation[e / 2].w))) > kCorner) continue;
+          if (2 * std::acos(std::min(1.0, std::abs(m.joint_rest_rotation[e / 2].w))) > kCornerAngle) continue;
           const auto& sv = m.segment_vertices[t];
           const bool here = sv[0] == vertex || sv[1] == vertex;
           if (found < 0 || here) found = t, at_vertex = here;

@@ -16,6 +16,9 @@ namespace osier {
 /// More than this is a slip of the pen: the graph alone would take gigabytes.
 constexpr double kMostSegments = 1e7;
 
+/// A joint that turns more than this at rest is a corner between two rods, not a piece of a sampled curve [rad].
+constexpr double kCornerAngle = 0.6;
+
 /// Cross-section properties of a piece of rod, what materials/ makes of moduli, density and shape.
 struct Section {
   PerAxis stretch_shear{};                                        ///< GA1, GA2, EA [N]
@@ -43,6 +46,7 @@ struct GraphSegment {
   double rest_length = 0;
   PerAxis stretch_stiffness{};  ///< k^ss = (GA1, GA2, EA) l
   Quatd rest_frame;
+  double pose_twist = 0;  ///< turn about d3 in the initial state, on top of what the pose gives [rad]
 };
 
 struct GraphJoint {

@@ -51,25 +51,41 @@ static Index place(std::string_view text, Index count) {
   return value >= 0 && value < count ? value : -1;
 }
 
+const RodInfo* Names::lookup(const std::string& rod) const {
+  const RodInfo* found = nullptr;
+  for (const RodInfo& r : rods_)
+    if (r.name == rod) found = &r;
+  return found;
+}
+
+bool Names::is_missing(const std::string& rod) const {
+  return std::any_of(missing_.begin(), missing_.end(),
+                     [&](const std::string& m) { return rod == m || rod.starts_with(m + "."); });
+}
+
+std::string Names::known_rods(const std::string& wrong) const {
+  std::vector<std::string> names;
+  for (const RodInfo& r : rods_) names.push_back(r.name);
+  const std::string guess = closest(wrong, names);
+  if (!guess.empty() && guess != wrong) return "did you mean `" + guess + "`?";
+  return names.size() <= 8 ? "rods: " + join(names, ", ") : fmt::format("{} rods have names", names.size());
+}
+
+const RodInfo* Names::find_rod(const std::string& name, const std::string& at, Problems& problems) const {
+  const RodInfo* rod = lookup(name);
+  if (!rod && !is_missing(name)) problems.add(at, fmt::format("there is no rod \"{}\"", shorten(name)), known_rods(name));
+  return rod;
+}
+
 void Names::find_named(const std::string& text, const std::string& at, Element kind, Problems& problems,
                        std::vector<Index>& out) const {
   const std::size_t colon = text.rfind(':');
   const std::string rod_name = text.substr(0, colon);
-  const RodInfo* rod = nullptr;
-  std::vector<std::string> names;
-  for (const RodInfo& r : rods_) {
-    names.push_back(r.name);
-    if (r.name == rod_name) rod = &r;
-  }
-  if (!rod && std::any_of(missing_.begin(), missing_.end(),
-                          [&](const std::string& m) { return rod_name == m || rod_name.starts_with(m + "."); }))
-    return;  // what it names could not be built, and that has been said
+  const RodInfo* rod = lookup(rod_name);
+  if (!rod && is_missing(rod_name)) return;  // what it names could not be built, and that has been said
   if (!rod || colon == std::string::npos) {
-    const std::string guess = closest(rod_name, names);
-    std::string remedy = names.size() <= 8 ? "rods: " + join(names, ", ") : fmt::format("{} rods have names", names.size());
-    if (!guess.empty() && guess != rod_name) remedy = "did you mean `" + guess + "`?";
-    if (rod) remedy = "add a place, e.g. `" + rod_name + ":end` or `" + rod_name + ":*`";
-    problems.add(at, fmt::format("\"{}\" names no {}", shorten(text), word(kind)), remedy);
+    problems.add(at, fmt::format("\"{}\" names no {}", shorten(text), word(kind)),
+                 rod ? "add a place, e.g. `" + rod_name + ":end` or `" + rod_name + ":*`" : known_rods(rod_name));
     return;
   }
   const std::vector<Index>& list = kind == Element::vertex    ? rod->vertices

@@ -33,8 +33,13 @@ class Names {
   /// Each element once. Problems carry the selection's pointer and say what exists.
   std::vector<Index> find(const Selection& selection, Element kind, Problems& problems) const;
   Index find_one(const Selection& selection, Element kind, Problems& problems) const;
+  /// A rod by its name; null with a problem at `at`, or in silence when it is missing.
+  const RodInfo* find_rod(const std::string& name, const std::string& at, Problems& problems) const;
 
  private:
+  const RodInfo* lookup(const std::string& rod) const;
+  bool is_missing(const std::string& rod) const;
+  std::string known_rods(const std::string& wrong) const;  ///< a remedy
   void find_named(const std::string& text, const std::string& at, Element kind, Problems& problems,
                   std::vector<Index>& out) const;
   const std::vector<RodInfo>& rods_;

@@ -1,6 +1,7 @@
 // SceneSpec -> Setup: rods and structures into one graph, welds, joints, constraints, selections.
 #include <cmath>
 #include <fmt/format.h>
+#include <numbers>
 #include <numeric>
 #include <set>
 
@@ -21,6 +22,8 @@ class Compiler {
 
  private:
   Section section_of(const MaterialRef& ref);
+  void note_use(const MaterialRef& ref, const Section& section, double scale);
+  void check_up(const RodSpec& rod, const std::vector<Vec3d>& rest, int segments);
   void add_rod(RodSpec& rod, std::size_t index);
   std::optional<std::vector<Vec3d>> sample(Shape& shape, const RodSpec& rod, int segments);
   int segment_count(const RodSpec& rod, const Shape& shape);
@@ -28,20 +31,24 @@ class Compiler {
   void extra_joints();
   void check_graph();
   void bind();
+  void bind_probe(const ProbeSpec& probe, const Names& lookup);
+  void bind_place(const ProbeSpec& probe, const Names& lookup);
   Names names() const {
     return Names(graph_.rods, static_cast<Index>(graph_.vertices.size()), static_cast<Index>(graph_.segments.size()),
                  static_cast<Index>(graph_.joints.size()), missing_);
   }
   void check_names();
   void check_statics();
+  void add_inertia();
 
   Setup& setup_;
   SceneSpec& spec_;
   std::string folder_;
   Problems& problems_;
   RodGraph graph_;
-  std::vector<std::string> origin_;   ///< per entry of graph_.rods, the JSON pointer it comes from
-  std::vector<std::string> missing_;  ///< rods and structures that could not be built
+  std::vector<std::string> origin_;         ///< per entry of graph_.rods, the JSON pointer it comes from
+  std::map<std::string, std::size_t> use_;  ///< of a material's name, where it stands in setup_.materials
+  std::vector<std::string> missing_;        ///< rods and structures that could not be built
 };
 
 Section Compiler::section_of(const MaterialRef& ref) {
@@ -60,11 +67,33 @@ Section Compiler::section_of(const MaterialRef& ref) {
     material = &it->second;
   }
   if (!material) return {};  // already reported as missing
-  std::vector<std::string> warnings;
-  const Section section = material->section(problems_, warnings);
-  for (const std::string& w : warnings)
-    if (std::find(setup_.warnings.begin(), setup_.warnings.end(), w) == setup_.warnings.end()) setup_.warnings.push_back(w);
-  return section;
+  return material->section(problems_);
+}
+
+/// Counts a segment for `osier info`.
+void Compiler::note_use(const MaterialRef& ref, const Section& section, double scale) {
+  const std::string& name = ref.name ? *ref.name : ref.where;
+  const auto [place, fresh] = use_.try_emplace(name, setup_.materials.size());
+  if (fresh) setup_.materials.push_back({.name = name, .section = section, .thinnest = scale, .thickest = scale, .segments = 0});
+  MaterialUse& use = setup_.materials[place->second];
+  use.thinnest = std::min(use.thinnest, scale);
+  use.thickest = std::max(use.thickest, scale);
+  ++use.segments;
+}
+
+/// Turns a missing or useless direction of the frames into problems.
+void Compiler::check_up(const RodSpec& rod, const std::vector<Vec3d>& rest, int segments) {
+  if (rod.frame == FrameRule::up && !rod.up && !problems_.mentions(rod.where + "/up"))
+    problems_.add(rod.where, "`frame` up without `up`", "add `up`, the direction that d1 follows");
+  if (!rod.up) return;
+  const int count = rod.frame == FrameRule::up ? segments : 1;
+  for (int i = 0; i < count; ++i) {
+    const auto at = static_cast<std::size_t>(i);
+    if (norm(cross(normalized(*rod.up), normalized(rest[(at + 1) % rest.size()] - rest[at]))) >= 1e-9) continue;
+    if (i == 0) problems_.add(rod.where + "/up", "is zero or along the rod", "give a direction across the first segment");
+    else problems_.add(rod.where + "/up", fmt::format("runs along segment {}", i), "use another direction, or `frame` transport");
+    return;
+  }
 }
 
 int Compiler::segment_count(const RodSpec& rod, const Shape& shape) {
@@ -93,6 +122,19 @@ int Compiler::segment_count(const RodSpec& rod, const Shape& shape) {
   return 0;
 }
 
+/// The middle of each segment, as a fraction of the rest length.
+static std::vector<double> middles(const std::vector<Vec3d>& rest, int segments) {
+  std::vector<double> at(static_cast<std::size_t>(segments));
+  double length = 0;
+  for (std::size_t i = 0; i < at.size(); ++i) {
+    const double l = norm(rest[(i + 1) % rest.size()] - rest[i]);
+    at[i] = length + 0.5 * l;
+    length += l;
+  }
+  for (double& s : at) s = length > 0 ? s / length : 0;
+  return at;
+}
+
 void Compiler::add_rod(RodSpec& rod, std::size_t index) {
   if (rod.name.empty()) rod.name = fmt::format("rod{}", index);
   if (has_control_characters(rod.name)) problems_.add(rod.where + "/name", "has control characters", "use plain text");
@@ -119,11 +161,11 @@ void Compiler::add_rod(RodSpec& rod, std::size_t index) {
   }
   const std::vector<Vec3d> rest = wanted > 0 ? rod.shape->sample(wanted) : *rod.shape->own_points();
   const bool closed = rod.shape->closed();
-  if (rod.up && norm(cross(normalized(*rod.up), normalized(rest[1] - rest[0]))) < 1e-9)
-    problems_.add(rod.where + "/up", "is zero or along the rod", "give a direction across the first segment");
   const int segments = static_cast<int>(rest.size()) - (closed ? 0 : 1);
+  check_up(rod, rest, segments);
 
   std::vector<Section> sections(static_cast<std::size_t>(segments), section);
+  std::vector<const MaterialRef*> made_of(sections.size(), &rod.material);
   for (std::size_t i = 0; i < exceptions.size(); ++i) {
     const SegmentMaterial& m = rod.segment_materials[i];
     const int first = m.first < 0 ? m.first + segments : m.first, last = m.last < 0 ? m.last + segments : m.last;
@@ -132,7 +174,14 @@ void Compiler::add_rod(RodSpec& rod, std::size_t index) {
                     fmt::format("the rod has 0 to {}", segments - 1));
       continue;
     }
-    for (int s = first; s <= last; ++s) sections[static_cast<std::size_t>(s)] = exceptions[i];
+    for (int s = first; s <= last; ++s)
+      sections[static_cast<std::size_t>(s)] = exceptions[i], made_of[static_cast<std::size_t>(s)] = &m.material;
+  }
+  const std::vector<double> middle = middles(rest, segments);
+  for (std::size_t i = 0; i < sections.size(); ++i) {
+    const double scale = rod.taper.given() ? rod.taper.at(middle[i]) : 1;
+    note_use(*made_of[i], sections[i], scale);
+    sections[i] = scaled(sections[i], scale);
   }
 
   std::vector<Vec3d> pose = rest;
@@ -156,10 +205,11 @@ void Compiler::add_rod(RodSpec& rod, std::size_t index) {
   }
   for (int i = 0; i < segments; ++i) {
     std::optional<Index> like;
-    if (i > 0) like = info.segments.back();
+    if (i > 0 && rod.frame == FrameRule::transport) like = info.segments.back();
     const auto at = static_cast<std::size_t>(i);
     info.segments.push_back(
         graph_.add_segment(info.vertices[at], info.vertices[(at + 1) % rest.size()], sections[at], like, rod.up));
+    graph_.segments[info.segments.back()].pose_twist = rod.pose_twist.at(middle[at]) * std::numbers::pi / 180;
   }
   const int joints = closed ? segments : segments - 1;
   for (int i = 0; i < joints; ++i) {
@@ -294,8 +344,25 @@ void Compiler::check_graph() {
   }
 }
 
+/// Sections' inertia times lengths.
+void Compiler::add_inertia() {
+  std::set<std::string> said;
+  std::vector<std::string> owner(graph_.segments.size());
+  for (std::size_t r = 0; r < graph_.rods.size(); ++r)
+    for (Index s : graph_.rods[r].segments) owner[s] = origin_[r];
+  for (std::size_t s = 0; s < graph_.segments.size(); ++s) {
+    const GraphSegment& segment = graph_.segments[s];
+    setup_.model.segment_inertia[s] = segment.rest_length * segment.section.inertia;
+    if (segment.section.inertia.any() || !said.insert(owner[s]).second) continue;
+    const bool rod = owner[s].starts_with("/rods");
+    problems_.add(owner[s], "has no rotational inertia, which `rotational_inertia` asks for",
+                  rod ? "give its material a section (`radius` or `section`)" : "leave `rotational_inertia` out");
+  }
+}
+
 /// What only dynamics knows.
 void Compiler::check_statics() {
+  if (spec_.rotational_inertia) problems_.add("/rotational_inertia", "has no effect on statics", "leave it out");
   for (const auto& f : spec_.forces)
     if (dynamic_cast<const Drag*>(f.get())) problems_.add(f->where, "drag has no effect on statics", "leave it out");
   for (const RodSpec& r : spec_.rods)
@@ -307,6 +374,12 @@ void Compiler::check_names() {
   std::set<std::string> seen;
   for (const FormatName& f : spec_.output.formats)
     if (!seen.insert(f.name).second) problems_.add(f.where, fmt::format("\"{}\" is listed twice", f.name), "keep one");
+  const auto holds_sections = [](const FormatName& f) {
+    const FormatEntry* format = find_format(f.name);
+    return !format || format->holds_sections;  // an unknown one has been reported
+  };
+  if (spec_.output.sections && std::none_of(spec_.output.formats.begin(), spec_.output.formats.end(), holds_sections))
+    problems_.add(spec_.output.where + "/sections", "no format of this run can hold them", "add `hdf5` or `vtp` to `formats`");
   seen.clear();
   for (std::size_t i = 0; i < graph_.rods.size(); ++i)
     if (const std::string& name = graph_.rods[i].name; !seen.insert(name).second)
@@ -324,6 +397,7 @@ void Compiler::check_names() {
 void Compiler::bind() {
   setup_.model = compile_graph(graph_);
   setup_.initial = initial_state(graph_, setup_.model);
+  if (spec_.rotational_inertia) add_inertia();
   const Names lookup = names();
   std::vector<std::string> vertex_holder(graph_.vertices.size()), frame_holder(graph_.segments.size());
   AttachmentContext context{graph_, setup_.model, setup_.initial, lookup, problems_, vertex_holder, frame_holder};
@@ -333,31 +407,67 @@ void Compiler::bind() {
   for (auto& f : spec_.forces)
     if (f) f->bind(lookup, problems_);
   if (dynamic_cast<const StaticAnalysis*>(spec_.analysis.get())) check_statics();
-  for (const ProbeSpec& p : spec_.probes) {
-    if (!p.vertex.empty() + !p.segment.empty() + !p.joint.empty() + !p.clamp.empty() != 1) continue;  // said when it was read
-    if (!p.clamp.empty()) {
-      const Index v = lookup.find_one(p.clamp, Element::vertex, problems_);
-      const auto& clamped = setup_.model.anchor_vertex;
-      if (v >= 0 && std::find(clamped.begin(), clamped.end(), v) == clamped.end())
-        problems_.add(p.where + "/clamp", fmt::format("vertex {} has no clamp", v), "name a vertex that a `clamp` holds");
-      setup_.probes.push_back({p.name, Element::vertex, v, true});
-      continue;
-    }
-    const Element kind = !p.vertex.empty() ? Element::vertex : !p.segment.empty() ? Element::segment : Element::joint;
-    const Selection& selection = kind == Element::vertex ? p.vertex : kind == Element::segment ? p.segment : p.joint;
-    const Index element = lookup.find_one(selection, kind, problems_);
-    if (kind == Element::joint && element >= 0 && !setup_.model.joint_alive[element])
-      problems_.add(p.where + "/joint", fmt::format("joint {} is replaced by a clamp at its vertex", element),
-                    "probe a neighbouring joint or segment");
-    setup_.probes.push_back({p.name, kind, element, false});
+  for (const ProbeSpec& p : spec_.probes) bind_probe(p, lookup);
+}
+
+void Compiler::bind_probe(const ProbeSpec& p, const Names& lookup) {
+  if (p.at && !p.rod && !problems_.mentions(p.where + "/rod"))
+    problems_.add(p.where + "/at", "has no effect without `rod`", "give `rod`, or leave it out");
+  if (!p.vertex.empty() + !p.segment.empty() + !p.joint.empty() + !p.clamp.empty() + p.rod.has_value() != 1)
+    return;  // said when it was read
+  if (p.rod) {
+    bind_place(p, lookup);
+  } else if (!p.clamp.empty()) {
+    const Index v = lookup.find_one(p.clamp, Element::vertex, problems_);
+    const auto& clamped = setup_.model.anchor_vertex;
+    if (v >= 0 && std::find(clamped.begin(), clamped.end(), v) == clamped.end())
+      problems_.add(p.where + "/clamp", fmt::format("vertex {} has no clamp", v), "name a vertex that a `clamp` holds");
+    setup_.probes.push_back({p.name, ProbeKind::clamp, v});
+  } else if (!p.vertex.empty()) {
+    setup_.probes.push_back({p.name, ProbeKind::vertex, lookup.find_one(p.vertex, Element::vertex, problems_)});
+  } else if (!p.segment.empty()) {
+    setup_.probes.push_back({p.name, ProbeKind::segment, lookup.find_one(p.segment, Element::segment, problems_)});
+  } else {
+    const Index joint = lookup.find_one(p.joint, Element::joint, problems_);
+    if (joint >= 0 && !setup_.model.joint_alive[joint])
+      problems_.add(p.where + "/joint", fmt::format("joint {} is replaced by a clamp at its vertex", joint),
+                    "probe a place with `rod` and `at`, or a neighbouring joint");
+    setup_.probes.push_back({p.name, ProbeKind::joint, joint});
   }
 }
 
-void Compiler::run() {
-  for (auto& [name, material] : spec_.materials) {
-    std::vector<std::string> ignored;
-    material.section(problems_, ignored);  // an unused material must be right too
+/// A fraction of a rod's rest length becomes a place on one of its segments; a vertex belongs to the segment that follows it.
+void Compiler::bind_place(const ProbeSpec& p, const Names& lookup) {
+  const RodInfo* rod = lookup.find_rod(*p.rod, p.where + "/rod", problems_);
+  if (!p.at) {
+    if (!problems_.mentions(p.where + "/at")) problems_.add(p.where, "`rod` needs `at`", "give a fraction of its length, 0 to 1");
+    return;
   }
+  if (!rod) return;
+  const std::size_t n = rod->segments.size(), vertices = rod->vertices.size();
+  bool chain = n > 0 && vertices == n + (rod->closed ? 0 : 1);
+  for (std::size_t i = 0; chain && i < n; ++i)
+    chain = setup_.model.segment_vertices[rod->segments[i]] == std::array{rod->vertices[i], rod->vertices[(i + 1) % vertices]};
+  if (!chain) {
+    problems_.add(p.where + "/rod", fmt::format("\"{}\" is a group of pieces, not one rod", shorten(*p.rod)),
+                  "name a single rod, or probe a `segment`");
+    return;
+  }
+  double length = 0;
+  for (Index s : rod->segments) length += setup_.model.segment_rest_length[s];
+  double left = *p.at * length;
+  std::size_t i = 0;
+  for (; i + 1 < n; ++i) {
+    const double l = setup_.model.segment_rest_length[rod->segments[i]];
+    if (left < (1 - 1e-9) * l) break;
+    left -= l;
+  }
+  const Index s = rod->segments[i];
+  setup_.probes.push_back({p.name, ProbeKind::place, s, std::clamp(left / setup_.model.segment_rest_length[s], 0.0, 1.0)});
+}
+
+void Compiler::run() {
+  for (auto& [name, material] : spec_.materials) material.section(problems_);  // an unused material must be right too
   for (std::size_t i = 0; i < spec_.rods.size(); ++i) {
     add_rod(spec_.rods[i], i);
     origin_.resize(graph_.rods.size(), spec_.rods[i].where);

@@ -67,7 +67,8 @@ words mean vertices, segments or joints as the key says. Structures name their p
 
 Where a value may be keyframed, write the plain value, or
 `{"keys": [[0, 1.0], [2, 3.5]], "interpolation": "linear"}` with times in seconds and `linear`, `smooth` or `step`
-interpolation. Before the first and after the last key the value holds.
+interpolation. Before the first and after the last key the value holds. Keys that run along a rod (`taper`, `pose_twist`) have
+the fraction of its rest length, 0 to 1, in place of the time.
 )" + builder.markdown();
 }
 

@@ -11,11 +11,21 @@
 
 namespace osier {
 
+enum class ProbeKind { vertex, segment, joint, clamp, place };
+
 struct Probe {
   std::string name;
-  Element kind;
-  Index element;
-  bool clamp = false;  ///< the clamp at that vertex
+  ProbeKind kind;
+  Index element;     ///< clamp: its vertex; place: its segment
+  double along = 0;  ///< place: 0 at the segment's first vertex, 1 at its second
+};
+
+/// Where a material is used: its section, at the thinnest and the thickest place.
+struct MaterialUse {
+  std::string name;  ///< or the JSON pointer of one written in place
+  Section section;
+  double thinnest = 1, thickest = 1;  ///< as multiples of the section's linear size
+  Index segments = 0;
 };
 
 struct Setup {
@@ -25,6 +35,7 @@ struct Setup {
   State initial;
   SceneSpec spec;  ///< owns constraints, forces, solver settings and analysis, bound to the model
   std::vector<Probe> probes;
+  std::vector<MaterialUse> materials;  ///< of the rods, in order of appearance
 };
 
 /// Builds the graph, applies constraints and resolves selections; adds a problem for everything that does not fit together.

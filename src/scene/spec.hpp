@@ -67,6 +67,12 @@ struct VelocitySpec {
   }
 };
 
+enum class FrameRule : std::uint8_t { transport, up };
+template <>
+struct Choices<FrameRule> {
+  static constexpr std::array<const char*, 2> names{"transport", "up"};
+};
+
 struct RodSpec {
   std::string name;
   Tagged<Shape> shape, pose;
@@ -74,7 +80,9 @@ struct RodSpec {
   std::optional<double> segment_length;
   MaterialRef material;
   std::vector<SegmentMaterial> segment_materials;
+  Track<double> taper, pose_twist;
   std::optional<Vec3d> up;
+  FrameRule frame = FrameRule::transport;
   VelocitySpec velocity;
   std::string where;
   static const char* kind() { return "rod"; }
@@ -90,7 +98,18 @@ struct RodSpec {
       {.unit = "m", .min = 0, .above_min = true});
     f("material", material, "Material", {.required = true});
     f("segment_materials", segment_materials, "Exceptions along the rod; later ones win");
-    f("up", up, "Direction near which d1 of the first segment points; frames follow by parallel transport");
+    f("taper", taper,
+      "Linear size of the section, as a multiple of the material's, over the fraction of the rest length: EA, GA and line "
+      "density go with its square, EI, GJ and rotational inertia with its fourth power; read at the middle of each segment",
+      {.min = 0, .above_min = true, .over = "fraction"});
+    f("up", up, "Direction near which d1 of the first segment points, or of every segment with `frame` up");
+    f("frame", frame,
+      "How the section's axes run along the rod: by parallel transport from the first segment, or everywhere with d1 as near "
+      "`up` as the segment's direction allows");
+    f("pose_twist", pose_twist,
+      "Turn of the frames about d3 in the initial state, beyond what the pose gives, over the fraction of the rest length; the "
+      "rest shape is not changed",
+      {.unit = "°", .over = "fraction"});
     f("velocity", velocity, "Initial velocity");
   }
 };
@@ -149,21 +168,33 @@ struct FractureSpec {
 struct ProbeSpec {
   std::string name;
   Selection vertex, segment, joint, clamp;
+  std::optional<std::string> rod;
+  std::optional<double> at;
   std::string where;
   static const char* kind() { return "probe"; }
   static const char* help() {
-    return "Columns of `probes.csv`. A vertex gives position and velocity; a segment its frame, section force and tension; a "
-           "joint its moment and bending angle; a clamp its moment.";
+    return "Columns of `probes.csv`. A vertex gives position and velocity; a segment its frame, section force and strain; a "
+           "joint its moment, bending angle and curvature; a clamp its moment; a place `at` a fraction of a `rod` position, "
+           "force, moment, strain and curvature there. Axes and signs: [output.md](output.md#forces-and-moments).";
   }
   template <class F>
   void fields(F& f) {
     f.where(where);
     f("name", name, "Prefix of the columns", {.required = true});
     f("vertex", vertex, "One vertex: x y z [m], vx vy vz [m/s]");
-    f("segment", segment, "One segment: frame qx qy qz qw, force fx fy fz [N] in world axes, tension [N]");
-    f("joint", joint, "One joint: moment mx my mz [N·m] in world axes, angle [rad] away from rest");
+    f("segment", segment,
+      "One segment: frame qx qy qz qw, force fx fy fz [N] in world axes, tension [N], force n1 n2 n3 [N] and strain g1 g2 g3 in "
+      "material axes");
+    f("joint", joint,
+      "One joint: moment mx my mz [N·m] in world axes, angle [rad] away from rest, moment m1 m2 m3 [N·m] and curvature k1 k2 k3 "
+      "[1/m] in material axes");
     f("clamp", clamp, "One clamped vertex: moment mx my mz [N·m] that the clamp exerts on the rod, world axes");
-    f.exactly_one({"vertex", "segment", "joint", "clamp"});
+    f("rod", rod,
+      "A rod's name, with `at`: position x y z [m], tangent tx ty tz, and in material axes force n1 n2 n3 [N], moment m1 m2 m3 "
+      "[N·m], strain g1 g2 g3, curvature k1 k2 k3 [1/m]");
+    f("at", at, "Where on the `rod`: 0 is its start, 1 its end, in between in proportion to the rest length",
+      {.min = 0, .max = 1});
+    f.exactly_one({"vertex", "segment", "joint", "clamp", "rod"});
   }
 };
 
@@ -186,6 +217,7 @@ struct OutputSpec {
   std::vector<FormatName> formats{{"hdf5", {}}};
   Rate diagnostics = Rate::frame;
   Rate probes = Rate::frame;
+  bool sections = false;
   std::string where;
   static const char* kind() { return "output"; }
   static const char* help() { return "What a run writes into its folder."; }
@@ -193,6 +225,7 @@ struct OutputSpec {
   void fields(F& f) {
     f.where(where);
     f("formats", formats, "Trajectory formats, see `osier list formats`; `hdf5` when left out");
+    f("sections", sections, "Adds section forces, strains, moments and curvatures to the trajectory");
     f("diagnostics", diagnostics, "How often a line goes to `diagnostics.csv`");
     f("probes", probes, "How often a line goes to `probes.csv`");
   }
@@ -232,6 +265,7 @@ class StaticAnalysis final : public Analysis {
   bool ramp = true;
   double tolerance = 1e-8;
   int max_iterations = 200;
+  bool stop_at_instability = false;
   static const char* kind() { return "static"; }
   static const char* help() {
     return "Equilibrium, found in load steps; a step that does not converge is cut in halves, and the run fails if that does not "
@@ -244,6 +278,9 @@ class StaticAnalysis final : public Analysis {
     f("ramp", ramp, "Whether loads grow in proportion to the pseudo-time; `false` takes them as keyframed");
     f("tolerance", tolerance, "Largest left-over force, relative to the largest force at work", {.min = 1e-15, .max = 1});
     f("max_iterations", max_iterations, "Iterations per load step", {.min = 1});
+    f("stop_at_instability", stop_at_instability,
+      "Stops at the pseudo-time where the equilibrium becomes unstable (a buckling load), found by bisection; loads without a "
+      "potential (torques) are left out of the judgement");
   }
 };
 
@@ -257,6 +294,7 @@ struct SceneSpec {
   std::vector<Tagged<Attachment>> constraints;
   std::vector<Tagged<Force>> forces;
   std::optional<FractureSpec> fracture;
+  bool rotational_inertia = false;
   Tagged<SolverSettings> solver;
   Tagged<Analysis> analysis;
   std::vector<ProbeSpec> probes;
@@ -277,6 +315,9 @@ struct SceneSpec {
     f("constraints", constraints, "What is held or driven");
     f("forces", forces, "Loads; without any, not even gravity acts");
     f("fracture", fracture, "Breaking");
+    f("rotational_inertia", rotational_inertia,
+      "Whether segments resist turning as their sections do, rho I1, rho I2 and rho (I1 + I2) per length; without, frames follow "
+      "at once as in the paper. Needs a section and a density or line density everywhere");
     f("solver", solver, "Solver and its settings; `stable_cosserat` with its defaults when left out");
     f("analysis", analysis, "Dynamics (default) or statics");
     f("probes", probes, "Measured points");

@@ -19,11 +19,55 @@ OrderedJson range_json(const Range& r) {
   return r.high < r.low ? OrderedJson(nullptr) : OrderedJson{{"min", r.low}, {"max", r.high}};
 }
 
+struct Quantity {
+  const char *key, *label, *unit;
+  double (*of)(const Section&);
+};
+const Quantity kQuantities[] = {
+    {"EA", "EA", "N", [](const Section& s) { return s.stretch_shear.d3; }},
+    {"GA1", "GA1", "N", [](const Section& s) { return s.stretch_shear.d1; }},
+    {"GA2", "GA2", "N", [](const Section& s) { return s.stretch_shear.d2; }},
+    {"EI1", "EI1", "N·m²", [](const Section& s) { return s.bend_twist.d1; }},
+    {"EI2", "EI2", "N·m²", [](const Section& s) { return s.bend_twist.d2; }},
+    {"GJ", "GJ", "N·m²", [](const Section& s) { return s.bend_twist.d3; }},
+    {"line_density", "line density", "kg/m", [](const Section& s) { return s.line_density; }},
+    {"inertia_1", "inertia about d1", "kg·m", [](const Section& s) { return s.inertia.d1; }},
+    {"inertia_2", "d2", "kg·m", [](const Section& s) { return s.inertia.d2; }},
+    {"inertia_3", "d3", "kg·m", [](const Section& s) { return s.inertia.d3; }},
+};
+
+/// Each material in use, with the range of every quantity along tapered rods.
+OrderedJson materials_json(const Setup& setup) {
+  OrderedJson list = OrderedJson::array();
+  for (const MaterialUse& use : setup.materials) {
+    const Section thin = scaled(use.section, use.thinnest), thick = scaled(use.section, use.thickest);
+    OrderedJson entry = {{"name", use.name}, {"segments", use.segments}};
+    for (const Quantity& q : kQuantities) entry[q.key] = {{"min", q.of(thin)}, {"max", q.of(thick)}};
+    list.push_back(entry);
+  }
+  return list;
+}
+
+std::string material_text(const OrderedJson& m) {
+  const auto value = [&](const Quantity& q) {
+    const double low = m[q.key]["min"].get<double>(), high = m[q.key]["max"].get<double>();
+    return low == high ? fmt::format("{} {:.5g} {}", q.label, low, q.unit)
+                       : fmt::format("{} {:.5g} … {:.5g} {}", q.label, low, high, q.unit);
+  };
+  const auto line = [&](std::size_t from, std::size_t to) {
+    std::string text = "   ";
+    for (std::size_t i = from; i < to; ++i) text += (i > from ? ", " : " ") + value(kQuantities[i]);
+    return text + "\n";
+  };
+  return fmt::format("  material {}, {} segments\n", m["name"].get<std::string>(), m["segments"].get<int>()) + line(0, 3) +
+         line(3, 6) + line(6, std::size(kQuantities));
+}
+
 OrderedJson info(const Scene& scene) {
   const Model& m = scene.model();
   const Setup& setup = scene.setup();
   const Simulation simulation(scene);
-  Range length, stretch, bend, mass;
+  Range length, stretch, bend, twist, mass;
   double total_mass = 0;
   for (Index v = 0; v < m.vertex_count(); ++v) mass.add(m.vertex_mass[v]), total_mass += m.vertex_mass[v];
   for (Index s = 0; s < m.segment_count(); ++s) {
@@ -32,7 +76,8 @@ OrderedJson info(const Scene& scene) {
   }
   Index joints = 0, half_joints = 0;
   for (Index j = 0; j < m.joint_count(); ++j) {
-    bend.add(m.joint_stiffness[j].d1 * m.joint_length[j] / 4);
+    const PerAxis k = (m.joint_length[j] / 4) * m.joint_stiffness[j];
+    bend.add(k.d1), bend.add(k.d2), twist.add(k.d3);
     ++(m.joint_is_clamp[j] ? half_joints : joints);
   }
   // Model and State in double, plus what the solver keeps.
@@ -59,6 +104,8 @@ OrderedJson info(const Scene& scene) {
           {"segment_length", range_json(length)},
           {"stretch_shear", range_json(stretch)},
           {"bend_twist", range_json(bend)},
+          {"twist", range_json(twist)},
+          {"materials", materials_json(setup)},
           {"stiffness_ratio_R",
            simulation.is_static() ? OrderedJson(nullptr) : OrderedJson(m.stiffness_ratio(simulation.time_step()))},
           {"bytes_estimate", model_bytes + state_bytes + setup.spec.solver->bytes(m)}};
@@ -81,8 +128,9 @@ std::string scene_info_text(const Scene& scene) {
       fmt::format("  colours: {} for vertices, {} for segments\n", j["vertex_colors"].get<int>(), j["segment_colors"].get<int>());
   text += fmt::format("  mass {:.4g} kg, per vertex {}\n", j["mass_total"].get<double>(), range("vertex_mass", "kg"));
   text += fmt::format("  segment length {}\n", range("segment_length", "m"));
-  text += fmt::format("  stretch/shear EA {}\n", range("stretch_shear", "N"));
-  text += fmt::format("  bend/twist EI {}\n", range("bend_twist", "N·m²"));
+  text += fmt::format("  stretch EA {}\n", range("stretch_shear", "N"));
+  text += fmt::format("  bend EI {}, twist GJ {}\n", range("bend_twist", "N·m²"), range("twist", "N·m²"));
+  for (const OrderedJson& m : j["materials"]) text += material_text(m);
   if (j["analysis"] == "dynamic") {
     const double ratio = j["stiffness_ratio_R"].get<double>();
     text += fmt::format("  dynamic: step {:.4g} s, {} steps per frame, {} frames\n", j["time_step"].get<double>(),

@@ -5,6 +5,7 @@
 
 #include "energies/bend_twist.hpp"
 #include "energies/stretch_shear.hpp"
+#include "model/rod_graph.hpp"
 
 namespace osier {
 
@@ -19,12 +20,30 @@ static Quatd joint_deviation(const Model& m, const State& state, Index j) {
   return bend_twist::deviation(state.frame_rotation[a], state.frame_rotation[b], m.joint_rest_rotation[j]);
 }
 
+bool is_corner(const Model& m, Index j) {
+  const Quatd& q0 = m.joint_rest_rotation[j];
+  const double angle = 2 * std::atan2(norm(imag(q0)), std::abs(q0.w));
+  return angle > (m.joint_is_clamp[j] ? 1 : 2) * kCornerAngle;
+}
+
+/// -1 for the half-joint of a clamp at a segment's second end: its frames are clamp, segment, against the segment's direction.
+static double along_segment(const Model& m, Index j) {
+  if (!m.joint_is_clamp[j]) return 1;
+  const auto [anchor, s] = m.joint_frames[j];
+  return m.segment_vertices[s][1] == m.anchor_vertex[anchor - m.segment_count()] ? -1 : 1;
+}
+
 double segment_strain(const Model& m, const State& state, Index s) { return norm(section_strain(m, state, s)); }
 
 Vec3d section_force(const Model& m, const State& state, Index s) {
   if (!m.segment_alive[s]) return {};
   const Vec3d k = cast<double>((1 / m.segment_rest_length[s]) * m.segment_stiffness[s]);
   return stretch_shear::section_force(k, section_strain(m, state, s), state.frame_rotation[s]);
+}
+
+Vec3d section_force_material(const Model& m, const State& state, Index s) {
+  if (!m.segment_alive[s]) return {};
+  return times(cast<double>((1 / m.segment_rest_length[s]) * m.segment_stiffness[s]), section_strain(m, state, s));
 }
 
 Vec3d joint_moment(const Model& m, const State& state, Index j) {
@@ -34,6 +53,25 @@ Vec3d joint_moment(const Model& m, const State& state, Index j) {
   const Quatd K = bend_twist::stiffness4(cast<double>(m.joint_stiffness[j]));
   return rotate(state.frame_rotation[a],
                 bend_twist::gradient_material(K, r, bend_twist::difference(K, r, m.joint_rest_rotation[j])));
+}
+
+Quatd joint_axes(const Model& m, const State& state, Index j) {
+  const auto [a, b] = m.joint_frames[j];
+  const Quatd& qa = state.frame_rotation[a];
+  if (!m.joint_is_clamp[j]) return qa * half_rotation(conj(qa) * state.frame_rotation[b]);
+  return is_corner(m, j) ? qa * m.joint_rest_rotation[j] : qa;
+}
+
+Vec3d joint_moment_material(const Model& m, const State& state, Index j) {
+  return along_segment(m, j) * rotate(conj(joint_axes(m, state, j)), joint_moment(m, state, j));
+}
+
+Vec3d joint_curvature(const Model& m, const State& state, Index j) {
+  if (!m.joint_alive[j]) return {};
+  const auto [a, b] = m.joint_frames[j];
+  const Quatd qa = m.joint_is_clamp[j] ? joint_axes(m, state, j) : state.frame_rotation[a];
+  const Quatd r = conj(qa) * state.frame_rotation[b];
+  return (along_segment(m, j) * bend_twist::pole(r.w) * 2 / m.joint_length[j]) * imag(r);
 }
 
 Vec3d clamp_moment(const Model& m, const State& state, Index vertex) {

@@ -47,7 +47,8 @@ void Recorder::open(const fs::path& folder, const Simulation& simulation) {
   const RunInfo info{.scene_name = setup.name,
                      .scene_json = setup.json,
                      .version = version(),
-                     .double_precision = setup.spec.solver->precision() == Precision::double_precision};
+                     .double_precision = setup.spec.solver->precision() == Precision::double_precision,
+                     .sections = setup.spec.output.sections};
   for (const FormatName& format : setup.spec.output.formats) {
     writers_.push_back(find_format(format.name)->make(folder));
     writers_.back()->begin(simulation.model(), info);
@@ -56,7 +57,7 @@ void Recorder::open(const fs::path& folder, const Simulation& simulation) {
     diagnostics_.reset(
         open_csv(folder / "diagnostics.csv",
                  "time,step,kinetic,stretch_shear,bend_twist,external,total,residual,residual_relative,max_stretch,max_bend,"
-                 "px,py,pz,lx,ly,lz,iterations,vertices_alive,segments_alive"));
+                 "px,py,pz,lx,ly,lz,iterations,vertices_alive,segments_alive,unstable_modes"));
   if (setup.spec.output.probes != Rate::none && !setup.probes.empty())
     probes_.reset(open_csv(folder / "probes.csv", probe_header(setup)));
 }
@@ -70,8 +71,9 @@ void Recorder::diagnostics_line(const Simulation& simulation) {
   fmt::print(diagnostics_.get(), "{:.9g},{},{:.17g},{:.17g},{:.17g},{:.17g},{:.17g},{:.9g},{:.9g},{:.9g},{:.9g},", d.time, d.step,
              d.kinetic, d.stretch_shear, d.bend_twist, d.external, d.total(), d.residual, d.residual_relative, d.max_stretch,
              d.max_bend);
-  fmt::print(diagnostics_.get(), "{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},{},{},{}\n", d.momentum.x, d.momentum.y, d.momentum.z,
-             d.angular_momentum.x, d.angular_momentum.y, d.angular_momentum.z, d.iterations, d.vertices_alive, d.segments_alive);
+  fmt::print(diagnostics_.get(), "{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},{},{},{},{}\n", d.momentum.x, d.momentum.y,
+             d.momentum.z, d.angular_momentum.x, d.angular_momentum.y, d.angular_momentum.z, d.iterations, d.vertices_alive,
+             d.segments_alive, d.unstable_modes);
 }
 
 void Recorder::probe_line(const Simulation& simulation) {
@@ -82,7 +84,8 @@ void Recorder::probe_line(const Simulation& simulation) {
 }
 
 void Recorder::frame(const Simulation& simulation, int index) {
-  for (auto& w : writers_) w->write(simulation.frame(index));
+  const Frame frame = simulation.frame(index);
+  for (auto& w : writers_) w->write(frame);
   const bool first = index == 0;  // the initial state is a line at either rate
   if (diagnostics_ && (first || setup_.spec.output.diagnostics == Rate::frame)) diagnostics_line(simulation);
   if (probes_ && (first || setup_.spec.output.probes == Rate::frame)) probe_line(simulation);

@@ -54,7 +54,7 @@ RunStats run_scene(const Scene& scene, const RunOptions& options) {
   const Clock::time_point start = Clock::now();
   try {
     if (recorder) recorder->frame(simulation, 0);
-    for (int f = 1; f <= frames && !stats.interrupted; ++f) {
+    for (int f = 1; f <= frames && !stats.interrupted && !simulation.finished(); ++f) {
       double solving = 0;
       long iterations = 0;
       for (int i = 0; i < steps; ++i) {
@@ -96,6 +96,7 @@ RunStats run_scene(const Scene& scene, const RunOptions& options) {
   stats.max_stretch = d.max_stretch;
   stats.max_bend = d.max_bend;
   stats.residual = d.residual;
+  if (simulation.finished()) stats.instability_time = simulation.state().time;
   stats.vertices_alive = d.vertices_alive;
   stats.segments_alive = d.segments_alive;
   return stats;
@@ -122,6 +123,7 @@ std::string RunStats::to_json() const {
                             {"max_bend", max_bend},
                             {"residual", residual},
                             {"steps_not_converged", steps_not_converged},
+                            {"instability_time", instability_time >= 0 ? OrderedJson(instability_time) : OrderedJson(nullptr)},
                             {"vertices_alive", vertices_alive},
                             {"segments_alive", segments_alive},
                             {"non_finite", non_finite},

@@ -8,6 +8,7 @@
 
 #include "scene/setup.hpp"
 #include "sim/measure.hpp"
+#include "sim/readout.hpp"
 #include "solvers/potential.hpp"
 
 namespace osier {
@@ -24,13 +25,17 @@ struct Simulation::Impl {
   const DynamicAnalysis* dynamic = nullptr;
   const StaticAnalysis* statics = nullptr;
   bool breakable = false;
+  bool finished = false;
   double measuring_seconds = 0;
+  SectionArrays sections;  ///< of the frame handed out last
 
   void prepare_control(double t, double ramp);
   void release(double t);
   bool break_segments();  ///< true when something broke
   StepReport dynamic_step(bool measure);
   StepReport static_step();
+  StepReport solve_at(double t);
+  void locate_instability(double stable, double unstable);
   [[noreturn]] void throw_non_finite(const StepReport& r);
 };
 
@@ -133,7 +138,37 @@ StepReport Simulation::Impl::dynamic_step(bool measure) {
   return report;
 }
 
+/// Equilibrium at pseudo-time t, from the present state, which stays in last_good.
+StepReport Simulation::Impl::solve_at(double t) {
+  prepare_control(t, statics->ramp ? t / statics->duration : 1);
+  last_good = state;
+  return solver->solve_static(
+      model, control, state,
+      {.tolerance = statics->tolerance, .max_iterations = statics->max_iterations, .along_path = statics->stop_at_instability});
+}
+
+/// Between a pseudo-time whose equilibrium (last_good) is stable and one where it is not. A trial that does not converge counts
+/// as unstable: near a limit point there is nothing to converge to.
+void Simulation::Impl::locate_instability(double stable, double unstable) {
+  state = last_good;
+  while (unstable - stable > 1e-9 * statics->duration) {
+    const double middle = 0.5 * (stable + unstable);
+    const StepReport trial = solve_at(middle);
+    report.iterations += trial.iterations;
+    if (trial.not_converged || trial.non_finite || trial.unstable_modes > 0) {
+      unstable = middle;
+      state = last_good;
+    } else {
+      stable = middle;
+      report.residual = trial.residual, report.residual_relative = trial.residual_relative;
+    }
+  }
+  state.time = stable;
+  finished = true;
+}
+
 StepReport Simulation::Impl::static_step() {
+  if (finished) return report;
   release(state.time);
   const double increment = statics->duration / statics->load_steps;
   const double end = static_cast<double>(state.step_index + 1) * increment;
@@ -144,9 +179,7 @@ StepReport Simulation::Impl::static_step() {
   while (done < end * (1 - 1e-12)) {
     piece = std::min(piece, end - done);
     const double t = done + piece;
-    prepare_control(t, statics->ramp ? t / statics->duration : 1);
-    last_good = state;
-    report = solver->solve_static(model, control, state, statics->tolerance, statics->max_iterations);
+    report = solve_at(t);
     total.iterations += report.iterations;
     if (report.non_finite || report.not_converged) {
       const bool lost = report.non_finite && piece * 0.5 < least;
@@ -162,12 +195,19 @@ StepReport Simulation::Impl::static_step() {
       continue;
     }
     if (break_segments()) continue;  // the same load on what is left
+    if (statics->stop_at_instability && report.unstable_modes > 0) {
+      locate_instability(done, t);
+      report.iterations += total.iterations;
+      state.step_index += 1;
+      return report;
+    }
     done = t;
     state.time = t;
     piece *= 2;  // past the hard spot
   }
   total.residual = report.residual;
   total.residual_relative = report.residual_relative;
+  total.unstable_modes = report.unstable_modes;
   report = total;
   state.step_index += 1;
   state.time = end;
@@ -191,6 +231,7 @@ void Simulation::advance_frame(const std::function<bool()>& after_step) {
   }
 }
 
+bool Simulation::finished() const { return impl_->finished; }
 bool Simulation::is_static() const { return impl_->statics != nullptr; }
 
 int Simulation::steps_per_frame() const {
@@ -217,17 +258,27 @@ Diagnostics Simulation::diagnostics() const {
   d.residual = impl_->report.residual;
   d.residual_relative = impl_->report.residual_relative;
   d.iterations = impl_->report.iterations;
+  d.unstable_modes = impl_->report.unstable_modes;
   return d;
 }
 
 Frame Simulation::frame(int index) const {
-  const Impl& s = *impl_;
-  return {.index = index,
-          .time = s.state.time,
-          .vertex_position = s.state.vertex_position,
-          .vertex_velocity = s.state.vertex_velocity,
-          .segment_frame = std::span(s.state.frame_rotation).first(static_cast<std::size_t>(s.model.segment_count())),
-          .segment_alive = s.model.segment_alive};
+  Impl& s = *impl_;
+  Frame frame{.index = index,
+              .time = s.state.time,
+              .vertex_position = s.state.vertex_position,
+              .vertex_velocity = s.state.vertex_velocity,
+              .segment_frame = std::span(s.state.frame_rotation).first(static_cast<std::size_t>(s.model.segment_count())),
+              .segment_alive = s.model.segment_alive};
+  if (!s.setup->spec.output.sections) return frame;
+  s.sections.measure(s.model, s.state);
+  frame.segment_force = s.sections.segment_force;
+  frame.segment_strain = s.sections.segment_strain;
+  frame.segment_moment = s.sections.segment_moment;
+  frame.segment_curvature = s.sections.segment_curvature;
+  frame.joint_moment = s.sections.joint_moment;
+  frame.joint_curvature = s.sections.joint_curvature;
+  return frame;
 }
 
 const char* version() { return OSIER_VERSION; }

@@ -10,6 +10,13 @@
 
 namespace osier {
 
+struct StaticOptions {
+  double tolerance = 1e-8;
+  int max_iterations = 200;
+  /// Goes to the nearest equilibrium, stable or not, instead of downhill: follows a path through its buckling load.
+  bool along_path = false;
+};
+
 class Solver {
  public:
   virtual ~Solver() = default;
@@ -19,7 +26,7 @@ class Solver {
   virtual StepReport step(const Model& model, const Control& control, State& state, double h) = 0;
 
   /// Equilibrium under the control's loads, starting from the state. Only for solvers whose settings say so.
-  virtual StepReport solve_static(const Model& model, const Control& control, State& state, double tolerance, int max_iterations);
+  virtual StepReport solve_static(const Model& model, const Control& control, State& state, const StaticOptions& options);
 
   /// The model's topology has changed (fracture, a clamp that let go).
   virtual void rebind(const Model& model) = 0;

@@ -175,6 +175,35 @@ class Alone(CliTest):
         material = {"young": 1e9, "density": 1000, "radius": 0.01, "poisson": 0.3, "shear_modulus": 1e9}
         self.assert_refused(beam(materials={"m": material}), {"/materials/m": "both `poisson` and `shear_modulus`"})
 
+    def test_sections_and_presets(self):
+        raw = beam()["materials"]["m"]
+        def one(where, words, **material):
+            self.assert_refused(beam(materials={"m": {k: v for k, v in {**raw, **material}.items() if v is not None}}), {"/materials/m" + where: words})
+        one("/section/type", "did you mean `ellipse`?", radius=None, section={"type": "elipse"})
+        one("/section", "`height` is missing", radius=None, section={"type": "rectangle", "width": 1})
+        one("/section/inner_radius", "not smaller", radius=None, section={"type": "tube", "radius": 1, "inner_radius": 2})
+        one("", "both `radius` and `section`", section={"type": "circle", "radius": 1})
+        one("/preset", "did you mean `hair`?", preset="hiar")
+        one("/bend", "a number or a pair", bend=[1, 2, 3])
+        one("/shear/1", "above 0 N", shear=[1, 0])
+        flat = {"young": 1e9, "density": 1000, "section": {"type": "rectangle", "width": 0.01, "height": 0.02}}
+        self.assert_refused(beam(materials={"m": flat}), {"/materials/m": "`poisson` or `shear_modulus` is missing"})
+        self.assert_good(beam(materials={"m": {**flat, "poisson": 0}}))
+        self.assert_good(beam(materials={"m": {**flat, "twist": 0, "shear": [1, 2]}}))
+
+    def test_frames_along_a_rod(self):
+        self.assert_refused(beam_rod(frame="up"), {"/rods/0": "`frame` up without `up`"})
+        bent = {"type": "points", "points": [[0, 0, 0], [1, 0, 0], [1, 1, 0]]}
+        self.assert_refused(beam_rod(segments=None, shape=bent, up=[0, 1, 0], frame="up"), {"/rods/0/up": "along segment 1"})
+        self.assert_good(beam_rod(segments=None, shape=bent, up=[0, 1, 0]))
+        self.assert_refused(beam_rod(taper={"keys": [[0, 1], [0.5, -1], [3, 1]]}), {"/rods/0/taper/keys/1/1": "above 0", "/rods/0/taper/keys/2/0": "at most 1"})
+
+    def test_rotational_inertia_without_a_section(self):
+        scene = beam(rotational_inertia=True, structures=[{"type": "net"}])
+        self.assert_refused(scene, {"/structures/0": "no rotational inertia"})
+        del scene["materials"]["m"]["radius"]
+        self.assert_refused(scene, {"/structures/0": "no rotational inertia", "/rods/0": "no rotational inertia"})
+
     def test_zero_length_segments(self):
         self.assert_refused(beam_rod(shape={**LINE, "to": [0, 0, 0]}), {"/rods/0/shape/to": "no length"})
         self.assert_refused(beam_rod(segments=None, shape={"type": "points", "points": [[0, 0, 0], [1, 0, 0], [1, 0, 0], [2, 0, 0]]}),

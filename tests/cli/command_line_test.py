@@ -19,6 +19,8 @@ class Commands(CliTest):
     def test_lists_name_everything_with_a_line_of_help(self):
         for what, names in (("solvers", ["stable_cosserat", "newton"]), ("forces", ["gravity", "drag", "force", "torque", "wind"]),
                             ("formats", ["hdf5", "obj", "vtp"]), ("constraints", ["pin", "fix", "clamp", "hinge"]),
+                            ("materials", ["hair", "steel_wire", "nylon", "rubber", "wood", "cotton_yarn"]),
+                            ("sections", ["circle", "tube", "ellipse", "rectangle"]),
                             ("generators", ["line", "arc", "circle", "helix", "points", "polyline", "coil", "slingshot", "bridge", "trees", "net"])):
             with self.subTest(what):
                 result = self.call("list", what)

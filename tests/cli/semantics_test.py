@@ -2,6 +2,8 @@
 
 import math
 
+import h5py
+
 from osier_cli import BAD_INPUT, DONE, RUN_FAILED, CliTest, beam, beam_rod, main
 
 H = 0.01
@@ -239,10 +241,54 @@ class Rods(CliTest):
         b = self.probes(steps(materials={"m": raw}, **swing))
         self.assertAlmostEqual(a["tip.y"][-1], b["tip.y"][-1], 10)
 
-    def test_poisson_gives_a_warning(self):
-        material = {"young": 1e6, "density": 1000, "radius": 0.01, "poisson": 0.3}
+    def test_poisson_softens_the_twist_without_a_warning(self):
+        material = {"young": 1e6, "density": 1000, "radius": 0.01, "poisson": 0.25}
         result = self.assert_good(beam(materials={"m": material}))
-        self.assertRegex(result.err, "warning: /materials/m: .*GJ")
+        self.assertNotIn("warning", result.err)
+        (used,) = self.info(beam(materials={"m": material}))["materials"]
+        self.assertEqual((used["name"], used["segments"]), ("m", 4))
+        self.assertAlmostEqual(used["GJ"]["min"] / used["EI1"]["min"], 0.8, 12)
+        self.assertAlmostEqual(used["GA2"]["min"] / used["EA"]["min"], 0.4 * 7.5 / 8.5, 12)
+
+    def test_sections_have_two_axes(self):
+        blade = {"preset": "nylon", "section": {"type": "rectangle", "width": 0.002, "height": 0.006}}
+        (used,) = self.info(beam(materials={"m": blade}))["materials"]
+        self.assertAlmostEqual(used["EI1"]["min"] / used["EI2"]["min"], 9, 9)
+        load = {"analysis": {"type": "static"}, "constraints": [{"type": "clamp", "vertices": 0}],
+                "forces": [{"type": "force", "vertices": 4, "force": [0, 0, 0.01]}], "probes": [{"name": "tip", "vertex": 4}]}
+        def sag(**rod):
+            scene = beam_rod(**rod)
+            return self.probes({**scene, **load, "materials": {"m": blade}})["tip.z"][-1]
+        self.assertGreater(sag(up=[0, 0, 1]), 5 * sag(up=[0, 1, 0]))
+
+    def test_a_taper_takes_mass_and_radius(self):
+        scene = beam_rod(taper={"keys": [[0, 1], [1, 0]]}, segments=4)
+        self.assert_refused(scene, {"/rods/0/taper/keys/1/1": "above 0"})
+        scene = beam_rod(taper={"keys": [[0, 1], [1, 0.5]]})
+        found = self.info(scene)
+        self.assertAlmostEqual(found["mass_total"], sum((1 - 0.5 * (i + 0.5) / 4) ** 2 / 4 for i in range(4)), 12)
+        self.assertAlmostEqual(found["materials"][0]["EI1"]["min"], 0.5625 ** 4, 12)
+        self.run_scene(scene)
+        self.assertAlmostEqual(self.trajectory()["radius"][-1], 0.005625, 12)
+
+    def test_pose_twist_unwinds(self):
+        scene = beam_rod(pose_twist={"keys": [[0, 0], [1, 90]]})
+        scene["constraints"] = [{"type": "clamp", "vertices": [0]}]
+        self.run_scene({**scene, "solver": {"name": "newton"}})
+        frame = self.trajectory()["frame"]
+        self.assertAlmostEqual(2 * math.degrees(math.acos(abs(sum(a * b for a, b in zip(frame[0][0], frame[0][3]))))), 67.5, 5)
+        self.assertLess(2 * math.degrees(math.acos(min(1, abs(sum(a * b for a, b in zip(frame[-1][0], frame[-1][3])))))), 1)
+
+    def test_rotational_inertia_slows_the_untwisting(self):
+        def turned(**root):
+            scene = beam_rod(pose_twist={"keys": [[0, 0], [1, 90]]})
+            scene["materials"]["m"]["radius"] = 0.3
+            scene["constraints"] = [{"type": "clamp", "vertices": [0]}]
+            self.run_scene({**scene, **root, "solver": {"name": "newton"}, "analysis": {"type": "dynamic", "step": 0.001, "duration": 0.02, "fps": 100}})
+            frame = self.trajectory()["frame"]
+            return 2 * math.degrees(math.acos(min(1, abs(sum(a * b for a, b in zip(frame[0][3], frame[1][3]))))))
+        self.assertGreater(turned(), 60)
+        self.assertLess(turned(rotational_inertia=True), 10)
 
     def test_damping_times_damp(self):
         def amplitude(**tau):
@@ -253,6 +299,7 @@ class Rods(CliTest):
         plain = amplitude()
         self.assertGreater(amplitude(tau_bend=0.5), plain + 0.01)
         self.assertGreater(abs(amplitude(tau_stretch=0.5) - plain), 1e-4)
+        self.assertGreater(abs(amplitude(tau_shear=0.5) - plain), 1e-4)
 
     def test_sampling_by_segment_length(self):
         self.assertEqual(self.info(beam_rod(segments=None, segment_length=0.1))["segments"], 10)
@@ -403,11 +450,17 @@ class Analysis(CliTest):
                      analysis={"type": "static"}, **{k: v for k, v in self.SAG.items() if k != "probes"})
         probes = self.probes(scene)
         self.assertEqual(list(probes), ["time"] + ["v." + c for c in ("x", "y", "z", "vx", "vy", "vz")] +
-                         ["s." + c for c in ("qx", "qy", "qz", "qw", "fx", "fy", "fz", "tension")] + ["j." + c for c in ("mx", "my", "mz", "angle")])
+                         ["s." + c for c in ("qx", "qy", "qz", "qw", "fx", "fy", "fz", "tension", "n1", "n2", "n3", "g1", "g2", "g3")] +
+                         ["j." + c for c in ("mx", "my", "mz", "angle", "m1", "m2", "m3", "k1", "k2", "k3")])
         # What hangs on segment 1: two and a half segments and half of its own outer vertex: 0.625 kg. What turns about joint 1: its lever.
         self.assertAlmostEqual(abs(probes["s.fy"][-1]), 9.81 * (0.25 + 0.25 + 0.125), 5)
         self.assertAlmostEqual(abs(probes["s.fx"][-1]), 0, 5)
         self.assertGreater(abs(probes["j.mz"][-1]), 0.1)
+        self.assertAlmostEqual(math.dist([probes["s.n%d" % i][-1] for i in (1, 2, 3)], [0, 0, 0]), 9.81 * 0.625, 5)
+        for i in (1, 2, 3):
+            self.assertAlmostEqual(probes["s.n%d" % i][-1], 100 * probes["s.g%d" % i][-1], 9)
+            self.assertAlmostEqual(probes["j.m%d" % i][-1], probes["j.k%d" % i][-1], 9)
+        self.assertAlmostEqual(probes["s.tension"][-1], probes["s.n3"][-1], 9)
         self.assertAlmostEqual(abs(probes["j.mx"][-1]) + abs(probes["j.my"][-1]), 0, 6)
 
     def test_a_probe_of_a_joint_that_a_clamp_replaces_does_not_read_zero(self):
@@ -435,6 +488,74 @@ class Analysis(CliTest):
         self.assertAlmostEqual(probes["root.mz"][-1], 1e-3 * probes["tip.x"][-1], delta=1e-9)  # load times lever
         self.assertAlmostEqual(probes["root.mx"][-1], 0, delta=1e-12)
         self.assertIn("has no clamp", self.check(beam(probes=[{"name": "root", "clamp": "a:end"}])).err)
+
+    def test_a_probe_anywhere_on_a_rod(self):
+        places = (0, 0.3, 0.5, 1)
+        scene = beam(constraints=[{"type": "clamp", "vertices": "a:start"}], analysis={"type": "static"},
+                     forces=[{"type": "force", "vertices": "a:end", "force": [0, -1e-3, 0]}],
+                     probes=[{"name": "p%d" % i, "rod": "a", "at": at} for i, at in enumerate(places)] + [{"name": "root", "clamp": "a:start"}])
+        scene["rods"][0]["up"] = [0, 1, 0]
+        probes = self.probes(scene)
+        self.assertEqual(list(probes)[1:19], ["p0." + c for c in "x y z tx ty tz n1 n2 n3 m1 m2 m3 g1 g2 g3 k1 k2 k3".split()])
+        for i, at in enumerate(places):
+            def value(column):
+                return probes["p%d.%s" % (i, column)][-1]
+            self.assertAlmostEqual(value("x"), at, delta=1e-6)
+            self.assertAlmostEqual(value("tx"), 1, delta=1e-6)
+            self.assertAlmostEqual(value("n1"), -1e-3, delta=1e-9)
+            self.assertAlmostEqual(value("g1"), -1e-5, delta=1e-11)
+            self.assertAlmostEqual(value("m2"), -1e-3 * (1 - at), delta=1e-9)
+            self.assertAlmostEqual(value("k2"), -1e-3 * (1 - at), delta=1e-9)
+            self.assertAlmostEqual(value("m1"), 0, delta=1e-12)
+        self.assertAlmostEqual(probes["p0.m2"][-1], -probes["root.mz"][-1], delta=1e-12)  # by what lies beyond; by the clamp
+
+    def test_a_cable_has_tension_and_no_moment(self):
+        scene = beam(constraints=[{"type": "pin", "vertices": "a:start"}], forces=[{"type": "force", "vertices": "a:end", "force": [2, 0, 0]}],
+                     probes=[{"name": "p", "rod": "a", "at": 0.4}], analysis={"type": "dynamic", "step": 1, "duration": 60, "fps": 1}, solver=EXACT)
+        scene["materials"]["m"]["bend_twist"] = 0
+        probes = self.probes(scene)
+        self.assertAlmostEqual(probes["p.n3"][-1], 2, delta=1e-3)
+        for c in ("m1", "m2", "m3", "k1", "k2", "k3"):
+            self.assertEqual(probes["p." + c][-1], 0)
+
+    def test_places_on_rods_that_cannot_be_probed(self):
+        def refused(probe, expected, **changes):
+            self.assert_refused(beam(probes=[{"name": "p", **probe}], **changes), expected)
+        refused({"rod": "b", "at": 0.5}, {"/probes/0/rod": "there is no rod"})
+        refused({"rod": "beem", "at": 0.5}, {"/probes/0/rod": "did you mean `beam`"}, rods=[{**beam()["rods"][0], "name": "beam"}])
+        refused({"rod": "a", "at": 1.01}, {"/probes/0/at": "at most 1"})
+        refused({"rod": "a", "at": -0.1}, {"/probes/0/at": "at least 0"})
+        refused({"rod": "a", "at": "mid"}, {"/probes/0/at": "number"})
+        refused({"rod": "a"}, {"/probes/0": "needs `at`"})
+        refused({"rod": 3, "at": 0.5}, {"/probes/0/rod": "text"})
+        refused({"vertex": 0, "at": 0.5}, {"/probes/0/at": "without `rod`"})
+        refused({"vertex": 0, "rod": "a", "at": 0.5}, {"/probes/0": "exactly one of"})
+        refused({"rod": "n.corners", "at": 0.5}, {"/probes/0/rod": "not one rod"}, structures=[{"type": "net", "name": "n"}])
+        refused({"rod": "n.border", "at": 0.5}, {"/probes/0/rod": "not one rod"}, structures=[{"type": "net", "name": "n"}])
+
+    def test_sections_in_the_trajectory(self):
+        scene = beam(constraints=[{"type": "clamp", "vertices": "a:start"}], analysis={"type": "static"}, output={"sections": True},
+                     forces=[{"type": "force", "vertices": "a:end", "force": [0, -1e-3, 0]}])
+        scene["rods"][0]["up"] = [0, 1, 0]
+        self.run_scene(scene)
+        with h5py.File(self.folder / "out/trajectory.h5") as f:
+            for joint, v in enumerate(f["topology/joint_vertex"][:]):
+                self.assertAlmostEqual(f["joint_moment"][-1][joint][1], -1e-3 * (1 - v / 4), delta=1e-9)
+                self.assertAlmostEqual(f["joint_curvature"][-1][joint][1], -1e-3 * (1 - v / 4), delta=1e-9)
+            self.assertAlmostEqual(f["clamp_moment"][-1][0][1], -1e-3, delta=1e-9)
+            self.assertEqual(list(f["topology/clamps"][0]), [0, 0])
+            self.assertAlmostEqual(f["segment_force"][-1][2][0], -1e-3, delta=1e-9)
+            self.assertAlmostEqual(f["segment_strain"][-1][2][0], -1e-5, delta=1e-11)
+            self.assertLess(abs(f["segment_force"][0]).max(), 1e-12)
+        self.run_scene({**scene, "output": {}})
+        with h5py.File(self.folder / "out/trajectory.h5") as f:
+            self.assertNotIn("segment_force", f)
+
+    def test_sections_need_a_format_that_holds_them(self):
+        for formats in (["obj"], []):
+            self.assert_refused(beam(output={"sections": True, "formats": formats}), {"/output/sections": "no format"})
+        for formats in (["vtp"], ["obj", "hdf5"]):
+            self.assert_good(beam(output={"sections": True, "formats": formats}))
 
     def test_two_probes_of_one_name_are_refused(self):
         self.assert_refused(beam(probes=[{"name": "p", "vertex": 0}, {"name": "p", "vertex": 1}]), {"/probes/1/name": "twice"})
@@ -516,6 +637,10 @@ class NothingIsIgnored(CliTest):
         scene = beam()
         scene["materials"]["m"].update(young=1e6, poisson=0.3)
         self.assert_not_ignored(scene, "poisson")
+
+    def test_rotational_inertia_in_statics(self):
+        self.assert_not_ignored(beam(analysis={"type": "static"}, constraints=[{"type": "clamp", "vertices": 0}], rotational_inertia=True),
+                                "rotational_inertia")
 
     def test_a_limit_on_iterations_that_a_fixed_number_of_them_never_reaches(self):
         self.assert_not_ignored(beam(solver={"name": "stable_cosserat", "iterations": 4, "max_iterations": 2}), "max_iterations")

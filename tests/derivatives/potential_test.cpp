@@ -55,32 +55,55 @@ struct Case {
   Damping damping;
   bool broken;
   double strain;
+  double anisotropy = 1;
+  bool inertia = false;
 };
 const Case kCases[] = {{11, Damping::both, false, 0.3}, {12, Damping::both, true, 0.3},   {13, Damping::none, false, 0.3},
                        {14, Damping::both, false, 1.0}, {15, Damping::both, false, 0.01}, {16, Damping::stretch, false, 0.3},
                        {17, Damping::bend, false, 0.3}};
-
-StepProblem problem_of(const Case& c) {
-  return random_problem(c.seed, {.damping = c.damping, .broken = c.broken, .strain = c.strain});
+// Stiffness and damping of each axis its own, frames with inertia, a motor.
+const Case kGeneralCases[] = {{21, Damping::both, false, 0.3, 3, false},
+                              {22, Damping::both, true, 0.3, 10, false},
+                              {23, Damping::none, false, 1.0, 10, true},
+                              {24, Damping::both, false, 0.3, 1, true},
+                              {25, Damping::both, false, 0.01, 3, true}};
+std::vector<Case> all_cases() {
+  std::vector<Case> all(std::begin(kCases), std::end(kCases));
+  all.insert(all.end(), std::begin(kGeneralCases), std::end(kGeneralCases));
+  return all;
 }
 
-/// A random place where no joint is near 180 degrees: the energy has a kink there, and differences across it mean nothing.
+StepProblem problem_of(const Case& c) {
+  StepProblem p = random_problem(c.seed, {.damping = c.damping, .broken = c.broken, .strain = c.strain});
+  Random random(c.seed + 50);
+  if (c.anisotropy > 1) make_anisotropic(p, c.anisotropy, random);
+  if (c.inertia) make_inertial(p, random);
+  return p;
+}
+
+/// A random place where no joint is near a change of its pole: the energy has a kink there, and differences across it mean
+/// nothing.
 Place smooth_place(const StepProblem& p, double strain, Random& random) {
-  for (;;) {
+  for (int tries = 0;; ++tries) {
     const Place at = random_place(p, strain, random);
     double least = 1;
     for (Index j = 0; j < p.model.joint_count(); ++j) {
       const auto [a, b] = p.model.joint_frames[j];
       const Quatd previous = conj(p.state.frame_rotation[a]) * p.state.frame_rotation[b];
-      least = std::min({least, std::abs(bend_twist::deviation(at.q[a], at.q[b], p.model.joint_rest_rotation[j]).w),
-                        std::abs(bend_twist::deviation(at.q[a], at.q[b], previous).w)});
+      const Quatd K = bend_twist::stiffness4(cast<double>(p.model.joint_stiffness[j]));
+      const auto pole = [&](const Quatd& rest) {
+        const Quatd pull = bend_twist::times(K, rest);
+        return std::abs(dot(conj(at.q[a]) * at.q[b], pull)) / norm(pull);
+      };
+      least = std::min({least, pole(p.model.joint_rest_rotation[j]), pole(previous)});
     }
     if (least > 0.05) return at;
+    if (tries == 10000) throw std::runtime_error("no smooth place found");
   }
 }
 
 TEST(IncrementalPotential, GradientMatchesDifferencesOfItsValueOnRandomGraphs) {
-  for (const Case& c : kCases) {
+  for (const Case& c : all_cases()) {
     const StepProblem p = problem_of(c);
     Random random(c.seed + 100);
     const Place at = smooth_place(p, c.strain, random);
@@ -111,7 +134,7 @@ Eigen::MatrixXd assembled(const StepProblem& p, const Phi& potential, const Plac
 }
 
 TEST(IncrementalPotential, HessianMatchesSecondDifferencesOfItsValueOnRandomGraphs) {
-  for (const Case& c : kCases) {
+  for (const Case& c : all_cases()) {
     const StepProblem p = problem_of(c);
     Random random(c.seed + 200);
     const Place at = smooth_place(p, c.strain, random);
@@ -131,7 +154,7 @@ TEST(IncrementalPotential, HessianMatchesSecondDifferencesOfItsValueOnRandomGrap
 }
 
 TEST(IncrementalPotential, AssembledHessianIsSymmetric) {
-  for (const Case& c : kCases) {
+  for (const Case& c : all_cases()) {
     const StepProblem p = problem_of(c);
     Random random(c.seed + 300);
     const Place at = random_place(p, c.strain, random);

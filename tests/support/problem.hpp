@@ -152,6 +152,30 @@ inline StepProblem random_problem(std::uint64_t seed, const ProblemOptions& opti
   return p;
 }
 
+/// Scales the stiffness of every axis by up to `ratio` either way; damping times are drawn anew for each axis that has one.
+inline void make_anisotropic(StepProblem& p, double ratio, Random& random) {
+  const auto vary = [&](PerAxis& k, double low, double high) {
+    for (double PerAxis::*axis : {&PerAxis::d1, &PerAxis::d2, &PerAxis::d3}) k.*axis *= random.log_range(low, high);
+  };
+  for (auto* list : {&p.model.segment_stiffness, &p.model.joint_stiffness})
+    for (PerAxis& k : *list) vary(k, 1 / ratio, ratio);
+  for (auto* list : {&p.model.segment_tau, &p.model.joint_tau})
+    for (PerAxis& tau : *list) vary(tau, 0.2, 5);
+}
+
+/// Frames with rotational inertia and some spin; the hinged one also has a motor's damping.
+inline void make_inertial(StepProblem& p, Random& random) {
+  p.state.frame_velocity.resize(p.state.frame_rotation.size());
+  p.control.has_rotary_damping = true;
+  p.control.frame_damping.assign(p.state.frame_rotation.size(), 0);
+  for (Index s = 0; s < p.model.segment_count(); ++s) {
+    const double j1 = random.log_range(1e-4, 1e-2), j2 = random.log_range(1e-4, 1e-2);
+    p.model.segment_inertia[s] = {j1, j2, j1 + j2};
+    p.state.frame_velocity[s] = 10.0 * random.in_cube();
+    if (p.control.frame_control[s] == FrameControl::hinged) p.control.frame_damping[s] = random.log_range(1e-3, 1e-1);
+  }
+}
+
 /// A place away from the start of the step; a hinged frame stays on its circle, fixed ones stay.
 struct Place {
   std::vector<Vec3d> x;

@@ -1,9 +1,8 @@
-// The scene language's mechanics: reading with all problems at once, selections, keyframes, materials.
+// The scene language's mechanics: reading with all problems at once, selections, keyframes.
 #include "core/fields.hpp"
 
 #include <gtest/gtest.h>
 
-#include "materials/material.hpp"
 #include "model/selection.hpp"
 
 namespace osier {
@@ -61,6 +60,47 @@ TEST(Fields, KeyframesMustAdvanceInTime) {
   EXPECT_EQ(p[0].where, "/s/rate/keys/1/0");
 }
 
+struct AlongRod {
+  Track<double> size;
+  AxisPair pair;
+  static const char* kind() { return "along_rod"; }
+  static const char* help() { return "A sample."; }
+  template <class F>
+  void fields(F& f) {
+    f("size", size, "Size", {.min = 0, .above_min = true, .over = "fraction"});
+    f("pair", pair, "Pair", {.unit = "N", .min = 0, .above_min = true});
+  }
+};
+
+TEST(Fields, KeysOverAFractionStayInsideIt) {
+  const auto read = [](const char* text, AlongRod& value) {
+    Problems problems;
+    const Json json = Json::parse(text);
+    JsonReader reader(json, "", problems);
+    value.fields(reader);
+    std::vector<Problem> list;
+    try {
+      problems.throw_if_any();
+    } catch (const InputError& e) {
+      list = e.problems();
+    }
+    return list;
+  };
+  AlongRod value;
+  EXPECT_TRUE(read(R"({"size": {"keys": [[0, 1], [1, 0.5]]}, "pair": 3})", value).empty());
+  EXPECT_EQ(value.size.at(0.5), 0.75);
+  EXPECT_EQ(value.pair.d1, 3);
+  EXPECT_EQ(value.pair.d2, 3);
+  EXPECT_TRUE(read(R"({"pair": [3, 4]})", value).empty());
+  EXPECT_EQ(value.pair.d2, 4);
+  const auto p = read(R"({"size": {"keys": [[0, 1], [2, 0]]}, "pair": [1, -1]})", value);
+  ASSERT_EQ(p.size(), 3u);
+  EXPECT_EQ(p[0].where, "/size/keys/1/0");
+  EXPECT_EQ(p[1].where, "/size/keys/1/1");
+  EXPECT_EQ(p[2].where, "/pair/1");
+  EXPECT_EQ(read(R"({"pair": [1, 2, 3]})", value).size(), 1u);
+}
+
 TEST(Track, InterpolatesHoldsAndIntegrates) {
   Track<double> t;
   t.keys = {{1, 10}, {3, 20}};
@@ -96,31 +136,6 @@ TEST(Selection, FindsPlacesFromBothEndsAndRanges) {
   EXPECT_EQ(find("\"beam:5\"", Element::vertex), (std::vector<Index>{-1}));
   EXPECT_EQ(find("9", Element::vertex), (std::vector<Index>{-1}));
   EXPECT_EQ(find("\"baem:0\"", Element::vertex), (std::vector<Index>{-1}));
-}
-
-TEST(Material, RoundSectionGivesEAandEI) {
-  Material m;
-  m.young = 2e9, m.density = 1000, m.radius = 0.01;
-  Problems problems;
-  std::vector<std::string> warnings;
-  const Section s = m.section(problems, warnings);
-  EXPECT_NEAR(s.stretch_shear.d3, 2e9 * 3.14159265358979 * 1e-4, 1e-3);
-  EXPECT_NEAR(s.bend_twist.d3, 2e9 * 3.14159265358979 * 1e-8 / 4, 1e-9);
-  EXPECT_NEAR(s.line_density, 0.314159265, 1e-8);
-  EXPECT_TRUE(warnings.empty());
-  m.poisson = 0.3;
-  m.section(problems, warnings);
-  EXPECT_EQ(warnings.size(), 1u);  // GJ differs from EI: said, not swallowed
-  EXPECT_TRUE(problems.empty());
-}
-
-TEST(Material, MissingQuantitiesAreNamed) {
-  Material m;
-  m.young = 1e6;
-  Problems problems;
-  std::vector<std::string> warnings;
-  m.section(problems, warnings);
-  EXPECT_EQ(problems.size(), 3u);
 }
 
 }  // namespace

@@ -35,20 +35,52 @@ def check_trajectory(folder):
     assert time.dtype == np.float64 and number in (np.float32, np.float64)
     assert np.all(np.diff(time) > 0), "times must increase"
     shapes = {"position": (vertices, 3), "velocity": (vertices, 3), "frame": (segments, 4), "segment_alive": (segments,)}
+    joints, clamps = len(topology["joints"]), len(topology["clamps"])
+    if "segment_force" in f:
+        shapes.update(segment_force=(segments, 3), segment_strain=(segments, 3), joint_moment=(joints, 3), joint_curvature=(joints, 3),
+                      clamp_moment=(clamps, 3), clamp_curvature=(clamps, 3))
+    assert f["time"].attrs["units"] == "s"
     for name, shape in shapes.items():
         data = f[name]
         assert data.shape[1:] == shape and data.shape[0] >= frames, (name, data.shape)
         assert data.chunks[0] == 1 and data.compression == "gzip" and data.shuffle, name
         assert np.all(np.isfinite(data[:frames])), name
         assert data.dtype == (np.uint8 if name == "segment_alive" else number), name
+        assert data.attrs["units"] and data.attrs["description"], name
     assert np.allclose(np.linalg.norm(f["frame"][:frames], axis=2), 1, atol=1e-5), "frames are unit quaternions"
     assert np.all(np.diff(f["segment_alive"][:frames].astype(int), axis=0) <= 0), "what broke stays broken"
     for name, count in (("segments", vertices), ("joints", segments)):
         assert topology[name].shape[1:] == (2,)
         assert np.all((topology[name][:] >= 0) & (topology[name][:] < count)), name
+    for (first, second), v in zip(topology["joints"][:], topology["joint_vertex"][:]):
+        shared = set(topology["segments"][first]) & set(topology["segments"][second])
+        assert v in shared if shared else v == -1, (first, second)
+    for segment, v in topology["clamps"][:]:
+        assert v in topology["segments"][segment]
+    for name, count in (("rest_length", segments), ("joint_length", joints), ("clamp_length", clamps)):
+        assert topology[name].shape == (count,) and np.all(topology[name][:] > 0), name
     for name, path in rods.items():
         assert len(path) > 0 and path.max() < vertices, name
     return f, frames
+
+
+def check_sections(f, frames):
+    """Strains and curvatures from their definitions, with nothing but positions, frames and topology."""
+    segments, length = f["topology/segments"][:], f["topology/rest_length"][:]
+    tolerance = 1e-9 if f["position"].dtype == np.float64 else 1e-4
+    for i in range(frames):
+        x, q, alive = f["position"][i].astype(float), f["frame"][i].astype(float), f["segment_alive"][i] == 1
+        p = (x[segments[:, 1]] - x[segments[:, 0]]) / length[:, None]
+        u, w = -q[:, :3], q[:, 3:]
+        t = 2 * np.cross(u, p)
+        strain = p + w * t + np.cross(u, t) - [0, 0, 1]
+        assert np.allclose(f["segment_strain"][i][alive], strain[alive], atol=tolerance), i
+        assert not f["segment_strain"][i][~alive].any() and not f["segment_force"][i][~alive].any()
+        for (a, b), l, k in zip(f["topology/joints"][:], f["topology/joint_length"][:], f["joint_curvature"][i]):
+            if not k.any():
+                continue
+            imaginary = q[a, 3] * q[b, :3] - q[b, 3] * q[a, :3] - np.cross(q[a, :3], q[b, :3])
+            assert np.allclose(k, np.sign(q[a] @ q[b]) * 2 / l * imaginary, atol=tolerance / l), (i, a, b)
 
 
 def check_obj(folder, f, frames):
@@ -79,6 +111,11 @@ def check_vtp(folder, f, frames):
         assert np.array_equal(arrays["frame"], f["frame"][i][alive])
         assert np.array_equal(arrays["connectivity"].reshape(-1, 2), f["topology/segments"][:][alive])
         assert np.array_equal(arrays["offsets"][:, 0], 2 * np.arange(1, alive.sum() + 1))
+        for name in ("force", "strain"):
+            assert (name in arrays) == ("segment_" + name in f), name
+            assert name not in arrays or np.array_equal(arrays[name], f["segment_" + name][i][alive]), name
+        for name in ("moment", "curvature"):
+            assert (name in arrays) == ("joint_" + name in f), name
 
 
 def main():
@@ -88,6 +125,9 @@ def main():
     for folder in found:
         f, frames = check_trajectory(folder)
         beside = []
+        if "segment_force" in f and f.attrs["name"] != "two segments":  # those of the unit test are made up
+            check_sections(f, frames)
+            beside.append("sections")
         if (folder / "frames").is_dir():
             check_obj(folder, f, frames)
             beside.append("obj")

@@ -35,6 +35,7 @@ Model two_segments() {
   m.segment_tau = {0, 0};
   m.segment_alive = {1, 1};
   m.anchor_count = 1;
+  m.anchor_vertex = {0};
   m.joint_frames = {{0, 1}, {2, 0}};
   m.joint_rest_rotation = {{}, {}};
   m.joint_stiffness = {1, 1};
@@ -52,6 +53,7 @@ struct Snapshot {
   std::vector<Vec3d> position, velocity;
   std::vector<Quatd> rotation;
   std::vector<std::uint8_t> alive;
+  std::vector<Vec3d> section[6];
   Frame frame;
 
   explicit Snapshot(int f, int vertices = kVertices, int segments = kSegments) {
@@ -70,6 +72,16 @@ struct Snapshot {
              .segment_frame = rotation,
              .segment_alive = alive};
   }
+
+  /// Forces and the rest as well, two joints of the model: one between the segments, one at a clamp.
+  Snapshot& with_sections() {
+    for (int k = 0; k < 6; ++k)
+      for (int i = 0; i < kSegments; ++i) section[k].push_back({k / 3.0 + frame.index, i / 7.0, -1.0 / (1 + k + i)});
+    frame.segment_force = section[0], frame.segment_strain = section[1];
+    frame.segment_moment = section[2], frame.segment_curvature = section[3];
+    frame.joint_moment = section[4], frame.joint_curvature = section[5];
+    return *this;
+  }
 };
 
 RunInfo run_info(bool double_precision) {
@@ -80,10 +92,16 @@ RunInfo run_info(bool double_precision) {
           .double_precision = double_precision};
 }
 
-void write_run(const std::string& format, const fs::path& folder, bool double_precision = true, bool reach_end = true) {
+void write_run(const std::string& format, const fs::path& folder, bool double_precision = true, bool reach_end = true,
+               bool sections = false) {
   const auto writer = find_format(format)->make(folder);
-  writer->begin(two_segments(), run_info(double_precision));
-  for (int f = 0; f < kFrames; ++f) writer->write(Snapshot(f).frame);
+  RunInfo info = run_info(double_precision);
+  info.sections = sections;
+  writer->begin(two_segments(), info);
+  for (int f = 0; f < kFrames; ++f) {
+    Snapshot snapshot(f);
+    writer->write(sections ? snapshot.with_sections().frame : snapshot.frame);
+  }
   if (reach_end) writer->end();
   else _exit(0);  // no destructors, no exit handlers: what a killed run leaves behind
 }
@@ -188,6 +206,11 @@ void expect_trajectory(const fs::path& path) {
   expect("/topology/radius", {3}, {stored(0.01), stored(0.02), stored(0.03)}, number);
   expect("/topology/rod_start", {2}, {0, 3}, 4);
   expect("/topology/rod_vertices", {3}, {0, 1, 2}, 4);
+  expect("/topology/rest_length", {2}, {1, 1}, number);
+  expect("/topology/joint_vertex", {1}, {1}, 4);
+  expect("/topology/joint_length", {1}, {1}, number);
+  expect("/topology/clamps", {1, 2}, {0, 0}, 4);
+  expect("/topology/clamp_length", {1}, {1}, number);
 }
 
 TEST(FormatsTest, EveryFormatIsFoundByItsNameAndNothingElseIs) {
@@ -204,6 +227,49 @@ TEST_F(IoTest, Hdf5HoldsEveryNumberInDoublePrecision) {
 TEST_F(IoTest, Hdf5HoldsEveryNumberInSinglePrecisionAndTimeInDouble) {
   write_run("hdf5", folder_, false);
   expect_trajectory<float>(folder_ / "trajectory.h5");
+}
+
+TEST_F(IoTest, Hdf5HoldsSectionsWithJointsAndClampsApart) {
+  write_run("hdf5", folder_, true, true, true);
+  const fs::path path = folder_ / "trajectory.h5";
+  expect_trajectory<double>(path);
+  const auto expect = [&](const char* name, int section, int first, int count) {
+    Numbers values;
+    for (int f = 0; f < kFrames; ++f) {
+      Snapshot s(f);
+      const auto& list = s.with_sections().section[section];
+      for (int i = first; i < first + count; ++i) values.insert(values.end(), {list[i].x, list[i].y, list[i].z});
+    }
+    const Dataset got(path, name);
+    EXPECT_EQ(got.shape, (Shape{kFrames, hsize_t(count), 3})) << name;
+    EXPECT_EQ(got.values, values) << name;
+  };
+  expect("/segment_force", 0, 0, 2);
+  expect("/segment_strain", 1, 0, 2);
+  expect("/joint_moment", 4, 0, 1);
+  expect("/joint_curvature", 5, 0, 1);
+  expect("/clamp_moment", 4, 1, 1);
+  expect("/clamp_curvature", 5, 1, 1);
+}
+
+TEST_F(IoTest, Hdf5RefusesAFrameWithoutTheSectionsItWasPromised) {
+  const auto writer = find_format("hdf5")->make(folder_);
+  RunInfo info = run_info(true);
+  info.sections = true;
+  writer->begin(two_segments(), info);
+  EXPECT_THROW(writer->write(Snapshot(0).frame), RunError);
+}
+
+TEST_F(IoTest, VtpHoldsSectionsOfLivingSegmentsOnlyWhenTheFrameHasThem) {
+  write_run("vtp", folder_, true, true, true);
+  const std::string last = read_text(folder_ / "paraview" / "frame_00002.vtp");
+  for (const char* name : {"force", "strain", "moment", "curvature"}) {
+    const std::size_t at = last.find(fmt::format("Name=\"{}\" NumberOfComponents=\"3\"", name));
+    ASSERT_NE(at, std::string::npos) << name;
+    EXPECT_NE(last.find(">GAAAAAAAAA", at), std::string::npos) << "24 bytes, one living segment";
+  }
+  write_run("vtp", folder_);
+  EXPECT_EQ(read_text(folder_ / "paraview" / "frame_00002.vtp").find("Name=\"force\""), std::string::npos);
 }
 
 TEST_F(IoTest, Hdf5OfAnAbandonedRunIsComplete) {

@@ -10,7 +10,8 @@
 //     at work: positions are convex anyway, and shifting them by a share of EA/l would drown every soft mode.
 //  2. Rotations longer than one radian are scaled back: the quadratic model does not reach further.
 //  3. A dead couple has no potential and its equilibria may be saddles of the surrogate. With torques the Newton equation of
-//     the residual itself is tried first: J = H - [g]x/2 + [M_follower]x, not symmetric, judged by the residual.
+//     the residual itself is tried first: J = H - [g]x/2 + [M_follower]x, not symmetric, judged by the residual. So it is when a
+//     path is to be followed past its buckling load, where downhill leads away from it.
 //  4. Near the rounding floor of Phi the line search accepts a step that lowers the residual instead.
 #include "solvers/newton/newton.hpp"
 
@@ -47,22 +48,25 @@ class NewtonSolver final : public Solver {
     u_.resize(state.vertex_position.size());
     for (Index v = 0; v < m.vertex_count(); ++v) u_[v] = m.vertex_alive[v] ? h * state.vertex_velocity[v] : Vec3d{};
     frames_start_ = state.frame_rotation;
-    const StepReport report = minimise(m, c, state, settings_.tolerance, settings_.max_iterations);
+    const StepReport report =
+        minimise(m, c, state, {.tolerance = settings_.tolerance, .max_iterations = settings_.max_iterations});
     state.vertex_velocity_previous = state.vertex_velocity;
     for (Index v = 0; v < m.vertex_count(); ++v) state.vertex_velocity[v] = (1 / h) * u_[v];
     update_frame_velocity(m, frames_start_, h, state);
     return report;
   }
 
-  StepReport solve_static(const Model& m, const Control& c, State& state, double tolerance, int max_iterations) override {
+  StepReport solve_static(const Model& m, const Control& c, State& state, const StaticOptions& options) override {
     potential_.begin(m, c, state, 0);
     u_.assign(state.vertex_position.size(), {});
-    return minimise(m, c, state, tolerance, max_iterations);
+    StepReport report = minimise(m, c, state, options);
+    if (!report.not_converged && !report.non_finite) report.unstable_modes = count_unstable(state.frame_rotation);
+    return report;
   }
 
  private:
   /// From displacements u_; adds them to the state's positions at the end.
-  StepReport minimise(const Model& m, const Control& c, State& state, double tolerance, int max_iterations);
+  StepReport minimise(const Model& m, const Control& c, State& state, const StaticOptions& options);
   void number_unknowns(const Model& m, const Control& c);
   void assemble(const std::vector<Vec3d>& u, const std::vector<Quatd>& q);
   void number_positions(const Model& m);
@@ -73,6 +77,8 @@ class NewtonSolver final : public Solver {
   bool set_direction(const Model& m, const Eigen::VectorXd& step);
   /// Direction into dx_, w_; false when no shift makes the matrix positive definite (non-finite entries).
   bool solve(const Model& m, double force);
+  /// Negative pivots of the Hessian at u_, q: by Sylvester's law as many as there are directions of falling energy.
+  int count_unstable(const std::vector<Quatd>& q);
   /// The same from the unsymmetric Jacobian of the residual; needs assemble() before. False when it is singular.
   bool solve_residual(const Model& m, const Control& c, const std::vector<Quatd>& q);
   bool descend_residual(const Model& m, const std::vector<Quatd>& q);
@@ -240,6 +246,20 @@ bool NewtonSolver::solve(const Model& m, double force) {
   return set_direction(m, factor_.solve(rhs_));
 }
 
+int NewtonSolver::count_unstable(const std::vector<Quatd>& q) {
+  if (unknowns_ == 0) return 0;
+  assemble(u_, q);
+  const Eigen::VectorXd diagonal = matrix_.diagonal();
+  factor_.factorize(matrix_);
+  // Each pivot is judged against its own diagonal entry: a null mode (the spin of a straight cable) is only rounding away from
+  // zero, and position pivots are many orders larger than those of bending.
+  constexpr double kNull = 1e-12;
+  const Eigen::VectorXd pivots = factor_.vectorD(), permuted = factor_.permutationP() * diagonal;
+  int count = 0;
+  for (Eigen::Index i = 0; i < pivots.size(); ++i) count += pivots[i] < -kNull * std::abs(permuted[i]) ? 1 : 0;
+  return count;
+}
+
 bool NewtonSolver::set_direction(const Model& m, const Eigen::VectorXd& step) {
   dx_.assign(m.vertex_count(), {});
   w_.assign(m.frame_count(), {});
@@ -258,7 +278,7 @@ bool NewtonSolver::solve_residual(const Model& m, const Control& c, const std::v
   for (Index s = 0; s < m.segment_count(); ++s) {
     const NodeUnknowns& node = nodes_[m.vertex_count() + s];
     if (node.count != 3) continue;  // on a hinge a x a = 0
-    const Vec3d follower = rotate(q[s], c.frame_torque_material[s]);
+    const Vec3d follower = c.has_torque ? rotate(q[s], c.frame_torque_material[s]) : Vec3d{};
     const Vec3d g = gw_[s] + potential_.torque(s, q[s]);  // without the torque's own share
     const Mat3<double> k = skew(-0.5 * g + follower);
     for (int i = 0; i < 3; ++i)
@@ -346,7 +366,7 @@ void impose(const Model& m, const Control& c, const State& state, std::vector<Ve
   }
 }
 
-StepReport NewtonSolver::minimise(const Model& m, const Control& c, State& state, double tolerance, int max_iterations) {
+StepReport NewtonSolver::minimise(const Model& m, const Control& c, State& state, const StaticOptions& options) {
   StepReport report;
   std::vector<Quatd>& q = state.frame_rotation;
   impose(m, c, state, u_, q);
@@ -371,15 +391,16 @@ StepReport NewtonSolver::minimise(const Model& m, const Control& c, State& state
   };
   measure();
   double before = std::numeric_limits<double>::infinity();
-  for (report.iterations = 0; unknowns_ > 0 && !(residual.value <= tolerance * scale); ++report.iterations) {
+  for (report.iterations = 0; unknowns_ > 0 && !(residual.value <= options.tolerance * scale); ++report.iterations) {
     if (residual.value <= floor && residual.value > 0.5 * before) break;  // as far as double goes
     before = residual.value;
-    if (report.iterations == max_iterations || !std::isfinite(residual.value)) {
+    if (report.iterations == options.max_iterations || !std::isfinite(residual.value)) {
       report.not_converged = true;
       break;
     }
     assemble(u_, q);
-    bool accepted = c.has_torque && position_solvable_ && solve_residual(m, c, q) && descend_residual(m, q);
+    bool accepted =
+        (c.has_torque || options.along_path) && position_solvable_ && solve_residual(m, c, q) && descend_residual(m, q);
     if (!accepted && !solve(m, std::max(scale, 1e-9 * stiffest))) {
       report.not_converged = true;
       break;
