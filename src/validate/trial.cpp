@@ -61,13 +61,6 @@ void measure(const Simulation& simulation, const Setup& setup, Instruments& inst
   for (const auto& i : instruments) put(values, i->name + ".", i->columns(), i->finish(simulation));
 }
 
-/// A frame may end after the duration; a case means what it says.
-long step_count(const Setup& setup) {
-  if (const auto* d = dynamic_cast<const DynamicAnalysis*>(setup.spec.analysis.get()))
-    return std::max(1L, std::lround(std::ceil(d->duration / d->step - 1e-9)));
-  return dynamic_cast<const StaticAnalysis&>(*setup.spec.analysis).load_steps;
-}
-
 std::string first_line(const InputError& e) {
   std::string text = to_string(e.problems().front());
   if (e.problems().size() > 1) text += fmt::format(" (and {} more)", e.problems().size() - 1);
@@ -75,6 +68,12 @@ std::string first_line(const InputError& e) {
 }
 
 }  // namespace
+
+long step_count(const Setup& setup) {
+  if (const auto* d = dynamic_cast<const DynamicAnalysis*>(setup.spec.analysis.get()))
+    return std::max(1L, std::lround(std::ceil(d->duration / d->step - 1e-9)));
+  return dynamic_cast<const StaticAnalysis&>(*setup.spec.analysis).load_steps;
+}
 
 void run_to_end(const Json& json, const Json& instrument_list, const std::string& where, const std::filesystem::path& folder,
                 Outcome& out) {

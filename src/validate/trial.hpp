@@ -35,6 +35,9 @@ struct Outcome {
   std::string error;  ///< why there are no values, or empty
 };
 
+/// Steps of a run. A frame may end after the duration; a case means what it says.
+long step_count(const Setup& setup);
+
 /// Runs a scene to its end with instruments looking on, and adds what was measured to `out`. `where` is the instruments' place in
 /// their file. Throws what goes wrong.
 void run_to_end(const Json& scene, const Json& instruments, const std::string& where, const std::filesystem::path& folder,

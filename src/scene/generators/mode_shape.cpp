@@ -55,8 +55,7 @@ double ModeShape::plain(double s) const {
   const double b = wave_number();
   if (held() == ModeEnds::pinned_pinned || held() == ModeEnds::fixed_free) return std::sin(b * s);
   const double sign = held() == ModeEnds::clamped_free ? 1 : -1;
-  const double excess =
-      (std::exp(-b) + sign * (std::cos(b) - std::sin(b))) / (std::sinh(b) + sign * std::sin(b));  // sigma - 1
+  const double excess = (std::exp(-b) + sign * (std::cos(b) - std::sin(b))) / (std::sinh(b) + sign * std::sin(b));  // sigma - 1
   return std::exp(-b * s) - excess * std::sinh(b * s) - std::cos(b * s) + (1 + excess) * std::sin(b * s);
 }
 

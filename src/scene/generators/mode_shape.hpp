@@ -1,4 +1,5 @@
-// A straight line displaced by a mode of vibration: how a vibration test starts. Euler-Bernoulli beams (bending) and bars (axial),
+// A straight line displaced by a mode of vibration: how a vibration test starts. Euler-Bernoulli beams (bending) and bars
+// (axial),
 //
 //   bending   phi = e^(-b s) - (sigma - 1) sinh(b s) - cos(b s) + sigma sin(b s)     b of mode n: cos b = -+1/cosh b
 //   pinned    phi = sin(n pi s)
@@ -47,7 +48,8 @@ class ModeShape : public Shape {
       "How the ends are held: `clamped_free` (when left out), `pinned_pinned` or `clamped_clamped` for bending, `fixed_free` for "
       "axial");
     f("number", number, "Which mode, from the lowest", {.min = 1, .max = 100});
-    f("amplitude", amplitude, "Displacement where the mode is largest; at the tip if that is free", {.unit = "m", .required = true});
+    f("amplitude", amplitude, "Displacement where the mode is largest; at the tip if that is free",
+      {.unit = "m", .required = true});
     f("direction", direction, "Direction of the displacement of bending; its part along the line is dropped");
     has_direction_ = f.has("direction");
   }

@@ -37,8 +37,7 @@ Oscillation oscillation(const std::vector<Crossing>& crossings, int skip, double
     throw RunError(fmt::format("the signal passes through zero {} times, {} are needed; run longer", count, first + 3));
   const std::size_t half_periods = (count - 1 - first) / 2 * 2;
   const Crossing &a = crossings[first], &b = crossings[first + half_periods];
-  const std::complex<double> turns{std::log(std::abs(b.slope / a.slope)),
-                                   static_cast<double>(half_periods) * std::numbers::pi};
+  const std::complex<double> turns{std::log(std::abs(b.slope / a.slope)), static_cast<double>(half_periods) * std::numbers::pi};
   const std::complex<double> step = turns / (b.at - a.at);  // ln z
   const std::complex<double> raw = step / h, lambda = (1.0 - std::exp(-step)) / h;
   const double two_pi = 2 * std::numbers::pi;

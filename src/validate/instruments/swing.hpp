@@ -12,7 +12,8 @@ class Swing final : public Instrument {
 
   static const char* kind() { return "swing"; }
   static const char* help() {
-    return "Times at which a rod's last vertex is level with its first one along a direction. Columns: first (the first such time), "
+    return "Times at which a rod's last vertex is level with its first one along a direction. Columns: first (the first such "
+           "time), "
            "period (from there to the last, in whole periods) [s].";
   }
   template <class F>
