@@ -2,6 +2,7 @@
 
 #include <limits>
 
+#include "solvers/stable_cosserat/stable_cosserat.hpp"
 #include "validate/experiments/workbench.hpp"
 
 namespace osier::validate {
@@ -26,6 +27,14 @@ double pull_on(const Workbench& w, const Place& at, Index s) {
   return pull;
 }
 
+/// The frame where it wants to be, given that it was there before: a few exact updates, then a small turn.
+Quatd near_minimum(Workbench w, Index s, double off, Random& random) {
+  stable_cosserat::Settings exact;
+  exact.iteration_count = 1;
+  for (int i = 0; i < 8; ++i) w.state.frame_rotation[s] = normalized(w.run(1, exact).frame_rotation[s]);
+  return normalized(rotation_exp(off * normalized(random.in_unit_ball())) * w.state.frame_rotation[s]);
+}
+
 }  // namespace
 
 std::vector<double> Descent::examine(const Json& json, const std::filesystem::path& folder) {
@@ -41,6 +50,7 @@ std::vector<double> Descent::examine(const Json& json, const std::filesystem::pa
     prescribe(w, w.nearby(strain, random));
     for (Index s = 0; s < w.model.segment_count(); ++s) {
       w.control.frame_control[s] = FrameControl::free;
+      if (off) w.state.frame_rotation[s] = near_minimum(w, s, *off, random);
       const State end = w.run(1);
       Place after{end.vertex_position, end.frame_rotation}, before;
       for (Quatd& q : after.q) q = normalized(q);  // float keeps |q| = 1 to its own rounding only

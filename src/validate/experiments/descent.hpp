@@ -9,6 +9,7 @@ class Descent final : public Experiment {
  public:
   int samples = 50, seed = 1;
   double strain = 0.3;
+  std::optional<double> off;
 
   static const char* kind() { return "descent"; }
   static const char* help() {
@@ -21,6 +22,11 @@ class Descent final : public Experiment {
   void fields(F& f) {
     f("samples", samples, "Number of random places", {.min = 1});
     f("strain", strain, "How far away: of a segment's length, and in radians", {.min = 0});
+    f("off", off,
+      "Starts each update this far from the frame's minimum instead of anywhere: there, an update that misses the minimum by "
+      "more "
+      "must raise the energy",
+      {.unit = "rad", .min = 0});
     f("seed", seed, "Of the random places");
   }
   std::vector<std::string> columns() const override { return {"rise", "lowered", "updates"}; }

@@ -18,11 +18,11 @@ Workbench::Workbench(const Json& json, const std::filesystem::path& folder) : sc
   state = scene.initial_state();
 }
 
-State Workbench::run(int steps) const {
+State Workbench::run(int steps, const SolverSettings& settings) const {
   State s = state;
-  const auto solver_of_model = solver();
+  const auto made = settings.make(model);
   for (int i = 0; i < steps; ++i) {
-    const StepReport report = solver_of_model->step(model, control, s, h);
+    const StepReport report = made->step(model, control, s, h);
     if (report.non_finite || report.not_converged) throw RunError("a step did not converge");
   }
   return s;

@@ -32,8 +32,9 @@ struct Workbench {
   Workbench(const Json& json, const std::filesystem::path& folder);
 
   std::unique_ptr<Solver> solver() const { return scene.setup().spec.solver->make(model); }
-  /// The state after `steps` steps under the same loads. Throws RunError when it is not finite.
-  State run(int steps) const;
+  /// The state after `steps` steps under the same loads, by the scene's solver or another one. Throws RunError when a step fails.
+  State run(int steps) const { return run(steps, *scene.setup().spec.solver); }
+  State run(int steps, const SolverSettings& settings) const;
 
   /// Moves free vertices by `strain` of their shortest segment, turns free frames by `strain` radians, and gives vertices the
   /// velocity that would do the same in a tenth of a second.

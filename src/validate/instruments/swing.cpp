@@ -1,6 +1,6 @@
 #include "validate/instruments/swing.hpp"
 
-#include <fmt/format.h>
+#include <cmath>
 
 #include "validate/instruments/crossings.hpp"
 
@@ -18,10 +18,10 @@ void Swing::step(const Simulation& simulation) {
 
 std::vector<double> Swing::finish(const Simulation& simulation) {
   const std::vector<Crossing> passes = zero_crossings(samples_);
-  if (passes.size() < 3)
-    throw RunError(fmt::format("the rod passes its middle {} times, 3 are needed for a period; run longer", passes.size()));
-  const std::size_t periods = (passes.size() - 1) / 2;
+  if (passes.empty()) throw RunError("the rod does not pass its middle; run longer");
   const double h = simulation.time_step();
+  if (passes.size() < 3) return {h * passes[0].at, std::nan("")};
+  const std::size_t periods = (passes.size() - 1) / 2;
   return {h * passes[0].at, h * (passes[2 * periods].at - passes[0].at) / static_cast<double>(periods)};
 }
 

@@ -14,7 +14,7 @@ class Swing final : public Instrument {
   static const char* help() {
     return "Times at which a rod's last vertex is level with its first one along a direction. Columns: first (the first such "
            "time), "
-           "period (from there to the last, in whole periods) [s].";
+           "period (from there to the last, in whole periods; not a number when there is none) [s].";
   }
   template <class F>
   void fields(F& f) {
