@@ -69,11 +69,12 @@ void Simulation::Impl::prepare_control(double t, double ramp) {
     control.frame_torque.assign(nf, {});
     control.frame_torque_material.assign(nf, {});
   }
-  control.has_torque = false;
+  if (control.has_rotary_damping || control.frame_damping.size() != nf) control.frame_damping.assign(nf, 0);
+  control.has_torque = control.has_rotary_damping = false;
   const LoadContext context{model, state, t, ramp};
   for (const auto& f : setup->spec.forces) f->apply(context, control);
   for (std::size_t i = 0; i < let_go.size(); ++i)
-    if (!let_go[i]) setup->spec.constraints[i]->apply(t, control);
+    if (!let_go[i]) setup->spec.constraints[i]->apply(t, state, control);
 }
 
 /// Constraints whose time has come by the start of the step at hand.
