@@ -212,6 +212,7 @@ class Motor final : public Attachment {
   Index segment_ = -1;
   Vec3d axis_;
   Quatd frame_;
+  double inertia_ = 0;  ///< of the segment about the axis [kg m^2]
 };
 
 }  // namespace osier
