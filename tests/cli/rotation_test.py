@@ -81,6 +81,8 @@ class Refusals(CliTest):
         anisotropic = {"stretch": 100, "shear": 80, "bend": [1, 2], "twist": 1, "line_density": 1}
         self.assert_told({**scene, "materials": {"m": anisotropic}}, "/solver/lambda", "stiffness", "secular")
         self.assert_told({**scene, "rotational_inertia": True}, "/solver/lambda", "inertia", "secular")
+        motor = {"type": "motor", "segment": 0, "torque_speed": {"keys": [[0, 1], [10, 0]]}}
+        self.assert_told({**scene, "constraints": [motor]}, "/solver/lambda", "motor", "secular")
 
     def test_rotational_inertia_in_statics(self):
         self.assert_told(driven(CLAMP, analysis=STATIC, rotational_inertia=True), "/rotational_inertia", "statics", "leave it out")

@@ -553,11 +553,12 @@ std::unique_ptr<Solver> Settings::make(const Model& model) const {
   return std::make_unique<StableCosserat<double>>(*this, model);
 }
 
-void Settings::check(const Model& m, Problems& problems) const {
-  if (lambda != Lambda::secular && (!m.is_isotropic() || m.has_inertia()))
-    problems.add("/solver/lambda",
-                 "is the paper's closed form, for one stiffness per stretch/shear and bend/twist and frames without inertia",
-                 "use `secular`, or the isotropic law");
+void Settings::check(const Model& m, bool driven, Problems& problems) const {
+  if (lambda != Lambda::secular && (!m.is_isotropic() || m.has_inertia() || driven))
+    problems.add(
+        "/solver/lambda",
+        "is the paper's closed form, for one stiffness per stretch/shear and bend/twist and frames without inertia or motor",
+        "use `secular`, or the isotropic law");
 }
 
 std::size_t Settings::bytes(const Model& m) const {
