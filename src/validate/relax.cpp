@@ -11,6 +11,8 @@ bool is_static(const Json& scene) {
   return analysis != scene.end() && analysis->is_object() && analysis->value("type", "") == "static";
 }
 
+bool stops_at_instability(const Json& scene) { return is_static(scene) && scene["analysis"].value("stop_at_instability", false); }
+
 Json as_dynamics(Json scene, const Schedule& schedule) {
   if (!is_static(scene)) return scene;
   scene["analysis"] = {{"type", "dynamic"}, {"step", schedule.step}, {"duration", schedule.duration}};
@@ -46,7 +48,10 @@ static bool can_solve_statics(const std::string& solver) {
 }
 
 Json with_solver(Json scene, const std::string& solver) {
-  if (!can_solve_statics(solver)) scene = as_dynamics(std::move(scene), {});
+  if (!can_solve_statics(solver)) {
+    if (stops_at_instability(scene)) throw RunError(fmt::format("`{}` has no statics and cannot find a critical load", solver));
+    scene = as_dynamics(std::move(scene), {});
+  }
   scene["solver"] = {{"name", solver}};
   if (!is_static(scene))
     for (const char* key : {"tolerance", "iterations"}) scene["analysis"].erase(key);

@@ -15,6 +15,8 @@ struct Schedule {
 };
 
 bool is_static(const Json& scene);
+/// Looks for a critical load, which no relaxation finds.
+bool stops_at_instability(const Json& scene);
 
 /// The static scene as a dynamic one; a dynamic scene is returned as it is.
 Json as_dynamics(Json scene, const Schedule& schedule);
@@ -22,7 +24,8 @@ Json as_dynamics(Json scene, const Schedule& schedule);
 /// The paper's way: Stable Cosserat Rods with four sweeps per step.
 Json with_four_sweeps(Json scene);
 
-/// The scene with another solver and its default settings; as dynamics where that solver cannot do statics.
+/// The scene with another solver and its default settings; as dynamics where that solver cannot do statics. Throws RunError
+/// where that makes no sense.
 Json with_solver(Json scene, const std::string& solver);
 
 std::string four_sweeps_protocol();

@@ -80,14 +80,15 @@ void run_scene_with(const Trial& trial, const Json& json, Outcome& out) {
   problems.throw_if_any();
   Simulation simulation(scene);
   for (const auto& i : instruments) i->start(simulation);
-  out.steps = step_count(scene.setup());
-  for (long k = 0; k < out.steps; ++k) {
-    const StepReport report = simulation.step(k + 1 == out.steps);
+  const long steps = step_count(scene.setup());
+  for (out.steps = 0; out.steps < steps && !simulation.finished(); ++out.steps) {
+    const StepReport report = simulation.step(out.steps + 1 == steps);
     out.iterations += report.iterations;
     out.steps_not_converged += report.not_converged ? 1 : 0;
     if (report.residual_relative >= 0) out.residual = std::max(out.residual.value_or(0), report.residual_relative);
     for (const auto& i : instruments) i->step(simulation);
   }
+  if (stops_at_instability(json) && !simulation.finished()) throw RunError("it is still stable under the full load");
   measure(simulation, scene.setup(), instruments, out.values);
 }
 
@@ -146,7 +147,9 @@ void check_trial(const Trial& trial, Problems& problems) {
   }
 }
 
-bool has_four_sweeps(const Trial& trial) { return trial.spec->sweeps && trial.experiment.is_null(); }
+bool has_four_sweeps(const Trial& trial) {
+  return trial.spec->sweeps && trial.experiment.is_null() && !stops_at_instability(trial.scene);
+}
 
 Outcome run_trial(const Trial& trial, Mode mode, const std::string& solver) {
   using Clock = std::chrono::steady_clock;
