@@ -5,14 +5,17 @@
 
 namespace osier {
 
-Quatd Motion::rotation(double t) const {
+Quatd Motion::rotation(double t) const { return turn(t) * (orientation.given() ? normalized(orientation.at(t)) : Quatd{}); }
+
+Quatd Motion::turn(double t) const {
   if (!rotate) return {};
-  return axis_angle(normalized(rotate->axis), rotate->angle.at(t) * std::numbers::pi / 180);
+  const double angle = rotate->speed.given() ? rotate->speed.integral(t) : rotate->angle.at(t) * std::numbers::pi / 180;
+  return axis_angle(normalized(rotate->axis), angle);
 }
 
 Vec3d Motion::move(const Vec3d& x, double t) const {
   Vec3d y = x;
-  if (rotate) y = rotate->center + osier::rotate(rotation(t), x - rotate->center);
+  if (rotate) y = rotate->center + osier::rotate(turn(t), x - rotate->center);
   return y + translate.at(t);
 }
 
@@ -36,7 +39,7 @@ void Pin::bind(AttachmentContext& c) {
     if (claim(c.vertex_holder, v, "vertex", where, c.problems)) held_.emplace_back(v, c.state.vertex_position[v]);
 }
 
-void Pin::apply(double t, Control& control) const {
+void Pin::apply(double t, const State&, Control& control) const {
   for (const auto& [v, x] : held_) control.vertex_fixed[v] = 1, control.vertex_target[v] = motion.move(x, t);
 }
 
@@ -48,7 +51,7 @@ void Fix::bind(AttachmentContext& c) {
     if (claim(c.frame_holder, s, "segment", where, c.problems)) held_.emplace_back(s, c.state.frame_rotation[s]);
 }
 
-void Fix::apply(double t, Control& control) const {
+void Fix::apply(double t, const State&, Control& control) const {
   const Quatd turn = motion.rotation(t);
   for (const auto& [s, q] : held_) control.frame_control[s] = FrameControl::fixed, control.frame_target[s] = turn * q;
 }
@@ -71,7 +74,7 @@ void Clamp::bind(AttachmentContext& c) {
   }
 }
 
-void Clamp::apply(double t, Control& control) const {
+void Clamp::apply(double t, const State&, Control& control) const {
   const Quatd turn = motion.rotation(t);
   for (const Held& h : held_) {
     control.vertex_fixed[h.vertex] = 1;
@@ -117,13 +120,41 @@ void Hinge::bind(AttachmentContext& c) {
   frame_ = c.state.frame_rotation[segment_];
 }
 
-void Hinge::apply(double t, Control& control) const {
+void Hinge::apply(double t, const State&, Control& control) const {
   const Quatd turn = motion.rotation(t);
   control.vertex_fixed[vertex_] = 1;
   control.vertex_target[vertex_] = motion.move(position_, t);
   control.frame_control[segment_] = FrameControl::hinged;
   control.frame_target[segment_] = turn * frame_;
   control.frame_hinge_axis[segment_] = rotate(turn, normalized(axis));
+}
+
+void Motor::bind(AttachmentContext& c) {
+  if (axis && norm2(*axis) == 0) c.problems.add(where + "/axis", "is the zero vector", "give a direction");
+  if (torque_speed.given() && c.is_static)
+    c.problems.add(where + "/torque_speed", "has no effect on statics, where nothing has a speed",
+                   "use `speed`, or a `torque` force");
+  segment_ = c.names.find_one(segment, Element::segment, c.problems);
+  if (segment_ < 0 || !claim(c.frame_holder, segment_, "segment", where, c.problems)) return;
+  frame_ = c.state.frame_rotation[segment_];
+  axis_ = axis ? normalized(*axis) : director3(frame_);
+}
+
+/// The torque at the new speed, to first order: T(w_old) - c (w_new - w_old), c = -dT/dw. Where torque rises with speed it is
+/// taken as it was, c = 0.
+void Motor::apply(double t, const State& state, Control& control) const {
+  control.frame_hinge_axis[segment_] = axis_;
+  if (speed.given()) {
+    control.frame_control[segment_] = FrameControl::fixed;
+    control.frame_target[segment_] = axis_angle(axis_, speed.integral(t)) * frame_;
+    return;
+  }
+  control.frame_control[segment_] = FrameControl::hinged;
+  control.frame_target[segment_] = frame_;
+  const double now = dot(state.frame_velocity[segment_], axis_), c = std::max(0.0, -torque_speed.slope(now));
+  control.has_torque = control.has_rotary_damping = true;
+  control.frame_torque[segment_] += torque_speed.at(now) * axis_;
+  control.frame_damping[segment_] += c;
 }
 
 }  // namespace osier

@@ -400,7 +400,8 @@ void Compiler::bind() {
   if (spec_.rotational_inertia) add_inertia();
   const Names lookup = names();
   std::vector<std::string> vertex_holder(graph_.vertices.size()), frame_holder(graph_.segments.size());
-  AttachmentContext context{graph_, setup_.model, setup_.initial, lookup, problems_, vertex_holder, frame_holder};
+  const bool is_static = dynamic_cast<const StaticAnalysis*>(spec_.analysis.get()) != nullptr;
+  AttachmentContext context{graph_, setup_.model, setup_.initial, lookup, problems_, is_static, vertex_holder, frame_holder};
   for (auto& c : spec_.constraints)
     if (c) c->bind(context);
   update_topology(setup_.model);

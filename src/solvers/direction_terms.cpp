@@ -27,16 +27,19 @@ void direction_terms(const Model& m, const Control& c, const State& start, doubl
     }
     if (c.has_rotary_damping && c.frame_damping[s] > 0) {
       const Quatd& q = start.frame_rotation[s];
-      const Quatd turn = rotation_between(Vec3d{0, 0, 1}, c.frame_hinge_axis[s]);
-      for (const Vec3d& across : {rotate(turn, Vec3d{1, 0, 0}), rotate(turn, Vec3d{0, 1, 0})})
-        out.push_back({s, c.frame_damping[s] / (2 * h), across, rotate(conj(q), across)});
+      const Vec3d& axis = c.frame_hinge_axis[s];
+      const Quatd basis = rotation_between(Vec3d{0, 0, 1}, axis), turn = axis_angle(axis, h * dot(start.frame_velocity[s], axis));
+      for (const Vec3d& across : {rotate(basis, Vec3d{1, 0, 0}), rotate(basis, Vec3d{0, 1, 0})})
+        out.push_back({s, c.frame_damping[s] / (2 * h), rotate(turn, across), rotate(conj(q), across)});
     }
   }
 }
 
-void update_frame_velocity(const Model& m, const std::vector<Quatd>& start, double h, State& state) {
+void update_frame_velocity(const Model& m, const Control& c, const std::vector<Quatd>& start, double h, State& state) {
+  const auto driven = [&](Index s) { return c.has_rotary_damping && c.frame_control[s] == FrameControl::hinged; };
   for (Index s = 0; s < m.segment_count(); ++s)
-    if (m.segment_inertia[s].any()) state.frame_velocity[s] = (1 / h) * rotation_log(state.frame_rotation[s] * conj(start[s]));
+    if (m.segment_inertia[s].any() || driven(s))
+      state.frame_velocity[s] = (1 / h) * rotation_log(state.frame_rotation[s] * conj(start[s]));
 }
 
 }  // namespace osier

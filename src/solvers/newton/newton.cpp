@@ -52,7 +52,7 @@ class NewtonSolver final : public Solver {
         minimise(m, c, state, {.tolerance = settings_.tolerance, .max_iterations = settings_.max_iterations});
     state.vertex_velocity_previous = state.vertex_velocity;
     for (Index v = 0; v < m.vertex_count(); ++v) state.vertex_velocity[v] = (1 / h) * u_[v];
-    update_frame_velocity(m, frames_start_, h, state);
+    update_frame_velocity(m, c, frames_start_, h, state);
     return report;
   }
 
