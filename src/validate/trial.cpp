@@ -7,6 +7,7 @@
 #include "scene/setup.hpp"
 #include "sim/probes.hpp"
 #include "validate/relax.hpp"
+#include "validate/shape.hpp"
 
 namespace osier::validate {
 
@@ -90,6 +91,7 @@ void run_scene_with(const Trial& trial, const Json& json, Outcome& out) {
   }
   if (stops_at_instability(json) && !simulation.finished()) throw RunError("it is still stable under the full load");
   measure(simulation, scene.setup(), instruments, out.values);
+  if (trial.shape) out.rod = rod_of(*trial.shape, scene, simulation.state());
 }
 
 std::string first_line(const InputError& e) {
@@ -107,7 +109,8 @@ Trial make_trial(const CaseSpec& spec, const RunSpec& run, std::optional<int> re
           .parameters = parameters_of(spec, run, resolution, problems),
           .scene = {},
           .instruments = {},
-          .experiment = {}};
+          .experiment = {},
+          .shape = {}};
   Json scene = spec.scene.value;
   if (!run.scene.value.is_null()) scene.merge_patch(run.scene.value);
   t.scene = fill(scene, t.parameters, in_file(spec, "/scene"), problems);
@@ -117,6 +120,7 @@ Trial make_trial(const CaseSpec& spec, const RunSpec& run, std::optional<int> re
   };
   t.instruments = own_or_common(run.instruments, spec.instruments);
   t.experiment = own_or_common(run.experiment, spec.experiment);
+  t.shape = shape_of(t, problems);
   return t;
 }
 
@@ -132,6 +136,10 @@ void check_trial(const Trial& trial, Problems& problems) {
       for (const std::string& name : probe_columns(scene.setup())) values[name] = 1;
       for (const auto& i : read_instruments(trial, scene, problems))
         for (const std::string& name : i->columns()) values[i->name + "." + name] = 1;
+    }
+    if (trial.shape) {
+      find_rod(scene, trial.shape->rod, in_file(*trial.spec, "/shape/rod"), problems);
+      curve_of(*trial.shape, trial.parameters, problems);
     }
   } catch (const InputError& e) {
     for (const Problem& p : e.problems()) problems.add(in_file(*trial.spec, "/scene" + p.where), p.what, p.remedy);

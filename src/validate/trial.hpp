@@ -16,6 +16,7 @@ struct Trial {
   std::optional<int> resolution;
   Values parameters;  ///< the resolution included
   Json scene, instruments, experiment;
+  std::optional<ShapeSpec> shape;  ///< when this resolution is drawn
 };
 
 Trial make_trial(const CaseSpec& spec, const RunSpec& run, std::optional<int> resolution, Problems& problems);
@@ -32,7 +33,8 @@ struct Outcome {
   std::optional<double> residual;  ///< largest relative one
   long steps = 0, steps_not_converged = 0;
   double seconds = 0;
-  std::string error;  ///< why there are no values, or empty
+  std::vector<Vec3d> rod;  ///< its vertices at the end, when the trial is drawn
+  std::string error;       ///< why there are no values, or empty
 };
 
 enum class Mode : std::uint8_t { normal, four_sweeps };
