@@ -82,8 +82,13 @@ void run_scene_with(const Trial& trial, const Json& json, Outcome& out) {
   Simulation simulation(scene);
   for (const auto& i : instruments) i->start(simulation);
   const long steps = step_count(scene.setup());
-  for (out.steps = 0; out.steps < steps && !simulation.finished(); ++out.steps) {
-    const StepReport report = simulation.step(out.steps + 1 == steps);
+  const bool relaxing = is_static(trial.scene) && !is_static(json);
+  RestWatch watch(relaxing ? trial.scene["analysis"].value("duration", 1.0) : 0);
+  bool last = false, rest = false;
+  for (out.steps = 0; !last && !simulation.finished(); ++out.steps) {
+    last = rest || out.steps + 1 == steps;
+    const StepReport report = simulation.step(last);
+    rest = relaxing && watch.at_rest(simulation.state());
     out.iterations += report.iterations;
     out.steps_not_converged += report.not_converged ? 1 : 0;
     if (report.residual_relative >= 0) out.residual = std::max(out.residual.value_or(0), report.residual_relative);
