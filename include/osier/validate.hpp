@@ -86,6 +86,11 @@ Validation run_validation(const ValidateOptions& options);
 
 std::string validation_table(const Validation& result);
 std::string validation_json(const Validation& result);
+std::string validation_markdown(const Validation& result);
+/// One page that needs nothing else.
+std::string validation_html(const Validation& result);
+/// `index.html` and `validation.md`. Throws RunError when they cannot be written.
+void write_validation_report(const Validation& result, const std::filesystem::path& folder);
 
 /// `scenes/validation` above the program or above the current folder, or the installed copy. Empty when there is none.
 std::filesystem::path find_validation_cases();

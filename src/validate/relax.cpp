@@ -94,8 +94,8 @@ std::string solver_protocol(const std::string& solver) {
 std::string four_sweeps_protocol() {
   return fmt::format(
       "The column \"4 sweeps\" is the error of the same quantity when `stable_cosserat` runs the same problem as in its "
-      "paper, with four sweeps per step in single precision. Statics become dynamics for that: {}.",
-      schedule_text());
+      "paper, with four sweeps per step in single precision. Statics become dynamics for that, up to resolution {}: {}.",
+      kRelaxedResolution, schedule_text());
 }
 
 }  // namespace osier::validate

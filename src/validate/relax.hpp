@@ -16,6 +16,9 @@ struct Schedule {
   double drag_rate = 1;  ///< mass-proportional [1/s]
 };
 
+/// Finer static cases have no four-sweeps column: relaxing them takes minutes and tells the same, only more so.
+constexpr int kRelaxedResolution = 100;
+
 bool is_static(const Json& scene);
 /// Looks for a critical load, which no relaxation finds.
 bool stops_at_instability(const Json& scene);

@@ -161,7 +161,8 @@ void check_trial(const Trial& trial, Problems& problems) {
 }
 
 bool has_four_sweeps(const Trial& trial) {
-  return trial.spec->sweeps && trial.experiment.is_null() && !stops_at_instability(trial.scene);
+  const bool too_long = is_static(trial.scene) && trial.resolution.value_or(0) > kRelaxedResolution;
+  return trial.spec->sweeps && trial.experiment.is_null() && !stops_at_instability(trial.scene) && !too_long;
 }
 
 Outcome run_trial(const Trial& trial, Mode mode, const std::string& solver) {
