@@ -256,6 +256,7 @@ const Model& Simulation::model() const { return impl_->model; }
 const State& Simulation::state() const { return impl_->state; }
 State& Simulation::mutable_state() { return impl_->state; }
 const StepReport& Simulation::last_report() const { return impl_->report; }
+const Control& Simulation::control() const { return impl_->control; }
 
 Diagnostics Simulation::diagnostics() const {
   Diagnostics d = measure_state(impl_->model, impl_->state);

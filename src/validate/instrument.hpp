@@ -32,6 +32,8 @@ class Experiment {
   virtual std::vector<std::string> columns() const = 0;
   /// `scene` is complete: expressions are numbers, the solver is chosen.
   virtual std::vector<double> examine(const Json& scene, const std::filesystem::path& folder) = 0;
+  /// Whether it runs the scene as it is, so that the column with four sweeps means something.
+  virtual bool runs_the_scene() const { return false; }
 };
 
 /// The rod of this name, or the first one when the name is empty; a problem and null when there is none.

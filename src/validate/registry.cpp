@@ -2,9 +2,22 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "validate/experiments/descent.hpp"
+#include "validate/experiments/gradient_check.hpp"
+#include "validate/experiments/lambda_bounds.hpp"
+#include "validate/experiments/quaternion_signs.hpp"
+#include "validate/experiments/refine_step.hpp"
+#include "validate/experiments/rest_drift.hpp"
+#include "validate/experiments/reversal.hpp"
+#include "validate/experiments/rigid_motion.hpp"
+#include "validate/experiments/rigid_spin.hpp"
+#include "validate/experiments/steady_state.hpp"
 #include "validate/instrument.hpp"
 #include "validate/instruments/extent.hpp"
+#include "validate/instruments/mass.hpp"
+#include "validate/instruments/swing.hpp"
 #include "validate/instruments/turning.hpp"
+#include "validate/instruments/vibration.hpp"
 
 namespace osier {
 
@@ -13,13 +26,29 @@ std::span<const RegistryEntry<validate::Instrument>> registry<validate::Instrume
   static const std::array entries{
       registry_entry<validate::Instrument, validate::Turning>("turning", validate::Turning::help()),
       registry_entry<validate::Instrument, validate::Extent>("extent", validate::Extent::help()),
+      registry_entry<validate::Instrument, validate::Vibration>("vibration", validate::Vibration::help()),
+      registry_entry<validate::Instrument, validate::Swing>("swing", validate::Swing::help()),
+      registry_entry<validate::Instrument, validate::Mass>("mass", validate::Mass::help()),
   };
   return entries;
 }
 
 template <>
 std::span<const RegistryEntry<validate::Experiment>> registry<validate::Experiment>() {
-  return {};
+  using validate::Experiment;
+  static const std::array entries{
+      registry_entry<Experiment, validate::RefineStep>("refine_step", validate::RefineStep::help()),
+      registry_entry<Experiment, validate::RigidMotion>("rigid_motion", validate::RigidMotion::help()),
+      registry_entry<Experiment, validate::Reversal>("reversal", validate::Reversal::help()),
+      registry_entry<Experiment, validate::RestDrift>("rest_drift", validate::RestDrift::help()),
+      registry_entry<Experiment, validate::QuaternionSigns>("quaternion_signs", validate::QuaternionSigns::help()),
+      registry_entry<Experiment, validate::GradientCheck>("gradient_check", validate::GradientCheck::help()),
+      registry_entry<Experiment, validate::Descent>("descent", validate::Descent::help()),
+      registry_entry<Experiment, validate::LambdaBounds>("lambda_bounds", validate::LambdaBounds::help()),
+      registry_entry<Experiment, validate::RigidSpin>("rigid_spin", validate::RigidSpin::help()),
+      registry_entry<Experiment, validate::SteadyState>("steady_state", validate::SteadyState::help()),
+  };
+  return entries;
 }
 
 namespace validate {

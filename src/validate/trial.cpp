@@ -26,11 +26,11 @@ Values parameters_of(const CaseSpec& spec, const RunSpec& run, std::optional<int
 
 std::string in_file(const CaseSpec& spec, const std::string& pointer) { return spec.file.filename().string() + pointer; }
 
-Instruments read_instruments(const Trial& trial, const Scene& scene, Problems& problems) {
+Instruments read_instruments(const Json& json, const std::string& where, const Scene& scene, Problems& problems) {
   Instruments instruments;
-  if (trial.instruments.is_null()) return instruments;
-  JsonReader reader(trial.instruments, "", problems);
-  reader.read(trial.instruments, in_file(*trial.spec, "/instruments"), instruments, FieldInfo{});
+  if (json.is_null()) return instruments;
+  JsonReader reader(json, "", problems);
+  reader.read(json, where, instruments, FieldInfo{});
   for (const auto& i : instruments)
     if (i) i->prepare(scene, problems);
   std::erase(instruments, nullptr);
@@ -43,10 +43,6 @@ std::unique_ptr<Experiment> read_experiment(const Trial& trial, Problems& proble
   JsonReader reader(trial.experiment, "", problems);
   reader.read(trial.experiment, in_file(*trial.spec, "/experiment"), experiment, FieldInfo{});
   return experiment;
-}
-
-Scene parse_scene(const Trial& trial, const Json& json) {
-  return Scene::parse(json.dump(), trial.spec->name, trial.spec->file.parent_path());
 }
 
 void put(Values& values, const std::string& prefix, const std::vector<std::string>& names, const std::vector<double>& numbers) {
@@ -66,27 +62,35 @@ void measure(const Simulation& simulation, const Setup& setup, Instruments& inst
   for (const auto& i : instruments) put(values, i->name + ".", i->columns(), i->finish(simulation));
 }
 
-/// A frame may end after the duration; a case means what it says.
+std::string first_line(const InputError& e) {
+  std::string text = to_string(e.problems().front());
+  if (e.problems().size() > 1) text += fmt::format(" (and {} more)", e.problems().size() - 1);
+  return text;
+}
+
+}  // namespace
+
 long step_count(const Setup& setup) {
   if (const auto* d = dynamic_cast<const DynamicAnalysis*>(setup.spec.analysis.get()))
     return std::max(1L, std::lround(std::ceil(d->duration / d->step - 1e-9)));
   return dynamic_cast<const StaticAnalysis&>(*setup.spec.analysis).load_steps;
 }
 
-void run_scene_with(const Trial& trial, const Json& json, Outcome& out) {
-  const Scene scene = parse_scene(trial, json);
+void run_to_end(const Json& json, const Json& instrument_list, const std::string& where, const std::filesystem::path& folder,
+                Outcome& out, const Trial* trial) {
+  const Scene scene = Scene::parse(json.dump(), "case", folder);
   out.solver = scene.setup().spec.solver->name();
   Problems problems;
-  Instruments instruments = read_instruments(trial, scene, problems);
+  Instruments instruments = read_instruments(instrument_list, where, scene, problems);
   problems.throw_if_any();
   Simulation simulation(scene);
   for (const auto& i : instruments) i->start(simulation);
   const long steps = step_count(scene.setup());
-  const bool relaxing = is_static(trial.scene) && !is_static(json);
-  RestWatch watch(relaxing ? trial.scene["analysis"].value("duration", 1.0) : 0);
+  const bool relaxing = trial && is_static(trial->scene) && !is_static(json);
+  RestWatch watch(relaxing ? trial->scene["analysis"].value("duration", 1.0) : 0);
   bool last = false, rest = false;
-  for (out.steps = 0; !last && !simulation.finished(); ++out.steps) {
-    last = rest || out.steps + 1 == steps;
+  for (long k = 0; !last && !simulation.finished(); ++k, ++out.steps) {
+    last = rest || k + 1 == steps;
     const StepReport report = simulation.step(last);
     rest = relaxing && watch.at_rest(simulation.state());
     out.iterations += report.iterations;
@@ -96,16 +100,8 @@ void run_scene_with(const Trial& trial, const Json& json, Outcome& out) {
   }
   if (stops_at_instability(json) && !simulation.finished()) throw RunError("it is still stable under the full load");
   measure(simulation, scene.setup(), instruments, out.values);
-  if (trial.shape) out.rod = rod_of(*trial.shape, scene, simulation.state());
+  if (trial && trial->shape) out.rod = rod_of(*trial->shape, scene, simulation.state());
 }
-
-std::string first_line(const InputError& e) {
-  std::string text = to_string(e.problems().front());
-  if (e.problems().size() > 1) text += fmt::format(" (and {} more)", e.problems().size() - 1);
-  return text;
-}
-
-}  // namespace
 
 Trial make_trial(const CaseSpec& spec, const RunSpec& run, std::optional<int> resolution, Problems& problems) {
   Trial t{.spec = &spec,
@@ -132,14 +128,14 @@ Trial make_trial(const CaseSpec& spec, const RunSpec& run, std::optional<int> re
 void check_trial(const Trial& trial, Problems& problems) {
   Values values = trial.parameters;
   try {
-    const Scene scene = parse_scene(trial, trial.scene);
+    const Scene scene = Scene::parse(trial.scene.dump(), trial.spec->name, trial.spec->file.parent_path());
     const std::unique_ptr<Experiment> experiment = read_experiment(trial, problems);
     if (experiment) {
       for (const std::string& name : experiment->columns()) values[name] = 1;
     } else {
       for (const char* name : kStateNames) values[name] = 1;
       for (const std::string& name : probe_columns(scene.setup())) values[name] = 1;
-      for (const auto& i : read_instruments(trial, scene, problems))
+      for (const auto& i : read_instruments(trial.instruments, in_file(*trial.spec, "/instruments"), scene, problems))
         for (const std::string& name : i->columns()) values[i->name + "." + name] = 1;
     }
     if (trial.shape) {
@@ -162,7 +158,10 @@ void check_trial(const Trial& trial, Problems& problems) {
 
 bool has_four_sweeps(const Trial& trial) {
   const bool too_long = is_static(trial.scene) && trial.resolution.value_or(0) > kRelaxedResolution;
-  return trial.spec->sweeps && trial.experiment.is_null() && !stops_at_instability(trial.scene) && !too_long;
+  Problems ignored;
+  const std::unique_ptr<Experiment> experiment = read_experiment(trial, ignored);
+  const bool a_run = trial.experiment.is_null() || (experiment && experiment->runs_the_scene());
+  return trial.spec->sweeps && a_run && !stops_at_instability(trial.scene) && !too_long;
 }
 
 Outcome run_trial(const Trial& trial, Mode mode, const std::string& solver) {
@@ -177,9 +176,10 @@ Outcome run_trial(const Trial& trial, Mode mode, const std::string& solver) {
     Problems problems;
     if (const std::unique_ptr<Experiment> experiment = read_experiment(trial, problems)) {
       out.solver = scene.contains("solver") ? scene["solver"].value("name", "") : std::string("stable_cosserat");
+      problems.throw_if_any();
       put(out.values, "", experiment->columns(), experiment->examine(scene, trial.spec->file.parent_path()));
     } else {
-      run_scene_with(trial, scene, out);
+      run_to_end(scene, trial.instruments, in_file(*trial.spec, "/instruments"), trial.spec->file.parent_path(), out, &trial);
     }
   } catch (const InputError& e) {
     out.error = first_line(e);

@@ -37,6 +37,15 @@ struct Outcome {
   std::string error;       ///< why there are no values, or empty
 };
 
+/// Steps of a run. A frame may end after the duration; a case means what it says.
+long step_count(const Setup& setup);
+
+/// Runs a scene to its end with instruments looking on, and adds what was measured to `out`. `where` is the instruments' place in
+/// their file. `trial`, when given, says whether the scene stands in for a static one (then it ends at rest) and which rod is
+/// drawn. Throws what goes wrong.
+void run_to_end(const Json& scene, const Json& instruments, const std::string& where, const std::filesystem::path& folder,
+                Outcome& out, const Trial* trial = nullptr);
+
 enum class Mode : std::uint8_t { normal, four_sweeps };
 
 /// Never throws: what goes wrong is in `error`. `solver` replaces the scene's own when not empty.
