@@ -68,7 +68,8 @@ std::string overview(const Validation& v) {
   std::string html =
       "<div class=\"scroll\"><table><tr><th>case</th><th></th><th>passed</th><th>failed</th><th>most of what is "
       "allowed</th></tr>\n";
-  for (const ValidationCase& c : v.cases) {
+  for (const ValidationCase* each : by_group(v)) {
+    const ValidationCase& c = *each;
     const Tally t = tally(c);
     double worst = -1;
     for (const ValidationRow& r : c.rows)
@@ -76,7 +77,7 @@ std::string overview(const Validation& v) {
     html += fmt::format("<tr{}><td><a href=\"#{}\">{}</a></td><td class=\"wrap\">{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
                         t.failed > 0 ? " class=\"failed\"" : "", escape_html(c.name), escape_html(c.name), escape_html(c.title),
                         t.waiting > 0 && t.passed + t.failed == 0 ? "needs " + escape_html(c.needs) : std::to_string(t.passed),
-                        t.failed > 0 ? std::to_string(t.failed) : "", worst < 0 ? "" : fmt::format("{:.0f} %", 100 * worst));
+                        t.failed > 0 ? std::to_string(t.failed) : "", worst < 0 ? "" : fmt::format("{:.2f}", worst));
   }
   return html + "</table></div>\n";
 }
@@ -193,10 +194,10 @@ std::string validation_html(const Validation& v) {
       "line second order, hollow marks four sweeps per step. Plots of shapes: the broad pale line is the reference, the thin one "
       "with dots the computed rod.</p>\n";
   std::string group;
-  for (const ValidationCase& c : v.cases) {
-    if (c.group != group) html += "<h2>" + escape_html(c.group) + "</h2>\n";
-    group = c.group;
-    html += "<section>" + case_html(c) + "</section>\n";
+  for (const ValidationCase* c : by_group(v)) {
+    if (c->group != group) html += "<h2>" + escape_html(c->group) + "</h2>\n";
+    group = c->group;
+    html += "<section>" + case_html(*c) + "</section>\n";
   }
   return html + "</main></body></html>\n";
 }
