@@ -66,8 +66,8 @@ std::string header(const Validation& v) {
 
 std::string overview(const Validation& v) {
   std::string html =
-      "<div class=\"scroll\"><table><tr><th>case</th><th></th><th>passed</th><th>failed</th><th>most of what is "
-      "allowed</th></tr>\n";
+      "<div class=\"scroll\"><table class=\"overview\"><tr><th>case</th><th></th><th>passed</th><th>failed</th>"
+      "<th>worst error / allowed</th></tr>\n";
   for (const ValidationCase* each : by_group(v)) {
     const ValidationCase& c = *each;
     const Tally t = tally(c);
@@ -164,8 +164,10 @@ std::string shape_figures(const ValidationCase& c) {
     std::string title = "Shape" + (f.title.empty() ? "" : ", " + f.title);
     if (f.resolution) title += fmt::format(", {} = {}", c.resolution_name, *f.resolution);
     html += "<figure>" + shape_plot(f) + "<figcaption><b>" + escape_html(title) + "</b>";
-    for (std::size_t i = 0; i < f.curves.size(); ++i)
-      if (!f.curves[i].run.empty()) html += key(i, f.curves[i].run);
+    for (std::size_t i = 0; i < f.curves.size(); ++i) {
+      const std::string &run = f.curves[i].run, common = f.title + ", ";
+      if (!run.empty()) html += key(i, run.starts_with(common) ? run.substr(common.size()) : run);
+    }
     html += "</figcaption></figure>\n";
   }
   return html;
