@@ -62,7 +62,7 @@ struct VelocitySpec {
   template <class F>
   void fields(F& f) {
     f("linear", linear, "Common velocity", {.unit = "m/s"});
-    f("angular", angular, "Angular velocity", {.unit = "rad/s"});
+    f("angular", angular, "Angular velocity, with `rotational_inertia` of the sections too", {.unit = "rad/s"});
     f("about", about, "Centre of the rotation", {.unit = "m"});
   }
 };
