@@ -54,6 +54,17 @@ std::vector<std::string> report_cells(const ValidationRow& r) {
   return cells;
 }
 
+std::vector<const ValidationCase*> by_group(const Validation& v) {
+  std::vector<std::string> groups;
+  for (const ValidationCase& c : v.cases)
+    if (std::find(groups.begin(), groups.end(), c.group) == groups.end()) groups.push_back(c.group);
+  std::vector<const ValidationCase*> out;
+  for (const std::string& g : groups)
+    for (const ValidationCase& c : v.cases)
+      if (c.group == g) out.push_back(&c);
+  return out;
+}
+
 std::string summary_text(const Validation& v) {
   std::string text = fmt::format("{} passed, {} failed", v.count(Verdict::passed), v.count(Verdict::failed));
   if (const int n = v.count(Verdict::shown)) text += fmt::format(", {} shown without a requirement", n);

@@ -29,7 +29,8 @@ std::string validation_markdown(const Validation& v) {
                                  v.solver.empty() ? "each case's own" : v.solver, v.fast ? "; coarse resolutions only" : "",
                                  summary_text(v), v.seconds, v.protocol);
   std::string group;
-  for (const ValidationCase& c : v.cases) {
+  for (const ValidationCase* each : by_group(v)) {
+    const ValidationCase& c = *each;
     if (c.group != group) text += fmt::format("\n## {}\n", c.group);
     group = c.group;
     text += fmt::format("\n### {} {}{}\n\n{}\n\n", c.name, c.title, c.needs.empty() ? "" : " (needs " + c.needs + ")", c.source);

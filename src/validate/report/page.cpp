@@ -66,9 +66,10 @@ std::string header(const Validation& v) {
 
 std::string overview(const Validation& v) {
   std::string html =
-      "<div class=\"scroll\"><table><tr><th>case</th><th></th><th>passed</th><th>failed</th><th>most of what is "
-      "allowed</th></tr>\n";
-  for (const ValidationCase& c : v.cases) {
+      "<div class=\"scroll\"><table class=\"overview\"><tr><th>case</th><th></th><th>passed</th><th>failed</th>"
+      "<th>worst error / allowed</th></tr>\n";
+  for (const ValidationCase* each : by_group(v)) {
+    const ValidationCase& c = *each;
     const Tally t = tally(c);
     double worst = -1;
     for (const ValidationRow& r : c.rows)
@@ -76,7 +77,7 @@ std::string overview(const Validation& v) {
     html += fmt::format("<tr{}><td><a href=\"#{}\">{}</a></td><td class=\"wrap\">{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
                         t.failed > 0 ? " class=\"failed\"" : "", escape_html(c.name), escape_html(c.name), escape_html(c.title),
                         t.waiting > 0 && t.passed + t.failed == 0 ? "needs " + escape_html(c.needs) : std::to_string(t.passed),
-                        t.failed > 0 ? std::to_string(t.failed) : "", worst < 0 ? "" : fmt::format("{:.0f} %", 100 * worst));
+                        t.failed > 0 ? std::to_string(t.failed) : "", worst < 0 ? "" : fmt::format("{:.2f}", worst));
   }
   return html + "</table></div>\n";
 }
@@ -163,8 +164,10 @@ std::string shape_figures(const ValidationCase& c) {
     std::string title = "Shape" + (f.title.empty() ? "" : ", " + f.title);
     if (f.resolution) title += fmt::format(", {} = {}", c.resolution_name, *f.resolution);
     html += "<figure>" + shape_plot(f) + "<figcaption><b>" + escape_html(title) + "</b>";
-    for (std::size_t i = 0; i < f.curves.size(); ++i)
-      if (!f.curves[i].run.empty()) html += key(i, f.curves[i].run);
+    for (std::size_t i = 0; i < f.curves.size(); ++i) {
+      const std::string &run = f.curves[i].run, common = f.title + ", ";
+      if (!run.empty()) html += key(i, run.starts_with(common) ? run.substr(common.size()) : run);
+    }
     html += "</figcaption></figure>\n";
   }
   return html;
@@ -193,10 +196,10 @@ std::string validation_html(const Validation& v) {
       "line second order, hollow marks four sweeps per step. Plots of shapes: the broad pale line is the reference, the thin one "
       "with dots the computed rod.</p>\n";
   std::string group;
-  for (const ValidationCase& c : v.cases) {
-    if (c.group != group) html += "<h2>" + escape_html(c.group) + "</h2>\n";
-    group = c.group;
-    html += "<section>" + case_html(c) + "</section>\n";
+  for (const ValidationCase* c : by_group(v)) {
+    if (c->group != group) html += "<h2>" + escape_html(c->group) + "</h2>\n";
+    group = c->group;
+    html += "<section>" + case_html(*c) + "</section>\n";
   }
   return html + "</main></body></html>\n";
 }

@@ -163,7 +163,9 @@ std::string shape_axes(const Frame& f, const std::string& axes) {
     svg += words(f.left - 5, f.py(v) + 4, "end", number(v, step));
   }
   svg += words(f.left + f.width / 2, f.top + f.height + 28, "middle", fmt::format("{} [m]", axes[0]));
-  return svg + words(4, f.top + 10, "start", fmt::format("{} [m]", axes[1]));
+  const double middle = f.top + f.height / 2;
+  return svg + fmt::format("<g transform=\"rotate(-90 10 {:.1f})\">{}</g>", middle,
+                           words(10, middle, "middle", fmt::format("{} [m]", axes[1])));
 }
 
 }  // namespace
