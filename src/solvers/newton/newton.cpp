@@ -343,7 +343,7 @@ struct RoundingNoise {
   double motion = 0;  ///< displacements of order u
 };
 RoundingNoise rounding_noise(const Model& m, const IncrementalPotential& potential, const std::vector<Vec3d>& u) {
-  constexpr double kRoundings = 128 * std::numeric_limits<double>::epsilon();
+  constexpr double kRoundings = 256 * std::numeric_limits<double>::epsilon();
   RoundingNoise noise;
   for (Index s = 0; s < m.segment_count(); ++s) {
     const auto [a, b] = m.segment_vertices[s];
