@@ -35,7 +35,7 @@ struct Control {
   std::vector<Vec3d> frame_torque;           ///< dead, world axes [N m]
   std::vector<Vec3d> frame_torque_material;  ///< follower, material axes [N m]
   bool has_rotary_damping = false;
-  std::vector<double> frame_damping;  ///< of a hinged frame about its hinge: torque -c times the new angular speed [N m s]
+  std::vector<double> frame_damping;  ///< of a hinged frame about its hinge: torque -c times the gain of angular speed [N m s]
 };
 
 /// Trouble and effort of one step. `worst_vertex` and `worst_segment` name where the residual is largest or where the first

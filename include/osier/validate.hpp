@@ -1,6 +1,7 @@
 // The validation catalogue: problems with known answers, run and judged. A case is one JSON file (docs/validation_cases.md).
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <functional>
 #include <optional>
@@ -35,11 +36,25 @@ struct ValidationRow {
   std::string note;  ///< why it failed, or what it waits for
 };
 
+/// A rod at the end of a run and the curve it should lie on, seen along one axis [m].
+struct ValidationCurve {
+  std::string run;
+  std::vector<std::array<double, 2>> computed, reference;
+};
+
+struct ValidationFigure {
+  std::string title;  ///< or empty
+  std::string axes;   ///< "xy": x to the right, y up
+  std::optional<int> resolution;
+  std::vector<ValidationCurve> curves;
+};
+
 struct ValidationCase {
   std::string name, title, group, source, note;
   std::string needs;            ///< what is missing, or empty
   std::string resolution_name;  ///< "N", or empty
   std::vector<ValidationRow> rows;
+  std::vector<ValidationFigure> figures;
 };
 
 struct Validation {
@@ -71,6 +86,11 @@ Validation run_validation(const ValidateOptions& options);
 
 std::string validation_table(const Validation& result);
 std::string validation_json(const Validation& result);
+std::string validation_markdown(const Validation& result);
+/// One page that needs nothing else.
+std::string validation_html(const Validation& result);
+/// `index.html` and `validation.md`. Throws RunError when they cannot be written.
+void write_validation_report(const Validation& result, const std::filesystem::path& folder);
 
 /// `scenes/validation` above the program or above the current folder, or the installed copy. Empty when there is none.
 std::filesystem::path find_validation_cases();

@@ -386,7 +386,9 @@ class SchemaBuilder {
     T sample = v.at(0);
     OrderedJson value = describe(sample, doc, info);
     if (!v.given()) doc.fallback.clear();
-    doc.type += info.over_fraction() ? " or keyframes over the fraction" : " or keyframes";
+    doc.type += info.over_fraction()                    ? " or keyframes over the fraction"
+                : std::string_view(info.over) == "time" ? " or keyframes"
+                                                        : std::string(" or keyframes over ") + info.over;
     OrderedJson argument = {{"type", "number"}};
     if (info.over_fraction()) argument["minimum"] = 0, argument["maximum"] = 1;
     std::vector<std::string> modes(Choices<Interpolation>::names.begin(), Choices<Interpolation>::names.end());

@@ -5,11 +5,20 @@
 #include <cstdint>
 #include <vector>
 
-#include "math/vec3.hpp"
+#include "math/quat.hpp"
 
 namespace osier {
 
 enum class Interpolation : std::uint8_t { linear, smooth, step };
+
+/// Between two keys: along a line, or for rotations along the shorter arc at constant speed.
+template <class T>
+T blend(const T& a, const T& b, double s) {
+  return a + s * (b - a);
+}
+inline Quatd blend(const Quatd& a, const Quatd& b, double s) {
+  return normalized(a * rotation_exp(s * rotation_log(normalized(conj(a) * b))));
+}
 
 template <class T>
 struct Track {
@@ -35,7 +44,17 @@ struct Track {
     double s = (t - a.time) / (b.time - a.time);
     if (interpolation == Interpolation::step) return a.value;
     if (interpolation == Interpolation::smooth) s = s * s * (3 - 2 * s);
-    return a.value + s * (b.value - a.value);
+    return blend(a.value, b.value, s);
+  }
+
+  /// d/dt; 0 outside the keys and for a constant. Just after t where two pieces meet.
+  T slope(double t) const {
+    if (keys.size() < 2 || t < keys.front().time || t >= keys.back().time) return T{};
+    const auto next = std::upper_bound(keys.begin(), keys.end(), t, [](double u, const Key& k) { return u < k.time; });
+    const Key &a = *(next - 1), &b = *next;
+    const double s = (t - a.time) / (b.time - a.time);
+    const double rate = interpolation == Interpolation::step ? 0 : interpolation == Interpolation::smooth ? 6 * s * (1 - s) : 1;
+    return (rate / (b.time - a.time)) * (b.value - a.value);
   }
 
   /// Integral from 0 to t (negative for t < 0): how far something has come that moves at this rate.

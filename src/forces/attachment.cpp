@@ -1,18 +1,23 @@
 #include "forces/attachment.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <numbers>
 
 namespace osier {
 
-Quatd Motion::rotation(double t) const {
+Quatd Motion::rotation(double t) const { return turn(t) * (orientation.given() ? normalized(orientation.at(t)) : Quatd{}); }
+
+Quatd Motion::turn(double t) const {
   if (!rotate) return {};
-  return axis_angle(normalized(rotate->axis), rotate->angle.at(t) * std::numbers::pi / 180);
+  const double angle = rotate->speed.given() ? rotate->speed.integral(t) : rotate->angle.at(t) * std::numbers::pi / 180;
+  return axis_angle(normalized(rotate->axis), angle);
 }
 
 Vec3d Motion::move(const Vec3d& x, double t) const {
   Vec3d y = x;
-  if (rotate) y = rotate->center + osier::rotate(rotation(t), x - rotate->center);
+  if (rotate) y = rotate->center + osier::rotate(turn(t), x - rotate->center);
   return y + translate.at(t);
 }
 
@@ -32,11 +37,14 @@ bool Attachment::claim(std::vector<std::string>& holder, Index i, const char* wh
 
 void Pin::bind(AttachmentContext& c) {
   check_motion(c.problems);
+  if (motion.orientation.given())
+    c.problems.add(where + "/motion/orientation", "has no effect on a vertex, which has no frame",
+                   "use a `clamp`, or fix a segment");
   for (Index v : c.names.find(vertices, Element::vertex, c.problems))
     if (claim(c.vertex_holder, v, "vertex", where, c.problems)) held_.emplace_back(v, c.state.vertex_position[v]);
 }
 
-void Pin::apply(double t, Control& control) const {
+void Pin::apply(double t, const State&, Control& control) const {
   for (const auto& [v, x] : held_) control.vertex_fixed[v] = 1, control.vertex_target[v] = motion.move(x, t);
 }
 
@@ -48,7 +56,7 @@ void Fix::bind(AttachmentContext& c) {
     if (claim(c.frame_holder, s, "segment", where, c.problems)) held_.emplace_back(s, c.state.frame_rotation[s]);
 }
 
-void Fix::apply(double t, Control& control) const {
+void Fix::apply(double t, const State&, Control& control) const {
   const Quatd turn = motion.rotation(t);
   for (const auto& [s, q] : held_) control.frame_control[s] = FrameControl::fixed, control.frame_target[s] = turn * q;
 }
@@ -71,7 +79,7 @@ void Clamp::bind(AttachmentContext& c) {
   }
 }
 
-void Clamp::apply(double t, Control& control) const {
+void Clamp::apply(double t, const State&, Control& control) const {
   const Quatd turn = motion.rotation(t);
   for (const Held& h : held_) {
     control.vertex_fixed[h.vertex] = 1;
@@ -117,13 +125,58 @@ void Hinge::bind(AttachmentContext& c) {
   frame_ = c.state.frame_rotation[segment_];
 }
 
-void Hinge::apply(double t, Control& control) const {
+void Hinge::apply(double t, const State&, Control& control) const {
   const Quatd turn = motion.rotation(t);
   control.vertex_fixed[vertex_] = 1;
   control.vertex_target[vertex_] = motion.move(position_, t);
   control.frame_control[segment_] = FrameControl::hinged;
   control.frame_target[segment_] = turn * frame_;
   control.frame_hinge_axis[segment_] = rotate(turn, normalized(axis));
+}
+
+void Motor::bind(AttachmentContext& c) {
+  if (axis && norm2(*axis) == 0) c.problems.add(where + "/axis", "is the zero vector", "give a direction");
+  if (torque_speed.given() && c.is_static)
+    c.problems.add(where + "/torque_speed", "has no effect on statics, where nothing has a speed",
+                   "use `speed`, or a `torque` force");
+  segment_ = c.names.find_one(segment, Element::segment, c.problems);
+  if (segment_ < 0 || !claim(c.frame_holder, segment_, "segment", where, c.problems)) return;
+  frame_ = c.state.frame_rotation[segment_];
+  axis_ = axis ? normalized(*axis) : director3(frame_);
+  const Vec3d a = rotate(conj(frame_), axis_);
+  inertia_ = dot(a, times(cast<double>(c.model.segment_inertia[segment_]), a));
+}
+
+/// The torque at the new speed, T(w_old) - c (w_new - w_old), with c from a secant of the curve: to the speed that the segment
+/// alone would reach under the present torque, no further than where the torque vanishes. That is what the curve says about
+/// speeds in between, and the motor cannot run past its no-load speed in however long a step; a tangent could, over a kink or a
+/// flat part. Where torque rises with speed it is taken as it was, c = 0. direction_terms.hpp makes the sine of an angle of the
+/// angle; the secant is raised so that its far end is met all the same. One radian is as far as that goes.
+static double falling_slope(const Track<double>& torque, double speed, double inertia, double h) {
+  const double now = torque.at(speed), sign = now < 0 ? -1 : 1;
+  double gain = inertia > 0 ? std::min(1 / h, h * std::abs(now) / inertia) : 1 / h;
+  const auto ahead = [&](double by) { return sign * torque.at(speed + sign * by); };
+  if (ahead(gain) <= 0) {
+    double low = 0;
+    for (int i = 0; i < 60; ++i) (ahead(0.5 * (low + gain)) <= 0 ? gain : low) = 0.5 * (low + gain);
+  }
+  if (!(gain > 1e-6 * std::abs(speed))) return std::max(0.0, -torque.slope(speed));
+  return std::max(0.0, sign * now - ahead(gain)) * h / std::sin(h * gain);
+}
+
+void Motor::apply(double t, const State& state, Control& control) const {
+  control.frame_hinge_axis[segment_] = axis_;
+  if (speed.given()) {
+    control.frame_control[segment_] = FrameControl::fixed;
+    control.frame_target[segment_] = axis_angle(axis_, speed.integral(t)) * frame_;
+    return;
+  }
+  control.frame_control[segment_] = FrameControl::hinged;
+  control.frame_target[segment_] = frame_;
+  const double now = dot(state.frame_velocity[segment_], axis_);
+  control.has_torque = control.has_rotary_damping = true;
+  control.frame_torque[segment_] += torque_speed.at(now) * axis_;
+  control.frame_damping[segment_] += falling_slope(torque_speed, now, inertia_, t - state.time);
 }
 
 }  // namespace osier

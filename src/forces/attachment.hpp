@@ -15,31 +15,42 @@ namespace osier {
 struct Turn {
   Vec3d axis{0, 0, 1};
   Vec3d center{0, 0, 0};
-  Track<double> angle;
+  Track<double> angle, speed;
   std::string where;
   static const char* kind() { return "turn"; }
-  static const char* help() { return "Rotation about a fixed axis."; }
+  static const char* help() { return "Rotation about a fixed axis, by an angle or at a speed."; }
   template <class F>
   void fields(F& f) {
     f.where(where);
     f("axis", axis, "Direction of the axis");
     f("center", center, "A point on the axis", {.unit = "m"});
-    f("angle", angle, "Angle", {.unit = "deg", .required = true});
+    f("angle", angle, "Angle", {.unit = "deg"});
+    f("speed", speed, "Angular speed, instead of `angle`; the angle is its integral over time", {.unit = "rad/s"});
+    f.exactly_one({"angle", "speed"});
   }
 };
 
-/// x -> center + R(t) (x - center) + translate(t)
+/// x -> center + R(t) (x - center) + translate(t); frames: q -> R(t) orientation(t) q
 struct Motion {
   Track<Vec3d> translate;
   std::optional<Turn> rotate;
+  Track<Quatd> orientation;
   static const char* kind() { return "motion"; }
-  static const char* help() { return "Prescribed motion of what a constraint holds: first turned, then shifted."; }
+  static const char* help() {
+    return "Prescribed motion of what a constraint holds, in all six degrees of freedom: turned on the spot by `orientation`, "
+           "then "
+           "turned by `rotate`, then shifted.";
+  }
   template <class F>
   void fields(F& f) {
     f("translate", translate, "Shift from the initial place", {.unit = "m"});
     f("rotate", rotate, "Rotation");
+    f("orientation", orientation,
+      "Rotation of held frames from their initial orientation, world axes, each on its own spot; keys are joined by the shorter "
+      "arc, so put them less than half a turn apart");
   }
-  Quatd rotation(double t) const;
+  Quatd rotation(double t) const;  ///< of frames
+  Quatd turn(double t) const;      ///< the part about a centre
   Vec3d move(const Vec3d& x, double t) const;
 };
 
@@ -49,6 +60,7 @@ struct AttachmentContext {
   State& state;
   const Names& names;
   Problems& problems;
+  bool is_static;
   std::vector<std::string>& vertex_holder;  ///< pointer of the constraint that holds a vertex, or ""
   std::vector<std::string>& frame_holder;
 };
@@ -57,8 +69,8 @@ class Attachment {
  public:
   virtual ~Attachment() = default;
   virtual void bind(AttachmentContext& context) = 0;
-  /// Writes the targets for the end of a step at time t.
-  virtual void apply(double t, Control& control) const = 0;
+  /// Writes the targets for the end of a step at time t; `state` is its start.
+  virtual void apply(double t, const State& state, Control& control) const = 0;
   /// Called once when it lets go; true when the model's topology changed.
   virtual bool let_go(Model& model) { return (void)model, false; }
 
@@ -92,7 +104,7 @@ class Pin final : public Attachment {
     common_fields(f);
   }
   void bind(AttachmentContext& context) override;
-  void apply(double t, Control& control) const override;
+  void apply(double t, const State& state, Control& control) const override;
 
  private:
   std::vector<std::pair<Index, Vec3d>> held_;
@@ -112,7 +124,7 @@ class Fix final : public Attachment {
     common_fields(f);
   }
   void bind(AttachmentContext& context) override;
-  void apply(double t, Control& control) const override;
+  void apply(double t, const State& state, Control& control) const override;
 
  private:
   std::vector<std::pair<Index, Quatd>> held_;
@@ -134,7 +146,7 @@ class Clamp final : public Attachment {
     common_fields(f);
   }
   void bind(AttachmentContext& context) override;
-  void apply(double t, Control& control) const override;
+  void apply(double t, const State& state, Control& control) const override;
   bool let_go(Model& model) override;
 
  private:
@@ -160,12 +172,51 @@ class Hinge final : public Attachment {
     common_fields(f);
   }
   void bind(AttachmentContext& context) override;
-  void apply(double t, Control& control) const override;
+  void apply(double t, const State& state, Control& control) const override;
 
  private:
   Index vertex_ = -1, segment_ = -1;
   Vec3d position_;
   Quatd frame_;
+};
+
+class Motor final : public Attachment {
+ public:
+  Selection segment;
+  std::optional<Vec3d> axis;
+  Track<double> speed, torque_speed;
+  static const char* kind() { return "motor"; }
+  static const char* help() {
+    return "Drives a segment's frame about one axis, in a bearing that lets it turn about nothing else: at a given angular "
+           "speed, "
+           "or with the torque that a motor has at the speed it runs at. Positions are free; pin a vertex to hold them. Choose "
+           "steps in "
+           "which it turns by less than a radian, and for a stiff shaft `newton` or sweeps with a `tolerance`: a few sweeps do "
+           "not "
+           "carry a torque far.";
+  }
+  template <class F>
+  void fields(F& f) {
+    f("segment", segment, "The driven segment", {.required = true});
+    f("axis", axis, "Axis of the motor, world axes; the segment's initial d3 when left out");
+    f("speed", speed, "Angular speed", {.unit = "rad/s"});
+    f("torque_speed", torque_speed,
+      "Torque [N·m] over angular speed [rad/s]: one number, or keys [speed, torque], e.g. from stall torque to no-load speed; "
+      "dynamics only",
+      {.unit = "N·m", .over = "speed"});
+    f.exactly_one({"speed", "torque_speed"});
+    f.where(where);
+    f("release", release, "Time at which it lets go; in statics, the first load step that starts then or later",
+      {.unit = "s", .min = 0});
+  }
+  void bind(AttachmentContext& context) override;
+  void apply(double t, const State& state, Control& control) const override;
+
+ private:
+  Index segment_ = -1;
+  Vec3d axis_;
+  Quatd frame_;
+  double inertia_ = 0;  ///< of the segment about the axis [kg m^2]
 };
 
 }  // namespace osier

@@ -23,6 +23,7 @@ std::span<const RegistryEntry<Attachment>> registry<Attachment>() {
       registry_entry<Attachment, Pin>("pin", "Holds vertices"),
       registry_entry<Attachment, Fix>("fix", "Holds segment frames (first order)"),
       registry_entry<Attachment, Clamp>("clamp", "Holds position and frame at a vertex (second order)"),
+      registry_entry<Attachment, Motor>("motor", "Drives a segment's frame at a speed or by a torque-speed curve"),
       registry_entry<Attachment, Hinge>("hinge", "Holds a vertex; one segment turns about an axis"),
   };
   return entries;

@@ -69,11 +69,12 @@ void Simulation::Impl::prepare_control(double t, double ramp) {
     control.frame_torque.assign(nf, {});
     control.frame_torque_material.assign(nf, {});
   }
-  control.has_torque = false;
+  if (control.has_rotary_damping || control.frame_damping.size() != nf) control.frame_damping.assign(nf, 0);
+  control.has_torque = control.has_rotary_damping = false;
   const LoadContext context{model, state, t, ramp};
   for (const auto& f : setup->spec.forces) f->apply(context, control);
   for (std::size_t i = 0; i < let_go.size(); ++i)
-    if (!let_go[i]) setup->spec.constraints[i]->apply(t, control);
+    if (!let_go[i]) setup->spec.constraints[i]->apply(t, state, control);
 }
 
 /// Constraints whose time has come by the start of the step at hand.
@@ -164,6 +165,8 @@ void Simulation::Impl::locate_instability(double stable, double unstable) {
     }
   }
   state.time = stable;
+  state.step_index += 1;
+  report.not_converged = report.non_finite = false;
   finished = true;
 }
 
@@ -186,6 +189,11 @@ StepReport Simulation::Impl::static_step() {
       if (lost) throw_non_finite(report);
       state = last_good;
       piece *= 0.5;
+      if (piece < least && statics->stop_at_instability) {  // a limit point: beyond it there is nothing to converge to
+        locate_instability(done, t);
+        report.iterations += total.iterations;
+        return report;
+      }
       if (piece < least)
         throw RunError(fmt::format(
             "the static solve did not converge at load {:.4g} of {:.4g} s pseudo-time: residual {:.3g} N, {:.3g} of "
@@ -198,7 +206,6 @@ StepReport Simulation::Impl::static_step() {
     if (statics->stop_at_instability && report.unstable_modes > 0) {
       locate_instability(done, t);
       report.iterations += total.iterations;
-      state.step_index += 1;
       return report;
     }
     done = t;

@@ -5,8 +5,9 @@
 //   With k = j_a/h^2 and y = the axis after a free turn, the sum over the axes is 1/2 delta.(J delta)/h^2 for a turn delta away
 //   from the free one: implicit Euler. The free turn follows angular momentum, so a steady spin loses nothing.
 //
-//   A motor's torque-speed line. On a hinged frame the torque -c omega_new is the gradient of c/(2 h) angle^2; two directions
-//   across the axis with k = c/(2 h), y where they were, make k (2 - 2 cos(angle)).
+//   A motor's torque-speed line. On a hinged frame the torque -c (omega_new - omega_old) is minus the gradient of
+//   c/(2 h) angle^2, the angle away from a turn at the old speed; two directions across the axis with k = c/(2 h), y after that
+//   turn, make k (2 - 2 cos(angle)).
 //
 // The formulas are those of energies/stretch_shear.hpp with p = y and d = R a.
 #pragma once
@@ -21,15 +22,20 @@ namespace osier {
 
 struct DirectionTerm {
   Index frame;
-  double k;  ///< [N m]
-  Vec3d y;   ///< world
-  Vec3d a;   ///< material
+  double k;     ///< [N m]
+  Vec3d y;      ///< world
+  Vec3d a;      ///< material
+  double pull;  ///< k |y - R a| at the start of the step: what keeping up the old speed takes, a scale for residuals [N m]
 };
 
 /// In order of frames. Nothing for statics (h = 0).
 void direction_terms(const Model& model, const Control& control, const State& start, double h, std::vector<DirectionTerm>& out);
 
-/// Angular velocities at the end of a step, from the turn since its start. Does nothing without rotational inertia.
-void update_frame_velocity(const Model& model, const std::vector<Quatd>& start, double h, State& state);
+/// Where inertia alone takes a free or hinged frame: a step's first guess, as x + h v is of positions. From the old frames a few
+/// sweeps could not get a stiff shaft to turn on, and it would stop. Frames without inertia stay.
+Quatd guessed_frame(const Model& model, const Control& control, const State& start, double h, Index frame);
+
+/// Angular velocities at the end of a step, from the turn since its start, of frames with rotational inertia or a motor.
+void update_frame_velocity(const Model& model, const Control& control, const std::vector<Quatd>& start, double h, State& state);
 
 }  // namespace osier

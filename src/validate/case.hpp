@@ -104,10 +104,38 @@ struct ResolutionSpec {
   }
 };
 
+/// A picture of the rod beside the curve it should lie on.
+struct ShapeSpec {
+  std::string rod, axes = "xy", figure;
+  std::optional<int> resolution;
+  Formula x, y, z, to;
+  std::vector<Vec3d> points;
+  static const char* kind() { return "case_shape"; }
+  static const char* help() { return "A rod at the end of a run and the curve it should lie on, for the report."; }
+  template <class F>
+  void fields(F& f) {
+    f("rod", rod, "Which rod; the first when left out");
+    f("axes", axes, "Two of x, y, z: to the right and up");
+    f("figure", figure, "Runs with the same word share a figure");
+    f("resolution", resolution, "Which resolution is drawn");
+    f("x", x, "Curve: expression of the parameters and of s, which runs from 0 to `to`; 0 when left out");
+    f("y", y, "Likewise");
+    f("z", z, "Likewise");
+    f("to", to, "Last value of s; 1 when left out");
+    f("points", points, "The curve as points instead");
+    const std::string all = "xyz";
+    if (axes.size() != 2 || axes[0] == axes[1] || all.find(axes[0]) == std::string::npos ||
+        all.find(axes[1]) == std::string::npos)
+      f.problem("`axes` is not two of x, y, z", R"(write "xy")");
+    if (f.has("points") && (f.has("x") || f.has("y") || f.has("z")))
+      f.problem("the curve is given both by points and by expressions", "keep one of them");
+  }
+};
+
 struct RunSpec {
   std::string name, needs;
   std::map<std::string, Formula> parameters;
-  RawJson scene, instruments, experiment;
+  RawJson scene, instruments, experiment, shape;
   std::vector<int> resolutions;
   std::vector<ExpectSpec> expect;
   std::string where;
@@ -122,6 +150,7 @@ struct RunSpec {
     f("scene", scene, "JSON merge patch on the case's scene");
     f("instruments", instruments, "Instead of the case's");
     f("experiment", experiment, "Instead of the case's");
+    f("shape", shape, "JSON merge patch on the case's shape");
     f("resolutions", resolutions, "Some of the case's resolutions, where not all make sense", {.min = 1});
     f("expect", expect, "Expectations besides those of the case");
   }
@@ -131,7 +160,7 @@ struct CaseSpec {
   std::string name, title, group, source, note, needs;
   std::map<std::string, Formula> parameters;
   std::optional<ResolutionSpec> resolution;
-  RawJson scene, instruments, experiment;
+  RawJson scene, instruments, experiment, shape;
   bool sweeps = true, fast = false;
   std::vector<ExpectSpec> expect;
   std::vector<RunSpec> runs;
@@ -151,6 +180,7 @@ struct CaseSpec {
     f("scene", scene, "The scene; any text `=...` is an expression, `{...}` in other texts a whole number");
     f("instruments", instruments, "What looks on during the run, besides the scene's probes");
     f("experiment", experiment, "What is done with the scene, if not simply run to its end");
+    f("shape", shape, "Curve that the rod should lie on, for the report's pictures");
     f("fast", fast, "Whether `--fast` runs it, for a case without resolutions");
     f("sweeps", sweeps, "Whether the run with four sweeps per step means anything here");
     f("expect", expect, "Expectations of every run");

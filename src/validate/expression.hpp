@@ -19,8 +19,8 @@ struct ExpressionError : std::runtime_error {
   std::string remedy;
 };
 
-/// Besides + - * / ^ and comparisons: sin cos tan asin acos atan atan2 sinh cosh tanh exp ln log10 sqrt abs min max round floor,
-/// norm(x, y, z) of any number of components, elliptic_k(k) (complete, modulus k), and the constant pi.
+/// Besides + - * / ^ and comparisons: sin cos tan asin acos atan atan2 sinh cosh tanh asinh acosh atanh exp ln log10 sqrt
+/// abs min max round floor, norm(x, y, z) of any number of components, elliptic_k(k) (complete, modulus k), and the constant pi.
 double evaluate(const std::string& text, const Values& values);
 
 /// Names that occur in an expression, known or not.

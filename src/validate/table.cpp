@@ -42,6 +42,29 @@ std::vector<std::string> row_cells(const ValidationRow& r) {
           verdict_word(r.verdict)};
 }
 
+std::vector<std::string> report_heads(const std::string& resolution_name) {
+  std::vector<std::string> heads = column_heads(resolution_name);
+  heads.insert(heads.end() - 1, {"iterations", "residual"});
+  return heads;
+}
+
+std::vector<std::string> report_cells(const ValidationRow& r) {
+  std::vector<std::string> cells = row_cells(r);
+  cells.insert(cells.end() - 1, {r.iterations > 0 ? std::to_string(r.iterations) : "-", error_text(r.residual)});
+  return cells;
+}
+
+std::vector<const ValidationCase*> by_group(const Validation& v) {
+  std::vector<std::string> groups;
+  for (const ValidationCase& c : v.cases)
+    if (std::find(groups.begin(), groups.end(), c.group) == groups.end()) groups.push_back(c.group);
+  std::vector<const ValidationCase*> out;
+  for (const std::string& g : groups)
+    for (const ValidationCase& c : v.cases)
+      if (c.group == g) out.push_back(&c);
+  return out;
+}
+
 std::string summary_text(const Validation& v) {
   std::string text = fmt::format("{} passed, {} failed", v.count(Verdict::passed), v.count(Verdict::failed));
   if (const int n = v.count(Verdict::shown)) text += fmt::format(", {} shown without a requirement", n);

@@ -19,6 +19,13 @@ inline std::vector<std::string> column_heads(const std::string& resolution_name)
 }
 std::vector<std::string> row_cells(const ValidationRow& row);
 
+/// The same with iterations and residual, for the report.
+std::vector<std::string> report_heads(const std::string& resolution_name);
+std::vector<std::string> report_cells(const ValidationRow& row);
+
+/// Cases of one group together, groups in the order in which they first occur.
+std::vector<const ValidationCase*> by_group(const Validation& result);
+
 /// "41 passed, 2 failed, ..."
 std::string summary_text(const Validation& result);
 

@@ -7,6 +7,7 @@
 #include "scene/setup.hpp"
 #include "sim/probes.hpp"
 #include "validate/relax.hpp"
+#include "validate/shape.hpp"
 
 namespace osier::validate {
 
@@ -76,7 +77,7 @@ long step_count(const Setup& setup) {
 }
 
 void run_to_end(const Json& json, const Json& instrument_list, const std::string& where, const std::filesystem::path& folder,
-                Outcome& out) {
+                Outcome& out, const Trial* trial) {
   const Scene scene = Scene::parse(json.dump(), "case", folder);
   out.solver = scene.setup().spec.solver->name();
   Problems problems;
@@ -85,15 +86,21 @@ void run_to_end(const Json& json, const Json& instrument_list, const std::string
   Simulation simulation(scene);
   for (const auto& i : instruments) i->start(simulation);
   const long steps = step_count(scene.setup());
-  out.steps += steps;
-  for (long k = 0; k < steps; ++k) {
-    const StepReport report = simulation.step(k + 1 == steps);
+  const bool relaxing = trial && is_static(trial->scene) && !is_static(json);
+  RestWatch watch(relaxing ? trial->scene["analysis"].value("duration", 1.0) : 0);
+  bool last = false, rest = false;
+  for (long k = 0; !last && !simulation.finished(); ++k, ++out.steps) {
+    last = rest || k + 1 == steps;
+    const StepReport report = simulation.step(last);
+    rest = relaxing && watch.at_rest(simulation.state());
     out.iterations += report.iterations;
     out.steps_not_converged += report.not_converged ? 1 : 0;
     if (report.residual_relative >= 0) out.residual = std::max(out.residual.value_or(0), report.residual_relative);
     for (const auto& i : instruments) i->step(simulation);
   }
+  if (stops_at_instability(json) && !simulation.finished()) throw RunError("it is still stable under the full load");
   measure(simulation, scene.setup(), instruments, out.values);
+  if (trial && trial->shape) out.rod = rod_of(*trial->shape, scene, simulation.state());
 }
 
 Trial make_trial(const CaseSpec& spec, const RunSpec& run, std::optional<int> resolution, Problems& problems) {
@@ -103,7 +110,8 @@ Trial make_trial(const CaseSpec& spec, const RunSpec& run, std::optional<int> re
           .parameters = parameters_of(spec, run, resolution, problems),
           .scene = {},
           .instruments = {},
-          .experiment = {}};
+          .experiment = {},
+          .shape = {}};
   Json scene = spec.scene.value;
   if (!run.scene.value.is_null()) scene.merge_patch(run.scene.value);
   t.scene = fill(scene, t.parameters, in_file(spec, "/scene"), problems);
@@ -113,6 +121,7 @@ Trial make_trial(const CaseSpec& spec, const RunSpec& run, std::optional<int> re
   };
   t.instruments = own_or_common(run.instruments, spec.instruments);
   t.experiment = own_or_common(run.experiment, spec.experiment);
+  t.shape = shape_of(t, problems);
   return t;
 }
 
@@ -129,6 +138,10 @@ void check_trial(const Trial& trial, Problems& problems) {
       for (const auto& i : read_instruments(trial.instruments, in_file(*trial.spec, "/instruments"), scene, problems))
         for (const std::string& name : i->columns()) values[i->name + "." + name] = 1;
     }
+    if (trial.shape) {
+      find_rod(scene, trial.shape->rod, in_file(*trial.spec, "/shape/rod"), problems);
+      curve_of(*trial.shape, trial.parameters, problems);
+    }
   } catch (const InputError& e) {
     for (const Problem& p : e.problems()) problems.add(in_file(*trial.spec, "/scene" + p.where), p.what, p.remedy);
     return;
@@ -144,9 +157,11 @@ void check_trial(const Trial& trial, Problems& problems) {
 }
 
 bool has_four_sweeps(const Trial& trial) {
+  const bool too_long = is_static(trial.scene) && trial.resolution.value_or(0) > kRelaxedResolution;
   Problems ignored;
   const std::unique_ptr<Experiment> experiment = read_experiment(trial, ignored);
-  return trial.spec->sweeps && (trial.experiment.is_null() || (experiment && experiment->runs_the_scene()));
+  const bool a_run = trial.experiment.is_null() || (experiment && experiment->runs_the_scene());
+  return trial.spec->sweeps && a_run && !stops_at_instability(trial.scene) && !too_long;
 }
 
 Outcome run_trial(const Trial& trial, Mode mode, const std::string& solver) {
@@ -164,7 +179,7 @@ Outcome run_trial(const Trial& trial, Mode mode, const std::string& solver) {
       problems.throw_if_any();
       put(out.values, "", experiment->columns(), experiment->examine(scene, trial.spec->file.parent_path()));
     } else {
-      run_to_end(scene, trial.instruments, in_file(*trial.spec, "/instruments"), trial.spec->file.parent_path(), out);
+      run_to_end(scene, trial.instruments, in_file(*trial.spec, "/instruments"), trial.spec->file.parent_path(), out, &trial);
     }
   } catch (const InputError& e) {
     out.error = first_line(e);

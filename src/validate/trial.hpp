@@ -16,6 +16,7 @@ struct Trial {
   std::optional<int> resolution;
   Values parameters;  ///< the resolution included
   Json scene, instruments, experiment;
+  std::optional<ShapeSpec> shape;  ///< when this resolution is drawn
 };
 
 Trial make_trial(const CaseSpec& spec, const RunSpec& run, std::optional<int> resolution, Problems& problems);
@@ -32,16 +33,18 @@ struct Outcome {
   std::optional<double> residual;  ///< largest relative one
   long steps = 0, steps_not_converged = 0;
   double seconds = 0;
-  std::string error;  ///< why there are no values, or empty
+  std::vector<Vec3d> rod;  ///< its vertices at the end, when the trial is drawn
+  std::string error;       ///< why there are no values, or empty
 };
 
 /// Steps of a run. A frame may end after the duration; a case means what it says.
 long step_count(const Setup& setup);
 
 /// Runs a scene to its end with instruments looking on, and adds what was measured to `out`. `where` is the instruments' place in
-/// their file. Throws what goes wrong.
+/// their file. `trial`, when given, says whether the scene stands in for a static one (then it ends at rest) and which rod is
+/// drawn. Throws what goes wrong.
 void run_to_end(const Json& scene, const Json& instruments, const std::string& where, const std::filesystem::path& folder,
-                Outcome& out);
+                Outcome& out, const Trial* trial = nullptr);
 
 enum class Mode : std::uint8_t { normal, four_sweeps };
 

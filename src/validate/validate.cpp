@@ -13,6 +13,7 @@
 #include "solvers/solver.hpp"
 #include "validate/judge.hpp"
 #include "validate/relax.hpp"
+#include "validate/shape.hpp"
 #include "validate/trial.hpp"
 
 namespace osier {
@@ -47,7 +48,7 @@ std::vector<Pair> make_pairs(const std::vector<CaseSpec>& cases, const ValidateO
       for (const std::optional<int> n : c.resolutions(r, options.fast)) {
         Pair p;
         p.trial = make_trial(c, r, n, problems);
-        if (first && problems.size() == before) check_trial(p.trial, problems);
+        if ((first || p.trial.shape) && problems.size() == before) check_trial(p.trial, problems);
         p.sweeps = options.sweeps && has_four_sweeps(p.trial);
         pairs.push_back(std::move(p));
         first = false;
@@ -125,7 +126,8 @@ ValidationCase describe(const CaseSpec& c) {
           .note = c.note,
           .needs = c.needs,
           .resolution_name = c.resolution ? c.resolution->name : "",
-          .rows = {}};
+          .rows = {},
+          .figures = {}};
 }
 
 ValidationRow waiting_row(const CaseSpec& c, const RunSpec& r, const ExpectSpec& e) {
@@ -163,6 +165,8 @@ ValidationCase judge_case(const CaseSpec& c, const std::vector<Pair>& pairs) {
       }
       judge(*e, std::span(out.rows).subspan(begin));
     }
+  for (const Pair& p : pairs)
+    if (p.trial.spec == &c) add_to_figures(p.trial, p.normal, out.figures);
   return out;
 }
 

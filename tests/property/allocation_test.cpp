@@ -95,6 +95,18 @@ TEST(Allocations, NoneInAStepOnOneThread) {
       }
 }
 
+TEST(Allocations, NoneInAStepOfAnisotropicRodsWithInertia) {
+  StepProblem p = long_chain();
+  Random random(3);
+  make_anisotropic(p, 10, random);
+  make_inertial(p, random);
+  for (Order order : {Order::gauss_seidel, Order::red_black, Order::jacobi}) {
+    stable_cosserat::Settings s;
+    s.order = order;
+    EXPECT_EQ(allocations_of_steps(p, s, 1, 20), 0) << Choices<Order>::names[static_cast<std::size_t>(order)];
+  }
+}
+
 TEST(Allocations, NoneInAStepOnTwoThreads) {
   const StepProblem p = long_chain();
   for (Order order : {Order::gauss_seidel, Order::red_black, Order::jacobi})

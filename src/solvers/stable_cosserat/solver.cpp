@@ -57,6 +57,7 @@ class StableCosserat final : public Solver {
   };
   Residual residual(const Model& m, const Control& c) const;
   Residual residual_general(const Model& m, const Control& c) const;
+  double moment_scale(const Model& m, const Control& c) const;
   void store(const Model& m, State& state, double h, StepReport& report) const;
 
   Settings settings_;
@@ -121,6 +122,7 @@ void StableCosserat<T>::load(const Model& m, const Control& c, const State& stat
   executor_.for_each(w_.q.size(), [&](std::size_t f) {
     w_.q[f] = cast<T>(state.frame_rotation[f]);
     if (c.frame_control[f] == FrameControl::fixed) w_.q[f] = cast<T>(c.frame_target[f]);
+    else if (inertia_) w_.q[f] = cast<T>(guessed_frame(m, c, state, h, static_cast<Index>(f)));
     if (c.has_torque) {
       w_.torque[f] = cast<T>(c.frame_torque[f]);
       w_.torque_material[f] = cast<T>(c.frame_torque_material[f]);
@@ -413,9 +415,29 @@ void StableCosserat<T>::sweep_general(const Model& m, const Control& c) {
   }
 }
 
+/// Largest elastic moment or torque, over length: a twisted rod at rest has no other force that a residual could be small
+/// against.
+template <class T>
+double StableCosserat<T>::moment_scale(const Model& m, const Control& c) const {
+  double scale = 0;
+  for (Index j = 0; j < m.joint_count(); ++j) {
+    if (!m.joint_alive[j]) continue;
+    const auto [a, b] = m.joint_frames[j];
+    const Quat<T> K = bend_twist::stiffness4(cast<T>(m.joint_stiffness[j])), r = conj(w_.q[a]) * w_.q[b];
+    const Vec3<T> g = bend_twist::gradient_material(K, r, bend_twist::difference(K, r, cast<T>(m.joint_rest_rotation[j])));
+    scale = std::max(scale, static_cast<double>(norm(g)) / m.joint_length[j]);
+  }
+  if (c.has_torque)
+    for (Index s = 0; s < m.segment_count(); ++s)
+      scale = std::max(scale, static_cast<double>(w_.segment[s].inverse_length * norm(w_.torque[s])));
+  return scale;
+}
+
 template <class T>
 typename StableCosserat<T>::Residual StableCosserat<T>::residual_general(const Model& m, const Control& c) const {
   Residual r;
+  r.scale = moment_scale(m, c);
+  for (const DirectionTerm& t : directions_) r.scale = std::max(r.scale, t.pull / m.segment_rest_length[t.frame]);
   Mat3<T> hessian;
   for (Index v = 0; v < m.vertex_count(); ++v) {
     if (!m.vertex_alive[v] || c.vertex_fixed[v]) continue;
@@ -444,6 +466,7 @@ typename StableCosserat<T>::Residual StableCosserat<T>::residual_general(const M
 template <class T>
 typename StableCosserat<T>::Residual StableCosserat<T>::residual(const Model& m, const Control& c) const {
   Residual r;
+  r.scale = moment_scale(m, c);
   for (Index v = 0; v < m.vertex_count(); ++v) {
     if (!m.vertex_alive[v] || c.vertex_fixed[v]) continue;
     const T hessian = T(1) / w_.vertex[v].inverse_hessian;
@@ -502,7 +525,7 @@ StepReport StableCosserat<T>::step(const Model& m, const Control& c, State& stat
   load(m, c, state, h);  // VSCR section 8: strains of x_t, q_t
   general_ = anisotropic_ || inertia_ || c.has_rotary_damping;
   if (general_) load_general(m, c, state, h);
-  if (inertia_) frames_start_ = state.frame_rotation;
+  if (inertia_ || c.has_rotary_damping) frames_start_ = state.frame_rotation;
   initial_guess(m, c, state, h);  // x <- x_t + h v_t + h^2 a~
   const int limit = settings_.tolerance ? settings_.max_iterations : settings_.iteration_count;
   constexpr int kCheckEvery = 8;                             // a check costs about one sweep
@@ -519,7 +542,7 @@ StepReport StableCosserat<T>::step(const Model& m, const Control& c, State& stat
     if (!report.not_converged) break;
   }
   store(m, state, h, report);  // v <- (x - x_t)/h
-  if (inertia_) update_frame_velocity(m, frames_start_, h, state);
+  if (inertia_ || c.has_rotary_damping) update_frame_velocity(m, c, frames_start_, h, state);
   return report;
 }
 
@@ -530,12 +553,25 @@ std::unique_ptr<Solver> Settings::make(const Model& model) const {
   return std::make_unique<StableCosserat<double>>(*this, model);
 }
 
+void Settings::check(const Model& m, bool driven, Problems& problems) const {
+  if (lambda != Lambda::secular && (!m.is_isotropic() || m.has_inertia() || driven))
+    problems.add(
+        "/solver/lambda",
+        "is the paper's closed form, for one stiffness per stretch/shear and bend/twist and frames without inertia or motor",
+        "use `secular`, or the isotropic law");
+}
+
 std::size_t Settings::bytes(const Model& m) const {
   const auto estimate = [&]<class T>(T) {
     const std::size_t v = sizeof(VertexData<T>) + sizeof(Vec3<T>) + 2 * sizeof(VertexSide<T>);
     const std::size_t s = sizeof(SegmentData<T>) + sizeof(Vec3<T>) + sizeof(T) + sizeof(Quat<T>) + 2 * sizeof(Vec3<T>);
     const std::size_t j = 2 * (sizeof(JointSide<T>) + (m.has_damping() ? sizeof(JointTerms<T>) : 0));
-    return v * static_cast<std::size_t>(m.vertex_count()) + s * static_cast<std::size_t>(m.segment_count()) +
+    const bool general = !m.is_isotropic() || m.has_inertia();
+    const std::size_t gs = general ? sizeof(GeneralSegment<T>) + sizeof(Index) : 0, gj = general ? sizeof(GeneralJoint<T>) : 0;
+    const std::size_t gd = m.has_inertia() ? 2 * (sizeof(GeneralDirection<T>) + sizeof(DirectionTerm)) + sizeof(Quatd) : 0;
+    return (general ? sizeof(T) : 0) * static_cast<std::size_t>(m.vertex_count()) +
+           (gs + gd) * static_cast<std::size_t>(m.segment_count()) + gj * static_cast<std::size_t>(m.joint_count()) +
+           v * static_cast<std::size_t>(m.vertex_count()) + s * static_cast<std::size_t>(m.segment_count()) +
            j * static_cast<std::size_t>(m.joint_count());
   };
   return number == Precision::single_precision ? estimate(float{}) : estimate(double{});

@@ -67,6 +67,7 @@ class Settings : public SolverSettings {
   Precision precision() const override { return number; }
   int threads() const override { return thread_count; }
   int iterations() const override { return tolerance ? 0 : iteration_count; }
+  void check(const Model& model, bool driven, Problems& problems) const override;
   std::size_t bytes(const Model& model) const override;
 };
 
