@@ -47,7 +47,7 @@ class Mover {
  private:
   void check(const Json& j, const std::string& key) const {
     const std::string kind = j.contains("type") && j["type"].is_string() ? j["type"].get<std::string>() : key;
-    if (kind == "structures" || kind == "polyline" || kind == "coil")
+    if (key == "structures" || kind == "polyline" || kind == "coil")
       throw RunError(fmt::format("a scene with `{}` cannot be turned", kind));
     const auto needs = kWrittenOut.find(kind);
     if (needs == kWrittenOut.end()) return;
