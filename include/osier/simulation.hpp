@@ -52,7 +52,7 @@ class Simulation {
   Diagnostics diagnostics() const;
   const StepReport& last_report() const;
   const Control& control() const;  ///< loads and targets of the last step
-  Frame frame(int index) const;  ///< valid until the next step or the next call
+  Frame frame(int index) const;    ///< valid until the next step or the next call
 
  private:
   struct Impl;

@@ -50,7 +50,9 @@ struct ValidationFigure {
 };
 
 struct ValidationCase {
-  std::string name, title, group, source, note;
+  std::string name;
+  std::string part_of;  ///< case of the catalogue that it is a part of, or empty
+  std::string title, group, source, note;
   std::string needs;            ///< what is missing, or empty
   std::string resolution_name;  ///< "N", or empty
   std::vector<ValidationRow> rows;

@@ -168,15 +168,21 @@ std::vector<CaseSpec> read_cases(const fs::path& folder, const std::vector<std::
   std::vector<fs::path> files = case_files(folder);
   std::vector<std::string> known;
   for (const fs::path& f : files) known.push_back(f.stem().string());
+  // "V26" stands for all its parts, V26a to V26j.
+  const auto stands_for = [](const std::string& name, const std::string& stem) {
+    return stem == name || (stem.size() == name.size() + 1 && stem.starts_with(name) && stem.back() >= 'a' && stem.back() <= 'z');
+  };
   for (const std::string& name : names) {
-    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
+    if (std::any_of(known.begin(), known.end(), [&](const std::string& stem) { return stands_for(name, stem); })) continue;
     const std::string guess = closest(name, known);
     problems.add(name, "is not a case",
                  guess.empty() ? "use some of " + join(known, " ") : fmt::format("did you mean `{}`? `--list` shows all", guess));
   }
   std::vector<CaseSpec> cases;
   for (const fs::path& f : files)
-    if (names.empty() || std::find(names.begin(), names.end(), f.stem().string()) != names.end()) read_case(f, cases, problems);
+    if (names.empty() ||
+        std::any_of(names.begin(), names.end(), [&](const std::string& name) { return stands_for(name, f.stem().string()); }))
+      read_case(f, cases, problems);
   return cases;
 }
 

@@ -157,7 +157,7 @@ struct RunSpec {
 };
 
 struct CaseSpec {
-  std::string name, title, group, source, note, needs;
+  std::string name, part_of, title, group, source, note, needs;
   std::map<std::string, Formula> parameters;
   std::optional<ResolutionSpec> resolution;
   RawJson scene, instruments, experiment, shape;
@@ -170,6 +170,7 @@ struct CaseSpec {
   template <class F>
   void fields(F& f) {
     f("case", name, "Name, as on the command line", {.required = true});
+    f("part_of", part_of, "The case of the catalogue that this is a part of; `case` in JSON");
     f("title", title, "What it is about", {.required = true});
     f("group", group, "Heading in tables and reports", {.required = true});
     f("source", source, "Where the reference comes from", {.required = true});

@@ -136,7 +136,8 @@ std::string validation_json(const Validation& v) {
   nlohmann::ordered_json rows = nlohmann::ordered_json::array();
   for (const ValidationCase& c : v.cases)
     for (const ValidationRow& r : c.rows) {
-      nlohmann::ordered_json row{{"case", c.name}, {"run", r.run}, {"quantity", r.quantity}};
+      nlohmann::ordered_json row{
+          {"case", c.part_of.empty() ? c.name : c.part_of}, {"part", c.name}, {"run", r.run}, {"quantity", r.quantity}};
       if (r.resolution) row["resolution"] = *r.resolution;
       else row["resolution"] = nullptr;
       row["reference"] = number(r.reference);

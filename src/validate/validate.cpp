@@ -120,6 +120,7 @@ void fill_row(const ExpectSpec& expect, const Pair& p, ValidationRow& row) {
 
 ValidationCase describe(const CaseSpec& c) {
   return {.name = c.name,
+          .part_of = c.part_of,
           .title = c.title,
           .group = c.group,
           .source = c.source,

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "validate/judge.hpp"
+#include "validate/relax.hpp"
 
 namespace osier::validate {
 namespace {
@@ -91,6 +92,26 @@ TEST(Judge, WithoutARequirementANumberIsOnlyShown) {
   r[0].error = 0.5;
   judge(e, r);
   EXPECT_EQ(r[0].verdict, Verdict::shown);
+}
+
+TEST(RestWatch, WaitsUntilNothingMovesOrTurnsForHalfASecond) {
+  State state;
+  state.vertex_position = {{0, 0, 0}, {2, 0, 0}};
+  state.frame_rotation = {{0, 0, 0, 1}};
+  RestWatch watch(1);
+  const auto at = [&](double time) {
+    state.time = time;
+    return watch.at_rest(state);
+  };
+  EXPECT_FALSE(at(0.5));  // keyframes are still at work
+  EXPECT_FALSE(at(1.0));
+  EXPECT_FALSE(at(1.2));
+  state.vertex_position[1].y = 1e-6;
+  EXPECT_FALSE(at(1.6));
+  state.frame_rotation[0] = normalized(Quatd{1e-6, 0, 0, 1});
+  EXPECT_FALSE(at(2.2));
+  state.vertex_position[1].y += 1e-7;  // below 1e-7 of the size
+  EXPECT_TRUE(at(2.8));
 }
 
 }  // namespace

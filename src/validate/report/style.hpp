@@ -20,7 +20,7 @@ p { margin: .3rem 0 .8rem; max-width: 78ch; }
 a { color: inherit; }
 .soft { color: var(--soft); font-size: .9rem; }
 .tiles { display: grid; grid-template-columns: repeat(auto-fit, minmax(8.5rem, 1fr)); gap: .7rem; margin: 1rem 0; padding: 0; list-style: none; }
-.tiles li { background: var(--panel); border: 1px solid var(--rule); border-radius: .5rem; padding: .5rem .9rem; }
+.tiles li { background: var(--panel); border: 1px solid var(--rule); border-radius: .5rem; padding: .5rem .9rem; overflow-wrap: anywhere; }
 .tiles b { display: block; font-size: 1.5rem; line-height: 1.2; }
 .pass { color: var(--good); } .fail { color: var(--bad); } .needs { color: var(--wait); }
 .chip { font-size: .8rem; font-weight: 600; border-radius: 1rem; padding: .1rem .6rem; margin-left: .5rem; white-space: nowrap; }
@@ -30,7 +30,7 @@ table { border-collapse: collapse; font-size: .85rem; width: 100%; font-variant-
 th, td { padding: .22rem .6rem; text-align: right; white-space: nowrap; }
 th { color: var(--soft); font-weight: 600; border-bottom: 1px solid var(--rule); }
 th:first-child, td:first-child { text-align: left; }
-.overview th { white-space: normal; } td.wrap { white-space: normal; min-width: 7rem; text-align: left; }
+.overview th, .overview td { white-space: normal; } td.wrap { white-space: normal; min-width: 7rem; text-align: left; }
 @media (max-width: 32rem) { .overview th, .overview td { padding: .22rem .35rem; } }
 tr.first td { border-top: 1px solid var(--rule); }
 tr:nth-child(1).first td { border-top: 0; }
