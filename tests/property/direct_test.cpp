@@ -32,5 +32,61 @@ TEST(DirectStep, ArrivesWhereNewtonDoesOnRandomGraphs) {
   }
 }
 
+/// Cantilever of the method notes: E = 1e7 or 1e9, r = 1 cm, L = 1 m, swinging from horizontal.
+StepProblem cantilever(int n, double young, double h) {
+  StepProblem p;
+  std::vector<Index> path;
+  for (int i = 0; i <= n; ++i) path.push_back(p.graph.add_vertex({static_cast<double>(i) / n, 0, 0}));
+  const double area = std::numbers::pi * 1e-4;
+  p.graph.add_chain("rod", path,
+                    {.stretch_shear = young * area, .bend_twist = young * area * 1e-4 / 4, .line_density = 1000 * area});
+  p.model = compile_graph(p.graph);
+  p.state = initial_state(p.graph, p.model);
+  p.state.frame_rotation.push_back(add_clamp(p.model, p.graph, p.state, 0).rotation);
+  p.state.frame_velocity.resize(p.state.frame_rotation.size());
+  update_topology(p.model);
+  p.control = still_control(p.model, p.state);
+  p.control.vertex_fixed[0] = 1;
+  for (Index v = 0; v <= n; ++v) p.control.vertex_force[v] = {0, -9.81 * p.model.vertex_mass[v], 0};
+  p.h = h;
+  return p;
+}
+
+TEST(DirectStep, ConvergesInOneOrTwoIterationsWhereSweepsNeedThousands) {
+  for (const auto& [n, young, h] : {std::tuple{20, 1e7, 1e-3},
+                                    {100, 1e7, 1e-3},
+                                    {100, 1e9, 1e-3},
+                                    {1000, 1e9, 1e-3},
+                                    {100, 1e7, 1.0 / 30},
+                                    {100, 1e9, 1.0 / 30},
+                                    {1000, 1e9, 1.0 / 30}}) {
+    StepProblem p = cantilever(n, young, h);
+    direct::DirectStepper direct;
+    direct.rebind(p.model);
+    int most = 0;
+    for (int i = 0; i < 20; ++i) {  // in motion
+      StepReport r = direct.step(p.model, p.control, p.state, p.h, {.tolerance = 1e-3, .max_iterations = 50});
+      most = std::max(most, r.iterations);
+    }
+    const State start = p.state;
+    State exact = start;
+    direct.step(p.model, p.control, exact, p.h, {.iterations = 30});
+    printf("n %d E %g h %g most %d:", n, young, h, most);
+    for (int its = 1; its <= 5; ++its) {
+      State s = start;
+      direct::DirectStepper fresh;
+      fresh.rebind(p.model);
+      fresh.step(p.model, p.control, s, p.h, {.iterations = its});
+      double error = 0, motion = 0;
+      for (Index v = 0; v <= n; ++v) {
+        error = std::max(error, norm(s.vertex_position[v] - exact.vertex_position[v]));
+        motion = std::max(motion, norm(start.vertex_position[v] + p.h * start.vertex_velocity[v] - exact.vertex_position[v]));
+      }
+      printf(" %.1e", error / motion);
+    }
+    printf("\n");
+  }
+}
+
 }  // namespace
 }  // namespace osier::test

@@ -45,6 +45,8 @@ struct DirectStepper::Impl {
   void assemble(const Model& m, const Control& c, const State& state);
   void close_loops(const Model& m);
   void read_corrections(const Model& m);
+  /// A share of the corrections, from u, q into u_trial, q_trial.
+  void move(const Model& m, double share);
   Vec3d edge(const Model& m, const State& state, const std::vector<Vec3d>& at, Index s) const {
     const auto [a, b] = m.segment_vertices[s];
     return (1 / m.segment_rest_length[s]) * ((state.vertex_position[b] - state.vertex_position[a]) + (at[b] - at[a]));
@@ -195,6 +197,18 @@ void DirectStepper::Impl::read_corrections(const Model& m) {
   }
 }
 
+void DirectStepper::Impl::move(const Model& m, double share) {
+  // Turns beyond a radian are where a quadratic model means nothing.
+  double longest = 1;
+  for (Index f = 0; f < m.segment_count(); ++f) longest = std::max(longest, norm(correction_w[f]));
+  share /= longest;
+  u_trial = u;
+  q_trial = q;
+  for (Index v = 0; v < m.vertex_count(); ++v) u_trial[v] += share * correction_x[v];
+  for (Index f = 0; f < m.segment_count(); ++f)
+    if (norm2(correction_w[f]) > 0) q_trial[f] = normalized(rotation_exp(share * correction_w[f]) * q[f]);
+}
+
 /// Constraints J z + e = C lambda on top of the tree, A z = f - J^T lambda: with A^-1 from the recursion, one column of J^T at a
 /// time, the multipliers solve the dense (J A^-1 J^T + C) lambda = J z_tree + e.
 void DirectStepper::Impl::close_loops(const Model& m) {
@@ -294,6 +308,8 @@ StepReport DirectStepper::step(const Model& m, const Control& c, State& state, d
   s.begin(m, c, state);
   StepReport report;
   const int limit = options.iterations > 0 ? options.iterations : options.max_iterations;
+  s.potential.set_torque_point(s.q);
+  EnergyTerms before = s.potential.value(s.u, s.q);
   for (report.iterations = 0; report.iterations < limit;) {
     s.assemble(m, c, state);
     s.factor.factor(s.links, s.roots);
@@ -302,21 +318,32 @@ StepReport DirectStepper::step(const Model& m, const Control& c, State& state, d
     s.read_corrections(m);
     for (std::size_t i = 0; i < s.links.size(); ++i)
       s.tension[s.tree.nodes[i].segment] = std::max(0.0, dot(s.factor.link_force()[i].x, normalized(s.links[i].arm)));
+    ++report.iterations;
+    // The direction descends, so some share of it lowers the energy; nearly always all of it does.
+    double share = 1;
+    EnergyTerms after;
+    for (int cut = 0; cut < 12; ++cut, share *= 0.5) {
+      s.move(m, share);
+      after = s.potential.value(s.u_trial, s.q_trial);
+      if (after.total() <= before.total() + 1e-12 * before.magnitude()) break;
+    }
     double moved = 0, motion = 0;
     for (Index v = 0; v < m.vertex_count(); ++v) {
-      s.u[v] += s.correction_x[v];
-      moved = std::max(moved, norm(s.correction_x[v]));
-      motion = std::max(motion, norm(s.u[v]));
+      moved = std::max(moved, norm(s.u_trial[v] - s.u[v]));
+      motion = std::max(motion, norm(s.u_trial[v]));
     }
     for (Index f = 0; f < m.segment_count(); ++f)
-      if (norm2(s.correction_w[f]) > 0) {
-        s.q[f] = normalized(rotation_exp(s.correction_w[f]) * s.q[f]);
-        moved = std::max(moved, m.segment_rest_length[f] * norm(s.correction_w[f]));
-      }
-    ++report.iterations;
+      moved = std::max(moved, share * m.segment_rest_length[f] * norm(s.correction_w[f]));
+    s.u.swap(s.u_trial);
+    s.q.swap(s.q_trial);
     if (!std::isfinite(moved)) break;
+    if (c.has_torque) {
+      s.potential.set_torque_point(s.q);
+      after = s.potential.value(s.u, s.q);
+    }
+    before = after;
     report.not_converged = options.iterations == 0 && moved > options.tolerance * motion;
-    if (options.iterations == 0 && !report.not_converged) break;
+    if (options.iterations == 0 && !report.not_converged && share == 1) break;
   }
   state.vertex_velocity.swap(state.vertex_velocity_previous);
   for (Index v = 0; v < m.vertex_count(); ++v) {
