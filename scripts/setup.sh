@@ -13,6 +13,7 @@ core_packages=(
   libcli11-dev       # command line
   libfmt-dev         # messages
   libhdf5-dev        # writes trajectory.h5
+  libmuparser-dev    # expressions in the cases of `osier validate`
 )
 # shellcheck disable=SC2034
 test_packages=(

@@ -10,7 +10,8 @@ namespace osier::cli {
 
 class Progress {
  public:
-  Progress(std::string name, bool quiet) : name_(std::move(name)), quiet_(quiet), terminal_(isatty(STDERR_FILENO) != 0) {}
+  Progress(std::string name, bool quiet, std::string unit = "frame")
+      : name_(std::move(name)), unit_(std::move(unit)), quiet_(quiet), terminal_(isatty(STDERR_FILENO) != 0) {}
 
   void update(int frame, int frames, double ms) {
     if (quiet_) return;
@@ -22,7 +23,8 @@ class Progress {
     drawn_ = now;
     const double elapsed = std::chrono::duration<double>(now - start_).count();
     const double left = elapsed / frame * (frames - frame);
-    const std::string text = fmt::format("{} frame {}/{}  {:.2f} ms/frame  ETA {}", name_, frame, frames, ms, duration(left));
+    const std::string text =
+        fmt::format("{} {} {}/{}  {:.2f} ms/{}  ETA {}", name_, unit_, frame, frames, ms, unit_, duration(left));
     if (terminal_) {
       constexpr int kWidth = 28;
       const int filled = frames > 0 ? static_cast<int>(static_cast<long>(kWidth) * frame / frames) : kWidth;
@@ -48,7 +50,7 @@ class Progress {
     if (s < 3600) return fmt::format("{}m{:02d}s", s / 60, s % 60);
     return fmt::format("{}h{:02d}m", s / 3600, s / 60 % 60);
   }
-  std::string name_;
+  std::string name_, unit_;
   bool quiet_, terminal_, open_line_ = false;
   Clock::time_point start_ = Clock::now(), drawn_{};
 };

@@ -51,7 +51,8 @@ class Simulation {
   State& mutable_state();  ///< for tests and bindings that set their own initial state
   Diagnostics diagnostics() const;
   const StepReport& last_report() const;
-  Frame frame(int index) const;  ///< valid until the next step or the next call
+  const Control& control() const;  ///< loads and targets of the last step
+  Frame frame(int index) const;    ///< valid until the next step or the next call
 
  private:
   struct Impl;

@@ -1,5 +1,6 @@
 #include "exec/parallel.hpp"
 
+#include <atomic>
 #include <oneapi/tbb/blocked_range.h>
 #include <oneapi/tbb/global_control.h>
 #include <oneapi/tbb/parallel_for.h>
@@ -29,6 +30,26 @@ void Executor::run(std::size_t n, Range range, const void* context) const {
     const std::size_t grain = n / static_cast<std::size_t>(threads_) + 1;
     tbb::parallel_for(
         tbb::blocked_range<std::size_t>(0, n, grain), [&](const auto& r) { range(context, r.begin(), r.end()); },
+        tbb::simple_partitioner{});
+  });
+}
+
+void Executor::run_jobs(std::size_t n, Range job, const void* context) const {
+  if (!arena_) {
+    for (std::size_t i = 0; i < n; ++i) job(context, i, i + 1);
+    return;
+  }
+  // TBB hands out ranges, not an order; the counter does.
+  std::atomic<std::size_t> next{0};
+  arena_->arena.execute([&] {
+    tbb::parallel_for(
+        tbb::blocked_range<std::size_t>(0, n, 1),
+        [&](const auto& r) {
+          for (std::size_t k = r.begin(); k < r.end(); ++k) {
+            const std::size_t i = next.fetch_add(1);
+            job(context, i, i + 1);
+          }
+        },
         tbb::simple_partitioner{});
   });
 }

@@ -17,6 +17,13 @@ class Executor {
 
   int threads() const { return threads_; }
 
+  /// The same for few long items of very different length: begun in order, each by whichever thread is free.
+  template <class F>
+  void for_each_job(std::size_t n, const F& f) const {
+    run_jobs(
+        n, [](const void* context, std::size_t i, std::size_t) { (*static_cast<const F*>(context))(i); }, &f);
+  }
+
   /// `weight`: how many elements one item stands for.
   template <class F>
   void for_each(std::size_t n, const F& f, std::size_t weight = 1) const {
@@ -38,6 +45,7 @@ class Executor {
   static constexpr std::size_t kSerialBelow = 256;
   using Range = void (*)(const void* context, std::size_t begin, std::size_t end);
   void run(std::size_t n, Range range, const void* context) const;
+  void run_jobs(std::size_t n, Range job, const void* context) const;
 
   int threads_;
   struct Arena;

@@ -1,5 +1,7 @@
 #include "forces/attachment.hpp"
 
+#include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <numbers>
 
@@ -35,6 +37,9 @@ bool Attachment::claim(std::vector<std::string>& holder, Index i, const char* wh
 
 void Pin::bind(AttachmentContext& c) {
   check_motion(c.problems);
+  if (motion.orientation.given())
+    c.problems.add(where + "/motion/orientation", "has no effect on a vertex, which has no frame",
+                   "use a `clamp`, or fix a segment");
   for (Index v : c.names.find(vertices, Element::vertex, c.problems))
     if (claim(c.vertex_holder, v, "vertex", where, c.problems)) held_.emplace_back(v, c.state.vertex_position[v]);
 }
@@ -138,10 +143,27 @@ void Motor::bind(AttachmentContext& c) {
   if (segment_ < 0 || !claim(c.frame_holder, segment_, "segment", where, c.problems)) return;
   frame_ = c.state.frame_rotation[segment_];
   axis_ = axis ? normalized(*axis) : director3(frame_);
+  const Vec3d a = rotate(conj(frame_), axis_);
+  inertia_ = dot(a, times(cast<double>(c.model.segment_inertia[segment_]), a));
 }
 
-/// The torque at the new speed, to first order: T(w_old) - c (w_new - w_old), c = -dT/dw. Where torque rises with speed it is
-/// taken as it was, c = 0.
+/// The torque at the new speed, T(w_old) - c (w_new - w_old), with c from a secant of the curve: to the speed that the segment
+/// alone would reach under the present torque, no further than where the torque vanishes. That is what the curve says about
+/// speeds in between, and the motor cannot run past its no-load speed in however long a step; a tangent could, over a kink or a
+/// flat part. Where torque rises with speed it is taken as it was, c = 0. direction_terms.hpp makes the sine of an angle of the
+/// angle; the secant is raised so that its far end is met all the same. One radian is as far as that goes.
+static double falling_slope(const Track<double>& torque, double speed, double inertia, double h) {
+  const double now = torque.at(speed), sign = now < 0 ? -1 : 1;
+  double gain = inertia > 0 ? std::min(1 / h, h * std::abs(now) / inertia) : 1 / h;
+  const auto ahead = [&](double by) { return sign * torque.at(speed + sign * by); };
+  if (ahead(gain) <= 0) {
+    double low = 0;
+    for (int i = 0; i < 60; ++i) (ahead(0.5 * (low + gain)) <= 0 ? gain : low) = 0.5 * (low + gain);
+  }
+  if (!(gain > 1e-6 * std::abs(speed))) return std::max(0.0, -torque.slope(speed));
+  return std::max(0.0, sign * now - ahead(gain)) * h / std::sin(h * gain);
+}
+
 void Motor::apply(double t, const State& state, Control& control) const {
   control.frame_hinge_axis[segment_] = axis_;
   if (speed.given()) {
@@ -151,10 +173,10 @@ void Motor::apply(double t, const State& state, Control& control) const {
   }
   control.frame_control[segment_] = FrameControl::hinged;
   control.frame_target[segment_] = frame_;
-  const double now = dot(state.frame_velocity[segment_], axis_), c = std::max(0.0, -torque_speed.slope(now));
+  const double now = dot(state.frame_velocity[segment_], axis_);
   control.has_torque = control.has_rotary_damping = true;
   control.frame_torque[segment_] += torque_speed.at(now) * axis_;
-  control.frame_damping[segment_] += c;
+  control.frame_damping[segment_] += falling_slope(torque_speed, now, inertia_, t - state.time);
 }
 
 }  // namespace osier

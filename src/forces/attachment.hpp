@@ -189,7 +189,11 @@ class Motor final : public Attachment {
   static const char* help() {
     return "Drives a segment's frame about one axis, in a bearing that lets it turn about nothing else: at a given angular "
            "speed, "
-           "or with the torque that a motor has at the speed it runs at. Positions are free; pin a vertex to hold them.";
+           "or with the torque that a motor has at the speed it runs at. Positions are free; pin a vertex to hold them. Choose "
+           "steps in "
+           "which it turns by less than a radian, and for a stiff shaft `newton` or sweeps with a `tolerance`: a few sweeps do "
+           "not "
+           "carry a torque far.";
   }
   template <class F>
   void fields(F& f) {
@@ -212,6 +216,7 @@ class Motor final : public Attachment {
   Index segment_ = -1;
   Vec3d axis_;
   Quatd frame_;
+  double inertia_ = 0;  ///< of the segment about the axis [kg m^2]
 };
 
 }  // namespace osier

@@ -46,7 +46,8 @@ struct GraphSegment {
   double rest_length = 0;
   PerAxis stretch_stiffness{};  ///< k^ss = (GA1, GA2, EA) l
   Quatd rest_frame;
-  double pose_twist = 0;  ///< turn about d3 in the initial state, on top of what the pose gives [rad]
+  double pose_twist = 0;     ///< turn about d3 in the initial state, on top of what the pose gives [rad]
+  Vec3d angular_velocity{};  ///< initial, world axes [rad/s]; counts with rotational inertia
 };
 
 struct GraphJoint {

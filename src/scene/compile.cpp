@@ -210,6 +210,7 @@ void Compiler::add_rod(RodSpec& rod, std::size_t index) {
     info.segments.push_back(
         graph_.add_segment(info.vertices[at], info.vertices[(at + 1) % rest.size()], sections[at], like, rod.up));
     graph_.segments[info.segments.back()].pose_twist = rod.pose_twist.at(middle[at]) * std::numbers::pi / 180;
+    graph_.segments[info.segments.back()].angular_velocity = rod.velocity.angular;
   }
   const int joints = closed ? segments : segments - 1;
   for (int i = 0; i < joints; ++i) {
@@ -344,7 +345,7 @@ void Compiler::check_graph() {
   }
 }
 
-/// Sections' inertia times lengths.
+/// Sections' inertia times lengths, and the spin that goes with a rod's initial velocity.
 void Compiler::add_inertia() {
   std::set<std::string> said;
   std::vector<std::string> owner(graph_.segments.size());
@@ -353,6 +354,7 @@ void Compiler::add_inertia() {
   for (std::size_t s = 0; s < graph_.segments.size(); ++s) {
     const GraphSegment& segment = graph_.segments[s];
     setup_.model.segment_inertia[s] = segment.rest_length * segment.section.inertia;
+    setup_.initial.frame_velocity[s] = segment.angular_velocity;
     if (segment.section.inertia.any() || !said.insert(owner[s]).second) continue;
     const bool rod = owner[s].starts_with("/rods");
     problems_.add(owner[s], "has no rotational inertia, which `rotational_inertia` asks for",

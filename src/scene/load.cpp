@@ -115,7 +115,12 @@ Scene Scene::parse(const std::string& text, const std::string& name, const std::
   if (dynamic_cast<StaticAnalysis*>(setup->spec.analysis.get()) && setup->spec.solver && !setup->spec.solver->can_solve_statics())
     problems.add("/solver/name", fmt::format("`{}` cannot solve statics", setup->spec.solver->name()), "use `newton`");
   compile_scene(*setup, folder.string(), problems);
-  if (setup->spec.solver) setup->spec.solver->check(setup->model, problems);
+  bool driven = false;
+  for (const auto& c : setup->spec.constraints) {
+    const auto* motor = dynamic_cast<const Motor*>(c.get());
+    driven = driven || (motor && motor->torque_speed.given());
+  }
+  if (setup->spec.solver) setup->spec.solver->check(setup->model, driven, problems);
   problems.throw_if_any();
   setup->json = json.dump(2, ' ', false, Json::error_handler_t::replace);
 

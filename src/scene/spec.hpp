@@ -62,7 +62,7 @@ struct VelocitySpec {
   template <class F>
   void fields(F& f) {
     f("linear", linear, "Common velocity", {.unit = "m/s"});
-    f("angular", angular, "Angular velocity", {.unit = "rad/s"});
+    f("angular", angular, "Angular velocity, with `rotational_inertia` of the sections too", {.unit = "rad/s"});
     f("about", about, "Centre of the rotation", {.unit = "m"});
   }
 };
@@ -279,8 +279,8 @@ class StaticAnalysis final : public Analysis {
     f("tolerance", tolerance, "Largest left-over force, relative to the largest force at work", {.min = 1e-15, .max = 1});
     f("max_iterations", max_iterations, "Iterations per load step", {.min = 1});
     f("stop_at_instability", stop_at_instability,
-      "Stops at the pseudo-time where the equilibrium becomes unstable (a buckling load), found by bisection; loads without a "
-      "potential (torques) are left out of the judgement");
+      "Stops at the pseudo-time where the equilibrium becomes unstable (a buckling load) or ends (a limit point: no equilibrium "
+      "is found beyond), found by bisection; loads without a potential (torques) are left out of the judgement");
   }
 };
 

@@ -3,11 +3,9 @@
 #include <cerrno>
 #include <cstring>
 #include <fmt/format.h>
-#include <sstream>
 #include <unistd.h>
 
-#include "sim/measure.hpp"
-#include "sim/readout.hpp"
+#include "sim/probes.hpp"
 
 namespace osier {
 
@@ -25,28 +23,9 @@ static void flush(std::FILE* file, const char* name) {
   if (std::fflush(file) != 0 || std::ferror(file)) throw RunError(fmt::format("{}: {}", name, std::strerror(errno)));
 }
 
-static const char* columns(ProbeKind kind) {
-  switch (kind) {
-    case ProbeKind::vertex:
-      return "x y z vx vy vz";
-    case ProbeKind::segment:
-      return "qx qy qz qw fx fy fz tension n1 n2 n3 g1 g2 g3";
-    case ProbeKind::joint:
-      return "mx my mz angle m1 m2 m3 k1 k2 k3";
-    case ProbeKind::clamp:
-      return "mx my mz";
-    case ProbeKind::place:
-      return "x y z tx ty tz n1 n2 n3 m1 m2 m3 g1 g2 g3 k1 k2 k3";
-  }
-  return "";
-}
-
 static std::string probe_header(const Setup& setup) {
   std::string header = "time";
-  for (const Probe& p : setup.probes) {
-    std::istringstream words(columns(p.kind));
-    for (std::string c; words >> c;) header += fmt::format(",{}.{}", p.name, c);
-  }
+  for (const std::string& column : probe_columns(setup)) header += "," + column;
   return header;
 }
 
@@ -98,41 +77,9 @@ void Recorder::diagnostics_line(const Simulation& simulation) {
 }
 
 void Recorder::probe_line(const Simulation& simulation) {
-  const State& s = simulation.state();
-  const Model& m = simulation.model();
-  fmt::print(probes_.get(), "{:.9g}", s.time);
-  const auto number = [&](double v) { fmt::print(probes_.get(), ",{:.17g}", v); };
-  const auto put = [&](std::initializer_list<Vec3d> vectors) {
-    for (const Vec3d& v : vectors) number(v.x), number(v.y), number(v.z);
-  };
-  for (const Probe& p : setup_.probes) {
-    const Index e = p.element;
-    switch (p.kind) {
-      case ProbeKind::vertex:
-        put({s.vertex_position[e], s.vertex_velocity[e]});
-        break;
-      case ProbeKind::segment: {
-        const Quatd& q = s.frame_rotation[e];
-        const Vec3d f = section_force(m, s, e);
-        put({imag(q)}), number(q.w);
-        put({f}), number(dot(f, director3(q)));
-        put({section_force_material(m, s, e), m.segment_alive[e] ? section_strain(m, s, e) : Vec3d{}});
-        break;
-      }
-      case ProbeKind::joint:
-        put({joint_moment(m, s, e)}), number(joint_angle(m, s, e));
-        put({joint_moment_material(m, s, e), joint_curvature(m, s, e)});
-        break;
-      case ProbeKind::clamp:
-        put({clamp_moment(m, s, e)});
-        break;
-      case ProbeKind::place: {
-        const Readout r = read_out(m, s, e, p.along);
-        put({r.position, r.tangent, r.force, r.moment, r.strain, r.curvature});
-        break;
-      }
-    }
-  }
+  fmt::print(probes_.get(), "{:.9g}", simulation.state().time);
+  probe_values(setup_, simulation, probe_values_);
+  for (double v : probe_values_) fmt::print(probes_.get(), ",{:.17g}", v);
   fmt::print(probes_.get(), "\n");
 }
 

@@ -28,6 +28,7 @@ class Recorder {
   void probe_line(const Simulation& simulation);
 
   const Setup& setup_;
+  std::vector<double> probe_values_;
   std::vector<std::unique_ptr<Writer>> writers_;
   struct FileCloser {
     void operator()(std::FILE* file) const;

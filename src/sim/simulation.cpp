@@ -165,6 +165,8 @@ void Simulation::Impl::locate_instability(double stable, double unstable) {
     }
   }
   state.time = stable;
+  state.step_index += 1;
+  report.not_converged = report.non_finite = false;
   finished = true;
 }
 
@@ -187,6 +189,11 @@ StepReport Simulation::Impl::static_step() {
       if (lost) throw_non_finite(report);
       state = last_good;
       piece *= 0.5;
+      if (piece < least && statics->stop_at_instability) {  // a limit point: beyond it there is nothing to converge to
+        locate_instability(done, t);
+        report.iterations += total.iterations;
+        return report;
+      }
       if (piece < least)
         throw RunError(fmt::format(
             "the static solve did not converge at load {:.4g} of {:.4g} s pseudo-time: residual {:.3g} N, {:.3g} of "
@@ -199,7 +206,6 @@ StepReport Simulation::Impl::static_step() {
     if (statics->stop_at_instability && report.unstable_modes > 0) {
       locate_instability(done, t);
       report.iterations += total.iterations;
-      state.step_index += 1;
       return report;
     }
     done = t;
@@ -250,6 +256,7 @@ const Model& Simulation::model() const { return impl_->model; }
 const State& Simulation::state() const { return impl_->state; }
 State& Simulation::mutable_state() { return impl_->state; }
 const StepReport& Simulation::last_report() const { return impl_->report; }
+const Control& Simulation::control() const { return impl_->control; }
 
 Diagnostics Simulation::diagnostics() const {
   Diagnostics d = measure_state(impl_->model, impl_->state);

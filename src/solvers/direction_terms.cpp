@@ -2,12 +2,29 @@
 
 namespace osier {
 
-/// Where a free body turns within h: omega changes by the gyroscopic torque, J omega' = (J omega) x omega in its own axes.
+/// Angular velocity of a free body after h, in its own axes: J (w1 - w) = h (J m) x m with m = (w + w1)/2. The midpoint keeps
+/// kinetic energy and the size of angular momentum; the explicit rule J (w1 - w) = h (J w) x w would pump both up without end.
+/// A step that turns too far for Newton's method leaves the gyroscopic torque out.
+static Vec3d free_spin(const Vec3d& J, const Vec3d& w, double h) {
+  if (!(J.x > 0 && J.y > 0 && J.z > 0)) return w;
+  Vec3d m = w;
+  for (int i = 0; i < 8; ++i) {
+    const Vec3d L = times(J, m), left = 2.0 * times(J, m - w) - h * cross(L, m);
+    if (norm2(left) <= 1e-28 * norm2(L)) return 2.0 * m - w;
+    // rows of d left/d m = 2 J - h ([L]x - [m]x J)
+    const Vec3d a{2 * J.x, h * (L.z - m.z * J.y), -h * (L.y - m.y * J.z)};
+    const Vec3d b{-h * (L.z - m.z * J.x), 2 * J.y, h * (L.x - m.x * J.z)};
+    const Vec3d c{h * (L.y - m.y * J.x), -h * (L.x - m.x * J.y), 2 * J.z};
+    const double determinant = dot(a, cross(b, c));
+    if (!(determinant > 0)) return w;
+    m -= (1 / determinant) * (left.x * cross(b, c) + left.y * cross(c, a) + left.z * cross(a, b));
+  }
+  return w;
+}
+
+/// Where a free body turns within h.
 static Quatd free_turn(const PerAxis& inertia, const Quatd& q, const Vec3d& omega, double h) {
-  const Vec3d w = rotate(conj(q), omega), J{inertia.d1, inertia.d2, inertia.d3};
-  const Vec3d torque = cross(times(J, w), w);
-  const Vec3d change{J.x > 0 ? torque.x / J.x : 0, J.y > 0 ? torque.y / J.y : 0, J.z > 0 ? torque.z / J.z : 0};
-  return normalized(q * rotation_exp(h * (w + h * change)));
+  return normalized(q * rotation_exp(h * free_spin(cast<double>(inertia), rotate(conj(q), omega), h)));
 }
 
 void direction_terms(const Model& m, const Control& c, const State& start, double h, std::vector<DirectionTerm>& out) {
@@ -16,23 +33,32 @@ void direction_terms(const Model& m, const Control& c, const State& start, doubl
   for (Index s = 0; s < m.segment_count(); ++s) {
     if (!m.segment_alive[s] || c.frame_control[s] == FrameControl::fixed) continue;
     const PerAxis& J = m.segment_inertia[s];
+    const Quatd& q = start.frame_rotation[s];
+    const auto add = [&](double k, const Vec3d& y, const Vec3d& a) { out.push_back({s, k, y, a, k * norm(y - rotate(q, a))}); };
     if (J.any()) {
-      const Quatd free = free_turn(J, start.frame_rotation[s], start.frame_velocity[s], h);
+      const Quatd free = free_turn(J, q, start.frame_velocity[s], h);
       const double half = 0.5 * (J.d1 + J.d2 + J.d3), k = 1 / (h * h);
       const double point_mass[3] = {half - J.d1, half - J.d2, half - J.d3};
       for (int i = 0; i < 3; ++i) {
         const Vec3d axis{i == 0 ? 1.0 : 0.0, i == 1 ? 1.0 : 0.0, i == 2 ? 1.0 : 0.0};
-        if (point_mass[i] > 1e-12 * half) out.push_back({s, k * point_mass[i], rotate(free, axis), axis});
+        if (point_mass[i] > 1e-12 * half) add(k * point_mass[i], rotate(free, axis), axis);
       }
     }
     if (c.has_rotary_damping && c.frame_damping[s] > 0) {
-      const Quatd& q = start.frame_rotation[s];
       const Vec3d& axis = c.frame_hinge_axis[s];
       const Quatd basis = rotation_between(Vec3d{0, 0, 1}, axis), turn = axis_angle(axis, h * dot(start.frame_velocity[s], axis));
       for (const Vec3d& across : {rotate(basis, Vec3d{1, 0, 0}), rotate(basis, Vec3d{0, 1, 0})})
-        out.push_back({s, c.frame_damping[s] / (2 * h), rotate(turn, across), rotate(conj(q), across)});
+        add(c.frame_damping[s] / (2 * h), rotate(turn, across), rotate(conj(q), across));
     }
   }
+}
+
+Quatd guessed_frame(const Model& m, const Control& c, const State& start, double h, Index s) {
+  const Quatd& q = start.frame_rotation[s];
+  if (m.is_anchor(s) || !m.segment_alive[s] || !m.segment_inertia[s].any()) return q;
+  if (c.frame_control[s] == FrameControl::free) return free_turn(m.segment_inertia[s], q, start.frame_velocity[s], h);
+  const Vec3d& axis = c.frame_hinge_axis[s];
+  return normalized(axis_angle(axis, h * dot(start.frame_velocity[s], axis)) * q);
 }
 
 void update_frame_velocity(const Model& m, const Control& c, const std::vector<Quatd>& start, double h, State& state) {

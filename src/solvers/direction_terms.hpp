@@ -22,13 +22,18 @@ namespace osier {
 
 struct DirectionTerm {
   Index frame;
-  double k;  ///< [N m]
-  Vec3d y;   ///< world
-  Vec3d a;   ///< material
+  double k;     ///< [N m]
+  Vec3d y;      ///< world
+  Vec3d a;      ///< material
+  double pull;  ///< k |y - R a| at the start of the step: what keeping up the old speed takes, a scale for residuals [N m]
 };
 
 /// In order of frames. Nothing for statics (h = 0).
 void direction_terms(const Model& model, const Control& control, const State& start, double h, std::vector<DirectionTerm>& out);
+
+/// Where inertia alone takes a free or hinged frame: a step's first guess, as x + h v is of positions. From the old frames a few
+/// sweeps could not get a stiff shaft to turn on, and it would stop. Frames without inertia stay.
+Quatd guessed_frame(const Model& model, const Control& control, const State& start, double h, Index frame);
 
 /// Angular velocities at the end of a step, from the turn since its start, of frames with rotational inertia or a motor.
 void update_frame_velocity(const Model& model, const Control& control, const std::vector<Quatd>& start, double h, State& state);

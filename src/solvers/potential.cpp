@@ -8,7 +8,9 @@
 
 namespace osier {
 
-double EnergyTerms::magnitude() const { return std::abs(inertia) + stretch_shear + bend_twist + damping + std::abs(torque); }
+double EnergyTerms::magnitude() const {
+  return std::abs(inertia) + stretch_shear + bend_twist + damping + std::abs(torque) + rounding;
+}
 
 static Vec3d absolute_edge(const Model& m, const std::vector<Vec3d>& x, Index s) {
   const auto [a, b] = m.segment_vertices[s];
@@ -97,7 +99,11 @@ EnergyTerms IncrementalPotential::value(const std::vector<Vec3d>& u, const std::
     if (control_->vertex_fixed[v] || !m.vertex_alive[v]) continue;
     e.inertia += 0.5 * weight_[v] * norm2(u[v]) - dot(pull_[v], u[v]);
   }
-  for (const DirectionTerm& t : directions_) e.inertia += stretch_shear::value(t.k, t.y, rotate(q[t.frame], t.a));
+  for (const DirectionTerm& t : directions_) {
+    const Vec3d a = rotate(q[t.frame], t.a);
+    e.inertia += stretch_shear::value(t.k, t.y, a);
+    e.rounding += t.k * norm(t.y - a);
+  }
   if (h_ > 0) {
     for (Index s = 0; s < m.segment_count(); ++s) {
       if (!m.segment_alive[s] || !m.segment_tau[s].any()) continue;
@@ -174,6 +180,7 @@ double IncrementalPotential::force_scale(const std::vector<Vec3d>& u, const std:
     const Vec3d g = bend_twist::gradient_material(K, r, bend_twist::difference(K, r, m.joint_rest_rotation[j]));
     scale = std::max(scale, norm(g) / m.joint_length[j]);
   }
+  for (const DirectionTerm& t : directions_) scale = std::max(scale, t.pull / m.segment_rest_length[t.frame]);
   return scale;
 }
 

@@ -31,6 +31,7 @@ struct EnergyTerms {
   double bend_twist = 0;
   double damping = 0;
   double torque = 0;
+  double rounding = 0;  ///< no energy: sum of k |y - R a| over directions, which rounding of k |y - R a|^2 goes with
   double total() const { return inertia + stretch_shear + bend_twist + damping + torque; }
   /// Sum of magnitudes: rounding errors of the total scale with it.
   double magnitude() const;
@@ -66,6 +67,7 @@ class IncrementalPotential {
 
   bool is_static() const { return h_ == 0; }
   double inertia_weight(Index v) const { return weight_[v]; }
+  const std::vector<DirectionTerm>& directions() const { return directions_; }
   Vec3d torque(Index frame, const Quatd& q) const;
   /// (x_b - x_a)/l at displacements u.
   Vec3d edge_over_length(const std::vector<Vec3d>& u, Index segment) const;

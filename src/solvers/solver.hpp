@@ -49,8 +49,8 @@ class SolverSettings {
   virtual bool can_solve_statics() const { return false; }
   /// Sweeps or Newton iterations per step as asked for; 0 when a tolerance decides.
   virtual int iterations() const { return 0; }
-  /// Settings that do not fit the model, with the solver's pointer as the place.
-  virtual void check(const Model& model, Problems& problems) const { (void)model, (void)problems; }
+  /// Settings that do not fit the model, with the solver's pointer as the place. `driven`: some motor has a torque-speed curve.
+  virtual void check(const Model& model, bool driven, Problems& problems) const { (void)model, (void)driven, (void)problems; }
   /// Bytes of working memory for a model of this size.
   virtual std::size_t bytes(const Model& model) const = 0;
 };

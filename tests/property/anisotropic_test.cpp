@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <limits>
 
+#include "solvers/direction_terms.hpp"
 #include "solvers/newton/newton.hpp"
 #include "solvers/stable_cosserat/general_update.hpp"
 #include "solvers/stable_cosserat/stable_cosserat.hpp"
@@ -73,7 +74,7 @@ TYPED_TEST(GeneralUpdate, OfAFrameNeverRaisesTheTotalEnergy) {
       p.control.frame_control[s] = hinged ? FrameControl::hinged : FrameControl::free;
       const Place after = stepped(p, Order::gauss_seidel, 1, kNumber<T>);
       Place before = after;
-      before.q[s] = p.state.frame_rotation[s];
+      before.q[s] = guessed_frame(p.model, p.control, p.state, p.h, s);
       Phi potential(p);
       potential.set_torque_point(before.q);
       const double e0 = potential.value_with_linear_torque(before).total(),

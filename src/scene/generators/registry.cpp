@@ -1,6 +1,7 @@
 // Every shape and structure of the scene language. A new one is a file here and a line below.
 #include "scene/generators/bridge.hpp"
 #include "scene/generators/curve_shapes.hpp"
+#include "scene/generators/mode_shape.hpp"
 #include "scene/generators/net.hpp"
 #include "scene/generators/point_shapes.hpp"
 #include "scene/generators/slingshot.hpp"
@@ -18,6 +19,7 @@ std::span<const RegistryEntry<Shape>> registry<Shape>() {
       registry_entry<Shape, PointsShape>("points", PointsShape::help()),
       registry_entry<Shape, PolylineShape>("polyline", PolylineShape::help()),
       registry_entry<Shape, CoilShape>("coil", CoilShape::help()),
+      registry_entry<Shape, ModeShape>("mode", ModeShape::help()),
   };
   return entries;
 }

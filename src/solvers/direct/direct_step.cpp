@@ -3,9 +3,11 @@
 #include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 
 #include "energies/bend_twist.hpp"
 #include "energies/stretch_shear.hpp"
+#include "osier/error.hpp"
 #include "solvers/direct/tree.hpp"
 #include "solvers/direct/tree_factor.hpp"
 #include "solvers/potential.hpp"
@@ -79,6 +81,7 @@ void DirectStepper::Impl::begin(const Model& m, const Control& c, const State& s
     u[v] = c.vertex_fixed[v] ? c.vertex_target[v] - state.vertex_position[v] : h * state.vertex_velocity[v];
   q = state.frame_rotation;
   for (Index f = 0; f < m.frame_count(); ++f) {
+    if (m.has_inertia() && c.frame_control[f] != FrameControl::fixed) q[f] = guessed_frame(m, c, state, h, f);
     if (c.frame_control[f] == FrameControl::fixed) q[f] = c.frame_target[f];
     if (c.frame_control[f] == FrameControl::hinged) {
       const Quatd c0 = c.frame_target[f], c1 = c.frame_hinge_axis[f] * c0;
@@ -245,6 +248,12 @@ void DirectStepper::Impl::close_loops(const Model& m) {
       rows.push_back(row);
     }
   }
+  // One pass along the rods for every row: beyond this, sweeps are the better choice.
+  constexpr std::size_t kMostRows = 300;
+  if (rows.size() > kMostRows)
+    throw RunError(
+        fmt::format("the direct method closes up to {} loops, three equations each; this graph has {}: use `method` sweep",
+                    kMostRows / 3, rows.size() / 3));
   const auto measure = [&](const Row& row) {
     const auto at = [&](int node, int root) {
       if (node >= 0) {

@@ -48,6 +48,9 @@ class NewtonSolver final : public Solver {
     u_.resize(state.vertex_position.size());
     for (Index v = 0; v < m.vertex_count(); ++v) u_[v] = m.vertex_alive[v] ? h * state.vertex_velocity[v] : Vec3d{};
     frames_start_ = state.frame_rotation;
+    if (m.has_inertia())
+      for (Index f = 0; f < m.frame_count(); ++f)
+        if (c.frame_control[f] != FrameControl::fixed) state.frame_rotation[f] = guessed_frame(m, c, state, h, f);
     const StepReport report =
         minimise(m, c, state, {.tolerance = settings_.tolerance, .max_iterations = settings_.max_iterations});
     state.vertex_velocity_previous = state.vertex_velocity;
@@ -340,7 +343,7 @@ struct RoundingNoise {
   double motion = 0;  ///< displacements of order u
 };
 RoundingNoise rounding_noise(const Model& m, const IncrementalPotential& potential, const std::vector<Vec3d>& u) {
-  constexpr double kRoundings = 128 * std::numeric_limits<double>::epsilon();
+  constexpr double kRoundings = 256 * std::numeric_limits<double>::epsilon();
   RoundingNoise noise;
   for (Index s = 0; s < m.segment_count(); ++s) {
     const auto [a, b] = m.segment_vertices[s];
@@ -350,6 +353,8 @@ RoundingNoise rounding_noise(const Model& m, const IncrementalPotential& potenti
   }
   for (Index j = 0; j < m.joint_count(); ++j)
     if (m.joint_alive[j]) noise.edges = std::max(noise.edges, kRoundings * m.joint_stiffness[j].largest() / m.joint_length[j]);
+  for (const DirectionTerm& t : potential.directions())
+    noise.edges = std::max(noise.edges, kRoundings * t.k / m.segment_rest_length[t.frame]);
   return noise;
 }
 

@@ -123,6 +123,7 @@ void StableCosserat<T>::load(const Model& m, const Control& c, const State& stat
   executor_.for_each(w_.q.size(), [&](std::size_t f) {
     w_.q[f] = cast<T>(state.frame_rotation[f]);
     if (c.frame_control[f] == FrameControl::fixed) w_.q[f] = cast<T>(c.frame_target[f]);
+    else if (inertia_) w_.q[f] = cast<T>(guessed_frame(m, c, state, h, static_cast<Index>(f)));
     if (c.has_torque) {
       w_.torque[f] = cast<T>(c.frame_torque[f]);
       w_.torque_material[f] = cast<T>(c.frame_torque_material[f]);
@@ -437,6 +438,7 @@ template <class T>
 typename StableCosserat<T>::Residual StableCosserat<T>::residual_general(const Model& m, const Control& c) const {
   Residual r;
   r.scale = moment_scale(m, c);
+  for (const DirectionTerm& t : directions_) r.scale = std::max(r.scale, t.pull / m.segment_rest_length[t.frame]);
   Mat3<T> hessian;
   for (Index v = 0; v < m.vertex_count(); ++v) {
     if (!m.vertex_alive[v] || c.vertex_fixed[v]) continue;
@@ -572,11 +574,12 @@ std::unique_ptr<Solver> Settings::make(const Model& model) const {
   return std::make_unique<StableCosserat<double>>(*this, model);
 }
 
-void Settings::check(const Model& m, Problems& problems) const {
-  if (lambda != Lambda::secular && (!m.is_isotropic() || m.has_inertia()))
-    problems.add("/solver/lambda",
-                 "is the paper's closed form, for one stiffness per stretch/shear and bend/twist and frames without inertia",
-                 "use `secular`, or the isotropic law");
+void Settings::check(const Model& m, bool driven, Problems& problems) const {
+  if (lambda != Lambda::secular && (!m.is_isotropic() || m.has_inertia() || driven))
+    problems.add(
+        "/solver/lambda",
+        "is the paper's closed form, for one stiffness per stretch/shear and bend/twist and frames without inertia or motor",
+        "use `secular`, or the isotropic law");
 }
 
 std::size_t Settings::bytes(const Model& m) const {

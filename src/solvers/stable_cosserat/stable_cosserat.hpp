@@ -86,7 +86,7 @@ class Settings : public SolverSettings {
   Precision precision() const override { return number; }
   int threads() const override { return thread_count; }
   int iterations() const override { return tolerance || (method == Method::direct && !iterations_given) ? 0 : iteration_count; }
-  void check(const Model& model, Problems& problems) const override;
+  void check(const Model& model, bool driven, Problems& problems) const override;
   std::size_t bytes(const Model& model) const override;
 };
 

@@ -1,0 +1,47 @@
+#include "validate/instruments/crossings.hpp"
+
+#include <cmath>
+#include <complex>
+#include <fmt/format.h>
+#include <numbers>
+
+#include "osier/error.hpp"
+
+namespace osier::validate {
+
+std::vector<Crossing> zero_crossings(const std::vector<double>& samples) {
+  std::vector<Crossing> out;
+  for (std::size_t i = 1; i + 2 < samples.size(); ++i) {
+    const double a = samples[i - 1], b = samples[i], c = samples[i + 1], d = samples[i + 2];
+    if (!((b < 0 && c >= 0) || (b > 0 && c <= 0))) continue;
+    // b + p t + q t^2 + r t^3 through a, b, c, d at t = -1, 0, 1, 2
+    const double r = (d - 3 * c + 3 * b - a) / 6, q = 0.5 * (a + c) - b, p = c - b - q - r;
+    const auto value = [&](double t) { return b + t * (p + t * (q + t * r)); };
+    double low = 0, high = 1, t = b / (b - c);
+    for (int k = 0; k < 60; ++k) {  // Newton, kept inside the bracket
+      const double f = value(t), slope = p + t * (2 * q + 3 * t * r);
+      ((f < 0) == (b < 0) ? low : high) = t;
+      double next = t - f / slope;
+      if (!(next > low && next < high)) next = 0.5 * (low + high);
+      if (std::abs(next - t) < 1e-15) break;
+      t = next;
+    }
+    out.push_back({static_cast<double>(i) + t, p + t * (2 * q + 3 * t * r)});
+  }
+  return out;
+}
+
+Oscillation oscillation(const std::vector<Crossing>& crossings, int skip, double h) {
+  const std::size_t first = static_cast<std::size_t>(skip), count = crossings.size();
+  if (count < first + 3)
+    throw RunError(fmt::format("the signal passes through zero {} times, {} are needed; run longer", count, first + 3));
+  const std::size_t half_periods = (count - 1 - first) / 2 * 2;
+  const Crossing &a = crossings[first], &b = crossings[first + half_periods];
+  const std::complex<double> turns{std::log(std::abs(b.slope / a.slope)), static_cast<double>(half_periods) * std::numbers::pi};
+  const std::complex<double> step = turns / (b.at - a.at);  // ln z
+  const std::complex<double> raw = step / h, lambda = (1.0 - std::exp(-step)) / h;
+  const double two_pi = 2 * std::numbers::pi;
+  return {std::abs(lambda) / two_pi, -lambda.real() / std::abs(lambda), std::abs(raw) / two_pi, -raw.real() / std::abs(raw)};
+}
+
+}  // namespace osier::validate

@@ -1,0 +1,101 @@
+#include "validate/relax.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "solvers/solver.hpp"
+
+namespace osier::validate {
+
+bool is_static(const Json& scene) {
+  const auto analysis = scene.find("analysis");
+  return analysis != scene.end() && analysis->is_object() && analysis->value("type", "") == "static";
+}
+
+bool stops_at_instability(const Json& scene) { return is_static(scene) && scene["analysis"].value("stop_at_instability", false); }
+
+Json as_dynamics(Json scene, const Schedule& schedule) {
+  if (!is_static(scene)) return scene;
+  scene["analysis"] = {{"type", "dynamic"}, {"step", schedule.step}, {"duration", schedule.duration}};
+  scene.erase("solver");
+  Json& forces = scene["forces"];
+  if (!forces.is_array()) forces = Json::array();
+  forces.push_back({{"type", "drag"}, {"rate", schedule.drag_rate}});
+  return scene;
+}
+
+Json with_four_sweeps(Json scene) {
+  scene = as_dynamics(std::move(scene), {});
+  // Other settings of the method, such as how lambda is found, belong to the case and stay.
+  Json solver = scene.value("solver", Json::object());
+  if (!solver.is_object() || solver.value("name", "stable_cosserat") != "stable_cosserat") solver = Json::object();
+  for (const char* key : {"tolerance", "max_iterations"}) solver.erase(key);
+  solver["name"] = "stable_cosserat";
+  solver["iterations"] = 4;
+  if (!solver.contains("precision")) solver["precision"] = "float";
+  scene["solver"] = solver;
+  for (const char* key : {"tolerance", "iterations"}) scene["analysis"].erase(key);
+  return scene;
+}
+
+static bool can_solve_statics(const std::string& solver) {
+  for (const auto& entry : registry<SolverSettings>()) {
+    if (solver != entry.name) continue;
+    const Json defaults = Json::object();
+    Problems ignored;
+    JsonReader reader(defaults, "", ignored);
+    return entry.read(reader)->can_solve_statics();
+  }
+  return false;
+}
+
+Json with_solver(Json scene, const std::string& solver) {
+  if (!can_solve_statics(solver)) {
+    if (stops_at_instability(scene)) throw RunError(fmt::format("`{}` has no statics and cannot find a critical load", solver));
+    scene = as_dynamics(std::move(scene), {});
+  }
+  scene["solver"] = {{"name", solver}};
+  if (!is_static(scene))
+    for (const char* key : {"tolerance", "iterations"}) scene["analysis"].erase(key);
+  return scene;
+}
+
+bool RestWatch::at_rest(const State& state) {
+  constexpr double kInterval = 0.5, kTolerance = 1e-7;
+  if (state.time < next_) return false;
+  next_ = state.time + kInterval;
+  bool rest = !position_.empty();
+  double size = 0;
+  for (const Vec3d& x : state.vertex_position) size = std::max(size, norm(x - state.vertex_position.front()));
+  for (std::size_t v = 0; v < position_.size() && rest; ++v)
+    rest = norm(state.vertex_position[v] - position_[v]) <= kTolerance * size;
+  for (std::size_t s = 0; s < frame_.size() && rest; ++s)
+    rest = 2 * norm(imag(state.frame_rotation[s] * conj(frame_[s]))) <= kTolerance;
+  position_ = state.vertex_position;
+  frame_ = state.frame_rotation;
+  return rest;
+}
+
+static std::string schedule_text() {
+  const Schedule s;
+  return fmt::format(
+      "full load from the start, step {:g} s, drag {:g}/s, until nothing moves or for {:g} s of simulated time; what has not "
+      "settled by then counts as error",
+      s.step, s.drag_rate, s.duration);
+}
+
+std::string solver_protocol(const std::string& solver) {
+  if (can_solve_statics(solver)) return fmt::format("Every case is run by `{}` with its default settings.", solver);
+  return fmt::format(
+      "Every case is run by `{}` with its default settings. It has no statics, so static cases are run as dynamics: {}.", solver,
+      schedule_text());
+}
+
+std::string four_sweeps_protocol() {
+  return fmt::format(
+      "The column \"4 sweeps\" is the error of the same quantity when `stable_cosserat` runs the same problem as in its "
+      "paper, with four sweeps per step in single precision. Statics become dynamics for that, up to resolution {}: {}.",
+      kRelaxedResolution, schedule_text());
+}
+
+}  // namespace osier::validate

@@ -1,0 +1,212 @@
+// Where equilibrium loses its stability, against Euler and Greenhill; and rods that are all but inextensible.
+#include <numbers>
+
+#include "analytic/reference.hpp"
+#include "sim/measure.hpp"
+
+namespace osier::test {
+namespace {
+
+constexpr double kPi = std::numbers::pi;
+
+std::string column(int n, const std::string& constraints, const std::string& forces, int load_steps, double stretch = 1e5) {
+  return fmt::format(R"({{
+    "rods": [{{"name": "rod", "shape": {{"type": "line", "from": [0, 0, 0], "to": [1, 0, 0]}}, "segments": {},
+      "material": {{"stretch_shear": {}, "bend_twist": 1, "line_density": 1}}}}],
+    "constraints": [{}], "forces": [{}],
+    "analysis": {{"type": "static", "load_steps": {}, "stop_at_instability": true}}
+  }})",
+                     n, stretch, constraints, forces, load_steps);
+}
+
+struct Found {
+  bool any;
+  double time;      ///< of 1
+  double pressure;  ///< minus the tension in the middle
+  double twist;     ///< moment about x in the middle
+  int steps;
+};
+Found find(const std::string& text) {
+  Simulation s(Scene::parse(text));
+  int steps = 0;
+  while (steps < s.frame_count() && !s.finished()) s.step(), ++steps;
+  const Index middle = s.model().segment_count() / 2;
+  return {s.finished(), s.state().time, -section_force(s.model(), s.state(), middle).x,
+          joint_moment(s.model(), s.state(), middle - 1).x, steps};
+}
+
+const std::string kClamped = R"({"type": "clamp", "vertices": "rod:start"})";
+std::string pressed(double load) {
+  return fmt::format(R"({{"type": "force", "vertices": "rod:end", "force": [{}, 0, 0]}})", -load);
+}
+std::string driven(const char* what, const char* where, double shift) {
+  return fmt::format(R"({{"type": "{}", {}, "motion": {{"translate": {{"keys": [[0, [0, 0, 0]], [1, [{}, 0, 0]]]}}}}}})", what,
+                     where, shift);
+}
+
+// With EA = GA Reissner's column buckles at Euler's load for any EA.
+TEST(EulerLoad, OfAClampedFreeColumnAtSecondOrder) {
+  Convergence convergence;
+  for (int n : {10, 20, 40, 80}) {
+    const Found f = find(column(n, kClamped, pressed(4), 4));
+    ASSERT_TRUE(f.any);
+    EXPECT_NEAR(f.pressure, 4 * f.time, 1e-6);
+    convergence.add(n, 4 * f.time / 2.4674011002723395 - 1);
+  }
+  convergence.expect_within({{10, 2.1e-3}, {20, 5.2e-4}, {40, 1.3e-4}, {80, 3.2e-5}}, "load");
+  convergence.expect_second_order("load", 20, 80);
+  EXPECT_NEAR(convergence.extrapolated(40, 80), 0, 1e-7);
+}
+
+TEST(EulerLoad, IsFoundFromAnyNumberOfLoadStepsThroughWhatLiesBeyond) {
+  // 40 is beyond the second load 22.2 of the column; on two steps the path must be followed to 20 and 40, unstable both.
+  const double reference = 4 * find(column(20, kClamped, pressed(4), 4)).time;
+  for (int load_steps : {1, 2, 20}) {
+    const Found f = find(column(20, kClamped, pressed(40), load_steps));
+    ASSERT_TRUE(f.any) << load_steps;
+    EXPECT_NEAR(40 * f.time, reference, 1e-6) << load_steps;
+    EXPECT_EQ(f.steps, load_steps == 20 ? 2 : 1);
+  }
+}
+
+TEST(EulerLoad, OfAPinnedColumnUnderDisplacement) {
+  Convergence convergence;
+  for (int n : {10, 20, 40, 80}) {
+    const Found f = find(
+        column(n, R"({"type": "hinge", "vertex": "rod:start"}, )" + driven("pin", R"("vertices": "rod:end")", -2e-4), "", 4));
+    ASSERT_TRUE(f.any);
+    EXPECT_NEAR(f.pressure, 1e5 * 2e-4 * f.time, 1e-5);
+    convergence.add(n, f.pressure / (kPi * kPi) - 1);
+  }
+  convergence.expect_second_order("load", 20, 80);
+  EXPECT_NEAR(convergence.extrapolated(40, 80), 0, 1e-5) << convergence.text();
+}
+
+// Pins let the rod spin about its line: a direction without stiffness is no instability.
+TEST(EulerLoad, IsNotMistakenForTheSpinOfAPinnedRod) {
+  const Found f =
+      find(column(20, R"({"type": "pin", "vertices": "rod:start"}, )" + driven("pin", R"("vertices": "rod:end")", -2e-4), "", 4));
+  ASSERT_TRUE(f.any);
+  EXPECT_NEAR(f.pressure / (kPi * kPi), 1, 5e-3);
+}
+
+TEST(EulerLoad, OfAClampedColumnUnderDisplacement) {
+  Convergence convergence;
+  for (int n : {20, 40, 80}) {
+    const Found f = find(column(n, kClamped + ", " + driven("clamp", R"("vertices": "rod:end")", -6e-4), "", 4));
+    ASSERT_TRUE(f.any);
+    convergence.add(n, f.pressure / (4 * kPi * kPi) - 1);
+  }
+  convergence.expect_second_order("load", 20, 80);
+  EXPECT_NEAR(convergence.extrapolated(40, 80), 0, 2e-5) << convergence.text();
+}
+
+// Greenhill's problem with built-in ends: the straight twisted rod gives way at M L/EI = 2 * 4.49341 (tan u = u).
+TEST(TwistBuckling, OfABuiltInRodAtSecondOrder) {
+  Convergence convergence;
+  for (int n : {20, 40, 80}) {
+    const Found f = find(column(
+        n, kClamped + R"(, {"type": "clamp", "vertices": "rod:end", "motion": {"rotate": {"axis": [1, 0, 0], "speed": 10}}})", "",
+        20));
+    ASSERT_TRUE(f.any);
+    convergence.add(n, f.twist / 8.986818915818128 - 1);
+  }
+  convergence.expect_second_order("moment", 20, 80);
+  EXPECT_NEAR(convergence.extrapolated(40, 80), 0, 5e-5) << convergence.text();
+}
+
+// A naturally straight rod closed to a ring leaves its plane at the twist 2 pi sqrt(3) EI/GJ (Michell 1889). Its seam is held by
+// two half-joints and not quite as soft as the other joints; that small fault turns the bifurcation into a limit point, beyond
+// which nothing converges. The spring takes out the roll of the ring about the tangent at its seam.
+TEST(LimitPoint, OfATwistedRingEndsTheSearch) {
+  const double critical = 2 * kPi * std::numbers::sqrt3, top = 1.2 * critical;
+  const std::string text = fmt::format(R"({{
+    "rods": [
+      {{"name": "ring", "shape": {{"type": "line", "from": [0, 0, 0], "to": [{0}, 0, 0]}}, "segments": 24,
+        "pose": {{"type": "arc", "radius": 1, "angle": 360}},
+        "material": {{"stretch_shear": 1e6, "bend_twist": 1, "line_density": 1}}}},
+      {{"name": "spring", "shape": {{"type": "points", "points": [[{1}, 0, 0], [{1}, 0, -1]]}},
+        "pose": {{"type": "points", "points": [[-1, 0, 0], [-1, 0, -1]]}},
+        "material": {{"stretch": 1, "shear": 1e-12, "bend_twist": 1, "line_density": 1}}}}],
+    "welds": [{{"vertices": ["ring:12", "spring:start"], "joint": false}}],
+    "constraints": [
+      {{"type": "clamp", "vertices": "ring:start", "tangent": [0, 1, 0]}},
+      {{"type": "clamp", "vertices": "ring:end", "tangent": [0, 1, 0], "motion": {{"rotate":
+        {{"axis": [0, 1, 0], "center": [1, 0, 0], "angle": {{"keys": [[0, 0], [1, {2}]]}}}}}}}},
+      {{"type": "pin", "vertices": "spring:end"}}, {{"type": "fix", "segments": "spring:start"}}],
+    "analysis": {{"type": "static", "load_steps": 24, "max_iterations": 30, "stop_at_instability": true}}
+  }})",
+                                       2 * kPi, kPi, top * 180 / kPi);
+  Simulation s(Scene::parse(text));
+  StepReport last;
+  for (int i = 0; i < s.frame_count() && !s.finished(); ++i) last = s.step();
+  ASSERT_TRUE(s.finished());
+  EXPECT_FALSE(last.not_converged);
+  EXPECT_NEAR(s.state().time * top / critical, 1, 0.02);
+}
+
+TEST(Instability, IsNotReportedWhereThereIsNone) {
+  for (const std::string& text : {column(10, kClamped, pressed(-100), 5), column(10, kClamped, pressed(2.4), 5),
+                                  column(10, kClamped, R"({"type": "force", "vertices": "rod:end", "force": [0, 50, 0]})", 5)}) {
+    const Found f = find(text);
+    EXPECT_FALSE(f.any);
+    EXPECT_DOUBLE_EQ(f.time, 1);
+    EXPECT_EQ(f.steps, 5);
+  }
+}
+
+// Two unstable modes (either way across) beyond the first load, four beyond the second, 22.2.
+TEST(Instability, ModesAreCounted) {
+  for (const auto& [load, modes] : {std::pair{2.4, 0}, std::pair{2.5, 2}, std::pair{22.0, 2}, std::pair{23.0, 4}}) {
+    Simulation s(Scene::parse(column(40, kClamped, pressed(load), 1)));
+    s.step();
+    EXPECT_EQ(s.finished(), modes > 0) << load;
+    EXPECT_EQ(s.last_report().unstable_modes, modes) << load;  // as seen first, at the full load
+  }
+}
+
+// ---- all but inextensible ----
+
+const double kStiff = 1e8;  // times EI/L^2
+
+TEST(StiffLimit, EndLoadedElasticaIsInextensible) {
+  Convergence down, along;
+  for (int n : {20, 50, 100, 200}) {
+    const Simulation s = settle(fmt::format(R"({{
+      "rods": [{{"name": "rod", "shape": {{"type": "line", "from": [0, 0, 0], "to": [1, 0, 0]}}, "segments": {},
+        "material": {{"stretch": {}, "shear": {}, "bend": 1, "twist": 0.8, "line_density": 1}}}}],
+      "constraints": [{}], "forces": [{{"type": "force", "vertices": "rod:end", "force": [0, -10, 0]}}],
+      "analysis": {{"type": "static", "load_steps": 4}}
+    }})",
+                                            n, kStiff, kStiff, kClamped));
+    const Vec3d tip = s.state().vertex_position.back();
+    down.add(n, -tip.y - 0.8106090);
+    along.add(n, 1 - tip.x - 0.5549956);
+    EXPECT_LT(s.diagnostics().max_stretch, 1.1e-7);
+  }
+  down.expect_within({{20, 1.2e-3}, {50, 2.0e-4}, {100, 5.1e-5}, {200, 1.3e-5}}, "drop");
+  down.expect_second_order("drop");
+  along.expect_second_order("shortening");
+}
+
+TEST(StiffLimit, FewSweepsPerStepNeverGainEnergy) {
+  for (const char* material : {R"({"stretch": 1e8, "shear": 1e8, "bend": 1, "twist": 0.8, "line_density": 1})",
+                               R"({"stretch_shear": 1e8, "bend_twist": 1, "line_density": 1})"})
+    for (double h : {1e-3, 1e-2}) {
+      Simulation s(Scene::parse(fmt::format(R"({{
+        "rods": [{{"name": "rod", "shape": {{"type": "line", "from": [0, 0, 0], "to": [1, 0, 0]}}, "segments": 20, "material": {}}}],
+        "constraints": [{}], "forces": [{{"type": "gravity", "acceleration": [0, -10, 3]}}],
+        "analysis": {{"type": "dynamic", "step": {}, "duration": 1}}
+      }})",
+                                            material, kClamped, h)));
+      const double start = s.diagnostics().total();
+      for (int i = 0; i < 1000; ++i) {
+        s.step();
+        ASSERT_LE(s.diagnostics().total(), start + 1e-7) << material << " h " << h << " step " << i;
+      }
+      EXPECT_LT(s.diagnostics().max_stretch, 1e-3);
+    }
+}
+
+}  // namespace
+}  // namespace osier::test
