@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "exec/parallel.hpp"
+#include "solvers/direct/direct_step.hpp"
 #include "solvers/direction_terms.hpp"
 #include "solvers/stable_cosserat/general_update.hpp"
 #include "solvers/stable_cosserat/orientation_update.hpp"
@@ -548,7 +549,27 @@ StepReport StableCosserat<T>::step(const Model& m, const Control& c, State& stat
 
 }  // namespace
 
+/// The same steps solved directly.
+class DirectCosserat final : public Solver {
+ public:
+  DirectCosserat(const Settings& settings, const Model& model) {
+    options_.iterations = settings.iterations();
+    options_.max_iterations = settings.max_iterations;
+    if (settings.tolerance) options_.tolerance = *settings.tolerance;
+    stepper_.rebind(model);
+  }
+  void rebind(const Model& m) override { stepper_.rebind(m); }
+  StepReport step(const Model& m, const Control& c, State& state, double h) override {
+    return stepper_.step(m, c, state, h, options_);
+  }
+
+ private:
+  direct::DirectStepper stepper_;
+  direct::StepOptions options_;
+};
+
 std::unique_ptr<Solver> Settings::make(const Model& model) const {
+  if (method == Method::direct) return std::make_unique<DirectCosserat>(*this, model);
   if (number == Precision::single_precision) return std::make_unique<StableCosserat<float>>(*this, model);
   return std::make_unique<StableCosserat<double>>(*this, model);
 }

@@ -11,6 +11,7 @@ namespace osier::stable_cosserat {
 
 enum class Lambda : std::uint8_t { approx, exact, secular };
 enum class Order : std::uint8_t { gauss_seidel, red_black, jacobi };
+enum class Method : std::uint8_t { sweep, direct };
 
 }  // namespace osier::stable_cosserat
 
@@ -18,6 +19,10 @@ namespace osier {
 template <>
 struct Choices<stable_cosserat::Lambda> {
   static constexpr std::array<const char*, 3> names{"approx", "exact", "secular"};
+};
+template <>
+struct Choices<stable_cosserat::Method> {
+  static constexpr std::array<const char*, 2> names{"sweep", "direct"};
 };
 template <>
 struct Choices<stable_cosserat::Order> {
@@ -29,7 +34,9 @@ namespace osier::stable_cosserat {
 
 class Settings : public SolverSettings {
  public:
+  Method method = Method::sweep;
   int iteration_count = 4;
+  bool iterations_given = false;
   std::optional<double> tolerance;
   int max_iterations = 10000;
   Lambda lambda = Lambda::secular;
@@ -44,20 +51,32 @@ class Settings : public SolverSettings {
   }
   template <class F>
   void fields(F& f) {
-    f("iterations", iteration_count, "Sweeps per time step (unless `tolerance` is given)", {.min = 1});
-    f("tolerance", tolerance,
-      "Instead of a fixed number: sweep until the largest left-over force is below this fraction of the largest force at work",
-      {.min = 0, .max = 1, .above_min = true});
-    f("max_iterations", max_iterations, "Most sweeps per step when `tolerance` decides; beyond, the step counts as not converged",
+    f("method", method,
+      "`sweep`: the paper's updates, a few per step; `direct`: coupled Gauss–Newton steps, each solved in one pass along the "
+      "rods "
+      "(double precision, one thread), which converge in a few iterations however stiff the rods are");
+    f("iterations", iteration_count, "Sweeps, or Gauss–Newton iterations, per time step (unless `tolerance` is given)",
       {.min = 1});
+    f("tolerance", tolerance,
+      "Instead of a fixed number: sweep until the largest left-over force is below this fraction of the largest force at work. "
+      "`direct`: until the last correction is below this fraction of the step's motion; 1e-3 unless `iterations` are given",
+      {.min = 0, .max = 1, .above_min = true});
+    f("max_iterations", max_iterations,
+      "Most iterations per step when a tolerance decides; beyond, the step counts as not converged", {.min = 1});
     f("lambda", lambda,
       "How |q| = 1 is met: the paper's approximation (Eq. 22), its fixed point (Algorithm 1), or the exact secular root");
     f("order", order, "Sequential sweeps; coloured sweeps (parallel, the same result for any thread count); or all at once");
     f("precision", number, "Number type of the sweeps; positions are accumulated in double either way");
     f("threads", thread_count, "Threads for `red_black` and `jacobi`", {.min = 1, .max = 1024});
     if (f.has("iterations") && f.has("tolerance")) f.problem("both `iterations` and `tolerance` are given", "keep one of them");
-    if (f.has("max_iterations") && !f.has("tolerance"))
+    if (f.has("max_iterations") && !f.has("tolerance") && method == Method::sweep)
       f.problem("`max_iterations` without `tolerance`", "add `tolerance`, or use `iterations`");
+    iterations_given = f.has("iterations");
+    if (method == Method::direct)
+      for (const char* key : {"lambda", "order", "threads"})
+        if (f.has(key)) f.problem(std::string("`") + key + "` belongs to sweeps", "leave it out, or use `method` sweep");
+    if (method == Method::direct && number == Precision::single_precision)
+      f.problem("`direct` works in double precision", "leave `precision` out, or use `method` sweep");
     if (order == Order::gauss_seidel && thread_count > 1)
       f.problem("`threads` with sequential sweeps", "use `order` red_black or jacobi");
   }
@@ -66,7 +85,7 @@ class Settings : public SolverSettings {
   const char* name() const override { return "stable_cosserat"; }
   Precision precision() const override { return number; }
   int threads() const override { return thread_count; }
-  int iterations() const override { return tolerance ? 0 : iteration_count; }
+  int iterations() const override { return tolerance || (method == Method::direct && !iterations_given) ? 0 : iteration_count; }
   void check(const Model& model, bool driven, Problems& problems) const override;
   std::size_t bytes(const Model& model) const override;
 };
