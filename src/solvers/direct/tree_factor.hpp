@@ -69,7 +69,6 @@ class TreeFactor {
     Sym6<T> S;  ///< what the parent feels
     Vec6<T> update[6];
     T gain[6];
-    Vec3<T> arm;
     int held = -1;  ///< index into held_
   };
   struct HeldNode {
@@ -78,7 +77,6 @@ class TreeFactor {
     Vec6<T> B[6];
     int count = 0;
     Sym6<T> K;  ///< the link's stiffness on M z
-    Vec3<T> arm;
   };
   static Vec6<T> moved(const Vec3<T>& arm, const Vec6<T>& z) { return {z.x + cross(arm, z.w), z.w}; }       // M z
   static Vec6<T> moved_back(const Vec3<T>& arm, const Vec6<T>& f) { return {f.x, f.w - cross(arm, f.x)}; }  // M^T f
@@ -126,7 +124,6 @@ void TreeFactor<T>::factor_held(const Link<T>& l, const Sym6<T>& S, Node& node) 
   node.held = static_cast<int>(held_.size());
   held_.emplace_back();
   HeldNode& h = held_.back();
-  h.arm = l.arm;
   const auto inverse = [](const Vec3<T>& c) { return Vec3<T>{T(1) / c.x, T(1) / c.y, T(1) / c.z}; };
   h.K.xx = rotated_diagonal(l.x_axes, inverse(l.x_compliance));
   if (l.w_linked) h.K.ww = rotated_diagonal(l.w_axes, inverse(l.w_compliance));
@@ -199,7 +196,7 @@ void TreeFactor<T>::factor(const std::vector<Link<T>>& links, const std::vector<
   for (std::size_t i = n; i-- > 0;) {
     const Link<T>& l = links[i];
     Node& node = nodes_[i];
-    node.arm = l.arm, node.held = -1;
+    node.held = -1;
     const Sym6<T> S = sum_[i] + l.load_stiffness;
     if (l.ordinary()) factor_ordinary(l, S, node);
     else factor_held(l, S, node);

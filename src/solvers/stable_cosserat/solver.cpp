@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "exec/parallel.hpp"
-#include "solvers/direct/direct_step.hpp"
+#include "solvers/direct/direct_solver.hpp"
 #include "solvers/direction_terms.hpp"
 #include "solvers/stable_cosserat/general_update.hpp"
 #include "solvers/stable_cosserat/orientation_update.hpp"
@@ -528,7 +528,7 @@ StepReport StableCosserat<T>::step(const Model& m, const Control& c, State& stat
   if (general_) load_general(m, c, state, h);
   if (inertia_ || c.has_rotary_damping) frames_start_ = state.frame_rotation;
   initial_guess(m, c, state, h);  // x <- x_t + h v_t + h^2 a~
-  const int limit = settings_.tolerance ? settings_.max_iterations : settings_.iteration_count;
+  const int limit = settings_.tolerance ? settings_.max_iterations.value_or(10000) : settings_.iteration_count;
   constexpr int kCheckEvery = 8;                             // a check costs about one sweep
   for (report.iterations = 0; report.iterations < limit;) {  // for n <- 1 to N
     sweep(m, c);
@@ -549,27 +549,13 @@ StepReport StableCosserat<T>::step(const Model& m, const Control& c, State& stat
 
 }  // namespace
 
-/// The same steps solved directly.
-class DirectCosserat final : public Solver {
- public:
-  DirectCosserat(const Settings& settings, const Model& model) {
-    options_.iterations = settings.iterations();
-    options_.max_iterations = settings.max_iterations;
-    if (settings.tolerance) options_.tolerance = *settings.tolerance;
-    stepper_.rebind(model);
-  }
-  void rebind(const Model& m) override { stepper_.rebind(m); }
-  StepReport step(const Model& m, const Control& c, State& state, double h) override {
-    return stepper_.step(m, c, state, h, options_);
-  }
-
- private:
-  direct::DirectStepper stepper_;
-  direct::StepOptions options_;
-};
-
 std::unique_ptr<Solver> Settings::make(const Model& model) const {
-  if (method == Method::direct) return std::make_unique<DirectCosserat>(*this, model);
+  if (method == Method::direct) {
+    direct::Options options{.iterations = iterations()};
+    if (tolerance) options.tolerance = *tolerance;
+    if (max_iterations) options.max_iterations = *max_iterations;
+    return std::make_unique<direct::DirectSolver>(model, options);
+  }
   if (number == Precision::single_precision) return std::make_unique<StableCosserat<float>>(*this, model);
   return std::make_unique<StableCosserat<double>>(*this, model);
 }

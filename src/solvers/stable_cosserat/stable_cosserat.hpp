@@ -38,7 +38,7 @@ class Settings : public SolverSettings {
   int iteration_count = 4;
   bool iterations_given = false;
   std::optional<double> tolerance;
-  int max_iterations = 10000;
+  std::optional<int> max_iterations;
   Lambda lambda = Lambda::secular;
   Order order = Order::red_black;
   Precision number = Precision::double_precision;
@@ -62,7 +62,9 @@ class Settings : public SolverSettings {
       "`direct`: until the last correction is below this fraction of the step's motion; 1e-3 unless `iterations` are given",
       {.min = 0, .max = 1, .above_min = true});
     f("max_iterations", max_iterations,
-      "Most iterations per step when a tolerance decides; beyond, the step counts as not converged", {.min = 1});
+      "Most iterations per step when a tolerance decides; beyond, the step counts as not converged. 10000 sweeps or 50 "
+      "Gauss–Newton iterations when left out",
+      {.min = 1});
     f("lambda", lambda,
       "How |q| = 1 is met: the paper's approximation (Eq. 22), its fixed point (Algorithm 1), or the exact secular root");
     f("order", order, "Sequential sweeps; coloured sweeps (parallel, the same result for any thread count); or all at once");

@@ -14,26 +14,25 @@
 
 #include <memory>
 
-#include "osier/model.hpp"
-#include "osier/state.hpp"
+#include "solvers/solver.hpp"
 
 namespace osier::direct {
 
-struct StepOptions {
+struct Options {
   int iterations = 0;       ///< fixed number, or 0: by tolerance
   double tolerance = 1e-3;  ///< last correction over the whole motion of the step
   int max_iterations = 50;
 };
 
-class DirectStepper {
+class DirectSolver final : public Solver {
  public:
-  DirectStepper();
-  ~DirectStepper();
-  void rebind(const Model& model);
-  /// Advances positions, velocities and frames of the state by h.
-  StepReport step(const Model& model, const Control& control, State& state, double h, const StepOptions& options);
+  explicit DirectSolver(const Model& model, const Options& options = {});
+  ~DirectSolver() override;
+  void rebind(const Model& model) override;
+  StepReport step(const Model& model, const Control& control, State& state, double h) override;
 
  private:
+  Options options_;
   struct Impl;
   std::unique_ptr<Impl> impl_;
 };

@@ -1,4 +1,4 @@
-#include "solvers/direct/direct_step.hpp"
+#include "solvers/direct/direct_solver.hpp"
 
 #include <Eigen/Dense>
 #include <algorithm>
@@ -18,6 +18,14 @@ namespace {
 
 constexpr double kLoose = 1e20;  ///< compliance of an axis without stiffness
 
+/// How far the rods reach from their first vertex [m].
+double extent(const Model& m, const State& state) {
+  double size = 0;
+  for (Index v = 0; v < m.vertex_count(); ++v)
+    if (m.vertex_alive[v]) size = std::max(size, norm(state.vertex_position[v] - state.vertex_position[0]));
+  return size;
+}
+
 /// Gradient of a joint in the turn of its second frame, and the compliances of its Gauss-Newton model.
 struct JointModel {
   Vec3d gradient;  ///< world
@@ -27,7 +35,7 @@ struct JointModel {
 
 }  // namespace
 
-struct DirectStepper::Impl {
+struct DirectSolver::Impl {
   Tree tree;
   std::vector<std::uint8_t> built_for;  ///< vertex_fixed and frame_control the tree was built with
   std::vector<Index> root_of_vertex;
@@ -49,13 +57,14 @@ struct DirectStepper::Impl {
   void read_corrections(const Model& m);
   /// A share of the corrections, from u, q into u_trial, q_trial.
   void move(const Model& m, double share);
+  double descend(const Model& m, EnergyTerms& energy);
   Vec3d edge(const Model& m, const State& state, const std::vector<Vec3d>& at, Index s) const {
     const auto [a, b] = m.segment_vertices[s];
     return (1 / m.segment_rest_length[s]) * ((state.vertex_position[b] - state.vertex_position[a]) + (at[b] - at[a]));
   }
 };
 
-void DirectStepper::Impl::build(const Model& m, const Control& c) {
+void DirectSolver::Impl::build(const Model& m, const Control& c) {
   std::vector<std::uint8_t> key(c.vertex_fixed);
   for (FrameControl f : c.frame_control) key.push_back(static_cast<std::uint8_t>(f));
   if (key == built_for && !tree.nodes.empty()) return;
@@ -68,7 +77,7 @@ void DirectStepper::Impl::build(const Model& m, const Control& c) {
   roots.assign(tree.roots.size(), {});
 }
 
-void DirectStepper::Impl::begin(const Model& m, const Control& c, const State& state) {
+void DirectSolver::Impl::begin(const Model& m, const Control& c, const State& state) {
   direction_terms(m, c, state, h, directions);
   strain_prev.resize(m.segment_count());
   u.assign(state.vertex_position.size(), {});
@@ -90,7 +99,7 @@ void DirectStepper::Impl::begin(const Model& m, const Control& c, const State& s
   }
 }
 
-JointModel DirectStepper::Impl::joint_model(const Model& m, Index j) const {
+JointModel DirectSolver::Impl::joint_model(const Model& m, Index j) const {
   const auto [a, b] = m.joint_frames[j];
   const Quatd r = conj(q[a]) * q[b];
   const Vec3d k = cast<double>(m.joint_stiffness[j]), tau = cast<double>(m.joint_tau[j]);
@@ -109,7 +118,7 @@ JointModel DirectStepper::Impl::joint_model(const Model& m, Index j) const {
   return model;
 }
 
-void DirectStepper::Impl::assemble(const Model& m, const Control& c, const State& state) {
+void DirectSolver::Impl::assemble(const Model& m, const Control& c, const State& state) {
   const auto vertex_load = [&](Index v, Mat3<double>& stiffness, Vec3d& force) {
     const double weight = m.vertex_mass[v] / (h * h) + c.vertex_damping[v] / h;
     stiffness = identity3(weight);
@@ -189,7 +198,7 @@ void DirectStepper::Impl::assemble(const Model& m, const Control& c, const State
   }
 }
 
-void DirectStepper::Impl::read_corrections(const Model& m) {
+void DirectSolver::Impl::read_corrections(const Model& m) {
   correction_x.assign(m.vertex_count(), {});
   correction_w.assign(m.frame_count(), {});
   for (std::size_t r = 0; r < roots.size(); ++r) correction_x[tree.roots[r]] = factor.root_displacement()[r];
@@ -200,7 +209,7 @@ void DirectStepper::Impl::read_corrections(const Model& m) {
   }
 }
 
-void DirectStepper::Impl::move(const Model& m, double share) {
+void DirectSolver::Impl::move(const Model& m, double share) {
   // Turns beyond a radian are where a quadratic model means nothing.
   double longest = 1;
   for (Index f = 0; f < m.segment_count(); ++f) longest = std::max(longest, norm(correction_w[f]));
@@ -214,7 +223,7 @@ void DirectStepper::Impl::move(const Model& m, double share) {
 
 /// Constraints J z + e = C lambda on top of the tree, A z = f - J^T lambda: with A^-1 from the recursion, one column of J^T at a
 /// time, the multipliers solve the dense (J A^-1 J^T + C) lambda = J z_tree + e.
-void DirectStepper::Impl::close_loops(const Model& m) {
+void DirectSolver::Impl::close_loops(const Model& m) {
   if (tree.is_forest()) return;
   struct Row {
     int node_a = -1, root_a = -1, node_b = -1, root_b = -1;  ///< a - b; root: a root vertex
@@ -301,24 +310,43 @@ void DirectStepper::Impl::close_loops(const Model& m) {
   factor.solve(links, roots);
 }
 
-DirectStepper::DirectStepper() : impl_(std::make_unique<Impl>()) {}
-DirectStepper::~DirectStepper() = default;
+/// The largest share of the corrections that does not raise the energy, into u_trial, q_trial; 0 when rounding leaves none. The
+/// direction descends, so nearly always it is all of it.
+double DirectSolver::Impl::descend(const Model& m, EnergyTerms& energy) {
+  const double highest = energy.total() + 1e-12 * energy.magnitude();
+  double share = 1;
+  for (int cut = 0; cut < 12; ++cut, share *= 0.5) {
+    move(m, share);
+    const EnergyTerms after = potential.value(u_trial, q_trial);
+    if (!(after.total() <= highest)) continue;
+    energy = after;
+    return share;
+  }
+  return 0;
+}
 
-void DirectStepper::rebind(const Model& model) {
+DirectSolver::DirectSolver(const Model& model, const Options& options) : options_(options), impl_(std::make_unique<Impl>()) {
+  rebind(model);
+}
+DirectSolver::~DirectSolver() = default;
+
+void DirectSolver::rebind(const Model& model) {
   impl_->built_for.clear();
   impl_->tension.assign(model.segment_count(), 0);
 }
 
-StepReport DirectStepper::step(const Model& m, const Control& c, State& state, double h, const StepOptions& options) {
+StepReport DirectSolver::step(const Model& m, const Control& c, State& state, double h) {
   Impl& s = *impl_;
   s.h = h;
   s.build(m, c);
   s.potential.begin(m, c, state, h);
   s.begin(m, c, state);
+  // Corrections this small are what rounding makes of positions along the rods; a rod at rest has no other motion.
+  const double rounding = 1e-12 * extent(m, state);
   StepReport report;
-  const int limit = options.iterations > 0 ? options.iterations : options.max_iterations;
+  const int limit = options_.iterations > 0 ? options_.iterations : options_.max_iterations;
   s.potential.set_torque_point(s.q);
-  EnergyTerms before = s.potential.value(s.u, s.q);
+  EnergyTerms energy = s.potential.value(s.u, s.q);
   for (report.iterations = 0; report.iterations < limit;) {
     s.assemble(m, c, state);
     s.factor.factor(s.links, s.roots);
@@ -328,31 +356,23 @@ StepReport DirectStepper::step(const Model& m, const Control& c, State& state, d
     for (std::size_t i = 0; i < s.links.size(); ++i)
       s.tension[s.tree.nodes[i].segment] = std::max(0.0, dot(s.factor.link_force()[i].x, normalized(s.links[i].arm)));
     ++report.iterations;
-    // The direction descends, so some share of it lowers the energy; nearly always all of it does.
-    double share = 1;
-    EnergyTerms after;
-    for (int cut = 0; cut < 12; ++cut, share *= 0.5) {
-      s.move(m, share);
-      after = s.potential.value(s.u_trial, s.q_trial);
-      if (after.total() <= before.total() + 1e-12 * before.magnitude()) break;
-    }
+    const double share = s.descend(m, energy);
     double moved = 0, motion = 0;
     for (Index v = 0; v < m.vertex_count(); ++v) {
-      moved = std::max(moved, norm(s.u_trial[v] - s.u[v]));
+      moved = std::max(moved, norm(s.correction_x[v]));
       motion = std::max(motion, norm(s.u_trial[v]));
     }
-    for (Index f = 0; f < m.segment_count(); ++f)
-      moved = std::max(moved, share * m.segment_rest_length[f] * norm(s.correction_w[f]));
+    for (Index f = 0; f < m.segment_count(); ++f) moved = std::max(moved, m.segment_rest_length[f] * norm(s.correction_w[f]));
+    const bool settled = moved <= std::max(options_.tolerance * motion, rounding);
+    report.not_converged = options_.iterations == 0 && !settled;
+    if (share == 0) break;
     s.u.swap(s.u_trial);
     s.q.swap(s.q_trial);
-    if (!std::isfinite(moved)) break;
+    if (!std::isfinite(moved) || (options_.iterations == 0 && settled)) break;
     if (c.has_torque) {
       s.potential.set_torque_point(s.q);
-      after = s.potential.value(s.u, s.q);
+      energy = s.potential.value(s.u, s.q);
     }
-    before = after;
-    report.not_converged = options.iterations == 0 && moved > options.tolerance * motion;
-    if (options.iterations == 0 && !report.not_converged && share == 1) break;
   }
   state.vertex_velocity.swap(state.vertex_velocity_previous);
   for (Index v = 0; v < m.vertex_count(); ++v) {
