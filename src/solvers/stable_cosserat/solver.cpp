@@ -538,7 +538,7 @@ void StableCosserat<T>::store(const Model& m, State& state, double h, StepReport
 template <class T>
 bool StableCosserat<T>::step_chains(const Model& m, const Control& c, State& state, double h, StepReport& report) {
   if (!all_chains_ || c.has_rotary_damping) return false;
-  report.non_finite = !chains_.step(view_of(c, state, h), settings_.lambda, settings_.iteration_count, executor_);
+  report.non_finite = !chains_.step(view_of(m, c, state, h), settings_.lambda, settings_.iteration_count, executor_);
   state.vertex_velocity.swap(state.vertex_velocity_previous);
   for (Index f = m.segment_count(); f < m.frame_count(); ++f)
     if (c.frame_control[f] == FrameControl::fixed) state.frame_rotation[f] = c.frame_target[f];
