@@ -19,20 +19,14 @@
 #include <limits>
 #include <vector>
 
-#include "math/quat.hpp"
-#include "math/sym6.hpp"
+#include "solvers/direct/link_algebra.hpp"
 
 namespace osier::direct {
 
 template <class T>
-struct Link {
+struct Link : LinkSprings<T> {
   int parent = -1;  ///< node, or -1: the parent is the root vertex `root`, whose frame does not turn
   int root = -1;
-  Vec3<T> arm;     ///< from near to far end along the material axis
-  Mat3<T> x_axes;  ///< columns: axes of the position springs
-  Vec3<T> x_compliance;
-  Mat3<T> w_axes;
-  Vec3<T> w_compliance;
   bool w_linked = true;  ///< false: the frame turns freely of its parent
   Vec6<T> e;             ///< present strain
   Sym6<T> load_stiffness;
@@ -65,10 +59,7 @@ class TreeFactor {
   const std::vector<Vec6<T>>& link_force() const { return F_; }  ///< on the link's subtree, from its parent
 
  private:
-  struct Node {
-    Sym6<T> S;  ///< what the parent feels
-    Vec6<T> update[6];
-    T gain[6];
+  struct Node : LinkFactor<T> {
     int held = -1;  ///< index into held_
   };
   struct HeldNode {
@@ -80,15 +71,6 @@ class TreeFactor {
   };
   static Vec6<T> moved(const Vec3<T>& arm, const Vec6<T>& z) { return {z.x + cross(arm, z.w), z.w}; }       // M z
   static Vec6<T> moved_back(const Vec3<T>& arm, const Vec6<T>& f) { return {f.x, f.w - cross(arm, f.x)}; }  // M^T f
-  static T dot6(const Vec6<T>& a, const Vec6<T>& b) { return dot(a.x, b.x) + dot(a.w, b.w); }
-  static Vec6<T> axis(const Link<T>& l, int j) {
-    return j < 3 ? Vec6<T>{column(l.x_axes, j), {}} : Vec6<T>{{}, column(l.w_axes, j - 3)};
-  }
-  static T compliance(const Link<T>& l, int j) {
-    const Vec3<T>& c = j < 3 ? l.x_compliance : l.w_compliance;
-    return j % 3 == 0 ? c.x : j % 3 == 1 ? c.y : c.z;
-  }
-  void factor_ordinary(const Link<T>& l, Sym6<T> S, Node& node);
   void factor_held(const Link<T>& l, const Sym6<T>& S, Node& node);
   Vec6<T> solve_held(const HeldNode& h, const Vec6<T>& rhs) const;
 
@@ -100,24 +82,6 @@ class TreeFactor {
   std::vector<Mat3<T>> root_sum_;
   std::vector<Vec3<T>> root_f_, root_x_;
 };
-
-/// In series with the link's springs.
-template <class T>
-void TreeFactor<T>::factor_ordinary(const Link<T>& l, Sym6<T> S, Node& node) {
-  // z in terms of y = M z: dx = y_x - arm x w.
-  const Mat3<T> G = skew(l.arm);
-  const Mat3<T> old_xw = S.xw;
-  S.xw = S.xw + T(-1) * (S.xx * G);
-  S.ww = S.ww + T(-1) * (transposed(old_xw) * G) + G * S.xw;  // -G^T = G
-  for (int j = 0; j < 6; ++j) {
-    const Vec6<T> a = axis(l, j), s = S * a;
-    const T c = compliance(l, j), stiffness = dot6(a, s);
-    node.gain[j] = c / (T(1) + c * stiffness);
-    node.update[j] = s;
-    subtract_outer(S, node.gain[j], s);
-  }
-  node.S = S;
-}
 
 template <class T>
 void TreeFactor<T>::factor_held(const Link<T>& l, const Sym6<T>& S, Node& node) {
@@ -198,7 +162,7 @@ void TreeFactor<T>::factor(const std::vector<Link<T>>& links, const std::vector<
     Node& node = nodes_[i];
     node.held = -1;
     const Sym6<T> S = sum_[i] + l.load_stiffness;
-    if (l.ordinary()) factor_ordinary(l, S, node);
+    if (l.ordinary()) factor_link<T>(l, S, node);
     else factor_held(l, S, node);
     if (l.parent >= 0) sum_[static_cast<std::size_t>(l.parent)] = sum_[static_cast<std::size_t>(l.parent)] + node.S;
     else root_sum_[static_cast<std::size_t>(l.root)] = root_sum_[static_cast<std::size_t>(l.root)] + node.S.xx;
@@ -216,8 +180,7 @@ void TreeFactor<T>::solve(const std::vector<Link<T>>& links, const std::vector<R
     const Node& node = nodes_[i];
     Vec6<T> f = f_[i];
     if (node.held < 0) {
-      f = {f.x, f.w + cross(l.arm, f.x)};
-      for (int j = 0; j < 6; ++j) f = f - (node.gain[j] * dot6(axis(l, j), f)) * node.update[j];
+      f = force_up<T>(l, node, f);
     } else {
       const HeldNode& h = held_[static_cast<std::size_t>(node.held)];
       held_f_[static_cast<std::size_t>(node.held)] = f;
@@ -243,12 +206,7 @@ void TreeFactor<T>::solve(const std::vector<Link<T>>& links, const std::vector<R
     const Vec6<T> zeta = parent - l.e;
     F_[i] = f_[i] - node.S * zeta;
     if (node.held < 0) {
-      Vec6<T> eta = zeta;
-      for (int j = 0; j < 6; ++j) {
-        const Vec6<T> a = axis(l, j);
-        eta = eta + (compliance(l, j) * dot6(a, F_[i])) * a;
-      }
-      z_[i] = {eta.x - cross(l.arm, eta.w), eta.w};
+      z_[i] = displacement_down<T>(l, zeta, F_[i]);
     } else {
       const HeldNode& h = held_[static_cast<std::size_t>(node.held)];
       const Vec6<T> rhs = held_f_[static_cast<std::size_t>(node.held)] - h.Q * l.prescribed + moved_back(l.arm, h.K * zeta);
