@@ -26,7 +26,14 @@ template <class T>
 class ChainDirect {
  public:
   void bind(const Model& model, std::span<const Chain> chains, Simd simd, const Executor& executor) {
+    // No wider than there are chains, unless some will be cut.
+    const auto long_one = [](const Chain& c) { return c.vertices >= stable_cosserat::kShortestCut; };
     kernel_ = &chain_kernel<T>(simd);
+    if (std::none_of(chains.begin(), chains.end(), long_one))
+      for (Simd narrow : {Simd::avx2, Simd::sse2, Simd::off})
+        if (const ChainKernel<T>& k = chain_kernel<T>(narrow);
+            simd_available(narrow) && k.lanes < kernel_->lanes && static_cast<std::size_t>(k.lanes) >= chains.size())
+          kernel_ = &k;
     plan_ = stable_cosserat::plan_chains<T>(model, chains, kernel_->lanes);
     tension_.assign(plan_.constants.size() / static_cast<std::size_t>(plan_.constants_per_row()), T(0));
     outcome_.resize(plan_.groups.size());
@@ -51,6 +58,17 @@ class ChainDirect {
       all.unsettled |= o.unsettled, all.risen |= o.risen;
     }
     return all;
+  }
+
+  /// f(first segment, count) for everything whose energy rose in the last step.
+  template <class F>
+  void each_risen(const F& f) const {
+    for (std::size_t i = 0; i < plan_.groups.size(); ++i) {
+      const ChainGroup& g = plan_.groups[i];
+      if (outcome_[i].risen == 0) continue;
+      for (int k = 0; k < plan_.lanes; ++k)
+        if (g.segments[k] > 0 && (g.cut || (outcome_[i].risen >> k & 1u))) f(g.first_segment[k], g.segments[k]);
+    }
   }
 
  private:

@@ -19,6 +19,7 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 
 #include "energies/bend_twist.hpp"
 #include "exec/pack.hpp"
@@ -64,7 +65,8 @@ struct ChainLinkRow {
   P tension;
   Vec3<P> arm, e_x, e_w;
   Vec3<P> f_x, f_w;
-  P S[21];  ///< lower triangle, row by row
+  P S[21];     ///< lower triangle, row by row
+  bool plain;  ///< all lanes there, nothing held
 };
 
 /// What a step starts from, formed in double: l axis_t, l (p_t - axis_t) and the joint's deviation from rest. `at_rest` is where
@@ -83,6 +85,12 @@ OSIER_FN StartStrains start_strains(const Quatd& q, const Quatd& at_rest, const 
 OSIER_FN Quatd turn_between(const Quatd& from, const Quatd& to) {
   const Quatd turn = to * conj(from);
   return turn.w < 0 ? -turn : turn;
+}
+
+/// dq q, a unit again: both factors are units to within rounding, so one step of Newton's method for 1/sqrt is exact.
+OSIER_FN Quatd turned(const Quatd& dq, const Quatd& q) {
+  const Quatd product = dq * q;
+  return (1.5 - 0.5 * norm2(product)) * product;
 }
 
 /// dq a dq' - a for a small turn, without cancellation.
@@ -173,6 +181,7 @@ class ChainStep {
   void load_head();
   OSIER_FN void load_constants(Index i);
   OSIER_FN bool load_plain(Index i);
+  OSIER_FN void store_plain(Index i);
   OSIER_FN void load_inertia(Index i, const Vec3<P>& velocity, const Vec3<P>& force, P damping);
   template <bool kColumns, bool kDamped>
   ChainOutcome iterate(const ChainOptions& options);
@@ -317,7 +326,8 @@ void ChainStep<P>::load(const T* tension) {
   for (Index i = 0; i < rows_; ++i) {
     ChainLinkRow<P>& r = row_[i];
     r.tension = load_lanes<P>(tension + static_cast<std::ptrdiff_t>(i) * W);
-    if (load_plain(i)) continue;
+    r.plain = load_plain(i);
+    if (r.plain) continue;
     load_constants(i);
     Vec3<P> velocity, force;
     P damping;
@@ -739,7 +749,8 @@ ChainOutcome ChainStep<P>::iterate(const ChainOptions& options) {
     downward<kColumns>();
     ++out.iterations;
     for (int k = 0; k < W; ++k)
-      if (g_.segments[k] > 0 && !(lane(turn2_, k) <= T(1))) out.risen |= 1u << k;
+      if (g_.segments[k] > 0 && !(lane(turn2_, k) <= T(1) && lane(move2_, k) < std::numeric_limits<T>::infinity()))
+        out.risen |= 1u << k;
     if (options.iterations == 0 && settled(options, out.unsettled)) break;
     if (options.iterations > 0 && out.iterations == limit) break;
   }
@@ -766,6 +777,34 @@ bool ChainStep<P>::settled(const ChainOptions& options, std::uint32_t& unsettled
   return unsettled == 0;
 }
 
+/// A row that load_plain() took, without a branch.
+template <class P>
+OSIER_FN void ChainStep<P>::store_plain(Index i) {
+  const ChainLinkRow<P>& r = row_[i];
+  const double inverse_h = 1 / view_.h;
+  T turn[4][W], u[3][W];
+  store_lanes(r.turn.x, turn[0]), store_lanes(r.turn.y, turn[1]), store_lanes(r.turn.z, turn[2]), store_lanes(r.turn.w, turn[3]);
+  store_lanes(r.u.x, u[0]), store_lanes(r.u.y, u[1]), store_lanes(r.u.z, u[2]);
+  double q[4][W];
+  for (int k = 0; k < W; ++k) {
+    const Quatd qk = view_.rotation[g_.first_segment[k] + i];
+    q[0][k] = qk.x, q[1][k] = qk.y, q[2][k] = qk.z, q[3][k] = qk.w;
+  }
+  for (int k = 0; k < W; ++k) {
+    const Quatd dq{static_cast<double>(turn[0][k]), static_cast<double>(turn[1][k]), static_cast<double>(turn[2][k]),
+                   static_cast<double>(turn[3][k])};
+    const Quatd out = turned(dq, Quatd{q[0][k], q[1][k], q[2][k], q[3][k]});
+    q[0][k] = out.x, q[1][k] = out.y, q[2][k] = out.z, q[3][k] = out.w;
+  }
+  for (int k = 0; k < W; ++k) {
+    view_.rotation[g_.first_segment[k] + i] = {q[0][k], q[1][k], q[2][k], q[3][k]};
+    const Vec3d move{static_cast<double>(u[0][k]), static_cast<double>(u[1][k]), static_cast<double>(u[2][k])};
+    const Index v = g_.first_vertex[k] + i + 1;
+    view_.position[v] += move;
+    view_.velocity_previous[v] = inverse_h * move;
+  }
+}
+
 template <class P>
 void ChainStep<P>::store(T* tension, std::uint32_t except) {
   const double inverse_h = 1 / view_.h;
@@ -781,12 +820,16 @@ void ChainStep<P>::store(T* tension, std::uint32_t except) {
   for (Index i = 0; i < rows_; ++i) {
     const ChainLinkRow<P>& r = row_[i];
     store_lanes(r.tension, tension + static_cast<std::ptrdiff_t>(i) * W);
+    if (r.plain && except == 0) {
+      store_plain(i);
+      continue;
+    }
     for (int k = 0; k < W; ++k) {
       if ((except >> k & 1u) || i >= g_.segments[k]) continue;
       put_vertex(g_.first_vertex[k] + i + 1, lane_of(r.u, k));
       const Index s = g_.first_segment[k] + i;
-      view_.rotation[s] = view_.frame_control[s] == FrameControl::fixed ? view_.frame_target[s]
-                                                                        : normalized(lane_of(r.turn, k) * view_.rotation[s]);
+      view_.rotation[s] =
+          view_.frame_control[s] == FrameControl::fixed ? view_.frame_target[s] : turned(lane_of(r.turn, k), view_.rotation[s]);
     }
   }
 }

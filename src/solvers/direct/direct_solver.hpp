@@ -27,6 +27,7 @@ struct Options {
   /// Of the recursion. State, strains and energies are in double either way: they are differences of positions.
   Precision precision = Precision::double_precision;
   int threads = 1;
+  Simd simd = Simd::automatic;  ///< of chains in lanes
 };
 
 class DirectSolver final : public Solver {

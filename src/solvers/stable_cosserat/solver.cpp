@@ -6,7 +6,7 @@
 
 #include "exec/parallel.hpp"
 #include "model/edge.hpp"
-#include "solvers/direct/direct_solver.hpp"
+#include "solvers/direct/split_solver.hpp"
 #include "solvers/direction_terms.hpp"
 #include "solvers/stable_cosserat/chain_engine.hpp"
 #include "solvers/stable_cosserat/general_update.hpp"
@@ -579,10 +579,10 @@ StepReport StableCosserat<T>::step(const Model& m, const Control& c, State& stat
 
 std::unique_ptr<Solver> Settings::make(const Model& model) const {
   if (method == Method::direct) {
-    direct::Options options{.iterations = iterations()};
+    direct::Options options{.iterations = iterations(), .precision = number, .threads = thread_count, .simd = instructions};
     if (tolerance) options.tolerance = *tolerance;
     if (max_iterations) options.max_iterations = *max_iterations;
-    return std::make_unique<direct::DirectSolver>(model, options);
+    return direct::make_solver(model, options);
   }
   if (number == Precision::single_precision) return std::make_unique<StableCosserat<float>>(*this, model);
   return std::make_unique<StableCosserat<double>>(*this, model);

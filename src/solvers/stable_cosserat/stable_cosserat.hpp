@@ -79,10 +79,8 @@ class Settings : public SolverSettings {
       f.problem("`max_iterations` without `tolerance`", "add `tolerance`, or use `iterations`");
     iterations_given = f.has("iterations");
     if (method == Method::direct)
-      for (const char* key : {"lambda", "order", "threads"})
+      for (const char* key : {"lambda", "order"})
         if (f.has(key)) f.problem(std::string("`") + key + "` belongs to sweeps", "leave it out, or use `method` sweep");
-    if (method == Method::direct && number == Precision::single_precision)
-      f.problem("`direct` works in double precision", "leave `precision` out, or use `method` sweep");
     if (order == Order::gauss_seidel && thread_count > 1)
       f.problem("`threads` with sequential sweeps", "use `order` red_black or jacobi");
   }

@@ -1,0 +1,183 @@
+#include "solvers/direct/split_solver.hpp"
+
+#include <algorithm>
+
+#include "solvers/direct/chain_direct.hpp"
+
+namespace osier::direct {
+
+namespace {
+
+/// Some of a model's segments, with whatever belongs to them, stepped apart from the rest.
+class Part {
+ public:
+  /// `wanted` per segment.
+  Part(const Model& m, const std::vector<std::uint8_t>& wanted, const Options& options) : model_(m) {
+    for (Index s = 0; s < m.segment_count(); ++s)
+      if (!wanted[static_cast<std::size_t>(s)]) model_.segment_alive[s] = 0;
+    update_topology(model_);
+    for (Index v = 0; v < m.vertex_count(); ++v)
+      if (model_.vertex_alive[v]) vertices_.push_back(v);
+    for (Index s = 0; s < m.segment_count(); ++s)
+      if (model_.segment_alive[s]) frames_.push_back(s);
+    for (Index f = m.segment_count(); f < m.frame_count(); ++f) frames_.push_back(f);
+    solver_ = std::make_unique<DirectSolver>(model_, options);
+  }
+
+  StepReport step(const Control& c, const State& from, double h) {
+    // Elsewhere nothing moves.
+    state_.vertex_position.resize(from.vertex_position.size());
+    state_.vertex_velocity.resize(from.vertex_velocity.size());
+    state_.vertex_velocity_previous.resize(from.vertex_velocity.size());
+    state_.frame_rotation.resize(from.frame_rotation.size());
+    state_.frame_velocity.resize(from.frame_velocity.size());
+    for (Index v : vertices_) {
+      state_.vertex_position[v] = from.vertex_position[v];
+      state_.vertex_velocity[v] = from.vertex_velocity[v];
+    }
+    for (Index f : frames_) {
+      state_.frame_rotation[f] = from.frame_rotation[f];
+      if (!from.frame_velocity.empty()) state_.frame_velocity[f] = from.frame_velocity[f];
+    }
+    return solver_->step(model_, c, state_, h);
+  }
+  /// The new velocities go where those of the step before were: the caller swaps.
+  void store(State& to) const {
+    for (Index v : vertices_) {
+      to.vertex_position[v] = state_.vertex_position[v];
+      to.vertex_velocity_previous[v] = state_.vertex_velocity[v];
+    }
+    for (Index f : frames_) {
+      to.frame_rotation[f] = state_.frame_rotation[f];
+      if (!to.frame_velocity.empty()) to.frame_velocity[f] = state_.frame_velocity[f];
+    }
+  }
+  bool empty() const { return vertices_.empty(); }
+
+ private:
+  Model model_;
+  State state_;
+  std::vector<Index> vertices_, frames_;
+  std::unique_ptr<DirectSolver> solver_;
+};
+
+/// One stiffness for stretch and shear, one for bending and twisting, frames without inertia: what lanes are made for.
+bool is_plain(const Model& m, const Chain& c) {
+  for (Index s = c.first_segment; s < c.first_segment + c.segments(); ++s)
+    if (!m.segment_stiffness[s].uniform() || !m.segment_tau[s].uniform() || m.segment_inertia[s].any()) return false;
+  const auto plain = [&](Index j) { return j < 0 || (m.joint_stiffness[j].uniform() && m.joint_tau[j].uniform()); };
+  if (!plain(c.head_joint) || !plain(c.tail_joint)) return false;
+  for (Index i = 0; c.first_joint >= 0 && i + 1 < c.segments(); ++i)
+    if (!plain(c.first_joint + i)) return false;
+  return true;
+}
+
+bool is_driven(const Control& control, const Chain& c) {
+  if (!control.has_torque) return false;
+  for (Index s = c.first_segment; s < c.first_segment + c.segments(); ++s)
+    if (norm2(control.frame_torque[s]) + norm2(control.frame_torque_material[s]) > 0) return true;
+  return false;
+}
+
+template <class T>
+class SplitSolver final : public Solver {
+ public:
+  SplitSolver(const Model& m, const Options& options) : options_(options), executor_(options.threads) { rebind(m); }
+
+  void rebind(const Model& m) override {
+    chains_ = find_chains(m);
+    std::erase_if(chains_, [&](const Chain& c) { return !is_plain(m, c); });
+    whole_ = std::make_unique<DirectSolver>(m, options_);
+    split_ = false;
+  }
+
+  StepReport step(const Model& m, const Control& c, State& state, double h) override {
+    if (chains_.empty()) return whole_->step(m, c, state, h);
+    settle_split(m, c);
+    if (in_lanes_.empty()) return whole_->step(m, c, state, h);
+    StepReport report;
+    if (rest_) {
+      report = rest_->step(c, state, h);
+      rest_->store(state);
+    }
+    // A strand at rest moves by what rounding makes of its forces.
+    const ChainOptions options{.iterations = options_.iterations,
+                               .max_iterations = options_.max_iterations,
+                               .tolerance = options_.tolerance,
+                               .rounding = sizeof(T) == 4 ? 1e-7 : 1e-12};
+    const ChainOutcome outcome = lanes_.step(stable_cosserat::view_of(m, c, state, h), options, executor_);
+    report.iterations = std::max(report.iterations, outcome.iterations);
+    report.not_converged = report.not_converged || outcome.unsettled != 0;
+    if (outcome.risen != 0) rescue(m, c, state, h, report);
+    state.vertex_velocity.swap(state.vertex_velocity_previous);
+    for (Index f = m.segment_count(); f < m.frame_count(); ++f)
+      if (c.frame_control[f] == FrameControl::fixed) state.frame_rotation[f] = c.frame_target[f];
+    return report;
+  }
+
+  StepReport solve_static(const Model& m, const Control& c, State& state, const StaticOptions& options) override {
+    return whole_->solve_static(m, c, state, options);
+  }
+
+ private:
+  void settle_split(const Model& m, const Control& c) {
+    std::vector<std::uint8_t>& fits = fits_now_;
+    const bool same =
+        split_ && !c.has_torque && !had_torque_ && c.vertex_fixed == vertex_fixed_ && c.frame_control == frame_control_;
+    if (same) return;
+    had_torque_ = c.has_torque;
+    vertex_fixed_ = c.vertex_fixed, frame_control_ = c.frame_control;
+    fits.clear();
+    for (const Chain& chain : chains_) fits.push_back(fits_lanes(chain, c) && !is_driven(c, chain) ? 1 : 0);
+    if (split_ && fits == fits_) return;
+    fits_ = fits;
+    split_ = true;
+    in_lanes_.clear();
+    std::vector<std::uint8_t> rest(m.segment_alive.begin(), m.segment_alive.end());
+    for (std::size_t i = 0; i < chains_.size(); ++i) {
+      if (!fits_[i]) continue;
+      in_lanes_.push_back(chains_[i]);
+      for (Index s = 0; s < chains_[i].segments(); ++s) rest[static_cast<std::size_t>(chains_[i].first_segment + s)] = 0;
+    }
+    rest_.reset();
+    if (in_lanes_.empty()) return;
+    lanes_.bind(m, in_lanes_, options_.simd, executor_);
+    if (std::any_of(rest.begin(), rest.end(), [](std::uint8_t r) { return r != 0; }))
+      rest_ = std::make_unique<Part>(m, rest, options_);
+  }
+
+  /// Lanes whose energy rose, again with a search that makes sure it falls.
+  void rescue(const Model& m, const Control& c, State& state, double h, StepReport& report) {
+    std::vector<std::uint8_t> wanted(static_cast<std::size_t>(m.segment_count()), 0);
+    lanes_.each_risen([&](Index first_segment, Index count) {
+      for (Index s = first_segment; s < first_segment + count; ++s) wanted[static_cast<std::size_t>(s)] = 1;
+    });
+    Part part(m, wanted, options_);
+    const StepReport again = part.step(c, state, h);
+    part.store(state);
+    report.iterations = std::max(report.iterations, again.iterations);
+    report.not_converged = report.not_converged || again.not_converged;
+    if (again.non_finite)
+      report.non_finite = true, report.worst_vertex = again.worst_vertex, report.worst_segment = again.worst_segment;
+  }
+
+  Options options_;
+  Executor executor_;
+  std::vector<Chain> chains_;
+  bool split_ = false, had_torque_ = false;
+  std::vector<std::uint8_t> fits_, fits_now_, vertex_fixed_;
+  std::vector<FrameControl> frame_control_;
+  std::vector<Chain> in_lanes_;
+  ChainDirect<T> lanes_;
+  std::unique_ptr<Part> rest_;
+  std::unique_ptr<DirectSolver> whole_;
+};
+
+}  // namespace
+
+std::unique_ptr<Solver> make_solver(const Model& m, const Options& options) {
+  if (options.precision == Precision::single_precision) return std::make_unique<SplitSolver<float>>(m, options);
+  return std::make_unique<SplitSolver<double>>(m, options);
+}
+
+}  // namespace osier::direct

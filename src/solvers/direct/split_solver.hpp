@@ -1,0 +1,14 @@
+// The direct method for a whole model: chains in lanes (chain_step.hpp), everything else by the recursion over trees
+// (direct_solver.hpp), which also takes the chains that lanes cannot: held in the middle, hinged, driven by a torque, or, for one
+// step, with an energy that rose.
+#pragma once
+
+#include <memory>
+
+#include "solvers/direct/direct_solver.hpp"
+
+namespace osier::direct {
+
+std::unique_ptr<Solver> make_solver(const Model& model, const Options& options);
+
+}  // namespace osier::direct
