@@ -538,4 +538,26 @@ StepReport DirectSolver::solve_static(const Model& m, const Control& c, State& s
 }
 std::size_t DirectSolver::bytes() const { return engine_->bytes(); }
 
+std::size_t DirectSolver::bytes(const Model& m, const Control& c, Precision precision) {
+  const Tree tree = build_tree(m, c);
+  const TreePlan plan = tree.plan();
+  const auto nv = static_cast<std::size_t>(m.vertex_count()), nf = static_cast<std::size_t>(m.frame_count());
+  const auto ns = static_cast<std::size_t>(m.segment_count()), nj = static_cast<std::size_t>(m.joint_count());
+  const std::size_t nodes = tree.nodes.size();
+  std::size_t loose = 0;
+  for (const TreeNode& n : tree.nodes) loose += n.joint < 0 ? 1 : 0;
+  const auto recursion = [&]<class T>(T) {
+    return TreeFactor<T>::bytes(plan, tree.rows.size(), loose) + nodes * sizeof(Link<T>) + tree.rows.size() * sizeof(Row<T>) +
+           tree.roots.size() * sizeof(RootVertex<T>);
+  };
+  const std::size_t per_vertex = sizeof(std::uint8_t) + 3 * sizeof(Vec3d);
+  const std::size_t per_frame = sizeof(FrameControl) + 2 * sizeof(Quatd) + sizeof(Vec3d);
+  const std::size_t per_segment = 2 * sizeof(Vec3d) + sizeof(double) + 2 * sizeof(Index);
+  const std::size_t inertia = m.has_inertia() ? 3 * sizeof(DirectionTerm) : 0;
+  const std::size_t per_node = sizeof(TreeNode) + sizeof(Index) + sizeof(Energy);
+  return nv * per_vertex + nf * per_frame + ns * (per_segment + inertia) + nj * sizeof(Quatd) + nodes * per_node +
+         tree.rows.size() * sizeof(TreeRow) +
+         (precision == Precision::single_precision ? recursion(float{}) : recursion(double{}));
+}
+
 }  // namespace osier::direct
