@@ -51,7 +51,7 @@ class Simulation {
   State& mutable_state();  ///< for tests and bindings that set their own initial state
   Diagnostics diagnostics() const;
   const StepReport& last_report() const;
-  const Control& control() const;  ///< loads and targets of the last step
+  const Control& control() const;  ///< loads and targets of the last step, before the first one those of time 0
   Frame frame(int index) const;    ///< valid until the next step or the next call
 
  private:

@@ -67,6 +67,7 @@ OrderedJson info(const Scene& scene) {
   const Model& m = scene.model();
   const Setup& setup = scene.setup();
   const Simulation simulation(scene);
+  const MethodChoice choice = setup.spec.solver->choose(m, simulation.control(), simulation.time_step());
   Range length, stretch, bend, twist, mass;
   double total_mass = 0;
   for (Index v = 0; v < m.vertex_count(); ++v) mass.add(m.vertex_mass[v]), total_mass += m.vertex_mass[v];
@@ -86,29 +87,32 @@ OrderedJson info(const Scene& scene) {
   const std::size_t model_bytes =
       nv * (2 * 8 + 1 + 4 + 4) + ns * (8 + 5 * 8 + 1 + 2 * 4 + 4 + 4) + nj * (8 + 32 + 3 * 8 + 2 + 2 * 4);
   const std::size_t state_bytes = 2 * (nv * 3 * 24 + ns * (32 + 8)) + nv * (24 + 8 + 1 + 24) + ns * (1 + 32 + 3 * 24);
-  return {{"name", scene.name()},
-          {"vertices", m.vertex_count()},
-          {"segments", m.segment_count()},
-          {"joints", joints},
-          {"clamp_half_joints", half_joints},
-          {"rods", m.rods.size()},
-          {"vertex_colors", m.vertex_colors.count()},
-          {"segment_colors", m.segment_colors.count()},
-          {"solver", setup.spec.solver->name()},
-          {"analysis", simulation.is_static() ? "static" : "dynamic"},
-          {"time_step", simulation.time_step()},
-          {"frames", simulation.frame_count()},
-          {"steps_per_frame", simulation.steps_per_frame()},
-          {"mass_total", total_mass},
-          {"vertex_mass", range_json(mass)},
-          {"segment_length", range_json(length)},
-          {"stretch_shear", range_json(stretch)},
-          {"bend_twist", range_json(bend)},
-          {"twist", range_json(twist)},
-          {"materials", materials_json(setup)},
-          {"stiffness_ratio_R",
-           simulation.is_static() ? OrderedJson(nullptr) : OrderedJson(m.stiffness_ratio(simulation.time_step()))},
-          {"bytes_estimate", model_bytes + state_bytes + setup.spec.solver->bytes(m)}};
+  return {
+      {"name", scene.name()},
+      {"vertices", m.vertex_count()},
+      {"segments", m.segment_count()},
+      {"joints", joints},
+      {"clamp_half_joints", half_joints},
+      {"rods", m.rods.size()},
+      {"vertex_colors", m.vertex_colors.count()},
+      {"segment_colors", m.segment_colors.count()},
+      {"solver", setup.spec.solver->name()},
+      {"method", choice.method.empty() ? OrderedJson(nullptr) : OrderedJson(choice.method)},
+      {"method_reason", choice.why.empty() ? OrderedJson(nullptr) : OrderedJson(choice.why)},
+      {"analysis", simulation.is_static() ? "static" : "dynamic"},
+      {"time_step", simulation.time_step()},
+      {"frames", simulation.frame_count()},
+      {"steps_per_frame", simulation.steps_per_frame()},
+      {"mass_total", total_mass},
+      {"vertex_mass", range_json(mass)},
+      {"segment_length", range_json(length)},
+      {"stretch_shear", range_json(stretch)},
+      {"bend_twist", range_json(bend)},
+      {"twist", range_json(twist)},
+      {"materials", materials_json(setup)},
+      {"stiffness_ratio_R",
+       simulation.is_static() ? OrderedJson(nullptr) : OrderedJson(m.stiffness_ratio(simulation.time_step()))},
+      {"bytes_estimate", model_bytes + state_bytes + setup.spec.solver->bytes(m, simulation.control(), simulation.time_step())}};
 }
 
 }  // namespace
@@ -136,12 +140,14 @@ std::string scene_info_text(const Scene& scene) {
     text += fmt::format("  dynamic: step {:.4g} s, {} steps per frame, {} frames\n", j["time_step"].get<double>(),
                         j["steps_per_frame"].get<int>(), j["frames"].get<int>());
     text += fmt::format("  stiffness ratio R = (EA/l)/(m/h²) = {:.4g}{}\n", ratio,
-                        ratio > 10 && j["solver"] == "stable_cosserat"
-                            ? ": a few sweeps per step will not converge; use a smaller step, more iterations or `newton`"
+                        ratio > 10 && j["method"] == "sweep"
+                            ? ": a few sweeps per step will not converge; use a smaller step, more iterations or `method` direct"
                             : "");
   } else {
     text += fmt::format("  static: {} load steps\n", j["frames"].get<int>());
   }
+  if (!j["method"].is_null())
+    text += fmt::format("  method {}: {}\n", j["method"].get<std::string>(), j["method_reason"].get<std::string>());
   text += fmt::format("  solver {}, about {:.1f} MB\n", j["solver"].get<std::string>(), j["bytes_estimate"].get<double>() / 1e6);
   return text;
 }

@@ -51,6 +51,7 @@ Simulation::Simulation(const Scene& scene) : impl_(std::make_unique<Impl>()) {
   s.breakable = std::any_of(s.model.segment_strain_limit.begin(), s.model.segment_strain_limit.end(),
                             [](double l) { return std::isfinite(l); });
   s.last_good = s.state;
+  s.prepare_control(0, 1);
 }
 Simulation::~Simulation() = default;
 Simulation::Simulation(Simulation&&) noexcept = default;

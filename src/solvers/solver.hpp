@@ -39,6 +39,12 @@ struct Choices<Precision> {
   static constexpr std::array<const char*, 2> names{"float", "double"};
 };
 
+/// Which of its methods a solver will use on a model, and the reason in one line.
+struct MethodChoice {
+  std::string method;  ///< empty for solvers with one method
+  std::string why;
+};
+
 /// The `solver` object of a scene: settings that know how to make their solver.
 class SolverSettings {
  public:
@@ -53,8 +59,13 @@ class SolverSettings {
   virtual int iterations() const { return 0; }
   /// Settings that do not fit the model, with the solver's pointer as the place. `driven`: some motor has a torque-speed curve.
   virtual void check(const Model& model, bool driven, Problems& problems) const { (void)model, (void)driven, (void)problems; }
+  /// The control says what is held, h is the time step or 0 for statics.
+  virtual MethodChoice choose(const Model& model, const Control& control, double h) const {
+    (void)model, (void)control, (void)h;
+    return {};
+  }
   /// Bytes of working memory for a model of this size.
-  virtual std::size_t bytes(const Model& model) const = 0;
+  virtual std::size_t bytes(const Model& model, const Control& control, double h) const = 0;
 };
 
 template <>

@@ -31,6 +31,7 @@ Json with_four_sweeps(Json scene) {
   if (!solver.is_object() || solver.value("name", "stable_cosserat") != "stable_cosserat") solver = Json::object();
   for (const char* key : {"tolerance", "max_iterations"}) solver.erase(key);
   solver["name"] = "stable_cosserat";
+  solver["method"] = "sweep";
   solver["iterations"] = 4;
   if (!solver.contains("precision")) solver["precision"] = "float";
   scene["solver"] = solver;

@@ -8,7 +8,7 @@ namespace osier::test {
 namespace {
 
 const std::string kNewton = R"({"name": "newton", "tolerance": 1e-11})";
-const std::string kSweeps = R"({"name": "stable_cosserat", "tolerance": 1e-10, "max_iterations": 20000})";
+const std::string kSweeps = R"({"name": "stable_cosserat", "method": "sweep", "tolerance": 1e-10, "max_iterations": 20000})";
 constexpr double kPi = std::numbers::pi;
 
 /// w of samples of one mode about an unknown middle: least squares of (x1 - 2 x0 + x_1)/h^2 = -w^2 (x1 - middle).

@@ -10,7 +10,7 @@ H = 0.01
 STEPS = {"output": {"diagnostics": "step", "probes": "step"}}
 TIP = [{"name": "tip", "vertex": "a:end"}]
 EXACT = {"name": "newton", "tolerance": 1e-13}
-SWEPT = {"name": "stable_cosserat", "tolerance": 1e-13, "max_iterations": 100000}
+SWEPT = {"name": "stable_cosserat", "method": "sweep", "tolerance": 1e-13, "max_iterations": 100000}
 
 
 def steps(**changes):
@@ -574,13 +574,19 @@ class Analysis(CliTest):
     def test_every_setting_of_the_solver_counts(self):
         def end(**settings):
             return self.probes(beam(**self.SAG, solver={"name": "stable_cosserat", **settings}))["tip.y"][-1]
-        base = end()
-        for settings in ({"iterations": 5}, {"tolerance": 1e-9}, {"lambda": "approx"}, {"order": "gauss_seidel"}, {"order": "jacobi"}, {"precision": "float"}):
+        self.assertNotEqual(end(method="sweep"), end(method="direct"))
+        self.assertEqual(end(), end(method="direct"))
+        base = end(method="direct")
+        for settings in ({"iterations": 1}, {"tolerance": 1e-9}, {"precision": "float"}):
             self.assertNotEqual(end(**settings), base, settings)
-        self.assertNotEqual(end(tolerance=1e-9, max_iterations=2), end(tolerance=1e-9))
+        base = end(method="sweep")
+        for settings in ({"method": "sweep", "iterations": 5}, {"method": "sweep", "tolerance": 1e-9}, {"tolerance": 1e-9}, {"lambda": "approx"}, {"order": "gauss_seidel"}, {"order": "jacobi"},
+                         {"method": "sweep", "precision": "float"}):
+            self.assertNotEqual(end(**settings), base, settings)
+        self.assertNotEqual(end(method="sweep", tolerance=1e-9, max_iterations=2), end(method="sweep", tolerance=1e-9))
 
     def test_the_solvers_agree_when_converged(self):
-        a = self.probes(beam(**self.SAG, solver={"name": "stable_cosserat", "tolerance": 1e-12, "max_iterations": 100000}))["tip.y"]
+        a = self.probes(beam(**self.SAG, solver={"name": "stable_cosserat", "method": "sweep", "tolerance": 1e-12, "max_iterations": 100000}))["tip.y"]
         b = self.probes(beam(**self.SAG, solver=EXACT))["tip.y"]
         for x, y in zip(a, b):
             self.assertAlmostEqual(x, y, 9)
@@ -626,6 +632,11 @@ class NothingIsIgnored(CliTest):
 
     def test_threads_of_sequential_sweeps(self):
         self.assert_not_ignored(beam(solver={"name": "stable_cosserat", "order": "gauss_seidel", "threads": 4}), "threads")
+
+    def test_settings_of_sweeps_beside_the_direct_method(self):
+        for key, value in (("lambda", "approx"), ("order", "jacobi")):
+            with self.subTest(key):
+                self.assert_not_ignored(beam(solver={"name": "stable_cosserat", "method": "direct", key: value}), key)
 
     def test_newton_settings_in_statics(self):
         for key, value in (("tolerance", 1e-3), ("max_iterations", 1)):

@@ -89,6 +89,7 @@ TEST(Allocations, NoneInAStepOnOneThread) {
     for (Precision number : {Precision::double_precision, Precision::single_precision})
       for (const bool converge : {false, true}) {
         stable_cosserat::Settings s;
+        s.method = stable_cosserat::Method::sweep;
         s.order = order, s.number = number, s.thread_count = 1;
         if (converge) s.tolerance = 1e-3, s.max_iterations = 16;
         EXPECT_EQ(allocations_of_steps(p, s, 1, 20), 0) << Choices<Order>::names[static_cast<std::size_t>(order)];
@@ -102,8 +103,19 @@ TEST(Allocations, NoneInAStepOfAnisotropicRodsWithInertia) {
   make_inertial(p, random);
   for (Order order : {Order::gauss_seidel, Order::red_black, Order::jacobi}) {
     stable_cosserat::Settings s;
+    s.method = stable_cosserat::Method::sweep;
     s.order = order;
     EXPECT_EQ(allocations_of_steps(p, s, 1, 20), 0) << Choices<Order>::names[static_cast<std::size_t>(order)];
+  }
+}
+
+TEST(Allocations, NoneInADirectStep) {
+  const StepProblem p = long_chain();
+  for (Precision number : {Precision::double_precision, Precision::single_precision}) {
+    stable_cosserat::Settings s;
+    s.method = stable_cosserat::Method::direct;
+    s.number = number;
+    EXPECT_EQ(allocations_of_steps(p, s, 1, 20), 0);
   }
 }
 
@@ -112,6 +124,7 @@ TEST(Allocations, NoneInAStepOnTwoThreads) {
   for (Order order : {Order::gauss_seidel, Order::red_black, Order::jacobi})
     for (Precision number : {Precision::double_precision, Precision::single_precision}) {
       stable_cosserat::Settings s;
+      s.method = stable_cosserat::Method::sweep;
       s.order = order, s.number = number, s.thread_count = 2;
       EXPECT_EQ(allocations_of_steps(p, s, 50, 20), 0) << Choices<Order>::names[static_cast<std::size_t>(order)];
     }

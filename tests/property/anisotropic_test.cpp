@@ -27,6 +27,7 @@ StepProblem general_problem(std::uint64_t seed, int i, double strain) {
 
 Place stepped(const StepProblem& p, Order order, int iterations, Precision number) {
   stable_cosserat::Settings s;
+  s.method = stable_cosserat::Method::sweep;
   s.order = order, s.iteration_count = iterations, s.number = number;
   State state = p.state;
   EXPECT_FALSE(s.make(p.model)->step(p.model, p.control, state, p.h).non_finite);
@@ -141,6 +142,7 @@ TEST(GeneralSweeps, ArriveWhereNewtonDoes) {
     ASSERT_FALSE(exact.make(p.model)->step(p.model, p.control, by_newton, p.h).not_converged) << i;
     for (Order order : {Order::gauss_seidel, Order::red_black, Order::jacobi}) {
       stable_cosserat::Settings sweeps;
+      sweeps.method = stable_cosserat::Method::sweep;
       sweeps.order = order, sweeps.tolerance = 1e-10, sweeps.max_iterations = 50000;
       State by_sweeps = p.state;
       const StepReport report = sweeps.make(p.model)->step(p.model, p.control, by_sweeps, p.h);

@@ -21,6 +21,7 @@ constexpr Precision kNumber = std::is_same_v<T, float> ? Precision::single_preci
 
 Place stepped(const StepProblem& p, Order order, Lambda lambda, int iterations, Precision number) {
   stable_cosserat::Settings s;
+  s.method = stable_cosserat::Method::sweep;
   s.order = order, s.lambda = lambda, s.iteration_count = iterations, s.number = number;
   State state = p.state;
   EXPECT_FALSE(s.make(p.model)->step(p.model, p.control, state, p.h).non_finite);

@@ -76,7 +76,7 @@ const char* kTearing = R"({
             "segment_materials": [{"first": 3, "last": 5, "material": "weaker"}, {"first": 12, "last": 12, "material": "weak"}]}],
   "constraints": [{"type": "clamp", "vertices": ["a:start", "b:start"]}],
   "forces": [{"type": "gravity", "acceleration": {"keys": [[0, [0, 0, 0]], [1, [0, -30, 0]]]}}, {"type": "drag", "rate": 0.2}],
-  "solver": {"name": "stable_cosserat", "iterations": 10},
+  "solver": {"name": "stable_cosserat", "method": "sweep", "iterations": 10},
   "analysis": {"type": "dynamic", "step": 0.001, "duration": 1}})";
 
 TEST(FrameRate, DoesNotChangeWhatBreaksNorWhen) {

@@ -99,6 +99,77 @@ TEST(DirectStep, SettlesAtOnceWhereNothingMoves) {
   EXPECT_FALSE(last.not_converged);
 }
 
+/// Largest distance from `exact` over the motion of the step.
+double position_error(const State& state, const State& exact, const State& start) {
+  double error = 0, motion = 0;
+  for (std::size_t v = 0; v < start.vertex_position.size(); ++v) {
+    error = std::max(error, norm(state.vertex_position[v] - exact.vertex_position[v]));
+    motion = std::max(motion, norm(start.vertex_position[v] - exact.vertex_position[v]));
+  }
+  return error / motion;
+}
+
+/// With state and strains in double, a recursion in float costs no accuracy that anybody would miss.
+TEST(DirectStep, IsAccurateWithARecursionInFloat) {
+  for (const auto& [n, young, h] : {std::tuple{100, 1e7, 1e-3},
+                                    {100, 1e9, 1e-3},
+                                    {1000, 1e9, 1e-3},
+                                    {100, 1e7, 1.0 / 30},
+                                    {100, 1e9, 1.0 / 30},
+                                    {1000, 1e9, 1.0 / 30}}) {
+    StepProblem p = cantilever(n, young, h);
+    direct::DirectSolver direct(p.model);
+    for (int i = 0; i < 20; ++i) direct.step(p.model, p.control, p.state, p.h);
+    const auto after = [&](Precision precision) {
+      State s = p.state;
+      direct::DirectSolver(p.model, {.iterations = 8, .precision = precision}).step(p.model, p.control, s, p.h);
+      return s;
+    };
+    EXPECT_LT(position_error(after(Precision::single_precision), after(Precision::double_precision), p.state), 1e-5)
+        << "N " << n << ", E " << young << ", h " << h;
+  }
+}
+
+TEST(DirectStep, IsTheSameForAnyNumberOfThreads) {
+  // Many rods that are not tied together, and one graph with loops.
+  StepProblem p = random_problem(2300, {.torque = false, .held = true});
+  RodGraph& g = p.graph;
+  Random random(2301);
+  for (int i = 0; i < 40; ++i) {
+    std::vector<Index> path{g.add_vertex({0.1 * i, 1, 0})};
+    for (Index v : random_walk(g, g.vertices[path[0]].rest, 12, 0.1, random)) path.push_back(v);
+    add_twisted_chain(g, path, random_section(random, Damping::both), false, 0.3, random);
+  }
+  p.model = compile_graph(g);
+  p.state = initial_state(g, p.model);
+  p.control = still_control(p.model, p.state);
+  for (Vec3d& f : p.control.vertex_force) f = random.in_cube();
+  State states[3];
+  for (int k = 0; k < 3; ++k) {
+    states[k] = p.state;
+    direct::DirectSolver direct(p.model, {.threads = 1 + k});
+    for (int i = 0; i < 5; ++i) direct.step(p.model, p.control, states[k], p.h);
+  }
+  for (int k = 1; k < 3; ++k)
+    for (std::size_t v = 0; v < states[0].vertex_position.size(); ++v)
+      ASSERT_EQ(norm(states[k].vertex_position[v] - states[0].vertex_position[v]), 0) << k + 1 << " threads";
+}
+
+TEST(DirectStep, NeedsTheMemoryThatWasPredicted) {
+  for (int i = 0; i < 8; ++i) {
+    StepProblem p =
+        i < 4 ? random_problem(2400 + static_cast<std::uint64_t>(i), {.held = i % 2 == 0}) : cantilever(100, 1e7, 0.01);
+    Random random(2450);
+    if (i % 4 == 3) make_inertial(p, random);
+    const Precision precision = i % 2 == 0 ? Precision::double_precision : Precision::single_precision;
+    direct::DirectSolver direct(p.model, {.tolerance = 1e-9, .precision = precision});
+    for (int k = 0; k < 3; ++k) direct.step(p.model, p.control, p.state, p.h);
+    const double used = static_cast<double>(direct.bytes());
+    const double predicted = static_cast<double>(direct::DirectSolver::bytes(p.model, p.control, precision));
+    EXPECT_NEAR(predicted, used, 0.1 * used) << i;
+  }
+}
+
 /// From anywhere, with the largest steps in use, no iteration raises the incremental potential.
 TEST(DirectStep, NeverRaisesTheEnergyFromRandomStarts) {
   for (int i = 0; i < 30; ++i) {
@@ -116,6 +187,50 @@ TEST(DirectStep, NeverRaisesTheEnergyFromRandomStarts) {
       last = e.total();
     }
   }
+}
+
+/// Positions torn apart by five segment lengths, frames at random: everything there is to come back from.
+void expect_descent_from_garbage(StepProblem p, double segment, const char* what) {
+  p.h = 1.0 / 30;
+  Random random(2200);
+  State garbage = p.state;
+  for (Index v = 0; v < p.model.vertex_count(); ++v)
+    if (!p.control.vertex_fixed[v]) garbage.vertex_position[v] += (5 * segment) * random.in_cube();
+  for (Index s = 0; s < p.model.segment_count(); ++s)
+    if (p.control.frame_control[s] == FrameControl::free) garbage.frame_rotation[s] = random.rotation();
+  p.state = garbage;
+  const Phi potential(p);
+  for (Precision precision : {Precision::double_precision, Precision::single_precision}) {
+    double last = potential.value({p.state.vertex_position, p.state.frame_rotation}).total();
+    for (int n = 1; n <= 16; ++n) {
+      State state = p.state;
+      const StepReport report =
+          direct::DirectSolver(p.model, {.iterations = n, .precision = precision}).step(p.model, p.control, state, p.h);
+      ASSERT_FALSE(report.non_finite) << what;
+      const EnergyTerms e = potential.value({state.vertex_position, state.frame_rotation});
+      ASSERT_LE(e.total(), last + 1e-11 * e.magnitude()) << what << ", iteration " << n;
+      last = e.total();
+    }
+  }
+}
+
+TEST(DirectStep, DescendsFromGarbage) {
+  expect_descent_from_garbage(cantilever(50, 1e7, 1.0 / 30), 0.02, "soft cantilever");
+  expect_descent_from_garbage(cantilever(50, 1e9, 1.0 / 30), 0.02, "stiff cantilever");
+  expect_descent_from_garbage(random_problem(2210, {.torque = false}), 0.3, "a graph with a branch and a loop");
+  StepProblem helix;
+  std::vector<Index> path;
+  for (int i = 0; i <= 240; ++i) {
+    const double a = 2 * std::numbers::pi * i / 24;
+    path.push_back(helix.graph.add_vertex({0.05 * std::cos(a), 0.05 * std::sin(a), 1e-4 * i}));
+  }
+  helix.graph.add_chain("helix", path, {.stretch_shear = 40, .bend_twist = 2e-3, .line_density = 0.4});
+  helix.model = compile_graph(helix.graph);
+  helix.state = initial_state(helix.graph, helix.model);
+  helix.control = still_control(helix.model, helix.state);
+  helix.control.vertex_fixed[0] = 1;
+  for (Index v = 0; v <= 240; ++v) helix.control.vertex_force[v] = {0, 0, -9.81 * helix.model.vertex_mass[v]};
+  expect_descent_from_garbage(helix, 0.013, "helix");
 }
 
 }  // namespace

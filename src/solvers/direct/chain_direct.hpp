@@ -37,9 +37,15 @@ class ChainDirect {
     plan_ = stable_cosserat::plan_chains<T>(model, chains, kernel_->lanes);
     tension_.assign(plan_.constants.size() / static_cast<std::size_t>(plan_.constants_per_row()), T(0));
     outcome_.resize(plan_.groups.size());
+    threads_ = executor.threads();
     scratch_bytes_ = (kernel_->scratch_bytes(plan_.most_rows) + kLine - 1) / kLine * kLine;
     scratch_.reset(static_cast<std::byte*>(
         ::operator new (scratch_bytes_* static_cast<std::size_t>(executor.threads()), std::align_val_t{kLine})));
+  }
+
+  std::size_t bytes() const {
+    return plan_.constants.size() * sizeof(T) + tension_.size() * sizeof(T) + plan_.groups.size() * sizeof(ChainGroup) +
+           outcome_.size() * sizeof(ChainOutcome) + scratch_bytes_ * static_cast<std::size_t>(threads_);
   }
 
   ChainOutcome step(const StepView& view, const ChainOptions& options, const Executor& executor) {
@@ -81,6 +87,7 @@ class ChainDirect {
   stable_cosserat::ChainPlan<T> plan_;
   std::vector<T> tension_;
   std::vector<ChainOutcome> outcome_;
+  int threads_ = 1;
   std::size_t scratch_bytes_ = 0;  ///< per thread
   std::unique_ptr<std::byte, Free> scratch_;
 };

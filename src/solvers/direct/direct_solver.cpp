@@ -101,7 +101,6 @@ class DirectSolver::Engine {
   std::vector<FrameControl> built_control_;
   const State* state_ = nullptr;  ///< start of the step
   double h_ = 0;                  ///< 0: statics
-  double whiff_ = 0;              ///< stiffness against the spin of frames that nothing else holds
   std::vector<double> tension_;   ///< per segment, kept across steps
   std::vector<DirectionTerm> directions_;
   std::vector<Index> direction_start_;             ///< per segment
@@ -190,15 +189,12 @@ void DirectSolver::Engine::begin(const Model& m, const Control& c, const State& 
   for (Index v = 0; v < m.vertex_count(); ++v)
     u_[v] = c.vertex_fixed[v] ? c.vertex_target[v] - state.vertex_position[v] : h_ * state.vertex_velocity[v];
   q_ = state.frame_rotation;
+  const bool inertia = h_ > 0 && m.has_inertia();
   for (Index f = 0; f < m.frame_count(); ++f) {
-    if (h_ > 0 && m.has_inertia() && c.frame_control[f] != FrameControl::fixed) q_[f] = guessed_frame(m, c, state, h_, f);
+    if (inertia && c.frame_control[f] != FrameControl::fixed) q_[f] = guessed_frame(m, c, state, h_, f);
     if (c.frame_control[f] == FrameControl::fixed) q_[f] = c.frame_target[f];
     if (c.frame_control[f] == FrameControl::hinged) q_[f] = nearest_on_hinge(q_[f], c.frame_target[f], c.frame_hinge_axis[f]);
   }
-  double stiffest = 0;
-  for (Index j = 0; j < m.joint_count(); ++j)
-    if (m.joint_alive[j]) stiffest = std::max(stiffest, m.joint_stiffness[j].largest());
-  whiff_ = 1e-9 * stiffest + 1e-30;
 }
 
 stretch_shear::FoldedSpring<double> DirectSolver::Engine::spring(const Model& m, Index s) const {
@@ -343,11 +339,17 @@ void EngineOf<T>::assemble_link(const Model& m, const Control& c, std::size_t i)
     if (joint.isotropic && joint.compliance.x < kLoose<double>) strain_w = (side * joint.compliance.x) * joint.gradient;
     else offset(0), offset(1), offset(2);
   } else {
-    // A frame that hangs on positions alone may spin about its axis at no cost; a whiff of stiffness keeps it where it is. Along
-    // its own axes the spin is the last step, and a number of its own.
+    // A frame that hangs on positions alone may spin about its axis at no cost, and in a slack cable without mass turn any way.
+    // Something must keep it where it is, across the axis a whiff. About it rounding of couples over what holds it is a spin: a
+    // cable, which nothing asks to turn, gets all of its stiffness; a frame that other joints hold by way of rows gets the share
+    // of theirs that slows convergence to a factor of kShare an iteration. In its own axes the spin is a step of its own.
     world = false;
     w_axes = rotation_matrix(q);
-    turning = turning + identity3(whiff_ + 1e-9 * length * tension_[s]);
+    constexpr double kShare = std::is_same_v<T, float> ? 1e-3 : 1e-6;
+    double against_spin = 0;
+    for (Index j : m.frame_joints.of(s)) against_spin = std::max(against_spin, kShare * m.joint_stiffness[j / 2].d3);
+    if (against_spin == 0 && direction_start_[s] == direction_start_[s + 1]) against_spin = k.k.z;
+    turning = turning + identity3(1e-10 * k.k.z) + against_spin * outer(d, d);
   }
   for (Index j = local_start_[i]; j < local_start_[i + 1]; ++j) {
     const JointModel joint = joint_model(m, tree_.local_joints[j].second, q_);
@@ -535,5 +537,27 @@ StepReport DirectSolver::solve_static(const Model& m, const Control& c, State& s
   return engine_->solve_static(m, c, state, options);
 }
 std::size_t DirectSolver::bytes() const { return engine_->bytes(); }
+
+std::size_t DirectSolver::bytes(const Model& m, const Control& c, Precision precision) {
+  const Tree tree = build_tree(m, c);
+  const TreePlan plan = tree.plan();
+  const auto nv = static_cast<std::size_t>(m.vertex_count()), nf = static_cast<std::size_t>(m.frame_count());
+  const auto ns = static_cast<std::size_t>(m.segment_count()), nj = static_cast<std::size_t>(m.joint_count());
+  const std::size_t nodes = tree.nodes.size();
+  std::size_t loose = 0;
+  for (const TreeNode& n : tree.nodes) loose += n.joint < 0 ? 1 : 0;
+  const auto recursion = [&]<class T>(T) {
+    return TreeFactor<T>::bytes(plan, tree.rows.size(), loose) + nodes * sizeof(Link<T>) + tree.rows.size() * sizeof(Row<T>) +
+           tree.roots.size() * sizeof(RootVertex<T>);
+  };
+  const std::size_t per_vertex = sizeof(std::uint8_t) + 3 * sizeof(Vec3d);
+  const std::size_t per_frame = sizeof(FrameControl) + 2 * sizeof(Quatd) + sizeof(Vec3d);
+  const std::size_t per_segment = 2 * sizeof(Vec3d) + sizeof(double) + 2 * sizeof(Index);
+  const std::size_t inertia = m.has_inertia() ? 3 * sizeof(DirectionTerm) : 0;
+  const std::size_t per_node = sizeof(TreeNode) + sizeof(Index) + sizeof(Energy);
+  return nv * per_vertex + nf * per_frame + ns * (per_segment + inertia) + nj * sizeof(Quatd) + nodes * per_node +
+         tree.rows.size() * sizeof(TreeRow) +
+         (precision == Precision::single_precision ? recursion(float{}) : recursion(double{}));
+}
 
 }  // namespace osier::direct

@@ -37,8 +37,9 @@ class DirectSolver final : public Solver {
   void rebind(const Model& model) override;
   StepReport step(const Model& model, const Control& control, State& state, double h) override;
   StepReport solve_static(const Model& model, const Control& control, State& state, const StaticOptions& options) override;
-  /// Working memory in use.
+  /// Working memory in use, and what it will be.
   std::size_t bytes() const;
+  static std::size_t bytes(const Model& model, const Control& control, Precision precision);
 
   class Engine;
 

@@ -8,14 +8,20 @@ namespace osier::direct {
 
 namespace {
 
+/// The model with nothing but some of its segments.
+Model reduced(const Model& m, const std::vector<std::uint8_t>& wanted) {
+  Model part = m;
+  for (Index s = 0; s < m.segment_count(); ++s)
+    if (!wanted[static_cast<std::size_t>(s)]) part.segment_alive[s] = 0;
+  update_topology(part);
+  return part;
+}
+
 /// Some of a model's segments, with whatever belongs to them, stepped apart from the rest.
 class Part {
  public:
   /// `wanted` per segment.
-  Part(const Model& m, const std::vector<std::uint8_t>& wanted, const Options& options) : model_(m) {
-    for (Index s = 0; s < m.segment_count(); ++s)
-      if (!wanted[static_cast<std::size_t>(s)]) model_.segment_alive[s] = 0;
-    update_topology(model_);
+  Part(const Model& m, const std::vector<std::uint8_t>& wanted, const Options& options) : model_(reduced(m, wanted)) {
     for (Index v = 0; v < m.vertex_count(); ++v)
       if (model_.vertex_alive[v]) vertices_.push_back(v);
     for (Index s = 0; s < m.segment_count(); ++s)
@@ -87,14 +93,13 @@ class SplitSolver final : public Solver {
   void rebind(const Model& m) override {
     chains_ = find_chains(m);
     std::erase_if(chains_, [&](const Chain& c) { return !is_plain(m, c); });
-    whole_ = std::make_unique<DirectSolver>(m, options_);
+    whole_.reset();
     split_ = false;
   }
 
   StepReport step(const Model& m, const Control& c, State& state, double h) override {
-    if (chains_.empty()) return whole_->step(m, c, state, h);
-    settle_split(m, c);
-    if (in_lanes_.empty()) return whole_->step(m, c, state, h);
+    if (!chains_.empty()) settle_split(m, c);
+    if (in_lanes_.empty()) return whole(m).step(m, c, state, h);
     StepReport report;
     if (rest_) {
       report = rest_->step(c, state, h);
@@ -116,10 +121,15 @@ class SplitSolver final : public Solver {
   }
 
   StepReport solve_static(const Model& m, const Control& c, State& state, const StaticOptions& options) override {
-    return whole_->solve_static(m, c, state, options);
+    return whole(m).solve_static(m, c, state, options);
   }
 
  private:
+  DirectSolver& whole(const Model& m) {
+    if (!whole_) whole_ = std::make_unique<DirectSolver>(m, options_);
+    return *whole_;
+  }
+
   void settle_split(const Model& m, const Control& c) {
     std::vector<std::uint8_t>& fits = fits_now_;
     const bool same =
@@ -173,7 +183,25 @@ class SplitSolver final : public Solver {
   std::unique_ptr<DirectSolver> whole_;
 };
 
+template <class T>
+std::size_t bytes_of(const Model& m, const Control& c, const Options& options) {
+  std::vector<Chain> chains = find_chains(m);
+  std::erase_if(chains, [&](const Chain& chain) { return !is_plain(m, chain) || !fits_lanes(chain, c) || is_driven(c, chain); });
+  if (chains.empty()) return DirectSolver::bytes(m, c, options.precision);
+  ChainDirect<T> lanes;
+  lanes.bind(m, chains, options.simd, Executor(options.threads));
+  std::vector<std::uint8_t> rest(m.segment_alive.begin(), m.segment_alive.end());
+  for (const Chain& chain : chains)
+    for (Index s = 0; s < chain.segments(); ++s) rest[static_cast<std::size_t>(chain.first_segment + s)] = 0;
+  if (std::none_of(rest.begin(), rest.end(), [](std::uint8_t r) { return r != 0; })) return lanes.bytes();
+  return lanes.bytes() + DirectSolver::bytes(reduced(m, rest), c, options.precision);
+}
+
 }  // namespace
+
+std::size_t bytes(const Model& m, const Control& c, const Options& options) {
+  return options.precision == Precision::single_precision ? bytes_of<float>(m, c, options) : bytes_of<double>(m, c, options);
+}
 
 std::unique_ptr<Solver> make_solver(const Model& m, const Options& options) {
   if (options.precision == Precision::single_precision) return std::make_unique<SplitSolver<float>>(m, options);

@@ -11,4 +11,7 @@ namespace osier::direct {
 
 std::unique_ptr<Solver> make_solver(const Model& model, const Options& options);
 
+/// Working memory it will use.
+std::size_t bytes(const Model& model, const Control& control, const Options& options);
+
 }  // namespace osier::direct

@@ -29,6 +29,7 @@ class Builder {
   void grow(Index root);
   void add_node(Index s, Index near_end);
   Index joints_at(Index s, Index v) const;
+  bool joined(Index s, Index t) const;
   void add_rows();
   void renumber();
 
@@ -42,7 +43,7 @@ class Builder {
   struct HalfEdge {
     Index segment, near_end;
   };
-  std::deque<HalfEdge> frontier_;
+  std::deque<HalfEdge> frontier_, later_;
   struct Closing {
     Index node, vertex;
   };
@@ -76,6 +77,11 @@ Index Builder::joints_at(Index s, Index v) const {
   return count;
 }
 
+bool Builder::joined(Index s, Index t) const {
+  const auto joints = m_.frame_joints.of(s);
+  return std::any_of(joints.begin(), joints.end(), [&](Index f) { return m_.joint_frames[f / 2][1 - f % 2] == t; });
+}
+
 void Builder::add_node(Index s, Index near_end) {
   const auto [a, b] = m_.segment_vertices[s];
   Index far_end = near_end == a ? b : a;
@@ -103,7 +109,7 @@ void Builder::add_node(Index s, Index near_end) {
     node.far_vertex = -1;
   } else if (!clamped_[far_end] && arrived_[far_end] == kNotYet) {
     arrived_[far_end] = n;
-    for (Index e : m_.vertex_segments.of(far_end)) frontier_.push_back({e / 2, far_end});
+    for (Index e : m_.vertex_segments.of(far_end)) (joined(e / 2, s) ? frontier_ : later_).push_back({e / 2, far_end});
   }
   t_.node_of_segment[s] = n;
   t_.nodes.push_back(node);
@@ -117,10 +123,12 @@ void Builder::grow(Index root) {
   if (!clamped_[root]) arrived_[root] = kRoot;
   t_.roots.push_back(root);
   for (Index e : segments) frontier_.push_back({e / 2, root});
-  while (!frontier_.empty()) {
-    const HalfEdge next = search_ == Search::breadth_first ? frontier_.front() : frontier_.back();
-    if (search_ == Search::breadth_first) frontier_.pop_front();
-    else frontier_.pop_back();
+  // Along joints first: a frame should hang on its parent by one, and not by rows alone.
+  while (!frontier_.empty() || !later_.empty()) {
+    std::deque<HalfEdge>& from = frontier_.empty() ? later_ : frontier_;
+    const HalfEdge next = search_ == Search::breadth_first ? from.front() : from.back();
+    if (search_ == Search::breadth_first) from.pop_front();
+    else from.pop_back();
     if (t_.node_of_segment[next.segment] < 0) add_node(next.segment, next.near_end);
   }
 }

@@ -101,6 +101,8 @@ class TreeFactor {
   const std::vector<T>& multiplier() const { return lambda_; }   ///< per row; the force -lambda J acts at its ends
   const TreePlan& plan() const { return plan_; }
   std::size_t bytes() const;
+  /// What it will be for a plan.
+  static std::size_t bytes(const TreePlan& plan, std::size_t rows, std::size_t loose_links);
 
  private:
   struct RootFactor {
@@ -558,6 +560,15 @@ std::size_t TreeFactor<T>::bytes() const {
   return plan_.bytes() + of(parent_) + of(lift_) + of(nodes_) + of(f_) + of(z_) + of(F_) + of(roots_) + of(root_x_) + of(B_) +
          of(share_) + of(d_) + of(lambda_) + of(workspace_) + of(closing_factor_) + of(closing_gain_) + of(loose_) +
          of(loose_share_) + of(too_stiff_);
+}
+
+template <class T>
+std::size_t TreeFactor<T>::bytes(const TreePlan& plan, std::size_t rows, std::size_t loose_links) {
+  const auto n = at(plan.node_count()), r = at(plan.root_count()), columns = at(plan.column_count());
+  return plan.bytes() + n * (2 * sizeof(int) + sizeof(LinkFactor<T>) + 3 * sizeof(Vec6<T>)) +
+         r * (sizeof(RootFactor) + sizeof(Vec3<T>)) + columns * (sizeof(Vec6<T>) + 7 * sizeof(T)) +
+         rows * (sizeof(T) + sizeof(int) + sizeof(std::uint8_t)) + loose_links * 6 * sizeof(T) +
+         (plan.workspace_size + plan.closing_factor_size + plan.closing_gain_size) * sizeof(T);
 }
 
 }  // namespace osier::direct

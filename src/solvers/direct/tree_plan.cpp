@@ -164,11 +164,11 @@ int TreePlan::most_columns() const {
 }
 
 double TreePlan::work() const {
-  // A node without columns takes about 900; a column 200 on its way through a link; the rest is counted.
+  // A column takes about 200 on its way through a link; the rest is counted.
   double sum = 0;
   for (std::size_t p = 0; p < places.size(); ++p) {
     const double k = places[p].closing, s = places[p].staying;
-    if (p < static_cast<std::size_t>(nodes_)) sum += 900 + 200 * s + 6 * s * s;
+    if (p < static_cast<std::size_t>(nodes_)) sum += kWorkOfLink + 200 * s + 6 * s * s;
     sum += k * k * k / 3 + k * k * (6 + s) + k * s * (12 + s) + 20 * k + (places[p].in_place ? 0 : 2 * (k + s) * (k + s));
   }
   return sum;

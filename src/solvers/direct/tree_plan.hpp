@@ -54,7 +54,8 @@ class TreePlan {
   std::vector<int> closing_column;    ///< of a row
   std::size_t workspace_size = 0, closing_factor_size = 0, closing_gain_size = 0;
 
-  int most_columns() const;  ///< open at one place
+  static constexpr double kWorkOfLink = 900;  ///< a node without columns
+  int most_columns() const;                   ///< open at one place
   /// Multiplications and additions of a factorisation and a solve, for comparing trees with each other and with sweeps.
   double work() const;
   std::size_t bytes() const;

@@ -6,7 +6,6 @@
 
 #include "exec/parallel.hpp"
 #include "model/edge.hpp"
-#include "solvers/direct/split_solver.hpp"
 #include "solvers/direction_terms.hpp"
 #include "solvers/stable_cosserat/chain_engine.hpp"
 #include "solvers/stable_cosserat/general_update.hpp"
@@ -577,13 +576,7 @@ StepReport StableCosserat<T>::step(const Model& m, const Control& c, State& stat
 
 }  // namespace
 
-std::unique_ptr<Solver> Settings::make(const Model& model) const {
-  if (method == Method::direct) {
-    direct::Options options{.iterations = iterations(), .precision = number, .threads = thread_count, .simd = instructions};
-    if (tolerance) options.tolerance = *tolerance;
-    if (max_iterations) options.max_iterations = *max_iterations;
-    return direct::make_solver(model, options);
-  }
+std::unique_ptr<Solver> Settings::make_sweeps(const Model& model) const {
   if (number == Precision::single_precision) return std::make_unique<StableCosserat<float>>(*this, model);
   return std::make_unique<StableCosserat<double>>(*this, model);
 }
@@ -598,7 +591,7 @@ void Settings::check(const Model& m, bool driven, Problems& problems) const {
         "use `secular`, or the isotropic law");
 }
 
-std::size_t Settings::bytes(const Model& m) const {
+std::size_t Settings::sweep_bytes(const Model& m) const {
   const auto estimate = [&]<class T>(T) {
     const std::size_t v = sizeof(VertexData<T>) + sizeof(Vec3<T>) + 2 * sizeof(VertexSide<T>);
     const std::size_t s = sizeof(SegmentData<T>) + sizeof(Vec3<T>) + sizeof(T) + sizeof(Quat<T>) + 2 * sizeof(Vec3<T>);

@@ -11,7 +11,7 @@ namespace osier::stable_cosserat {
 
 enum class Lambda : std::uint8_t { approx, exact, secular };
 enum class Order : std::uint8_t { gauss_seidel, red_black, jacobi };
-enum class Method : std::uint8_t { sweep, direct };
+enum class Method : std::uint8_t { automatic, sweep, direct };
 
 }  // namespace osier::stable_cosserat
 
@@ -22,7 +22,7 @@ struct Choices<stable_cosserat::Lambda> {
 };
 template <>
 struct Choices<stable_cosserat::Method> {
-  static constexpr std::array<const char*, 2> names{"sweep", "direct"};
+  static constexpr std::array<const char*, 3> names{"auto", "sweep", "direct"};
 };
 template <>
 struct Choices<stable_cosserat::Order> {
@@ -34,9 +34,9 @@ namespace osier::stable_cosserat {
 
 class Settings : public SolverSettings {
  public:
-  Method method = Method::sweep;
+  Method method = Method::automatic;
   int iteration_count = 4;
-  bool iterations_given = false;
+  bool iterations_given = false, sweeps_asked_for = false;
   std::optional<double> tolerance;
   std::optional<int> max_iterations;
   Lambda lambda = Lambda::secular;
@@ -48,14 +48,15 @@ class Settings : public SolverSettings {
   static const char* kind() { return "stable_cosserat"; }
   static const char* help() {
     return "Stable Cosserat Rods with the viscous addendum: vertex block descent for positions, closed-form quaternions for "
-           "orientations, a few sweeps per step.";
+           "orientations, a few sweeps per step; or the same energy by direct solves along the rods.";
   }
   template <class F>
   void fields(F& f) {
     f("method", method,
       "`sweep`: the paper's updates, a few per step; `direct`: coupled Gauss–Newton steps, each solved in one pass along the "
-      "rods "
-      "(double precision, one thread), which converge in a few iterations however stiff the rods are");
+      "rods, which converge in a few iterations however stiff the rods are; `auto`: `sweep` where `order` or `lambda` is given "
+      "or "
+      "loops would make `direct` dearer (`osier info` says which and why), otherwise `direct`");
     f("iterations", iteration_count, "Sweeps, or Gauss–Newton iterations, per time step (unless `tolerance` is given)",
       {.min = 1});
     f("tolerance", tolerance,
@@ -69,15 +70,18 @@ class Settings : public SolverSettings {
     f("lambda", lambda,
       "How |q| = 1 is met: the paper's approximation (Eq. 22), its fixed point (Algorithm 1), or the exact secular root");
     f("order", order, "Sequential sweeps; coloured sweeps (parallel, the same result for any thread count); or all at once");
-    f("precision", number, "Number type of the sweeps; positions are accumulated in double either way");
-    f("threads", thread_count, "Threads for `red_black` and `jacobi`", {.min = 1, .max = 1024});
+    f("precision", number, "Number type of the sweeps or of the direct solves; positions are accumulated in double either way");
+    f("threads", thread_count, "Threads for `red_black` and `jacobi`; of `direct` for rods that are not tied together",
+      {.min = 1, .max = 1024});
     f("simd", instructions,
       "Instructions of the kernels: the widest this machine has, none (`off`: one number at a time), or a given set; results "
       "differ by rounding");
     if (f.has("iterations") && f.has("tolerance")) f.problem("both `iterations` and `tolerance` are given", "keep one of them");
-    if (f.has("max_iterations") && !f.has("tolerance") && method == Method::sweep)
-      f.problem("`max_iterations` without `tolerance`", "add `tolerance`, or use `iterations`");
     iterations_given = f.has("iterations");
+    sweeps_asked_for = f.has("order") || f.has("lambda");
+    const bool sweeps = method == Method::sweep || (method == Method::automatic && sweeps_asked_for);
+    if (f.has("max_iterations") && !f.has("tolerance") && (sweeps || iterations_given))
+      f.problem("`max_iterations` without `tolerance`", "add `tolerance`, or use `iterations`");
     if (method == Method::direct)
       for (const char* key : {"lambda", "order"})
         if (f.has(key)) f.problem(std::string("`") + key + "` belongs to sweeps", "leave it out, or use `method` sweep");
@@ -86,13 +90,17 @@ class Settings : public SolverSettings {
   }
 
   std::unique_ptr<Solver> make(const Model& model) const override;
+  std::unique_ptr<Solver> make_sweeps(const Model& model) const;
+  std::unique_ptr<Solver> make_direct(const Model& model) const;
   const char* name() const override { return "stable_cosserat"; }
   Precision precision() const override { return number; }
   int threads() const override { return thread_count; }
   Simd simd() const override { return instructions; }
-  int iterations() const override { return tolerance || (method == Method::direct && !iterations_given) ? 0 : iteration_count; }
+  int iterations() const override { return tolerance || (method != Method::sweep && !iterations_given) ? 0 : iteration_count; }
   void check(const Model& model, bool driven, Problems& problems) const override;
-  std::size_t bytes(const Model& model) const override;
+  MethodChoice choose(const Model& model, const Control& control, double h) const override;
+  std::size_t bytes(const Model& model, const Control& control, double h) const override;
+  std::size_t sweep_bytes(const Model& model) const;
 };
 
 }  // namespace osier::stable_cosserat

@@ -30,6 +30,7 @@ double pull_on(const Workbench& w, const Place& at, Index s) {
 /// The frame where it wants to be, given that it was there before: a few exact updates, then a small turn.
 Quatd near_minimum(Workbench w, Index s, double off, Random& random) {
   stable_cosserat::Settings exact;
+  exact.method = stable_cosserat::Method::sweep;
   exact.iteration_count = 1;
   for (int i = 0; i < 8; ++i) w.state.frame_rotation[s] = normalized(w.run(1, exact).frame_rotation[s]);
   return normalized(rotation_exp(off * normalized(random.in_unit_ball())) * w.state.frame_rotation[s]);
