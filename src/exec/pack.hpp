@@ -184,55 +184,6 @@ OSIER_PACK Pack<S, N> root(Pack<S, N> a) {
   return sqrt(a);
 }
 
-/// Four packs from N quadruples that lie anywhere, and back: element i is at base + 4 index[i].
-OSIER_PACK void gather4(const S* base, const Index* index, Pack<S, N> (&out)[4]) {
-#if defined(__AVX512F__)
-  if constexpr (N == 16 && sizeof(S) == 4) {
-    __m512 r[4];
-    for (int j = 0; j < 4; ++j) {
-      const auto at = [&](int g) { return _mm_loadu_ps(base + 4 * static_cast<std::ptrdiff_t>(index[4 * g + j])); };
-      r[j] = _mm512_castps128_ps512(at(0));
-      r[j] = _mm512_insertf32x4(r[j], at(1), 1);
-      r[j] = _mm512_insertf32x4(r[j], at(2), 2);
-      r[j] = _mm512_insertf32x4(r[j], at(3), 3);
-    }
-    const __m512 a = _mm512_unpacklo_ps(r[0], r[1]), b = _mm512_unpackhi_ps(r[0], r[1]);
-    const __m512 c = _mm512_unpacklo_ps(r[2], r[3]), d = _mm512_unpackhi_ps(r[2], r[3]);
-    const auto join = [](__m512 lo, __m512 hi, bool high) {
-      const __m512d x = _mm512_castps_pd(lo), y = _mm512_castps_pd(hi);
-      return _mm512_castpd_ps(high ? _mm512_unpackhi_pd(x, y) : _mm512_unpacklo_pd(x, y));
-    };
-    out[0].v = join(a, c, false), out[1].v = join(a, c, true), out[2].v = join(b, d, false), out[3].v = join(b, d, true);
-    return;
-  }
-#endif
-#if defined(__AVX2__)
-  if constexpr (N == 8 && sizeof(S) == 4) {
-    __m256 r[4];
-    for (int j = 0; j < 4; ++j) {
-      const auto at = [&](int g) { return _mm_loadu_ps(base + 4 * static_cast<std::ptrdiff_t>(index[4 * g + j])); };
-      r[j] = _mm256_insertf128_ps(_mm256_castps128_ps256(at(0)), at(1), 1);
-    }
-    const __m256 a = _mm256_unpacklo_ps(r[0], r[1]), b = _mm256_unpackhi_ps(r[0], r[1]);
-    const __m256 c = _mm256_unpacklo_ps(r[2], r[3]), d = _mm256_unpackhi_ps(r[2], r[3]);
-    const auto join = [](__m256 lo, __m256 hi, bool high) {
-      const __m256d x = _mm256_castps_pd(lo), y = _mm256_castps_pd(hi);
-      return _mm256_castpd_ps(high ? _mm256_unpackhi_pd(x, y) : _mm256_unpacklo_pd(x, y));
-    };
-    out[0].v = join(a, c, false), out[1].v = join(a, c, true), out[2].v = join(b, d, false), out[3].v = join(b, d, true);
-    return;
-  }
-#endif
-  for (int i = 0; i < N; ++i)
-    for (int k = 0; k < 4; ++k) out[k].v[i] = base[4 * static_cast<std::ptrdiff_t>(index[i]) + k];
-}
-OSIER_FN void gather4(const float* base, const Index* index, float (&out)[4]) {
-  for (int k = 0; k < 4; ++k) out[k] = base[4 * static_cast<std::ptrdiff_t>(*index) + k];
-}
-OSIER_FN void gather4(const double* base, const Index* index, double (&out)[4]) {
-  for (int k = 0; k < 4; ++k) out[k] = base[4 * static_cast<std::ptrdiff_t>(*index) + k];
-}
-
 /// Lanes i -> i + 1 (the first keeps its value), and i -> i - 1 (the last keeps its value).
 OSIER_PACK Pack<S, N> shifted_up(Pack<S, N> a) {
   Pack<S, N> r = a;

@@ -29,17 +29,23 @@ class Executor {
   /// `weight`: how many elements one item stands for.
   template <class F>
   void for_each(std::size_t n, const F& f, std::size_t weight = 1) const {
+    for_each_range(
+        n,
+        [&](std::size_t begin, std::size_t end) {
+          for (std::size_t i = begin; i < end; ++i) f(i);
+        },
+        weight);
+  }
+
+  /// The same by f(begin, end), for bodies that want to see their items in a row.
+  template <class F>
+  void for_each_range(std::size_t n, const F& f, std::size_t weight = 1) const {
     if (threads_ == 1 || n * weight < kSerialBelow) {
-      for (std::size_t i = 0; i < n; ++i) f(i);
+      f(std::size_t{0}, n);
       return;
     }
     run(
-        n,
-        [](const void* context, std::size_t begin, std::size_t end) {
-          const F& body = *static_cast<const F*>(context);
-          for (std::size_t i = begin; i < end; ++i) body(i);
-        },
-        &f);
+        n, [](const void* context, std::size_t begin, std::size_t end) { (*static_cast<const F*>(context))(begin, end); }, &f);
   }
 
  private:

@@ -1,5 +1,6 @@
 // A time step allocates nothing once the solver has seen the model. Every allocation of the process is counted here: operator new
-// always, and malloc itself (which TBB's own allocator falls back on) where glibc and no sanitizer is underneath.
+// always, and malloc itself (which TBB's own allocator falls back on) where glibc and no sanitizer is underneath. What operator
+// new has given out and not got back is added up as well.
 #include <atomic>
 #include <cstdlib>
 #include <gtest/gtest.h>
@@ -7,7 +8,7 @@
 
 #include "osier/osier.hpp"
 #include "solvers/stable_cosserat/stable_cosserat.hpp"
-#include "support/problem.hpp"
+#include "support/mixed.hpp"
 
 namespace {
 std::atomic<bool> counting{false};
@@ -28,16 +29,35 @@ void* realloc(void* p, std::size_t n) { return count_one(), __libc_realloc(p, n)
 }
 #endif
 
-void* operator new(std::size_t n) {
+namespace {
+std::atomic<long> bytes_in_use{0};
+// Every block begins with its size, a cache line before what the caller sees.
+constexpr std::size_t kLine = 64;
+void* take(std::size_t n) {
   count_one();
-  if (void* p = std::malloc(n ? n : 1)) return p;
-  throw std::bad_alloc();
+  void* block = std::aligned_alloc(kLine, (n + 2 * kLine - 1) / kLine * kLine);
+  if (block == nullptr) throw std::bad_alloc();
+  *static_cast<std::size_t*>(block) = n;
+  bytes_in_use.fetch_add(static_cast<long>(n), std::memory_order_relaxed);
+  return static_cast<char*>(block) + kLine;
 }
-void* operator new[](std::size_t n) { return operator new(n); }
-void operator delete(void* p) noexcept { std::free(p); }
-void operator delete[](void* p) noexcept { std::free(p); }
-void operator delete(void* p, std::size_t) noexcept { std::free(p); }
-void operator delete[](void* p, std::size_t) noexcept { std::free(p); }
+void give(void* p) noexcept {
+  if (p == nullptr) return;
+  void* block = static_cast<char*>(p) - kLine;
+  bytes_in_use.fetch_sub(static_cast<long>(*static_cast<std::size_t*>(block)), std::memory_order_relaxed);
+  std::free(block);
+}
+}  // namespace
+
+void* operator new(std::size_t n) { return take(n); }
+void* operator new[](std::size_t n) { return take(n); }
+void* operator new(std::size_t n, std::align_val_t) { return take(n); }
+void operator delete(void* p) noexcept { give(p); }
+void operator delete[](void* p) noexcept { give(p); }
+void operator delete(void* p, std::size_t) noexcept { give(p); }
+void operator delete[](void* p, std::size_t) noexcept { give(p); }
+void operator delete(void* p, std::align_val_t) noexcept { give(p); }
+void operator delete(void* p, std::size_t, std::align_val_t) noexcept { give(p); }
 
 namespace osier::test {
 namespace {
@@ -94,6 +114,56 @@ TEST(Allocations, NoneInAStepOnOneThread) {
         if (converge) s.tolerance = 1e-3, s.max_iterations = 16;
         EXPECT_EQ(allocations_of_steps(p, s, 1, 20), 0) << Choices<Order>::names[static_cast<std::size_t>(order)];
       }
+}
+
+TEST(Allocations, NoneInAStepOfStrandsBesideANetAndATree) {
+  const StepProblem p = mixed_problem(11, {.net = 24});
+  for (Precision number : {Precision::double_precision, Precision::single_precision})
+    for (int threads : {1, 2})
+      for (const bool converge : {false, true}) {
+        stable_cosserat::Settings s;
+        s.number = number, s.thread_count = threads;
+        if (converge) s.tolerance = 1e-3, s.max_iterations = 16;
+        EXPECT_EQ(allocations_of_steps(p, s, threads == 1 ? 1 : 50, 20), 0) << threads << " threads";
+      }
+}
+
+/// What `osier info` says about memory is what a solver takes.
+TEST(Memory, OfTheSweepsIsPredictedWithinTenPercent) {
+  const auto expect_prediction = [](const StepProblem& p, const stable_cosserat::Settings& s, const char* what) {
+    State state = p.state;
+    const long before = bytes_in_use;
+    const auto solver = s.make(p.model);
+    solver->step(p.model, p.control, state, p.h);
+    const double used = static_cast<double>(bytes_in_use - before);
+    EXPECT_NEAR(static_cast<double>(s.bytes(p.model)) / used, 1, 0.1) << what << ", " << used << " bytes";
+  };
+  const StepProblem mixed = mixed_problem(12, {.torque = false, .net = 24}),
+                    undamped = mixed_problem(13, {.damping = Damping::none});
+  for (Precision number : {Precision::double_precision, Precision::single_precision})
+    for (Simd simd : {Simd::automatic, Simd::off}) {
+      stable_cosserat::Settings s;
+      s.number = number, s.instructions = simd;
+      expect_prediction(mixed, s, "mixed");
+      expect_prediction(undamped, s, "undamped");
+      expect_prediction(long_chain(), s, "chain");
+      s.lambda = stable_cosserat::Lambda::exact;
+      expect_prediction(mixed, s, "exact");
+      s.tolerance = 0.1;
+      expect_prediction(mixed, s, "tolerance");
+      s.tolerance.reset();
+      for (Order order : {Order::gauss_seidel, Order::jacobi}) {
+        s.order = order;
+        expect_prediction(mixed, s, Choices<Order>::names[static_cast<std::size_t>(order)]);
+      }
+    }
+  StepProblem general = mixed_problem(14);
+  Random random(3);
+  make_anisotropic(general, 10, random);
+  stable_cosserat::Settings s;
+  expect_prediction(general, s, "anisotropic");
+  make_inertial(general, random);
+  expect_prediction(general, s, "inertia");
 }
 
 TEST(Allocations, NoneInAStepOfAnisotropicRodsWithInertia) {

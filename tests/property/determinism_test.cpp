@@ -37,6 +37,40 @@ TEST(ThreadCount, DoesNotChangeABitOfTheNet) {
   }
 }
 
+/// Hair, which is swept by strands, beside a net and a tree, which are swept by colours.
+TEST(ThreadCount, DoesNotChangeABitOfAMixedModel) {
+  std::string rods, roots;
+  for (int i = 0; i < 150; ++i) {
+    roots += (i > 0 ? ", \"h" : "\"h") + std::to_string(i) + ":start\"";
+    rods += (i > 0 ? "," : "") + std::string(R"({"material": "hair", "name": "h)") + std::to_string(i) +
+            R"(", "shape": {"type": "line", "from": [)" + std::to_string(0.01 * i) + R"(, 2, 0], "to": [)" +
+            std::to_string(0.01 * i) + R"(, 3, 0]}, "segments": )" + std::to_string(7 + i * i % 25) + "}";
+  }
+  const std::string text = R"({
+    "materials": {"hair": {"stretch_shear": 100, "bend_twist": 0.01, "line_density": 0.1, "tau_stretch": 0.001, "tau_bend": 0.001}},
+    "rods": [)" + rods + R"(],
+    "structures": [{"type": "net", "name": "net", "nx": 24, "ny": 24}, {"type": "trees", "name": "tree", "count": 1}],
+    "constraints": [{"type": "clamp", "vertices": [)" +
+                           roots + R"(]}, {"type": "pin", "vertices": "net.corners:*"},
+                    {"type": "pin", "vertices": "tree.roots:*"}],
+    "forces": [{"type": "gravity"}, {"type": "drag", "rate": 0.1}],
+    "analysis": {"type": "dynamic", "step": 0.001, "duration": 1}})";
+  for (const char* precision : {"double", "float"}) {
+    const auto run = [&](int threads) {
+      LoadOptions options;
+      options.overrides = {"/solver/name=stable_cosserat", std::string("/solver/precision=") + precision};
+      options.threads = threads;
+      const Scene scene = Scene::parse(text, "mixed", ".", options);
+      EXPECT_GT(scene.model().vertex_count(), 6000);
+      Simulation sim(scene);
+      for (int i = 0; i < 15; ++i) sim.step();
+      return sim.state();
+    };
+    const State one = run(1);
+    for (int threads : {2, 3, 7}) EXPECT_TRUE(identical(one, run(threads))) << precision << " " << threads;
+  }
+}
+
 /// The path that the closed form does not cover: different stiffnesses, rotational inertia, a motor.
 TEST(ThreadCount, DoesNotChangeABitOfAnisotropicRods) {
   const char* text = R"({

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <atomic>
-#include <memory>
 
 #include "exec/parallel.hpp"
 #include "solvers/stable_cosserat/chain_plan.hpp"
@@ -14,11 +13,22 @@ template <class T>
 class ChainEngine {
  public:
   void bind(const Model& model, std::span<const Chain> chains, Simd simd, const Executor& executor) {
-    kernel_ = &chain_kernel<T>(simd);
-    plan_ = plan_chains<T>(model, chains, kernel_->lanes);
-    scratch_bytes_ = (kernel_->scratch_bytes(plan_.most_rows, plan_.damped) + kLine - 1) / kLine * kLine;
-    scratch_.reset(static_cast<std::byte*>(
-        ::operator new (scratch_bytes_* static_cast<std::size_t>(executor.threads()), std::align_val_t{kLine})));
+    const Kernels<T>& table = kernels<T>(simd);
+    kernel_ = &table.chain;
+    plan_ = plan_chains<T>(model, chains, table.lanes);
+    scratch_bytes_ = scratch_bytes(*kernel_, plan_.most_rows, plan_.damped);
+    scratch_.resize(plan_.groups.empty() ? 0 : scratch_bytes_ * static_cast<std::size_t>(executor.threads()));
+  }
+
+  /// What bind() allocates and keeps.
+  static std::size_t bytes(const Model& model, std::span<const Chain> chains, Simd simd, int threads) {
+    if (chains.empty()) return 0;
+    const Kernels<T>& table = kernels<T>(simd);
+    const bool damped = model.has_damping();
+    const ChainExtent e = extent_of_chains(chains, table.lanes);
+    const int per_row = table.lanes * (damped ? kDampedConstants : kUndampedConstants);
+    return e.groups * sizeof(ChainGroup) + e.rows * static_cast<std::size_t>(per_row) * sizeof(T) +
+           static_cast<std::size_t>(threads) * scratch_bytes(table.chain, e.most_rows, damped);
   }
 
   /// False when something is no longer finite.
@@ -28,7 +38,7 @@ class ChainEngine {
         plan_.groups.size(),
         [&](std::size_t i) {
           const ChainGroup& g = plan_.groups[i];
-          std::byte* scratch = scratch_.get() + static_cast<std::size_t>(executor.worker()) * scratch_bytes_;
+          std::byte* scratch = scratch_.data() + static_cast<std::size_t>(executor.worker()) * scratch_bytes_;
           if (!kernel_->step(g, plan_.constants.data() + g.constants, plan_.damped, view, lambda, iterations, scratch))
             finite.store(false, std::memory_order_relaxed);
         },
@@ -37,15 +47,15 @@ class ChainEngine {
   }
 
  private:
-  static constexpr std::size_t kLine = 64;          ///< bytes: the widest pack and a cache line
   static constexpr std::size_t kGroupWeight = 128;  ///< a group is worth a thread's while; one alone is not
-  struct Free {
-    void operator()(std::byte* p) const { ::operator delete (p, std::align_val_t{kLine}); }
-  };
+  static std::size_t scratch_bytes(const ChainKernel<T>& kernel, Index rows, bool damped) {
+    return (kernel.scratch_bytes(rows, damped) + kCacheLine - 1) / kCacheLine * kCacheLine;
+  }
+
   const ChainKernel<T>* kernel_ = nullptr;
   ChainPlan<T> plan_;
   std::size_t scratch_bytes_ = 0;  ///< per thread
-  std::unique_ptr<std::byte, Free> scratch_;
+  AlignedArray<std::byte> scratch_;
 };
 
 }  // namespace osier::stable_cosserat

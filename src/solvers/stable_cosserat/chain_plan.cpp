@@ -26,6 +26,11 @@ RowJoint row_joint(const Model& m, const Chain& c, Index segment) {
   return {};
 }
 
+Index rows_of_cut(const Chain& c, Index lanes) {
+  const Index rows = (c.vertices + lanes - 1) / lanes;
+  return rows + rows % 2;  // neighbours across a cut keep different colours
+}
+
 template <class T>
 class Planner {
  public:
@@ -43,8 +48,7 @@ class Planner {
     ChainGroup g = empty();
     g.cut = true;
     const Index lanes = plan_.lanes;
-    g.rows = (c.vertices + lanes - 1) / lanes;
-    g.rows += g.rows % 2;  // neighbours across a cut keep different colours
+    g.rows = rows_of_cut(c, lanes);
     for (Index k = 0; k < lanes; ++k)
       put_lane(g, static_cast<std::size_t>(k), c, k * g.rows, std::clamp(c.vertices - k * g.rows, Index(0), g.rows));
     fill(
@@ -111,28 +115,49 @@ class Planner {
   ChainPlan<T>& plan_;
 };
 
-}  // namespace
-
-template <class T>
-ChainPlan<T> plan_chains(const Model& m, std::span<const Chain> chains, int lanes) {
-  ChainPlan<T> plan;
-  plan.lanes = lanes;
-  plan.damped = m.has_damping();
-  Planner<T> planner(m, plan);
-  // Lanes of one group should be of about one length. A long chain that finds no such company is cut.
+/// Lanes of one group should be of about one length. A long chain that finds no such company is cut.
+template <class Strands, class Cut>
+void group_chains(std::span<const Chain> chains, int lanes, const Strands& strands, const Cut& cut) {
   std::vector<Chain> sorted(chains.begin(), chains.end());
   std::stable_sort(sorted.begin(), sorted.end(), [](const Chain& a, const Chain& b) { return a.vertices > b.vertices; });
   const auto width = static_cast<std::size_t>(lanes);
   for (std::size_t i = 0; i < sorted.size();) {
     const bool company = i + width <= sorted.size() && 4 * sorted[i + width - 1].vertices >= 3 * sorted[i].vertices;
     if (lanes > 1 && sorted[i].vertices >= kShortestCut && !company) {
-      planner.add_cut(sorted[i++]);
+      cut(sorted[i++]);
       continue;
     }
     const std::size_t count = std::min(width, sorted.size() - i);
-    planner.add_strands(std::span(sorted).subspan(i, count));
+    strands(std::span<const Chain>(sorted).subspan(i, count));
     i += count;
   }
+}
+
+}  // namespace
+
+ChainExtent extent_of_chains(std::span<const Chain> chains, int lanes) {
+  ChainExtent e;
+  const auto add = [&](Index rows) {
+    ++e.groups, e.rows += static_cast<std::size_t>(rows), e.most_rows = std::max(e.most_rows, rows);
+  };
+  group_chains(
+      chains, lanes, [&](std::span<const Chain> strands) { add(strands.front().vertices); },
+      [&](const Chain& c) { add(rows_of_cut(c, lanes)); });
+  return e;
+}
+
+template <class T>
+ChainPlan<T> plan_chains(const Model& m, std::span<const Chain> chains, int lanes) {
+  ChainPlan<T> plan;
+  plan.lanes = lanes;
+  plan.damped = m.has_damping();
+  const ChainExtent extent = extent_of_chains(chains, lanes);
+  plan.groups.reserve(extent.groups);
+  plan.constants.reserve(extent.rows * static_cast<std::size_t>(plan.constants_per_row() * lanes));
+  Planner<T> planner(m, plan);
+  group_chains(
+      chains, lanes, [&](std::span<const Chain> strands) { planner.add_strands(strands); },
+      [&](const Chain& c) { planner.add_cut(c); });
   return plan;
 }
 

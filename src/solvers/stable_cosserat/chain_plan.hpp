@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "exec/aligned.hpp"
 #include "model/chains.hpp"
 
 namespace osier::stable_cosserat {
@@ -41,7 +42,7 @@ enum ChainConstant : int {
 template <class T>
 struct ChainPlan {
   std::vector<ChainGroup> groups;
-  std::vector<T> constants;  ///< group by group: [row][constant][lane]
+  AlignedArray<T> constants;  ///< group by group: [row][constant][lane]
   bool damped = false;
   int lanes = 1;
   Index most_rows = 0;
@@ -52,6 +53,13 @@ struct ChainPlan {
 /// threads can share, are better.
 inline constexpr Index kShortestCut = 256, kLongestCut = 1 << 17;
 inline bool fits_lanes(const Chain& c) { return c.vertices <= kLongestCut; }
+
+/// How much there is to plan.
+struct ChainExtent {
+  std::size_t groups = 0, rows = 0;
+  Index most_rows = 0;
+};
+ChainExtent extent_of_chains(std::span<const Chain> chains, int lanes);
 
 template <class T>
 ChainPlan<T> plan_chains(const Model& model, std::span<const Chain> chains, int lanes);

@@ -10,7 +10,7 @@
 // neighbours' values, refreshed when the order asks for it.
 #pragma once
 
-#include "exec/pack.hpp"
+#include "exec/lanes.hpp"
 #include "solvers/stable_cosserat/chain_plan.hpp"
 #include "solvers/stable_cosserat/orientation_update.hpp"
 #include "solvers/stable_cosserat/position_update.hpp"
@@ -48,7 +48,7 @@ class ChainSweep {
  public:
   using T = ScalarOf<P>;
   static constexpr int W = lanes_of<P>;
-  static constexpr std::uint32_t kAll = W == 32 ? ~0u : (1u << W) - 1u;
+  static constexpr std::uint32_t kAll = all_lanes<P>;
 
   static std::size_t scratch_bytes(Index rows, bool damped) {
     return static_cast<std::size_t>(rows + 2) *
@@ -77,32 +77,9 @@ class ChainSweep {
     flags_ = damped ? reinterpret_cast<RowFlags*>(damping_ - 1 + n) + 1 : reinterpret_cast<RowFlags*>(row_ - 1 + n) + 1;
   }
 
-  template <class F>
-  OSIER_FN static P per_lane(const F& f) {
-    if constexpr (W == 1) {
-      return f(0);
-    } else {
-      return [&]<int... I>(std::integer_sequence<int, I...>) { return P(typename P::Vector{f(I)...}); }
-      (std::make_integer_sequence<int, W>{});
-    }
-  }
-  template <class Array>
-  OSIER_FN static Vec3<P> vectors(const Array* a, const Index* i) {
-    return {per_lane([&](int k) { return static_cast<T>(a[i[k]].x); }),
-            per_lane([&](int k) { return static_cast<T>(a[i[k]].y); }),
-            per_lane([&](int k) { return static_cast<T>(a[i[k]].z); })};
-  }
   OSIER_FN P constant(Index i, ChainConstant what) const {
     const int per_row = damped_ ? kDampedConstants : kUndampedConstants;
     return load_lanes<P>(constants_ + (static_cast<std::ptrdiff_t>(i) * per_row + what) * W);
-  }
-  static Quat<T> lane_of(const Quat<P>& q, int k) { return {lane(q.x, k), lane(q.y, k), lane(q.z, k), lane(q.w, k)}; }
-  static Vec3<T> lane_of(const Vec3<P>& v, int k) { return {lane(v.x, k), lane(v.y, k), lane(v.z, k)}; }
-  static void set_lanes(Quat<P>& q, int k, const Quat<T>& value) {
-    set_lane(q.x, k, value.x), set_lane(q.y, k, value.y), set_lane(q.z, k, value.z), set_lane(q.w, k, value.w);
-  }
-  static void set_lanes(Vec3<P>& v, int k, const Vec3<T>& value) {
-    set_lane(v.x, k, value.x), set_lane(v.y, k, value.y), set_lane(v.z, k, value.z);
   }
 
   template <bool kDamped>
@@ -149,7 +126,7 @@ class ChainSweep {
   [[gnu::noinline]] Quat<P> torque_at(Index i) const {
     Index s[W];
     for (int k = 0; k < W; ++k) s[k] = g_.first_segment[k] + (i < g_.segments[k] ? i : 0);
-    return torque_pull(vectors(view_.torque, s), vectors(view_.torque_material, s), row_[i].q);
+    return torque_pull(gather<P>(view_.torque, s), gather<P>(view_.torque_material, s), row_[i].q);
   }
   template <bool kDamped>
   OSIER_FN void pull(Index i) {
@@ -176,21 +153,6 @@ class ChainSweep {
 };
 
 template <class P>
-OSIER_FN MaskOf<P> mask_of_bits(std::uint32_t b) {
-  if constexpr (lanes_of<P> == 1) {
-    return (b & 1u) != 0;
-  } else {
-    using S = ScalarOf<P>;
-    using M = PackMask<S, lanes_of<P>>;
-    return [&]<int... I>(std::integer_sequence<int, I...>) {
-      const typename M::Vector bit{(typename M::Int(1) << I)...};
-      return M{(bit & static_cast<typename M::Int>(b)) != 0};
-    }
-    (std::make_integer_sequence<int, lanes_of<P>>{});
-  }
-}
-
-template <class P>
 template <bool kDamped>
 void ChainSweep<P>::load() {
   const P h(static_cast<T>(view_.h)), inverse_h(static_cast<T>(1 / view_.h)), inverse_h2(static_cast<T>(1 / (view_.h * view_.h)));
@@ -211,30 +173,22 @@ void ChainSweep<P>::load() {
       f.frame_hinged |= (segment && view_.frame_control[s[k]] == FrameControl::hinged ? 1u : 0u) << k;
     }
     const Vec3d* x = view_.position;
-    const Vec3<P> velocity = vectors(view_.velocity, v), force = vectors(view_.force, v);
+    const Vec3<P> velocity = gather<P>(view_.velocity, v), force = gather<P>(view_.force, v);
     const P mass = constant(i, kMass);
     const P inverse_mass = select(mass > P(0), inverse(mass), P(0));
-    r.u = expected_displacement(velocity, vectors(view_.velocity_previous, v), force, inverse_mass, h);
+    r.u = expected_displacement(velocity, gather<P>(view_.velocity_previous, v), force, inverse_mass, h);
     if (f.vertex_held != 0)
       for (int k = 0; k < W; ++k)
         if (view_.vertex_fixed[v[k]]) set_lanes(r.u, k, cast<T>(view_.vertex_target[v[k]] - x[v[k]]));
     r.rhs = (mass * inverse_h) * velocity + force;
-    r.inverse_hessian =
-        mass * inverse_h2 + inverse_h * per_lane([&](int k) { return static_cast<T>(view_.damping[v[k]]); });  // so far the sum
-    r.q.x = per_lane([&](int k) { return static_cast<T>(view_.rotation[s[k]].x); });
-    r.q.y = per_lane([&](int k) { return static_cast<T>(view_.rotation[s[k]].y); });
-    r.q.z = per_lane([&](int k) { return static_cast<T>(view_.rotation[s[k]].z); });
-    r.q.w = per_lane([&](int k) { return static_cast<T>(view_.rotation[s[k]].w); });
+    r.inverse_hessian = mass * inverse_h2 + inverse_h * gather<P>(view_.damping, v);  // so far the sum
+    r.q = gather<P>(view_.rotation, s);
     r.inverse_length = constant(i, kInverseLength);
     r.k = constant(i, kStretch);
-    // Differences of positions in double (deviation 1).
-    const Vec3<P> edge{per_lane([&](int k) { return static_cast<T>(x[next[k]].x - x[v[k]].x); }),
-                       per_lane([&](int k) { return static_cast<T>(x[next[k]].y - x[v[k]].y); }),
-                       per_lane([&](int k) { return static_cast<T>(x[next[k]].z - x[v[k]].z); })};
-    r.p0 = r.inverse_length * edge;
+    r.p0 = r.inverse_length * gather_difference<P>(x, next, v);  // in double (deviation 1)
     r.c = r.k * r.inverse_length * r.inverse_length;
     r.target = {constant(i, kTargetX), constant(i, kTargetY), constant(i, kTargetZ), constant(i, kTargetW)};
-    r.gamma = per_lane([&](int k) { return static_cast<T>(view_.gamma[s[k]]); });
+    r.gamma = gather<P>(view_.gamma, s);
     if constexpr (kDamped) {
       const P alpha = constant(i, kTauStretch) * inverse_h;
       ChainDamping<P>& d = damping_[i];
@@ -303,7 +257,7 @@ OSIER_FN void ChainSweep<P>::move_vertex(Index i) {
     return;
   }
   const MaskOf<P> keep = mask_of_bits<P>(held);
-  r.u = {select(keep, r.u.x, u.x), select(keep, r.u.y, u.y), select(keep, r.u.z, u.z)};
+  r.u = select<P>(keep, r.u, u);
 }
 
 template <class P>
@@ -334,7 +288,7 @@ OSIER_FN void ChainSweep<P>::turn_segment(Index i) {
     repair<kDamped, kLambda>(i, special, r.q, q);
   if (f.frame_held != 0) {
     const MaskOf<P> keep = mask_of_bits<P>(f.frame_held);
-    q = {select(keep, r.q.x, q.x), select(keep, r.q.y, q.y), select(keep, r.q.z, q.z), select(keep, r.q.w, q.w)};
+    q = select<P>(keep, r.q, q);
   }
   r.q = q;
   pull<kDamped>(i);
@@ -429,31 +383,31 @@ void ChainSweep<P>::sweep() {
 
 template <class P>
 bool ChainSweep<P>::store(bool gamma) {
-  const double inverse_h = 1 / view_.h;
-  double sum = 0;  // not finite when anything is not; by the squares: a state whose energy overflows is as lost as a NaN
+  using R = Four<P, double>;
+  const R inverse_h = R::all(1 / view_.h);
+  R sum = R::all(0);  // not finite when anything is not; by the squares: a state whose energy overflows is as lost as a NaN
   for (Index i = 0; i < rows_; ++i) {
     const ChainRow<P>& r = row_[i];
-    for (int k = 0; k < W; ++k) {
-      if (i >= g_.vertices[k]) continue;
+    const P moved[4] = {r.u.x, r.u.y, r.u.z, P(0)}, turned[4] = {r.q.x, r.q.y, r.q.z, r.q.w};
+    rows_of_components(moved, [&](int k, const Four<P, T>& lane_u) {
+      if (i >= g_.vertices[k]) return;
       const Index v = g_.first_vertex[k] + i;
-      const Vec3d u{static_cast<double>(lane(r.u.x, k)), static_cast<double>(lane(r.u.y, k)),
-                    static_cast<double>(lane(r.u.z, k))};
-      const Vec3d x = view_.position[v] + u, velocity = inverse_h * u;
-      view_.position[v] = x;
-      view_.velocity_previous[v] = velocity;
-      sum += norm2(x) + norm2(velocity);
-    }
-    for (int k = 0; k < W; ++k) {
-      if (i >= g_.segments[k]) continue;
-      const Index s = g_.first_segment[k] + i;
-      const Quatd q{static_cast<double>(lane(r.q.x, k)), static_cast<double>(lane(r.q.y, k)), static_cast<double>(lane(r.q.z, k)),
-                    static_cast<double>(lane(r.q.w, k))};
-      view_.rotation[s] = q;
-      sum += norm2(q);
-      if (gamma) view_.gamma[s] = static_cast<double>(lane(r.gamma, k));
-    }
+      const R u = cast_row<double>(lane_u), x = row<P>(view_.position[v]) + u, velocity = inverse_h * u;
+      put_row(x, view_.position[v]);
+      put_row(velocity, view_.velocity_previous[v]);
+      sum = sum + x * x + velocity * velocity;
+    });
+    rows_of_components(turned, [&](int k, const Four<P, T>& lane_q) {
+      if (i >= g_.segments[k]) return;
+      const R q = cast_row<double>(lane_q);
+      put_row(q, view_.rotation[g_.first_segment[k] + i]);
+      sum = sum + q * q;
+    });
+    if (gamma)
+      for (int k = 0; k < W; ++k)
+        if (i < g_.segments[k]) view_.gamma[g_.first_segment[k] + i] = static_cast<double>(lane(r.gamma, k));
   }
-  return sum - sum == 0;
+  return is_finite(sum);
 }
 
 }  // namespace osier::stable_cosserat

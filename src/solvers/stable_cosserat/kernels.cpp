@@ -3,34 +3,34 @@
 namespace osier::stable_cosserat {
 
 template <>
-const ChainKernel<float>& chain_kernel(Simd simd) {
+const Kernels<float>& kernels(Simd simd) {
   switch (simd_resolved(simd)) {
 #if defined(__x86_64__)
     case Simd::avx512:
-      return kChainFloatAvx512;
+      return kFloatAvx512;
     case Simd::avx2:
-      return kChainFloatAvx2;
+      return kFloatAvx2;
 #endif
     case Simd::off:
-      return kChainFloatOff;
+      return kFloatOff;
     default:
-      return kChainFloatSse2;
+      return kFloatSse2;
   }
 }
 
 template <>
-const ChainKernel<double>& chain_kernel(Simd simd) {
+const Kernels<double>& kernels(Simd simd) {
   switch (simd_resolved(simd)) {
 #if defined(__x86_64__)
     case Simd::avx512:
-      return kChainDoubleAvx512;
+      return kDoubleAvx512;
     case Simd::avx2:
-      return kChainDoubleAvx2;
+      return kDoubleAvx2;
 #endif
     case Simd::off:
-      return kChainDoubleOff;
+      return kDoubleOff;
     default:
-      return kChainDoubleSse2;
+      return kDoubleSse2;
   }
 }
 

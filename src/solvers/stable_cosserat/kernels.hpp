@@ -3,6 +3,7 @@
 
 #include "exec/simd.hpp"
 #include "solvers/stable_cosserat/chain_plan.hpp"
+#include "solvers/stable_cosserat/graph_view.hpp"
 #include "solvers/stable_cosserat/stable_cosserat.hpp"
 #include "solvers/stable_cosserat/step_view.hpp"
 
@@ -11,18 +12,34 @@ namespace osier::stable_cosserat {
 /// See ChainSweep.
 template <class T>
 struct ChainKernel {
-  int lanes;
   std::size_t (*scratch_bytes)(Index rows, bool damped);
   bool (*step)(const ChainGroup& group, const T* constants, bool damped, const StepView& view, Lambda lambda, int iterations,
                void* scratch);
 };
 
+/// See GraphSweep.
+template <class T>
+struct GraphKernel {
+  using Range = void (*)(const GraphView<T>& graph, const StepView& view, Index begin, Index end);
+  using Store = bool (*)(const GraphView<T>& graph, const StepView& view, Index begin, Index end);
+  Range load_frames, load_segments, hold_frames, load_vertices, move_vertices;
+  void (*turn_segments)(const GraphView<T>& graph, const StepView& view, Lambda lambda, Index begin, Index end);
+  Store store_vertices, store_segments;
+};
+
+template <class T>
+struct Kernels {
+  int lanes;
+  ChainKernel<T> chain;
+  GraphKernel<T> graph;
+};
+
 /// `simd` must be available on this machine.
 template <class T>
-const ChainKernel<T>& chain_kernel(Simd simd);
+const Kernels<T>& kernels(Simd simd);
 
 // One definition in each file of its instruction set.
-extern const ChainKernel<float> kChainFloatOff, kChainFloatSse2, kChainFloatAvx2, kChainFloatAvx512;
-extern const ChainKernel<double> kChainDoubleOff, kChainDoubleSse2, kChainDoubleAvx2, kChainDoubleAvx512;
+extern const Kernels<float> kFloatOff, kFloatSse2, kFloatAvx2, kFloatAvx512;
+extern const Kernels<double> kDoubleOff, kDoubleSse2, kDoubleAvx2, kDoubleAvx512;
 
 }  // namespace osier::stable_cosserat

@@ -8,9 +8,10 @@
 #include "model/edge.hpp"
 #include "solvers/direction_terms.hpp"
 #include "solvers/stable_cosserat/chain_engine.hpp"
-#include "solvers/stable_cosserat/general_update.hpp"
-#include "solvers/stable_cosserat/orientation_update.hpp"
-#include "solvers/stable_cosserat/position_update.hpp"
+#include "solvers/stable_cosserat/element_sweep.hpp"
+#include "solvers/stable_cosserat/general_sweep.hpp"
+#include "solvers/stable_cosserat/graph_engine.hpp"
+#include "solvers/stable_cosserat/residual.hpp"
 #include "solvers/stable_cosserat/stable_cosserat.hpp"
 #include "solvers/stable_cosserat/workspace.hpp"
 
@@ -29,6 +30,33 @@ void locate_trouble(const Model& m, const State& state, StepReport& report) {
     if (!is_finite(state.frame_rotation[s])) report.non_finite = true, report.worst_segment = s;
 }
 
+/// Coloured sweeps of the closed form run in lanes, everything else element by element.
+bool sweeps_in_lanes(const Settings& s, const Model& m) {
+  return s.order == Order::red_black && m.is_isotropic() && !m.has_inertia();
+}
+
+WorkspaceNeeds workspace_needs(const Settings& s, const Model& m) {
+  WorkspaceNeeds needs;
+  needs.general = !m.is_isotropic() || m.has_inertia();
+  needs.jacobi = s.order == Order::jacobi;
+  needs.bending = std::any_of(m.joint_tau.begin(), m.joint_tau.end(), [](const PerAxis& tau) { return tau.any(); });
+  return needs;
+}
+
+/// Strands and chains that are swept by themselves, all iterations in one go. With a tolerance there are none: somebody has to
+/// look in between.
+std::vector<Chain> chains_in_lanes(const Settings& s, const Model& m) {
+  if (s.tolerance) return {};
+  std::vector<Chain> chains = find_chains(m);
+  std::erase_if(chains, [](const Chain& c) { return !fits_lanes(c); });
+  return chains;
+}
+std::vector<std::uint8_t> vertices_of(const Model& m, std::span<const Chain> chains) {
+  std::vector<std::uint8_t> taken(static_cast<std::size_t>(m.vertex_count()), 0);
+  for (const Chain& c : chains) std::fill_n(taken.begin() + c.first_vertex, c.vertices, std::uint8_t{1});
+  return taken;
+}
+
 template <class T>
 class StableCosserat final : public Solver {
  public:
@@ -40,11 +68,12 @@ class StableCosserat final : public Solver {
   StepReport step(const Model& m, const Control& c, State& state, double h) override;
 
  private:
+  void arrange(const Model& m);
   void load(const Model& m, const Control& c, const State& state, double h);
   void initial_guess(const Model& m, const Control& c, const State& state, double h);
   void load_general(const Model& m, const Control& c, const State& state, double h);
   void sweep(const Model& m, const Control& c) {
-    if (general_) sweep_general(m, c);
+    if (general_) sweep_general(m, c, settings_.order, executor_, w_);
     else if (axial_) sweep_lambda<true>(m, c);
     else sweep_lambda<false>(m, c);
   }
@@ -55,91 +84,79 @@ class StableCosserat final : public Solver {
     if (settings_.lambda == Lambda::secular) sweep_once<kAxial, Lambda::secular>(m, c);
   }
   template <bool kAxial, Lambda kLambda>
-  void sweep_once(const Model& m, const Control& c);
-  template <bool kAxial, Lambda kLambda>
-  void settle(const Model& m, const Control& c, Index s, Quat<T> q, Vec3<T> image, bool degenerate, Quat<T>* q_out);
-  template <bool kAxial, Lambda kLambda>
-  void update_segment(const Model& m, const Control& c, Index s, Quat<T>* q_out);
-  template <bool kAxial, Lambda kLambda, class SegmentOf>
-  void update_segments(const Model& m, const Control& c, int count, const SegmentOf& segment_of, Quat<T>* q_out);
-  void sweep_general(const Model& m, const Control& c);
-  Quat<T> general_frame(const Model& m, const Control& c, Index s) const;
-  Vec3<T> pull_at(Index s, const Vec3<T>& image) const;
-  struct Residual {
-    double value = 0, scale = 0;
-    Index vertex = -1, segment = -1;
-  };
-  Residual residual(const Model& m, const Control& c) const;
-  Residual residual_general(const Model& m, const Control& c) const;
-  double moment_scale(const Model& m, const Control& c) const;
+  void sweep_once(const Model& m, const Control& c) {
+    ElementSweep<T, kAxial, kLambda> elements(m, c, w_);
+    if (settings_.order == Order::jacobi) elements.jacobi(executor_);
+    else elements.gauss_seidel();
+  }
+  template <class Sweep, class Left>
+  void iterate(StepReport& report, const Sweep& sweep_once, const Left& left) const;
   void store(const Model& m, State& state, double h, StepReport& report) const;
-  bool step_chains(const Model& m, const Control& c, State& state, double h, StepReport& report);
+  void step_in_lanes(const Model& m, const Control& c, State& state, double h, StepReport& report);
+  Residual residual_in_lanes(const Model& m, const Control& c);
 
   Settings settings_;
   Executor executor_;
-  Workspace<T> w_;
   bool axial_ = false;    ///< some segment damps stretch: the material axis is eta
   bool bending_ = false;  ///< some joint damps bending
   bool anisotropic_ = false, inertia_ = false;
   bool general_ = false;  ///< the step at hand needs general_update.hpp
+
+  // In lanes: the chains, all else, and what nothing sweeps over.
+  bool in_lanes_ = false;
+  ChainEngine<T> chains_;
+  GraphEngine<T> graph_;
+  std::vector<Index> dead_vertices_, loose_frames_;
+
+  // Element by element, and for residuals.
+  bool arranged_ = false;
+  Workspace<T> w_;
   std::vector<DirectionTerm> directions_;
   std::vector<Quatd> frames_start_;
-  ChainEngine<T> chains_;
-  bool all_chains_ = false;
 };
 
 template <class T>
 void StableCosserat<T>::rebind(const Model& m) {
-  all_chains_ = false;
-  if (settings_.order == Order::red_black && !settings_.tolerance && m.is_isotropic() && !m.has_inertia()) {
-    const std::vector<Chain> chains = find_chains(m);
-    Index covered = 0, alive = 0;
-    for (const Chain& chain : chains) covered += fits_lanes(chain) ? chain.vertices : 0;
-    for (std::uint8_t a : m.vertex_alive) alive += a;
-    all_chains_ = covered == alive;
-    if (all_chains_) chains_.bind(m, chains, settings_.instructions, executor_);
-  }
-  const auto nv = static_cast<std::size_t>(m.vertex_count()), ns = static_cast<std::size_t>(m.segment_count());
-  const auto nf = static_cast<std::size_t>(m.frame_count());
   const auto positive = [](const PerAxis& tau) { return tau.any(); };
   axial_ = std::any_of(m.segment_tau.begin(), m.segment_tau.end(), positive);
   bending_ = std::any_of(m.joint_tau.begin(), m.joint_tau.end(), positive);
   anisotropic_ = !m.is_isotropic();
   inertia_ = m.has_inertia();
-  if (anisotropic_ || inertia_) {
-    w_.general.segment.resize(ns);
-    w_.general.joint.resize(static_cast<std::size_t>(m.joint_count()));
-    w_.general.direction_start.resize(ns + 1);
-    w_.general.direction.reserve(3 * ns);
-    w_.general.weight.resize(nv);
-    directions_.reserve(3 * ns);
+  in_lanes_ = sweeps_in_lanes(settings_, m);
+  arranged_ = false;
+  if (in_lanes_) {
+    const std::vector<Chain> chains = chains_in_lanes(settings_, m);
+    chains_.bind(m, chains, settings_.instructions, executor_);
+    graph_.bind(m, vertices_of(m, chains), settings_.instructions, settings_.lambda == Lambda::exact);
+    dead_vertices_.clear(), loose_frames_.clear();
+    for (Index v = 0; v < m.vertex_count(); ++v)
+      if (!m.vertex_alive[v]) dead_vertices_.push_back(v);
+    for (Index f = 0; f < m.frame_count(); ++f)
+      if (m.is_anchor(f) || !m.segment_alive[f]) loose_frames_.push_back(f);
   }
-  w_.vertex.resize(nv);
-  w_.u.resize(nv);
-  w_.segment.resize(ns);
-  w_.pull.resize(ns);
-  w_.q.resize(nf);
-  w_.gamma.resize(ns);
-  w_.torque.resize(nf);
-  w_.torque_material.resize(nf);
-  if (settings_.order == Order::jacobi) w_.u_next.resize(nv), w_.q_next.resize(nf);
-  w_.vertex_side.resize(m.vertex_segments.entry.size());
+  if (!in_lanes_ || settings_.tolerance) arrange(m);
+}
+
+/// Makes the workspace ready for the model.
+template <class T>
+void StableCosserat<T>::arrange(const Model& m) {
+  arranged_ = true;
+  const WorkspaceNeeds needs = workspace_needs(settings_, m);
+  w_.each_array(m, needs, [](auto& array, std::size_t size) { array.resize(size); });
+  if (needs.general) {
+    w_.general.direction.reserve(3 * w_.segment.size());
+    directions_.reserve(3 * w_.segment.size());
+  }
   for (std::size_t i = 0; i < w_.vertex_side.size(); ++i) {
     const Index seg = m.vertex_segments.entry[i] / 2, side = m.vertex_segments.entry[i] % 2;
     w_.vertex_side[i] = {m.segment_vertices[seg][1 - side], seg, T(0), side == 1 ? T(1) : T(-1)};
   }
-  w_.joint_side.resize(m.frame_joints.entry.size());
   for (std::size_t i = 0; i < w_.joint_side.size(); ++i) {
     const Index j = m.frame_joints.entry[i] / 2, side = m.frame_joints.entry[i] % 2;
     const Quatd rest = side == 1 ? m.joint_rest_rotation[j] : conj(m.joint_rest_rotation[j]);
     w_.joint_side[i] = {cast<T>(m.joint_stiffness[j].d3 * rest), T(-1), m.joint_frames[j][1 - side]};
+    if (bending_) w_.joint_rows[static_cast<std::size_t>(j)][static_cast<std::size_t>(side)] = static_cast<Index>(i);
   }
-  if (!bending_) return;
-  w_.joint_terms.resize(w_.joint_side.size());
-  w_.joint_rows.assign(static_cast<std::size_t>(m.joint_count()), {0, 0});
-  for (std::size_t i = 0; i < w_.joint_side.size(); ++i)
-    w_.joint_rows[static_cast<std::size_t>(m.frame_joints.entry[i] / 2)][static_cast<std::size_t>(m.frame_joints.entry[i] % 2)] =
-        static_cast<Index>(i);
 }
 
 /// Everything that stays put during the sweeps of one step. Differences of positions are formed in double.
@@ -167,7 +184,7 @@ void StableCosserat<T>::load(const Model& m, const Control& c, const State& stat
     d.eta = {T(0), T(0), T(1)};
     if (axial_) d.eta = cast<T>(stretch_shear::generalised_axis(alpha, stretch_shear::local_strain(p, state.frame_rotation[s])));
     w_.gamma[s] = static_cast<T>(state.segment_gamma[s]);
-    w_.pull[s] = pull_at(static_cast<Index>(s), rotate(w_.q[s], d.eta));
+    w_.pull[s] = pull_at(w_, static_cast<Index>(s), rotate(w_.q[s], d.eta));
   });
   executor_.for_each(w_.vertex_side.size(),
                      [&](std::size_t i) { w_.vertex_side[i].c = w_.segment[w_.vertex_side[i].segment].c; });
@@ -217,144 +234,6 @@ void StableCosserat<T>::initial_guess(const Model& m, const Control& c, const St
   });
 }
 
-/// Force of a segment on its second vertex at u = 0.
-template <class T>
-inline Vec3<T> StableCosserat<T>::pull_at(Index s, const Vec3<T>& image) const {
-  const SegmentData<T>& d = w_.segment[s];
-  return segment_pull(d.k, d.inverse_length, d.stiffening, d.p0, image);
-}
-
-/// Puts a segment's new frame q, with the image of its axis, in place; or what stands in for it where the frame is held,
-/// hinged or undetermined.
-template <class T>
-template <bool kAxial, Lambda kLambda>
-[[gnu::always_inline]] inline void StableCosserat<T>::settle(const Model& m, const Control& c, Index s, Quat<T> q, Vec3<T> image,
-                                                             bool degenerate, Quat<T>* q_out) {
-  const FrameControl control = c.frame_control[s];
-  if (control != FrameControl::free || !m.segment_alive[s] || degenerate) [[unlikely]] {
-    const OrientationProblem<T> o = orientation_problem<T, kAxial>(m, w_, s, c.has_torque);
-    q = w_.q[s];
-    if (control == FrameControl::hinged)
-      q = updated_hinge(o, w_.q[s], cast<T>(c.frame_target[s]), cast<T>(c.frame_hinge_axis[s]));
-    else if (control == FrameControl::free && m.segment_alive[s]) q = solve_degenerate<T, kLambda>(o, w_.q[s]);
-    image = axis_image_of<T, kAxial>(q, o.eta);
-  }
-  q_out[s] = q;
-  w_.pull[s] = pull_at(s, image);
-}
-
-/// v, b, lambda, q of Algorithm 2 for one segment.
-template <class T>
-template <bool kAxial, Lambda kLambda>
-void StableCosserat<T>::update_segment(const Model& m, const Control& c, Index s, Quat<T>* q_out) {
-  bool degenerate = false;
-  const OrientationProblem<T> o = orientation_problem<T, kAxial>(m, w_, s, c.has_torque);
-  T gamma = w_.gamma[s];
-  const Quat<T> q = solve_orientation<T, kLambda>(o, gamma, degenerate);
-  if (kLambda == Lambda::exact && !degenerate) w_.gamma[s] = gamma;  // without bending gamma means nothing
-  settle<kAxial, kLambda>(m, c, s, q, axis_image_of<T, kAxial>(q, o.eta), degenerate, q_out);
-}
-
-/// The same for up to kSize segments that do not touch each other; segment_of(i) numbers them. Lanes beyond the end repeat the
-/// last segment.
-template <class T>
-template <bool kAxial, Lambda kLambda, class SegmentOf>
-void StableCosserat<T>::update_segments(const Model& m, const Control& c, int count, const SegmentOf& segment_of,
-                                        Quat<T>* q_out) {
-  using Block = ProblemBlock<T>;
-  Block block;
-  Index segment[Block::kSize], first[Block::kSize], joints[Block::kSize], most = 0;
-  for (int i = 0; i < Block::kSize; ++i) {
-    const Index s = segment[i] = segment_of(i < count ? i : count - 1);
-    first[i] = m.frame_joints.start[s];
-    joints[i] = m.frame_joints.start[s + 1] - first[i];
-    most = std::max(most, joints[i]);
-    Block::put(block.v, i, stretch_pull(m, w_, s));
-    Block::put(block.q, i, w_.q[s]);
-    Block::put(block.b, i,
-               c.has_torque ? torque_pull(w_.torque[s], w_.torque_material[s], w_.q[s]) : Quat<T>{T(0), T(0), T(0), T(0)});
-    if constexpr (kAxial) Block::put(block.eta, i, w_.segment[s].eta);
-    if constexpr (kLambda == Lambda::exact) block.gamma[i] = w_.gamma[s];
-    block.poles_differ[i] = T(0);
-  }
-  const JointSide<T> none{{T(0), T(0), T(0), T(0)}, T(-1), segment[0]};
-  for (Index j = 0; j < most; ++j) {
-    for (int i = 0; i < Block::kSize; ++i) {
-      const JointSide<T>& side =
-          j < joints[i] ? w_.joint_side[static_cast<std::size_t>(first[i]) + static_cast<std::size_t>(j)] : none;
-      Block::put(block.other, i, w_.q[side.other]);
-      Block::put(block.target, i, side.target);
-      block.bound[i] = side.bound;
-    }
-    block.add_joint();
-  }
-  if (bending_)
-    for (int i = 0; i < count; ++i)
-      if (block.poles_differ[i] != T(0))
-        Block::put(block.b, i, orientation_problem<T, kAxial>(m, w_, segment[i], c.has_torque).b);
-  const bool cables = most == 0 && !c.has_torque;
-  if (cables) block.template align<kAxial>();
-  else block.template solve<kAxial, kLambda>();
-  for (int i = 0; i < count; ++i) {
-    const bool degenerate = block.degenerate[i] != T(0);
-    if (kLambda == Lambda::exact && !degenerate && !cables) w_.gamma[segment[i]] = block.gamma[i];
-    settle<kAxial, kLambda>(m, c, segment[i], Block::quaternion(block.q, i), Block::vector(block.image, i), degenerate, q_out);
-  }
-}
-
-template <class T>
-template <bool kAxial, Lambda kLambda>
-void StableCosserat<T>::sweep_once(const Model& m, const Control& c) {
-  constexpr int kBlock = ProblemBlock<T>::kSize;
-  const auto blocks = [](std::size_t n) { return (n + kBlock - 1) / kBlock; };
-  const auto move = [&](Index v, Vec3<T>& out) { out = c.vertex_fixed[v] ? w_.u[v] : updated_position(m, w_, w_.u.data(), v); };
-  switch (settings_.order) {
-    case Order::gauss_seidel:
-      for (Index v = 0; v < m.vertex_count(); ++v)   // foreach vertex i
-        if (m.vertex_alive[v]) move(v, w_.u[v]);     //   x <- position update        Eq. 6
-      for (Index s = 0; s < m.segment_count(); ++s)  // foreach segment i
-        if (m.segment_alive[s])                      //   v, b, lambda, q             Eq. 15-22
-          update_segment<kAxial, kLambda>(m, c, s, w_.q.data());
-      break;
-    case Order::red_black:
-      for (Index color = 0; color < m.vertex_colors.count(); ++color) {
-        const auto list = m.vertex_colors.of(color);
-        executor_.for_each(list.size(), [&](std::size_t i) { move(list[i], w_.u[list[i]]); });
-      }
-      for (Index color = 0; color < m.segment_colors.count(); ++color) {
-        const auto list = m.segment_colors.of(color);
-        executor_.for_each(
-            blocks(list.size()),
-            [&](std::size_t block) {
-              const auto part = list.subspan(block * kBlock);
-              const int count = static_cast<int>(std::min<std::size_t>(kBlock, part.size()));
-              update_segments<kAxial, kLambda>(
-                  m, c, count, [part](int i) { return part[static_cast<std::size_t>(i)]; }, w_.q.data());
-            },
-            kBlock);
-      }
-      break;
-    case Order::jacobi:
-      executor_.for_each(w_.u.size(), [&](std::size_t v) {
-        if (m.vertex_alive[v]) move(static_cast<Index>(v), w_.u_next[v]);
-        else w_.u_next[v] = w_.u[v];
-      });
-      w_.u.swap(w_.u_next);
-      executor_.for_each(
-          blocks(w_.segment.size()),
-          [&](std::size_t block) {
-            const Index first = static_cast<Index>(block) * kBlock;
-            const int count = std::min<Index>(kBlock, m.segment_count() - first);
-            update_segments<kAxial, kLambda>(
-                m, c, count, [first](int i) { return first + i; }, w_.q_next.data());
-          },
-          kBlock);
-      for (std::size_t f = w_.segment.size(); f < w_.q.size(); ++f) w_.q_next[f] = w_.q[f];
-      w_.q.swap(w_.q_next);
-      break;
-  }
-}
-
 /// The energy of every axis of its own, and frames with inertia: the same for segments and joints in one double loop.
 template <class T>
 void StableCosserat<T>::load_general(const Model& m, const Control& c, const State& state, double h) {
@@ -393,129 +272,6 @@ void StableCosserat<T>::load_general(const Model& m, const Control& c, const Sta
 }
 
 template <class T>
-Quat<T> StableCosserat<T>::general_frame(const Model& m, const Control& c, Index s) const {
-  const FrameControl control = c.frame_control[s];
-  if (control == FrameControl::fixed || !m.segment_alive[s]) return w_.q[s];
-  const FrameProblem<T> problem(m, w_, s, c.has_torque);
-  const Vec3<T> axis = cast<T>(c.frame_hinge_axis[s]);
-  return general_orientation(problem, w_.q[s], control == FrameControl::hinged ? &axis : nullptr, cast<T>(c.frame_target[s]));
-}
-
-/// One sweep in the order asked for; elements one by one.
-template <class T>
-void StableCosserat<T>::sweep_general(const Model& m, const Control& c) {
-  const auto move = [&](Index v) { return c.vertex_fixed[v] || !m.vertex_alive[v] ? w_.u[v] : general_position(m, w_, v); };
-  const auto turn = [&](Index s) {
-    w_.q[s] = general_frame(m, c, s);
-    refresh(w_.general.segment[s], w_.q[s]);
-  };
-  switch (settings_.order) {
-    case Order::gauss_seidel:
-      for (Index v = 0; v < m.vertex_count(); ++v) w_.u[v] = move(v);
-      for (Index s = 0; s < m.segment_count(); ++s) turn(s);
-      break;
-    case Order::red_black:
-      for (Index color = 0; color < m.vertex_colors.count(); ++color) {
-        const auto list = m.vertex_colors.of(color);
-        executor_.for_each(list.size(), [&](std::size_t i) { w_.u[list[i]] = move(list[i]); });
-      }
-      for (Index color = 0; color < m.segment_colors.count(); ++color) {
-        const auto list = m.segment_colors.of(color);
-        executor_.for_each(list.size(), [&](std::size_t i) { turn(list[i]); });
-      }
-      break;
-    case Order::jacobi:
-      executor_.for_each(w_.u.size(), [&](std::size_t v) { w_.u_next[v] = move(static_cast<Index>(v)); });
-      w_.u.swap(w_.u_next);
-      executor_.for_each(w_.segment.size(), [&](std::size_t s) { w_.q_next[s] = general_frame(m, c, static_cast<Index>(s)); });
-      for (std::size_t f = w_.segment.size(); f < w_.q.size(); ++f) w_.q_next[f] = w_.q[f];
-      w_.q.swap(w_.q_next);
-      executor_.for_each(w_.segment.size(), [&](std::size_t s) { refresh(w_.general.segment[s], w_.q[s]); });
-      break;
-  }
-}
-
-/// Largest elastic moment or torque, over length: a twisted rod at rest has no other force that a residual could be small
-/// against.
-template <class T>
-double StableCosserat<T>::moment_scale(const Model& m, const Control& c) const {
-  double scale = 0;
-  for (Index j = 0; j < m.joint_count(); ++j) {
-    if (!m.joint_alive[j]) continue;
-    const auto [a, b] = m.joint_frames[j];
-    const Quat<T> K = bend_twist::stiffness4(cast<T>(m.joint_stiffness[j])), r = conj(w_.q[a]) * w_.q[b];
-    const Vec3<T> g = bend_twist::moment(K, r, cast<T>(m.joint_rest_rotation[j]));
-    scale = std::max(scale, static_cast<double>(norm(g)) / m.joint_length[j]);
-  }
-  if (c.has_torque)
-    for (Index s = 0; s < m.segment_count(); ++s)
-      scale = std::max(scale, static_cast<double>(w_.segment[s].inverse_length * norm(w_.torque[s])));
-  return scale;
-}
-
-template <class T>
-typename StableCosserat<T>::Residual StableCosserat<T>::residual_general(const Model& m, const Control& c) const {
-  Residual r;
-  r.scale = moment_scale(m, c);
-  for (const DirectionTerm& t : directions_) r.scale = std::max(r.scale, t.pull / m.segment_rest_length[t.frame]);
-  Mat3<T> hessian;
-  for (Index v = 0; v < m.vertex_count(); ++v) {
-    if (!m.vertex_alive[v] || c.vertex_fixed[v]) continue;
-    const double left = static_cast<double>(norm(vertex_gradient(m, w_, v, hessian)));
-    r.scale = std::max(r.scale, static_cast<double>(norm(w_.vertex[v].rhs)));
-    if (!(left <= r.value)) r.value = left, r.vertex = v, r.segment = -1;
-  }
-  for (Index s = 0; s < m.segment_count(); ++s) {
-    if (!m.segment_alive[s]) continue;
-    const T inverse_length = w_.segment[s].inverse_length;
-    const Vec3<T> n = general_force(w_.general.segment[s], edge_over_length(m, w_, s));
-    r.scale = std::max(r.scale, static_cast<double>(inverse_length * norm(n)));
-    if (c.frame_control[s] == FrameControl::fixed) continue;
-    Vec3<T> couple = FrameProblem<T>(m, w_, s, c.has_torque).derivatives(hessian);
-    if (c.frame_control[s] == FrameControl::hinged) {
-      const Vec3<T> axis = rotate(conj(w_.q[s]), cast<T>(c.frame_hinge_axis[s]));
-      couple = dot(couple, axis) * axis;
-    }
-    const double left = static_cast<double>(inverse_length * norm(couple));
-    if (!(left <= r.value)) r.value = left, r.vertex = -1, r.segment = s;
-  }
-  return r;
-}
-
-/// The largest left-over force: what a position update would still move, times its Hessian, and the couple on each frame.
-template <class T>
-typename StableCosserat<T>::Residual StableCosserat<T>::residual(const Model& m, const Control& c) const {
-  Residual r;
-  r.scale = moment_scale(m, c);
-  for (Index v = 0; v < m.vertex_count(); ++v) {
-    if (!m.vertex_alive[v] || c.vertex_fixed[v]) continue;
-    const T hessian = T(1) / w_.vertex[v].inverse_hessian;
-    const double left = static_cast<double>(hessian * norm(updated_position(m, w_, w_.u.data(), v) - w_.u[v]));
-    r.scale = std::max(r.scale, static_cast<double>(norm(w_.vertex[v].rhs)));
-    if (!(left <= r.value)) r.value = left, r.vertex = v, r.segment = -1;
-  }
-  for (Index s = 0; s < m.segment_count(); ++s) {
-    if (!m.segment_alive[s]) continue;
-    const SegmentData<T>& d = w_.segment[s];
-    const Vec3<T> p = edge_over_length(m, w_, s);
-    const Vec3<T> image = rotate(w_.q[s], d.eta);
-    const double section = static_cast<double>(d.inverse_length * norm(stretch_shear::gradient_p(d.k, d.stiffening, p, image)));
-    r.scale = std::max(r.scale, section);
-    if (c.frame_control[s] == FrameControl::fixed) continue;
-    const OrientationProblem<T> o = orientation_problem<T, true>(m, w_, s, c.has_torque);
-    // Half the imaginary part of (S q + b) conj(q) is the couple in the world frame.
-    Vec3<T> couple = T(0.5) * imag((o.v * w_.q[s] * o.eta + o.b) * conj(w_.q[s]));
-    if (c.frame_control[s] == FrameControl::hinged) {
-      const Vec3<T> axis = cast<T>(c.frame_hinge_axis[s]);
-      couple = dot(couple, axis) * axis;
-    }
-    const double left = static_cast<double>(d.inverse_length * norm(couple));
-    if (!(left <= r.value)) r.value = left, r.vertex = -1, r.segment = s;
-  }
-  return r;
-}
-
-template <class T>
 void StableCosserat<T>::store(const Model& m, State& state, double h, StepReport& report) const {
   state.vertex_velocity.swap(state.vertex_velocity_previous);
   executor_.for_each(w_.u.size(), [&](std::size_t v) {
@@ -533,35 +289,17 @@ void StableCosserat<T>::store(const Model& m, State& state, double h, StepReport
   locate_trouble(m, state, report);
 }
 
+/// A fixed number of sweeps, or until `left` finds little left.
 template <class T>
-bool StableCosserat<T>::step_chains(const Model& m, const Control& c, State& state, double h, StepReport& report) {
-  if (!all_chains_ || c.has_rotary_damping) return false;
-  report.non_finite = !chains_.step(view_of(m, c, state, h), settings_.lambda, settings_.iteration_count, executor_);
-  state.vertex_velocity.swap(state.vertex_velocity_previous);
-  for (Index f = m.segment_count(); f < m.frame_count(); ++f)
-    if (c.frame_control[f] == FrameControl::fixed) state.frame_rotation[f] = c.frame_target[f];
-  report.iterations = settings_.iteration_count;
-  if (report.non_finite) locate_trouble(m, state, report);
-  return true;
-}
-
-/// Algorithm 2.
-template <class T>
-StepReport StableCosserat<T>::step(const Model& m, const Control& c, State& state, double h) {
-  StepReport report;
-  if (step_chains(m, c, state, h, report)) return report;
-  load(m, c, state, h);  // VSCR section 8: strains of x_t, q_t
-  general_ = anisotropic_ || inertia_ || c.has_rotary_damping;
-  if (general_) load_general(m, c, state, h);
-  if (inertia_ || c.has_rotary_damping) frames_start_ = state.frame_rotation;
-  initial_guess(m, c, state, h);  // x <- x_t + h v_t + h^2 a~
+template <class Sweep, class Left>
+void StableCosserat<T>::iterate(StepReport& report, const Sweep& sweep_once, const Left& left) const {
   const int limit = settings_.tolerance ? settings_.max_iterations.value_or(10000) : settings_.iteration_count;
   constexpr int kCheckEvery = 8;                             // a check costs about one sweep
   for (report.iterations = 0; report.iterations < limit;) {  // for n <- 1 to N
-    sweep(m, c);
+    sweep_once();
     ++report.iterations;
     if (!settings_.tolerance || (report.iterations % kCheckEvery != 0 && report.iterations < limit)) continue;
-    const Residual r = general_ ? residual_general(m, c) : residual(m, c);
+    const Residual r = left();
     report.residual = r.value;
     report.residual_relative = r.scale > 0 ? r.value / r.scale : 0;
     report.worst_vertex = r.vertex;
@@ -569,9 +307,71 @@ StepReport StableCosserat<T>::step(const Model& m, const Control& c, State& stat
     report.not_converged = !(report.residual_relative <= *settings_.tolerance);
     if (!report.not_converged) break;
   }
+}
+
+template <class T>
+Residual StableCosserat<T>::residual_in_lanes(const Model& m, const Control& c) {
+  graph_.copy_out(w_.u, w_.q);
+  executor_.for_each(w_.segment.size(),
+                     [&](std::size_t s) { w_.pull[s] = pull_at(w_, static_cast<Index>(s), rotate(w_.q[s], w_.segment[s].eta)); });
+  return residual(m, c, w_);
+}
+
+template <class T>
+void StableCosserat<T>::step_in_lanes(const Model& m, const Control& c, State& state, double h, StepReport& report) {
+  const StepView view = view_of(m, c, state, h);
+  if (settings_.tolerance) load(m, c, state, h);
+  graph_.load(view, executor_);
+  iterate(
+      report, [&] { graph_.sweep(view, settings_.lambda, executor_); }, [&] { return residual_in_lanes(m, c); });
+  const bool graph_finite = graph_.store(view, executor_);
+  const bool chains_finite = chains_.step(view, settings_.lambda, settings_.iteration_count, executor_);
+  state.vertex_velocity.swap(state.vertex_velocity_previous);
+  for (Index v : dead_vertices_) state.vertex_velocity[v] = {};
+  for (Index f : loose_frames_)
+    if (c.frame_control[f] == FrameControl::fixed) state.frame_rotation[f] = c.frame_target[f];
+  if (!graph_finite || !chains_finite) locate_trouble(m, state, report);
+}
+
+/// Algorithm 2.
+template <class T>
+StepReport StableCosserat<T>::step(const Model& m, const Control& c, State& state, double h) {
+  StepReport report;
+  general_ = anisotropic_ || inertia_ || c.has_rotary_damping;
+  if (in_lanes_ && !general_) {
+    step_in_lanes(m, c, state, h, report);
+    return report;
+  }
+  if (!arranged_) arrange(m);
+  load(m, c, state, h);  // VSCR section 8: strains of x_t, q_t
+  if (general_) load_general(m, c, state, h);
+  if (inertia_ || c.has_rotary_damping) frames_start_ = state.frame_rotation;
+  initial_guess(m, c, state, h);  // x <- x_t + h v_t + h^2 a~
+  iterate(
+      report, [&] { sweep(m, c); }, [&] { return general_ ? residual_general(m, c, w_, directions_) : residual(m, c, w_); });
   store(m, state, h, report);  // v <- (x - x_t)/h
   if (inertia_ || c.has_rotary_damping) update_frame_velocity(m, c, frames_start_, h, state);
   return report;
+}
+
+/// What a StableCosserat<T> allocates.
+template <class T>
+std::size_t bytes_of_sweeps(const Settings& s, const Model& m) {
+  std::size_t sum = 0;
+  if (sweeps_in_lanes(s, m)) {
+    const std::vector<Chain> chains = chains_in_lanes(s, m);
+    sum += ChainEngine<T>::bytes(m, chains, s.instructions, s.thread_count);
+    sum += lay_out_graph(m, vertices_of(m, chains), kernels<T>(s.instructions).lanes, s.lambda == Lambda::exact).bytes(sizeof(T));
+    sum += static_cast<std::size_t>(m.anchor_count) * sizeof(Index);
+    if (!s.tolerance) return sum;
+  }
+  Workspace<T> w;
+  const WorkspaceNeeds needs = workspace_needs(s, m);
+  w.each_array(m, needs, [&](const auto& array, std::size_t size) { sum += size * sizeof(array[0]); });
+  const auto ns = static_cast<std::size_t>(m.segment_count());
+  if (needs.general) sum += 3 * ns * (sizeof(GeneralDirection<T>) + sizeof(DirectionTerm));
+  if (m.has_inertia()) sum += static_cast<std::size_t>(m.frame_count()) * sizeof(Quatd);
+  return sum;
 }
 
 }  // namespace
@@ -592,19 +392,7 @@ void Settings::check(const Model& m, bool driven, Problems& problems) const {
 }
 
 std::size_t Settings::sweep_bytes(const Model& m) const {
-  const auto estimate = [&]<class T>(T) {
-    const std::size_t v = sizeof(VertexData<T>) + sizeof(Vec3<T>) + 2 * sizeof(VertexSide<T>);
-    const std::size_t s = sizeof(SegmentData<T>) + sizeof(Vec3<T>) + sizeof(T) + sizeof(Quat<T>) + 2 * sizeof(Vec3<T>);
-    const std::size_t j = 2 * (sizeof(JointSide<T>) + (m.has_damping() ? sizeof(JointTerms<T>) : 0));
-    const bool general = !m.is_isotropic() || m.has_inertia();
-    const std::size_t gs = general ? sizeof(GeneralSegment<T>) + sizeof(Index) : 0, gj = general ? sizeof(GeneralJoint<T>) : 0;
-    const std::size_t gd = m.has_inertia() ? 2 * (sizeof(GeneralDirection<T>) + sizeof(DirectionTerm)) + sizeof(Quatd) : 0;
-    return (general ? sizeof(T) : 0) * static_cast<std::size_t>(m.vertex_count()) +
-           (gs + gd) * static_cast<std::size_t>(m.segment_count()) + gj * static_cast<std::size_t>(m.joint_count()) +
-           v * static_cast<std::size_t>(m.vertex_count()) + s * static_cast<std::size_t>(m.segment_count()) +
-           j * static_cast<std::size_t>(m.joint_count());
-  };
-  return number == Precision::single_precision ? estimate(float{}) : estimate(double{});
+  return number == Precision::single_precision ? bytes_of_sweeps<float>(*this, m) : bytes_of_sweeps<double>(*this, m);
 }
 
 }  // namespace osier::stable_cosserat

@@ -101,6 +101,13 @@ struct GeneralData {
   std::vector<T> weight;               ///< m/h^2 + c/h per vertex
 };
 
+/// Which of the arrays below a solver needs.
+struct WorkspaceNeeds {
+  bool general = false;  ///< general_update.hpp
+  bool jacobi = false;
+  bool bending = false;  ///< some joint is damped
+};
+
 template <class T>
 struct Workspace {
   GeneralData<T> general;
@@ -115,6 +122,21 @@ struct Workspace {
   std::vector<JointSide<T>> joint_side;          ///< rows of Model::frame_joints
   std::vector<JointTerms<T>> joint_terms;        ///< same rows; empty without bending damping
   std::vector<std::array<Index, 2>> joint_rows;  ///< per joint, its row as seen from a and from b; likewise
+
+  /// visit(array, size) for every array that is in use.
+  template <class Visit>
+  void each_array(const Model& m, const WorkspaceNeeds& needs, const Visit& visit) {
+    const auto nv = static_cast<std::size_t>(m.vertex_count()), ns = static_cast<std::size_t>(m.segment_count());
+    const auto nf = static_cast<std::size_t>(m.frame_count()), nj = static_cast<std::size_t>(m.joint_count());
+    visit(vertex, nv), visit(u, nv);
+    visit(segment, ns), visit(pull, ns), visit(gamma, ns);
+    visit(q, nf), visit(torque, nf), visit(torque_material, nf);
+    visit(vertex_side, m.vertex_segments.entry.size()), visit(joint_side, m.frame_joints.entry.size());
+    if (needs.jacobi) visit(u_next, nv), visit(q_next, nf);
+    if (needs.bending) visit(joint_terms, m.frame_joints.entry.size()), visit(joint_rows, nj);
+    if (!needs.general) return;
+    visit(general.segment, ns), visit(general.joint, nj), visit(general.direction_start, ns + 1), visit(general.weight, nv);
+  }
 };
 
 }  // namespace osier::stable_cosserat

@@ -1,0 +1,214 @@
+#include "solvers/stable_cosserat/graph_plan.hpp"
+
+#include <algorithm>
+
+#include "exec/lanes.hpp"
+#include "math/quat.hpp"
+
+namespace osier::stable_cosserat {
+
+namespace {
+
+/// Segments that end (1) or begin (0) at a vertex.
+Index count_sides(const Model& m, Index v, Index side) {
+  Index n = 0;
+  for (Index e : m.vertex_segments.of(v)) n += e % 2 == side ? 1 : 0;
+  return n;
+}
+Index joints_of(const Model& m, Index frame) { return static_cast<Index>(m.frame_joints.of(frame).size()); }
+
+/// The elements of each colour that `wanted` lets through, sorted by `key`, in tiles. close(first, second): they may not share
+/// one.
+template <class Wanted, class Key, class Apart, class Tile>
+void tile_colors(const Coloring& colors, int lanes, const Wanted& wanted, const Key& key, const Apart& apart, const Tile& tile,
+                 std::vector<Index>& starts, std::vector<Index>& id) {
+  std::vector<Index> list;
+  Index tiles = 0;
+  starts.assign(1, 0);
+  for (Index color = 0; color < colors.count(); ++color) {
+    list.clear();
+    for (Index e : colors.of(color))
+      if (wanted(e)) list.push_back(e);
+    std::stable_sort(list.begin(), list.end(), [&](Index a, Index b) { return key(a) < key(b); });
+    for (std::size_t i = 0; i < list.size(); ++tiles) {
+      std::size_t end = i + 1;
+      while (end < list.size() && end < i + static_cast<std::size_t>(lanes) && !apart(list[i], list[end])) ++end;
+      const std::span<const Index> members = std::span(list).subspan(i, end - i);
+      const std::size_t first = id.size();
+      id.resize(first + static_cast<std::size_t>(lanes), -1);
+      for (std::size_t k = 0; k < members.size(); ++k)
+        id[first + static_cast<std::size_t>(place_of_lane(lanes, static_cast<int>(k)))] = members[k];
+      tile(members);
+      i = end;
+    }
+    if (starts.back() != tiles) starts.push_back(tiles);
+  }
+}
+
+}  // namespace
+
+GraphLayout lay_out_graph(const Model& m, std::span<const std::uint8_t> taken, int lanes, bool gamma) {
+  GraphLayout l;
+  l.lanes = lanes, l.damped = m.has_damping(), l.gamma = gamma;
+  const auto free_vertex = [&](Index v) { return !taken[v]; };
+  const auto free_segment = [&](Index s) { return !taken[m.segment_vertices[s][0]]; };
+  const auto most = [](std::span<const Index> members, const auto& count) {
+    Index n = 0;
+    for (Index e : members) n = std::max(n, count(e));
+    return n;
+  };
+  tile_colors(
+      m.vertex_colors, lanes, free_vertex,
+      [&](Index v) { return std::pair(m.vertex_segments.of(v).size(), count_sides(m, v, 1)); },
+      [](Index, Index) { return false; },
+      [&](std::span<const Index> members) {
+        const GraphTile t{static_cast<Index>(l.vertex_number_rows), static_cast<Index>(l.vertex_index_rows), 0,
+                          most(members, [&](Index v) { return count_sides(m, v, 1); }),
+                          most(members, [&](Index v) { return count_sides(m, v, 0); })};
+        l.vertex_tiles.push_back(t);
+        l.vertex_number_rows += kVertexRows;
+        l.vertex_index_rows += static_cast<std::size_t>(2 * (t.in + t.out));
+      },
+      l.vertex_colors, l.vertex_id);
+  tile_colors(
+      m.segment_colors, lanes, free_segment, [&](Index s) { return joints_of(m, s); },
+      // Cables have an update of their own, for whole tiles.
+      [&](Index a, Index b) { return (joints_of(m, a) == 0) != (joints_of(m, b) == 0); },
+      [&](std::span<const Index> members) {
+        const GraphTile t{static_cast<Index>(l.segment_number_rows), static_cast<Index>(l.segment_index_rows),
+                          static_cast<Index>(l.joint_slots) * kJointRows, most(members, [&](Index s) { return joints_of(m, s); }),
+                          0};
+        l.segment_tiles.push_back(t);
+        l.segment_number_rows += static_cast<std::size_t>(l.segment_rows() + t.in * l.joint_rows());
+        l.segment_index_rows += static_cast<std::size_t>(2 + t.in);
+        l.joint_slots += static_cast<std::size_t>(t.in);
+      },
+      l.segment_colors, l.frame_id);
+  for (Index f = m.segment_count(); f < m.frame_count(); ++f)
+    for (Index e : m.frame_joints.of(f)) {
+      const Index s = m.joint_frames[e / 2][1 - e % 2];
+      if (m.is_anchor(s) || !free_segment(s)) continue;
+      l.frame_id.push_back(f);
+      break;
+    }
+  l.vertex_tiles.shrink_to_fit(), l.segment_tiles.shrink_to_fit();
+  l.vertex_id.shrink_to_fit(), l.frame_id.shrink_to_fit();
+  return l;
+}
+
+std::size_t GraphLayout::bytes(std::size_t number) const {
+  const auto w = static_cast<std::size_t>(lanes);
+  const std::size_t vertices = vertex_id.size(), segments = segment_tiles.size() * w, frames = frame_id.size();
+  return (vertex_number_rows + segment_number_rows + (damped ? kJointRows * joint_slots : 0)) * w * number +
+         (vertex_index_rows + segment_index_rows) * w * sizeof(Index) + vertices * number +
+         4 * number * (vertices + segments + frames + 3) + (vertices + frames) * sizeof(Index) +
+         vertex_tiles.size() * (sizeof(GraphTile) + sizeof(std::uint32_t)) +
+         segment_tiles.size() * (sizeof(GraphTile) + 2 * sizeof(std::uint32_t));
+}
+
+namespace {
+
+template <class T>
+class Filler {
+ public:
+  Filler(const Model& m, GraphPlan<T>& plan) : m_(m), p_(plan), l_(plan.layout), w_(static_cast<std::size_t>(l_.lanes)) {
+    vertex_place_.assign(static_cast<std::size_t>(m.vertex_count()), -1);
+    frame_place_.assign(static_cast<std::size_t>(m.frame_count()), -1);
+    for (std::size_t i = 0; i < l_.vertex_id.size(); ++i)
+      if (l_.vertex_id[i] >= 0) vertex_place_[l_.vertex_id[i]] = static_cast<Index>(i);
+    for (std::size_t i = 0; i < l_.frame_id.size(); ++i)
+      if (l_.frame_id[i] >= 0) frame_place_[l_.frame_id[i]] = static_cast<Index>(i);
+  }
+
+  void fill() {
+    const std::size_t segments = l_.segment_tiles.size() * w_;
+    p_.vertex_number.assign(l_.vertex_number_rows * w_, T(0));
+    p_.vertex_index.assign(l_.vertex_index_rows * w_, 0);
+    p_.vertex_mass.assign(l_.vertex_id.size(), T(0));
+    p_.segment_number.assign(l_.segment_number_rows * w_, T(0));
+    p_.segment_index.assign(l_.segment_index_rows * w_, 0);
+    if (l_.damped) p_.joint_constant.assign(l_.joint_slots * kJointRows * w_, T(0));
+    p_.u.assign(4 * (l_.vertex_id.size() + 1), T(0));
+    p_.pull.assign(4 * (segments + 1), T(0));
+    p_.q.assign(4 * (l_.frame_id.size() + 1), T(0));
+    p_.vertex_held.assign(l_.vertex_tiles.size(), 0);
+    p_.frame_held.assign(l_.segment_tiles.size(), 0);
+    p_.frame_hinged.assign(l_.segment_tiles.size(), 0);
+    for (std::size_t t = 0; t < l_.vertex_tiles.size(); ++t)
+      for (std::size_t k = 0; k < w_; ++k) fill_vertex(l_.vertex_tiles[t], t, k);
+    for (std::size_t t = 0; t < l_.segment_tiles.size(); ++t)
+      for (std::size_t k = 0; k < w_; ++k) fill_segment(l_.segment_tiles[t], t, k);
+  }
+
+ private:
+  Index id_at(const std::vector<Index>& id, std::size_t tile, std::size_t lane) const {
+    return id[tile * w_ + static_cast<std::size_t>(place_of_lane(l_.lanes, static_cast<int>(lane)))];
+  }
+  static Index offset(const AlignedArray<T>& quads, Index place) {
+    return place >= 0 ? 4 * place : static_cast<Index>(quads.size()) - 4;
+  }
+
+  void fill_vertex(const GraphTile& tile, std::size_t t, std::size_t k) {
+    const Index v = id_at(l_.vertex_id, t, k);
+    Index* index = p_.vertex_index.data() + static_cast<std::size_t>(tile.indices) * w_ + k;
+    for (Index i = 0; i < tile.in + tile.out; ++i)
+      index[static_cast<std::size_t>(2 * i) * w_] = offset(p_.u, -1),
+                                              index[static_cast<std::size_t>(2 * i + 1) * w_] = offset(p_.pull, -1);
+    if (v < 0) return;
+    p_.vertex_mass[t * w_ + k] = static_cast<T>(m_.vertex_mass[v]);
+    Index next[2] = {tile.in, 0};
+    for (Index e : m_.vertex_segments.of(v)) {
+      const Index s = e / 2, side = e % 2;
+      const auto i = static_cast<std::size_t>(2 * next[side]++);
+      index[i * w_] = offset(p_.u, vertex_place_[m_.segment_vertices[s][1 - side]]);
+      index[(i + 1) * w_] = offset(p_.pull, frame_place_[s]);
+    }
+  }
+
+  void fill_segment(const GraphTile& tile, std::size_t t, std::size_t k) {
+    const Index s = id_at(l_.frame_id, t, k);
+    T* number = p_.segment_number.data() + static_cast<std::size_t>(tile.numbers) * w_ + k;
+    Index* index = p_.segment_index.data() + static_cast<std::size_t>(tile.indices) * w_ + k;
+    const auto put = [&](T* to, int row, double value) { to[static_cast<std::size_t>(row) * w_] = static_cast<T>(value); };
+    index[0] = index[w_] = offset(p_.u, -1);
+    for (Index i = 0; i < tile.in; ++i) index[static_cast<std::size_t>(2 + i) * w_] = offset(p_.q, -1);
+    if (s < 0) return;
+    for (std::size_t end = 0; end < 2; ++end) index[end * w_] = offset(p_.u, vertex_place_[m_.segment_vertices[s][end]]);
+    put(number, kInverseLengthRow, 1 / m_.segment_rest_length[s]);
+    put(number, kStretchRow, m_.segment_stiffness[s].d3);
+    if (l_.damped) put(number, kTauRow, m_.segment_tau[s].d3);
+    int i = 0;
+    for (Index e : m_.frame_joints.of(s)) {
+      const Index j = e / 2, side = e % 2;
+      index[static_cast<std::size_t>(2 + i) * w_] = offset(p_.q, frame_place_[m_.joint_frames[j][1 - side]]);
+      const Quatd rest = m_.joint_stiffness[j].d3 * (side == 1 ? m_.joint_rest_rotation[j] : conj(m_.joint_rest_rotation[j]));
+      T* to = l_.damped ? p_.joint_constant.data() + static_cast<std::size_t>(tile.constants + i * kJointRows) * w_ + k
+                        : number + static_cast<std::size_t>(l_.segment_rows() + i * l_.joint_rows()) * w_;
+      put(to, kJointRest, rest.x), put(to, kJointRest + 1, rest.y), put(to, kJointRest + 2, rest.z),
+          put(to, kJointRest + 3, rest.w);
+      if (l_.damped) put(to, kJointTau, m_.joint_tau[j].d3);
+      ++i;
+    }
+  }
+
+  const Model& m_;
+  GraphPlan<T>& p_;
+  const GraphLayout& l_;
+  std::size_t w_;
+  std::vector<Index> vertex_place_, frame_place_;
+};
+
+}  // namespace
+
+template <class T>
+GraphPlan<T> plan_graph(const Model& m, std::span<const std::uint8_t> taken, int lanes, bool gamma) {
+  GraphPlan<T> plan;
+  plan.layout = lay_out_graph(m, taken, lanes, gamma);
+  if (!plan.layout.empty()) Filler<T>(m, plan).fill();
+  return plan;
+}
+
+template GraphPlan<float> plan_graph(const Model&, std::span<const std::uint8_t>, int, bool);
+template GraphPlan<double> plan_graph(const Model&, std::span<const std::uint8_t>, int, bool);
+
+}  // namespace osier::stable_cosserat

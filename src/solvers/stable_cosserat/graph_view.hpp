@@ -1,0 +1,44 @@
+// A GraphPlan in the middle of a step as kernels see it: bare arrays, like StepView.
+#pragma once
+
+#include "solvers/stable_cosserat/graph_plan.hpp"
+#include "solvers/stable_cosserat/step_view.hpp"
+
+namespace osier::stable_cosserat {
+
+template <class T>
+struct GraphView {
+  const GraphTile *vertex_tile, *segment_tile;
+  T *vertex_number, *segment_number;
+  const T *joint_constant, *vertex_mass;
+  const Index *vertex_index, *segment_index, *vertex_id, *frame_id;
+  T *u, *q, *pull;
+  std::uint32_t *vertex_held, *frame_held, *frame_hinged;
+  int segment_rows, gamma_row;  ///< gamma_row: -1 without
+  bool damped;
+};
+
+template <class T>
+GraphView<T> view_of(GraphPlan<T>& p) {
+  return {.vertex_tile = p.layout.vertex_tiles.data(),
+          .segment_tile = p.layout.segment_tiles.data(),
+          .vertex_number = p.vertex_number.data(),
+          .segment_number = p.segment_number.data(),
+          .joint_constant = p.joint_constant.data(),
+          .vertex_mass = p.vertex_mass.data(),
+          .vertex_index = p.vertex_index.data(),
+          .segment_index = p.segment_index.data(),
+          .vertex_id = p.layout.vertex_id.data(),
+          .frame_id = p.layout.frame_id.data(),
+          .u = p.u.data(),
+          .q = p.q.data(),
+          .pull = p.pull.data(),
+          .vertex_held = p.vertex_held.data(),
+          .frame_held = p.frame_held.data(),
+          .frame_hinged = p.frame_hinged.data(),
+          .segment_rows = p.layout.segment_rows(),
+          .gamma_row = p.layout.gamma ? p.layout.gamma_row() : -1,
+          .damped = p.layout.damped};
+}
+
+}  // namespace osier::stable_cosserat

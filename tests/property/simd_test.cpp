@@ -1,0 +1,110 @@
+// Every instruction set computes the same, to rounding; so do colours one by one, as the paper's algorithm has them.
+#include "exec/simd.hpp"
+
+#include <gtest/gtest.h>
+
+#include "solvers/stable_cosserat/stable_cosserat.hpp"
+#include "support/mixed.hpp"
+#include "support/scenes.hpp"
+
+namespace osier::test {
+namespace {
+
+using stable_cosserat::Lambda, stable_cosserat::Settings;
+
+constexpr double kRounding = 500 * std::numeric_limits<double>::epsilon();
+
+State after(const StepProblem& p, const Settings& settings, int steps) {
+  State state = p.state;
+  const auto solver = settings.make(p.model);
+  for (int i = 0; i < steps; ++i) EXPECT_FALSE(solver->step(p.model, p.control, state, p.h).non_finite);
+  return state;
+}
+
+Settings sweeps(Simd simd, Lambda lambda, Precision number = Precision::double_precision) {
+  Settings s;
+  s.instructions = simd, s.lambda = lambda, s.number = number, s.iteration_count = 4;
+  return s;
+}
+
+/// The largest difference in positions, relative to the size of it all, velocities times a step likewise, and frames.
+double difference(const StepProblem& p, const State& a, const State& b) {
+  const double size = extent(a);
+  return std::max({farthest(a.vertex_position, b.vertex_position) / size,
+                   p.h * farthest(a.vertex_velocity, b.vertex_velocity) / size, farthest(a.frame_rotation, b.frame_rotation)});
+}
+
+template <class F>
+void for_each_simd(const F& f) {
+  for (Simd simd : {Simd::sse2, Simd::avx2, Simd::avx512})
+    if (simd_available(simd)) f(simd);
+}
+
+void expect_agreement(const MixedOptions& options, std::uint64_t seed, double tolerance = kRounding) {
+  const StepProblem p = mixed_problem(seed, options);
+  for (Lambda lambda : {Lambda::approx, Lambda::exact, Lambda::secular}) {
+    const State off = after(p, sweeps(Simd::off, lambda), 5);
+    for_each_simd([&](Simd simd) {
+      EXPECT_LT(difference(p, off, after(p, sweeps(simd, lambda), 5)), tolerance)
+          << simd_name(simd) << " lambda " << Choices<Lambda>::names[static_cast<std::size_t>(lambda)] << " seed " << seed;
+    });
+  }
+}
+
+TEST(Simd, GivesTheSameStepsAsOneNumberAtATime) {
+  for (std::uint64_t seed : {1, 2, 3}) expect_agreement({}, seed);
+}
+
+TEST(Simd, GivesTheSameStepsWhateverIsDamped) {
+  for (Damping damping : {Damping::none, Damping::stretch, Damping::bend}) expect_agreement({.damping = damping}, 4);
+}
+
+TEST(Simd, GivesTheSameStepsOfFreeUnbrokenRods) { expect_agreement({.torque = false, .held = false, .broken = false}, 5); }
+
+TEST(Simd, GivesTheSameStepsWherePolesDiffer) {
+  // Far from rest, rounding grows from step to step.
+  expect_agreement({.strain = 1.5}, 6, 20 * kRounding);
+}
+
+TEST(Simd, GivesTheSameStepsInFloatToItsRounding) {
+  const StepProblem p = mixed_problem(7);
+  const State exact = after(p, sweeps(Simd::off, Lambda::secular), 3);
+  const auto expect_close = [&](Simd simd) {
+    EXPECT_LT(difference(p, exact, after(p, sweeps(simd, Lambda::secular, Precision::single_precision), 3)), 2e-5)
+        << simd_name(simd);
+  };
+  expect_close(Simd::off);
+  for_each_simd(expect_close);
+}
+
+TEST(Simd, StopsAtTheSameToleranceAndPlace) {
+  const StepProblem p = mixed_problem(8, {.torque = false});
+  Settings s = sweeps(Simd::off, Lambda::secular);
+  s.tolerance = 1e-6, s.max_iterations = 4000;
+  State off = p.state;
+  const StepReport want = s.make(p.model)->step(p.model, p.control, off, p.h);
+  EXPECT_FALSE(want.not_converged);
+  for_each_simd([&](Simd simd) {
+    s.instructions = simd;
+    State state = p.state;
+    const StepReport got = s.make(p.model)->step(p.model, p.control, state, p.h);
+    EXPECT_EQ(got.iterations, want.iterations) << simd_name(simd);
+    EXPECT_LT(difference(p, off, state), kRounding) << simd_name(simd);
+  });
+}
+
+/// Sweeps to convergence are the same step in whatever order.
+TEST(Simd, ConvergesToTheStepOfSequentialSweeps) {
+  const StepProblem p = mixed_problem(9, {.torque = false, .long_chain = 300});
+  Settings s = sweeps(Simd::automatic, Lambda::secular);
+  s.tolerance = 1e-10, s.max_iterations = 20000;
+  State colored = p.state, sequential = p.state;
+  EXPECT_FALSE(s.make(p.model)->step(p.model, p.control, colored, p.h).not_converged);
+  s.order = stable_cosserat::Order::gauss_seidel;
+  EXPECT_FALSE(s.make(p.model)->step(p.model, p.control, sequential, p.h).not_converged);
+  // Frames of cables keep whatever twist they came to on the way.
+  EXPECT_LT(farthest(sequential.vertex_position, colored.vertex_position) / extent(sequential), 1e-9);
+}
+
+}  // namespace
+}  // namespace osier::test
