@@ -26,7 +26,8 @@ TEST(DirectStep, ArrivesWhereNewtonDoesOnRandomGraphs) {
     double error = 0;
     for (Index v = 0; v < p.model.vertex_count(); ++v)
       error = std::max(error, norm(by_direct.vertex_position[v] - by_newton.vertex_position[v]));
-    EXPECT_LE(report.iterations, 60) << i;
+    // Stiffnesses a hundredfold apart on strongly curved joints: the Gauss-Newton rate is linear, and slower.
+    EXPECT_LE(report.iterations, i < 24 ? 60 : 120) << i;
     EXPECT_LT(error, 1e-8) << i;
   }
 }
