@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "energies/bend_twist.hpp"
 #include "energies/stretch_shear.hpp"
@@ -177,6 +178,23 @@ double IncrementalPotential::force_scale(const std::vector<Vec3d>& u, const std:
   }
   for (const DirectionTerm& t : directions_) scale = std::max(scale, t.pull / m.segment_rest_length[t.frame]);
   return scale;
+}
+
+double IncrementalPotential::rounding_floor(const std::vector<Vec3d>& u, double force_scale) const {
+  const Model& m = *model_;
+  constexpr double kRoundings = 256 * std::numeric_limits<double>::epsilon();
+  double edges = 0, motion = 0;  // edges and directors are of order one, displacements of order u
+  for (Index s = 0; s < m.segment_count(); ++s) {
+    const auto [a, b] = m.segment_vertices[s];
+    const double k = kRoundings * position_stiffness(s).largest();
+    edges = std::max(edges, k * m.segment_rest_length[s]);
+    motion = std::max(motion, k * std::max(norm(u[a]), norm(u[b])));
+  }
+  for (Index j = 0; j < m.joint_count(); ++j)
+    if (m.joint_alive[j]) edges = std::max(edges, kRoundings * m.joint_stiffness[j].largest() / m.joint_length[j]);
+  for (const DirectionTerm& t : directions_) edges = std::max(edges, kRoundings * t.k / m.segment_rest_length[t.frame]);
+  // Motion is no excuse for what is no equilibrium at all: a piece that flies away raises its own noise.
+  return edges + std::min(motion, (is_static() ? 1e-6 : 1e-3) * force_scale);
 }
 
 IncrementalPotential::Residual IncrementalPotential::residual(const std::vector<Vec3d>& gx, const std::vector<Vec3d>& gw) const {

@@ -65,6 +65,9 @@ class IncrementalPotential {
   };
   Residual residual(const std::vector<Vec3d>& gx, const std::vector<Vec3d>& gw) const;
 
+  /// What rounding alone leaves of forces and couples at displacements u: no residual can be pushed below it.
+  double rounding_floor(const std::vector<Vec3d>& u, double force_scale) const;
+
   bool is_static() const { return h_ == 0; }
   double inertia_weight(Index v) const { return weight_[v]; }
   const std::vector<DirectionTerm>& directions() const { return directions_; }

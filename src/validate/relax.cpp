@@ -39,12 +39,19 @@ Json with_four_sweeps(Json scene) {
   return scene;
 }
 
+/// Of the solver that the whole catalogue is run by. `stable_cosserat` stands for the paper's method there.
+static Json settings_of(const std::string& solver) {
+  Json settings = {{"name", solver}};
+  if (solver == "stable_cosserat") settings["method"] = "sweep";
+  return settings;
+}
+
 static bool can_solve_statics(const std::string& solver) {
   for (const auto& entry : registry<SolverSettings>()) {
     if (solver != entry.name) continue;
-    const Json defaults = Json::object();
+    const Json settings = settings_of(solver);
     Problems ignored;
-    JsonReader reader(defaults, "", ignored);
+    JsonReader reader(settings, "", ignored);
     return entry.read(reader)->can_solve_statics();
   }
   return false;
@@ -55,7 +62,7 @@ Json with_solver(Json scene, const std::string& solver) {
     if (stops_at_instability(scene)) throw RunError(fmt::format("`{}` has no statics and cannot find a critical load", solver));
     scene = as_dynamics(std::move(scene), {});
   }
-  scene["solver"] = {{"name", solver}};
+  scene["solver"] = settings_of(solver);
   if (!is_static(scene))
     for (const char* key : {"tolerance", "iterations"}) scene["analysis"].erase(key);
   return scene;

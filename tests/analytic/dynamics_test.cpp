@@ -115,7 +115,7 @@ TEST(CantileverVibration, SweepsConvergedByToleranceGiveTheSameFrequency) {
   EXPECT_NEAR(measured / reference - 1 + 2.32 * RodS::EI / (0.1 * RodS::EA), 0, 1.5 * 2.1e-3);
 }
 
-/// A steel wire, 1 mm thick and 1 m long, at the step of an animation: R is 5e8, and the default settings have to do. Implicit
+/// A steel wire, 1 mm thick and 1 m long, at the step of an animation: R is 2e7, and the default settings have to do. Implicit
 /// Euler multiplies an oscillation by 1/(1 -+ i w h) a step, so that it shows the frequency atan(w h)/h and the decay
 /// ln(1 + w^2 h^2)/(2 h).
 TEST(CantileverVibration, SteelWireSwingsAtItsFrequencyWithTheDefaultSettings) {

@@ -273,8 +273,8 @@ class Alone(CliTest):
         self.assert_refused(beam(constraints=[{"type": "clmp"}]), {"/constraints/0/type": "did you mean `clamp`?"})
         self.assert_refused(beam(analysis={"type": "statics"}), {"/analysis/type": "did you mean `static`?"})
 
-    def test_statics_with_stable_cosserat_is_refused_with_a_remedy(self):
-        self.assert_refused(beam(analysis={"type": "static"}, solver={"name": "stable_cosserat"}), {"/solver/name": ["cannot solve statics", "`newton`"]})
+    def test_statics_by_sweeps_are_refused_with_a_remedy(self):
+        self.assert_refused(beam(analysis={"type": "static"}, solver={"name": "stable_cosserat", "method": "sweep"}), {"/solver/name": ["cannot solve statics", "`newton`"]})
 
     def test_welds_that_do_not_meet(self):
         self.assert_refused(beam(welds=[{"vertices": ["a:start", "a:end"]}]), {"/welds/0": ["1 m apart", "tolerance"]})

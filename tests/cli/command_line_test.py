@@ -83,7 +83,8 @@ class Run(CliTest):
             self.assertIn(key, stats)
             self.assertIsInstance(stats[key], (int, float) if kind is float else kind, key)
         self.assertEqual((stats["vertices"], stats["segments"], stats["joints"]), (5, 4, 3))
-        self.assertEqual((stats["frames"], stats["steps"], stats["iterations"]), (5, 10, 40))
+        self.assertEqual((stats["frames"], stats["steps"]), (5, 10))
+        self.assertTrue(10 <= stats["iterations"] <= 40, stats["iterations"])
         self.assertEqual((stats["threads"], stats["precision"], stats["non_finite"]), (1, "double", False))
         self.assertGreater(stats["ms_per_frame_min"], 0)
         self.assertGreaterEqual(stats["ms_per_frame_median"], stats["ms_per_frame_min"])
@@ -249,6 +250,20 @@ class Run(CliTest):
         self.assertEqual(len(self.trajectory()["time"]), 2)
         self.assertEqual(len(list((self.folder / "out/frames").iterdir())), 2)
         self.assertEqual(len(self.table("diagnostics.csv")["time"]), 2)
+
+    def test_info_says_which_method_a_scene_gets_and_why(self):
+        def choice(**solver):
+            scene = {**SWING, "solver": {"name": "stable_cosserat", **solver}}
+            told = json.loads(self.call("info", self.write(scene), "--json").out)
+            self.assertIn("method %s: %s" % (told["method"], told["method_reason"]), self.call("info", self.write(scene)).out)
+            return told["method"], told["method_reason"]
+        self.assertEqual(choice()[0], "direct")
+        self.assertRegex(choice()[1], r"R = .*columns open")
+        self.assertEqual(choice(order="jacobi")[0], "sweep")
+        self.assertEqual(choice(method="sweep")[0], "sweep")
+        net = [{"type": "net", "name": "net", "nx": 24, "ny": 24, "cell": 0.1, "stretch_shear": 300, "bend_twist": 2e-3, "line_density": 0.03}]
+        scene = {"structures": net, "solver": {"name": "stable_cosserat"}, "analysis": {"type": "dynamic", "step": 1e-3, "duration": 1}}
+        self.assertIn("more than sweeps take", self.call("info", self.write(scene)).out)
 
     def test_steps_that_do_not_converge_are_told(self):
         scene = {**SWING, "solver": {"name": "stable_cosserat", "tolerance": 1e-12, "max_iterations": 1}}

@@ -9,12 +9,12 @@ namespace osier::test {
 namespace {
 
 TEST(DirectStep, ArrivesWhereNewtonDoesOnRandomGraphs) {
-  for (int i = 0; i < 24; ++i) {
+  for (int i = 0; i < 48; ++i) {
     StepProblem p = random_problem(
         1900 + static_cast<std::uint64_t>(i),
         {.damping = static_cast<Damping>(i % 4), .torque = i % 3 == 0, .held = i % 2 == 0, .broken = i % 5 == 0, .strain = 0.1});
     Random random(1950 + static_cast<std::uint64_t>(i));
-    if (i % 4 >= 2) make_anisotropic(p, 3, random);
+    if (i % 4 >= 2) make_anisotropic(p, i < 24 ? 3 : 10, random);
     if (i % 6 >= 3) make_inertial(p, random);
     newton::Settings exact;
     exact.tolerance = 1e-12;
@@ -26,7 +26,8 @@ TEST(DirectStep, ArrivesWhereNewtonDoesOnRandomGraphs) {
     double error = 0;
     for (Index v = 0; v < p.model.vertex_count(); ++v)
       error = std::max(error, norm(by_direct.vertex_position[v] - by_newton.vertex_position[v]));
-    EXPECT_LE(report.iterations, 60) << i;
+    // Stiffnesses a hundredfold apart on strongly curved joints: the Gauss-Newton rate is linear, and slower.
+    EXPECT_LE(report.iterations, i < 24 ? 60 : 120) << i;
     EXPECT_LT(error, 1e-8) << i;
   }
 }
@@ -187,6 +188,32 @@ TEST(DirectStep, NeverRaisesTheEnergyFromRandomStarts) {
       last = e.total();
     }
   }
+}
+
+/// A heavy cantilever, a chain clamped at both ends, graphs with loops: the same equilibria as Newton's method finds.
+TEST(DirectStatics, FindsTheEquilibriaThatNewtonFinds) {
+  int without_newton = 0;
+  for (int i = 0; i < 14; ++i) {
+    StepProblem p = i == 0 ? cantilever(50, 1e7, 1)
+                    : i == 1
+                        ? cantilever(50, 1e9, 1)
+                        : random_problem(2500 + static_cast<std::uint64_t>(i), {.torque = false, .held = true, .strain = 0.05});
+    if (i > 1)
+      for (Vec3d& f : p.control.vertex_force) f = 0.2 * f;
+    State by_newton = p.state, by_direct = p.state;
+    const StepReport exact = newton::Settings{}.make(p.model)->solve_static(p.model, p.control, by_newton, {.tolerance = 1e-10});
+    direct::DirectSolver direct(p.model);
+    const StepReport report = direct.solve_static(p.model, p.control, by_direct, {.tolerance = 1e-8});
+    ASSERT_FALSE(exact.not_converged || report.not_converged) << i;
+    EXPECT_LE(report.residual_relative, 1e-8) << i;
+    without_newton += report.unstable_modes < 0 ? 1 : 0;
+    if (exact.unstable_modes > 0) continue;
+    double error = 0;
+    for (Index v = 0; v < p.model.vertex_count(); ++v)
+      error = std::max(error, norm(by_direct.vertex_position[v] - by_newton.vertex_position[v]));
+    EXPECT_LT(error, 1e-5) << i;
+  }
+  EXPECT_GE(without_newton, 10);
 }
 
 /// Positions torn apart by five segment lengths, frames at random: everything there is to come back from.

@@ -10,6 +10,7 @@
 #include "model/edge.hpp"
 #include "solvers/direct/tree.hpp"
 #include "solvers/direct/tree_factor.hpp"
+#include "solvers/newton/newton.hpp"
 #include "solvers/potential.hpp"
 
 namespace osier::direct {
@@ -454,12 +455,13 @@ bool DirectSolver::Engine::descend(const Model& m, const Control& c) {
   return false;
 }
 
-/// Size of the corrections [m]; positions that nothing but rounding moves do not count as motion.
+/// Largest correction [m]; not a number if one of them is none.
 double DirectSolver::Engine::correction_size(const Model& m) const {
-  double size = 0;
-  for (Index v = 0; v < m.vertex_count(); ++v) size = std::max(size, norm(correction_x_[v]));
-  for (Index f = 0; f < m.segment_count(); ++f) size = std::max(size, m.segment_rest_length[f] * norm(correction_w_[f]));
-  return size;
+  double size = 0, all = 0;
+  const auto add = [&](double x) { size = std::max(size, x), all += x; };
+  for (Index v = 0; v < m.vertex_count(); ++v) add(norm(correction_x_[v]));
+  for (Index f = 0; f < m.segment_count(); ++f) add(m.segment_rest_length[f] * norm(correction_w_[f]));
+  return std::isfinite(all) ? size : std::numeric_limits<double>::quiet_NaN();
 }
 
 StepReport DirectSolver::Engine::step(const Model& m, const Control& c, State& state, double h) {
@@ -476,20 +478,28 @@ StepReport DirectSolver::Engine::step(const Model& m, const Control& c, State& s
     read(m);
     ++report.iterations;
     const double moved = correction_size(m);
-    // Small turns and shrinking corrections need no proof. Written so that a NaN does.
-    const bool ordinary = turned_ <= kSmallTurn && moved <= 0.5 * before;
+    if (!std::isfinite(moved)) {
+      report.non_finite = true;
+      for (Index v = 0; v < m.vertex_count() && report.worst_vertex < 0; ++v)
+        if (!is_finite(correction_x_[v])) report.worst_vertex = v;
+      for (Index f = 0; f < m.segment_count() && report.worst_vertex < 0 && report.worst_segment < 0; ++f)
+        if (!is_finite(correction_w_[f])) report.worst_segment = f;
+      if (report.worst_vertex < 0 && report.worst_segment < 0) report.worst_vertex = 0;
+      break;
+    }
+    // Small turns and shrinking corrections need no proof. Neither do those of 1e-12 of the rods' reach: they are what rounding
+    // makes of positions, and a rod at rest has no other motion.
+    const bool rounding = !(moved <= 0.5 * before) && moved <= 1e-12 * extent(m, state);
+    const bool ordinary = turned_ <= kSmallTurn && (moved <= 0.5 * before || rounding);
     bool better = true;
     if (ordinary) move(m, 1);
     else better = descend(m, c);
     double motion = 0;
     for (const Vec3d& u : u_trial_) motion = std::max(motion, norm(u));
-    // Corrections of 1e-12 of the rods' reach are what rounding makes of positions; a rod at rest has no other motion.
     const bool settled = moved <= options_.tolerance * motion || moved <= 1e-12 * extent(m, state);
     report.not_converged = by_tolerance && !settled;
-    if (!better) break;
-    u_.swap(u_trial_);
-    q_.swap(q_trial_);
-    if (!std::isfinite(moved) || (by_tolerance && settled)) break;
+    if (better) u_.swap(u_trial_), q_.swap(q_trial_);
+    if (by_tolerance && (settled || !better)) break;
     before = moved;
   }
   store(m, c, state, report);
@@ -512,9 +522,66 @@ void DirectSolver::Engine::store(const Model& m, const Control& c, State& state,
   update_frame_velocity(m, c, q_, h_, state);
 }
 
+/// The same iterations with neither mass nor damping, each checked by the energy. Where they converge too slowly (compression,
+/// strong curvature far from equilibrium: what the Gauss-Newton model leaves out) the exact Hessian takes over from where they
+/// are.
 StepReport DirectSolver::Engine::solve_static(const Model& m, const Control& c, State& state, const StaticOptions& options) {
-  (void)m, (void)c, (void)state, (void)options;
-  return {};
+  const auto newton = [&] { return newton::Settings{}.make(m)->solve_static(m, c, state, options); };
+  if (options.along_path) return newton();
+  h_ = 0;
+  build(m, c);
+  begin(m, c, state);
+  IncrementalPotential potential;
+  potential.begin(m, c, state, 0);
+  std::vector<Vec3d> gx, gw;
+  StepReport report;
+  IncrementalPotential::Residual residual;
+  constexpr int kPatience = 8;  // iterations that have to gain two digits
+  double scale = 0, before = std::numeric_limits<double>::infinity(), earlier = before;
+  for (bool done = false;; ++report.iterations) {
+    potential.set_torque_point(q_);
+    potential.gradient(u_, q_, gx, gw);
+    residual = potential.residual(gx, gw);
+    scale = std::max(potential.force_scale(u_, q_), std::numeric_limits<double>::min());
+    const double floor = potential.rounding_floor(u_, scale);
+    done = residual.value <= options.tolerance * scale || (residual.value <= floor && residual.value > 0.5 * before);
+    if (done) break;
+    if (report.iterations % kPatience == 0) {
+      report.not_converged = !(residual.value <= 1e-2 * earlier) && report.iterations > 0;
+      earlier = residual.value;
+    }
+    if (report.not_converged || report.iterations == options.max_iterations) {
+      report.not_converged = true;
+      break;
+    }
+    before = residual.value;
+    assemble(m, c);
+    solve();
+    read(m);
+    if (!descend(m, c)) {
+      report.not_converged = true;
+      break;
+    }
+    u_.swap(u_trial_);
+    q_.swap(q_trial_);
+  }
+  for (Index v = 0; v < m.vertex_count(); ++v) {
+    state.vertex_position[v] += u_[v];
+    if (c.vertex_fixed[v]) state.vertex_position[v] = c.vertex_target[v];
+  }
+  state.frame_rotation = q_;
+  if (report.not_converged && report.iterations < options.max_iterations) {
+    const int iterations = report.iterations;
+    report = newton();
+    report.iterations += iterations;
+    return report;
+  }
+  report.residual = residual.value;
+  report.residual_relative = residual.value / scale;
+  report.worst_vertex = residual.vertex;
+  report.worst_segment = residual.segment;
+  report.non_finite = !std::isfinite(residual.value);
+  return report;
 }
 
 std::size_t DirectSolver::Engine::shared_bytes() const {

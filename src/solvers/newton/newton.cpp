@@ -337,27 +337,6 @@ bool NewtonSolver::descend_residual(const Model& m, const std::vector<Quatd>& q)
   return false;
 }
 
-/// What rounding alone does to section forces and couples. No residual can be pushed below it.
-struct RoundingNoise {
-  double edges = 0;   ///< edges and directors of order one
-  double motion = 0;  ///< displacements of order u
-};
-RoundingNoise rounding_noise(const Model& m, const IncrementalPotential& potential, const std::vector<Vec3d>& u) {
-  constexpr double kRoundings = 256 * std::numeric_limits<double>::epsilon();
-  RoundingNoise noise;
-  for (Index s = 0; s < m.segment_count(); ++s) {
-    const auto [a, b] = m.segment_vertices[s];
-    const double k = kRoundings * potential.position_stiffness(s).largest();
-    noise.edges = std::max(noise.edges, k * m.segment_rest_length[s]);
-    noise.motion = std::max(noise.motion, k * std::max(norm(u[a]), norm(u[b])));
-  }
-  for (Index j = 0; j < m.joint_count(); ++j)
-    if (m.joint_alive[j]) noise.edges = std::max(noise.edges, kRoundings * m.joint_stiffness[j].largest() / m.joint_length[j]);
-  for (const DirectionTerm& t : potential.directions())
-    noise.edges = std::max(noise.edges, kRoundings * t.k / m.segment_rest_length[t.frame]);
-  return noise;
-}
-
 /// Prescribed displacements and frames; a hinged frame goes to the nearest one the hinge allows.
 void impose(const Model& m, const Control& c, const State& state, std::vector<Vec3d>& u, std::vector<Quatd>& q) {
   for (Index v = 0; v < m.vertex_count(); ++v)
@@ -387,9 +366,7 @@ StepReport NewtonSolver::minimise(const Model& m, const Control& c, State& state
     potential_.gradient(u_, q, gx_, gw_);
     residual = potential_.residual(gx_, gw_);
     scale = std::max(potential_.force_scale(u_, q), std::numeric_limits<double>::min());
-    // Motion is no excuse for what is no equilibrium at all: a piece that flies away raises its own noise.
-    const RoundingNoise noise = rounding_noise(m, potential_, u_);
-    floor = noise.edges + std::min(noise.motion, (potential_.is_static() ? 1e-6 : 1e-3) * scale);
+    floor = potential_.rounding_floor(u_, scale);
   };
   measure();
   double before = std::numeric_limits<double>::infinity();

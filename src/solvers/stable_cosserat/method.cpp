@@ -58,7 +58,7 @@ MethodChoice Settings::choose(const Model& m, const Control& c, double h) const 
       h > 0 ? fmt::format("R = {:.3g}, ", ratio) : "", columns, plan.most_columns(), work / direct::TreePlan::kWorkOfLink);
   if (method == Method::direct) return {"direct", "asked for; " + numbers};
   // Sweeps need some 10 (1 + R) passes of a fifth of a link's work for what three direct solves do. They are not offered below
-  // ten times the work of a chain: their users would rather have the step converged.
+  // twenty times the work of a chain: their users would rather have the step converged.
   const double sweeps = direct::TreePlan::kWorkOfLink * std::max(20.0, 0.7 * (1 + ratio));
   if (h > 0 && work > sweeps) return {"sweep", numbers + ", more than sweeps take"};
   return {"direct", numbers};

@@ -96,6 +96,7 @@ class Settings : public SolverSettings {
   Precision precision() const override { return number; }
   int threads() const override { return thread_count; }
   Simd simd() const override { return instructions; }
+  bool can_solve_statics() const override { return method != Method::sweep && !sweeps_asked_for; }
   int iterations() const override { return tolerance || (method != Method::sweep && !iterations_given) ? 0 : iteration_count; }
   void check(const Model& model, bool driven, Problems& problems) const override;
   MethodChoice choose(const Model& model, const Control& control, double h) const override;
