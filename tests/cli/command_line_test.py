@@ -21,7 +21,7 @@ class Commands(CliTest):
                             ("formats", ["hdf5", "obj", "vtp"]), ("constraints", ["pin", "fix", "clamp", "hinge"]),
                             ("materials", ["hair", "steel_wire", "nylon", "rubber", "wood", "cotton_yarn"]),
                             ("sections", ["circle", "tube", "ellipse", "rectangle"]),
-                            ("generators", ["line", "arc", "circle", "helix", "points", "polyline", "coil", "slingshot", "bridge", "trees", "net"])):
+                            ("generators", ["line", "arc", "circle", "helix", "points", "polyline", "coil", "slingshot", "bridge", "trees", "net", "hair", "grass"])):
             with self.subTest(what):
                 result = self.call("list", what)
                 self.assertEqual(result.code, DONE)

@@ -90,7 +90,7 @@ void DirectSolver::Impl::begin(const Model& m, const Control& c, const State& st
     u[v] = c.vertex_fixed[v] ? c.vertex_target[v] - state.vertex_position[v] : h * state.vertex_velocity[v];
   q = state.frame_rotation;
   for (Index f = 0; f < m.frame_count(); ++f) {
-    if (m.has_inertia() && c.frame_control[f] != FrameControl::fixed) q[f] = guessed_frame(m, c, state, h, f);
+    if (c.frame_control[f] != FrameControl::fixed) q[f] = guessed_frame(m, c, state, h, f);
     if (c.frame_control[f] == FrameControl::fixed) q[f] = c.frame_target[f];
     if (c.frame_control[f] == FrameControl::hinged) {
       const Quatd c0 = c.frame_target[f], c1 = c.frame_hinge_axis[f] * c0;
