@@ -11,7 +11,7 @@
 namespace osier::cli {
 
 struct SceneOption {
-  std::string file, solver, precision;
+  std::string file, solver, precision, simd;
   std::optional<int> threads;
   std::vector<std::string> sets;
 
@@ -20,6 +20,7 @@ struct SceneOption {
     app.add_option("--solver", solver, "Another solver, with its default settings");
     app.add_option("--precision", precision, "Number type of the solver: float or double");
     app.add_option("--threads", threads, "Threads of the solver");
+    app.add_option("--simd", simd, "Instructions of the solver: auto, off, sse2, avx2 or avx512");
     app.add_option("--set", sets, "Change a value of the scene: /json/pointer=value (repeatable)")->allow_extra_args(false);
   }
 
@@ -29,6 +30,7 @@ struct SceneOption {
     options.overrides = sets;
     options.precision = precision;
     options.threads = threads;
+    options.simd = simd;
     return Scene::load(file, options);
   }
 };

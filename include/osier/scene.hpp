@@ -20,6 +20,7 @@ struct LoadOptions {
   std::vector<std::string> overrides;  ///< "/analysis/step=0.002": a JSON pointer and a JSON value (a bare word counts as text)
   std::string precision;               ///< for the solver object, when not empty
   std::optional<int> threads;          ///< likewise
+  std::string simd;                    ///< likewise
 };
 
 /// A validated, compiled scene. Construction throws InputError with every problem found.

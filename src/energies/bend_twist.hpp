@@ -20,6 +20,7 @@
 #pragma once
 
 #include "math/mat3.hpp"
+#include "exec/number.hpp"
 #include "math/quat.hpp"
 
 namespace osier::bend_twist {
@@ -33,7 +34,7 @@ OSIER_FN Quat<T> deviation(const Quat<T>& qa, const Quat<T>& qb, const Quat<T>& 
 /// phi of Eq. 4: +1 or -1.
 template <class T>
 OSIER_FN T pole(T c) {
-  return c < T(0) ? T(-1) : T(1);
+  return select(c < T(0), T(-1), T(1));
 }
 
 /// Written with |u|^2 = 1 - c^2 so that tiny angles do not drown in 1 - c.

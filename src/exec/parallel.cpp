@@ -25,6 +25,12 @@ Executor::~Executor() = default;
 Executor::Executor(Executor&&) noexcept = default;
 Executor& Executor::operator=(Executor&&) noexcept = default;
 
+int Executor::worker() const {
+  // A loop too short for threads runs outside the arena, where the index means nothing.
+  const int index = arena_ ? tbb::this_task_arena::current_thread_index() : 0;
+  return index >= 0 && index < threads_ ? index : 0;
+}
+
 void Executor::run(std::size_t n, Range range, const void* context) const {
   arena_->arena.execute([&] {
     const std::size_t grain = n / static_cast<std::size_t>(threads_) + 1;

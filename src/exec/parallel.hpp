@@ -16,6 +16,8 @@ class Executor {
   Executor& operator=(Executor&&) noexcept;
 
   int threads() const { return threads_; }
+  /// Inside for_each: which of the threads is asking, for memory of its own.
+  int worker() const;
 
   /// The same for few long items of very different length: begun in order, each by whichever thread is free.
   template <class F>

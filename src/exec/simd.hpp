@@ -1,21 +1,25 @@
-// What the compiler may use for loops over lanes. There is one build per machine family so far; kernels chosen at run time
-// will answer here too.
+// Which instructions this machine has, and which of them to use. Kernels are compiled once per instruction set, each in a file of
+// its own that may contain nothing but templates over its own pack type: anything else compiled with wider instructions could be
+// linked in place of the portable version.
 #pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "core/fields.hpp"
 
 namespace osier {
 
-inline const char* simd_name() {
-#if defined(__AVX512F__)
-  return "avx512";
-#elif defined(__AVX2__)
-  return "avx2";
-#elif defined(__SSE2__)
-  return "sse2";
-#elif defined(__ARM_NEON)
-  return "neon";
-#else
-  return "none";
-#endif
-}
+enum class Simd : std::uint8_t { automatic, off, sse2, avx2, avx512 };
+template <>
+struct Choices<Simd> {
+  static constexpr std::array<const char*, 5> names{"auto", "off", "sse2", "avx2", "avx512"};
+};
+
+/// Whether this machine (and this build) can run it. `automatic` and `off` always.
+bool simd_available(Simd simd);
+/// `automatic` becomes the widest available; anything else stays.
+Simd simd_resolved(Simd simd);
+const char* simd_name(Simd simd);
 
 }  // namespace osier

@@ -15,6 +15,7 @@
 
 #include <limits>
 
+#include "exec/number.hpp"
 #include "math/quat.hpp"
 
 namespace osier {
@@ -31,7 +32,7 @@ struct OrientationProblem {
 /// product as printed would overflow float for a concrete column in SI units.
 template <class T>
 OSIER_FN Quat<T> orientation_direction(const OrientationProblem<T>& o, T lambda) {
-  return o.b + (T(1) / lambda) * o.Sb;
+  return o.b + inverse(lambda) * o.Sb;
 }
 
 /// Hard case: no root above s. The + part of the current q completes b-/(2 s) to a unit.
@@ -54,55 +55,50 @@ OSIER_FN Quat<T> orientation_hard_case(const OrientationProblem<T>& o, const Qua
 /// The hard case of a cable, b = 0: the smallest turn of q that lines its axis up with the edge. `far` when q is so much
 /// across that orientation_hard_case must decide.
 template <class T>
-OSIER_FN Quat<T> orientation_aligned(const OrientationProblem<T>& o, const Quat<T>& q, bool& far) {
+OSIER_FN Quat<T> orientation_aligned(const OrientationProblem<T>& o, const Quat<T>& q, MaskOf<T>& far) {
   const Quat<T> t = o.s * q + o.v * q * o.eta;
   const T size2 = norm2(t);
-  using std::sqrt;
   far = !(size2 > T(0.1) * o.s * o.s);
-  return (T(1) / sqrt(size2)) * t;
+  return inverse_sqrt(size2) * t;
 }
 
 /// One Newton step on 1/|q(mu)| - 1.
 template <class T>
 OSIER_FN T secular_step(T P, T M, T two_s, T mu) {
-  using std::sqrt;
-  const T inverse = T(1) / (mu * (mu + two_s));
-  const T a = inverse * (mu + two_s), c = inverse * mu;
+  const T both = inverse(mu * (mu + two_s));
+  const T a = both * (mu + two_s), c = both * mu;
   const T pa = P * a * a, mc = M * c * c;
   const T n2 = pa + mc;
-  return n2 * (sqrt(n2) - T(1)) / (pa * a + mc * c);
+  return n2 * (root(n2) - T(1)) * inverse(pa * a + mc * c);
 }
 
 /// Convergence is quadratic: after a step this short, relative to mu, the error is below rounding.
 template <class T>
-inline constexpr T kShortStep = sizeof(T) == 4 ? T(1e-4) : T(1e-8);
+inline constexpr ScalarOf<T> kShortStep = sizeof(ScalarOf<T>) == 4 ? ScalarOf<T>(1e-4) : ScalarOf<T>(1e-8);
 
-/// The minimiser in ordinary states, by a few Newton steps from the lower bounds |b| - 2 s and |b+|, without a branch, so that
-/// a loop over many problems becomes SIMD code. `careful` asks for orientation_careful instead: Newton is not through (it
-/// creeps near |b-| = 2 s), or mu is so small against |b| that rounding of b- inside b+ would tilt the frame.
-/// kStopEarly: one problem at a time is bound by the latency of roots and divisions, so it stops after the first short step.
-template <bool kStopEarly = false, class T>
-OSIER_FN Quat<T> orientation_secular(const OrientationProblem<T>& o, bool& careful) {
-  using std::sqrt;
-  constexpr int kNewtonSteps = sizeof(T) == 4 ? 3 : 4;
+/// The minimiser in ordinary states, by a few Newton steps from the lower bounds |b| - 2 s and |b+|. `careful` asks for
+/// orientation_careful instead: Newton is not through (it creeps near |b-| = 2 s), or mu is so small against |b| that rounding of
+/// b- inside b+ would tilt the frame.
+template <class T>
+OSIER_FN Quat<T> orientation_secular(const OrientationProblem<T>& o, MaskOf<T>& careful) {
+  constexpr int kNewtonSteps = sizeof(ScalarOf<T>) == 4 ? 3 : 4;
   const T two_s = T(2) * o.s;
-  const T half_inverse = o.s > T(0) ? T(1) / two_s : T(0);
+  const T half_inverse = select(o.s > T(0), inverse(two_s), T(0));
   const Quat<T> half_b = T(0.5) * o.b;
   const Quat<T> half_Sb = half_inverse * o.Sb;
   const Quat<T> b_plus = half_b + half_Sb;
   const Quat<T> b_minus = half_b - half_Sb;
   const T P = norm2(b_plus), M = norm2(b_minus);
-  const T size = sqrt(P + M), low = size - two_s, root = sqrt(P);
-  T mu = low > root ? low : root, step = T(0);
+  const T size = root(P + M);
+  T mu = larger(size - two_s, root(P)), step = T(0);
   for (int i = 0; i < kNewtonSteps; ++i) {
     step = secular_step(P, M, two_s, mu);
     mu += step;
-    if constexpr (kStopEarly)
-      if (!(step > kShortStep<T> * mu)) break;
+    if (!any(step > T(kShortStep<T>) * mu)) break;
   }
-  careful = !(step <= kShortStep<T> * mu) | !(mu > T(1e-3) * size);
-  const Quat<T> q = b_plus + (mu / (mu + two_s)) * b_minus;
-  return (T(1) / norm(q)) * q;
+  careful = !((step <= T(kShortStep<T>) * mu) & (mu > T(1e-3) * size));
+  const Quat<T> q = b_plus + (mu * inverse(mu + two_s)) * b_minus;
+  return inverse_sqrt(norm2(q)) * q;
 }
 
 /// The minimiser in any state, one at a time; `q` is the present frame, which decides the hard case. b± are projected twice,
@@ -126,8 +122,6 @@ OSIER_FN Quat<T> orientation_careful(const OrientationProblem<T>& o, const Quat<
   if (P <= T(64) * epsilon * epsilon * (P + M) && M <= two_s * two_s * (T(1) + T(16) * epsilon))
     return orientation_hard_case(o, q);
   const T c = M / (two_s * two_s), d = T(1) - c;
-  const auto larger = [](T x, T y) { return x > y ? x : y; };
-  const auto smaller = [](T x, T y) { return x < y ? x : y; };
   T mu = larger(sqrt(P + M) - two_s, sqrt(P));
   if (c > T(0)) mu = larger(mu, d > T(0) ? smaller(sqrt(P / (T(2) * d)), cbrt(P * o.s / (T(2) * c))) : cbrt(P * o.s / c));
   for (int i = 0; i < 12; ++i) {

@@ -36,7 +36,7 @@ bool solver_has(const std::string& solver, const std::string& key) {
   return true;  // an unknown solver is reported by its name, not by its settings
 }
 
-/// A setting that reaches the solver by another way: /analysis/iterations, --precision, --threads.
+/// A setting that reaches the solver by another way: /analysis/iterations, --precision, --threads, --simd.
 void pass_to_solver(Json& json, const std::string& key, const Json& value, const std::string& from, Problems& problems) {
   if (!json["solver"].is_object()) return;  // reported when the solver is read
   const std::string solver = word_at(json, "solver", "name");
@@ -55,6 +55,7 @@ void settle_solver(Json& json, const LoadOptions& options, Problems& problems) {
   if (!json.contains("solver")) json["solver"] = {{"name", is_static ? "newton" : "stable_cosserat"}};
   if (!options.precision.empty()) pass_to_solver(json, "precision", options.precision, "--precision", problems);
   if (options.threads) pass_to_solver(json, "threads", *options.threads, "--threads", problems);
+  if (!options.simd.empty()) pass_to_solver(json, "simd", options.simd, "--simd", problems);
   for (const char* key : {"iterations", "tolerance"})
     if (!is_static && json["analysis"].is_object() && json["analysis"].contains(key))
       pass_to_solver(json, key, json["analysis"][key], std::string("/analysis/") + key, problems);

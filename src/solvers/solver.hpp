@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/fields.hpp"
+#include "exec/simd.hpp"
 #include "osier/model.hpp"
 #include "osier/state.hpp"
 
@@ -46,6 +47,7 @@ class SolverSettings {
   virtual const char* name() const = 0;
   virtual Precision precision() const { return Precision::double_precision; }
   virtual int threads() const { return 1; }
+  virtual Simd simd() const { return Simd::off; }
   virtual bool can_solve_statics() const { return false; }
   /// Sweeps or Newton iterations per step as asked for; 0 when a tolerance decides.
   virtual int iterations() const { return 0; }

@@ -83,7 +83,7 @@ class FrameProblem {
  public:
   FrameProblem(const Model& m, const Workspace<T>& w, Index s, bool has_torque)
       : m_(m), w_(w), s_(s), p_(edge_over_length(m, w, s)), g_(w.general.segment[s]) {
-    if (has_torque) torque_ = torque_pull(w, s);
+    if (has_torque) torque_ = torque_pull(w.torque[s], w.torque_material[s], w.q[s]);
   }
 
   RoundedValue<T> value(const Quat<T>& q) const {

@@ -30,13 +30,23 @@ OSIER_FN Vec3<T> edge_over_length(const Model& m, const Workspace<T>& w, Index s
 
 /// One joint's share of b, see JointSide; `poles_differ` when elasticity and damping must be taken one by one.
 template <class T>
-OSIER_FN Quat<T> joint_pull(const Quat<T>& other, const Quat<T>& target, T bound, const Quat<T>& q, bool& poles_differ) {
+OSIER_FN Quat<T> joint_pull(const Quat<T>& other, const Quat<T>& target, T bound, const Quat<T>& q, MaskOf<T>& poles_differ) {
   using std::abs;
   const Quat<T> t = other * target;
   const T c = dot(t, q);
   poles_differ = abs(c) <= bound;
   const T sign = bend_twist::pole(c);
   return sign * t;
+}
+
+/// JointSide for the second frame from k rest, k, alpha = tau/h and the rotation at the start of the step; the first frame sees
+/// the conjugate of the target. k sin(angle) is the imaginary part of conj(k rest) previous, a little more than rounding can
+/// hide.
+template <class T>
+OSIER_FN void fold_joint(const Quat<T>& k_rest, T k, T alpha, const Quat<T>& previous, Quat<T>& target, T& bound) {
+  const T sigma = bend_twist::pole(dot(k_rest, previous));
+  target = k_rest + (alpha * k * sigma) * previous;
+  bound = select(alpha > T(0), (T(1) + alpha) * (root(norm2(imag(conj(k_rest) * previous))) + T(1e-6) * k), T(-1));
 }
 
 /// The accumulator b  (SCR Eq. 17, VSCR Eq. 21, 22).
@@ -57,8 +67,8 @@ OSIER_FN Quat<T> bending_pull(const Model& m, const Workspace<T>& w, Index s) {
 
 /// Couples enter b as 2 M q (deviation 3).
 template <class T>
-OSIER_FN Quat<T> torque_pull(const Workspace<T>& w, Index s) {
-  return T(2) * ((w.torque[s] + rotate(w.q[s], w.torque_material[s])) * w.q[s]);
+OSIER_FN Quat<T> torque_pull(const Vec3<T>& torque, const Vec3<T>& torque_material, const Quat<T>& q) {
+  return T(2) * ((torque + rotate(q, torque_material)) * q);
 }
 
 /// q eta conj(q): where the material axis points.
@@ -70,9 +80,8 @@ OSIER_FN Vec3<T> axis_image_of(const Quat<T>& q, const Vec3<T>& eta) {
 /// Its v b eta and |v||eta|.
 template <class T, bool kAxial>
 OSIER_FN void complete_problem(OrientationProblem<T>& o) {
-  using std::sqrt;
   o.Sb = kAxial ? o.v * o.b * o.eta : times_e3(o.v * o.b);
-  o.s = kAxial ? sqrt(norm2(o.v) * norm2(o.eta)) : norm(o.v);
+  o.s = root(kAxial ? norm2(o.v) * norm2(o.eta) : norm2(o.v));
 }
 
 /// v of SCR Eq. 15.
@@ -87,7 +96,7 @@ OSIER_FN OrientationProblem<T> orientation_problem(const Model& m, const Workspa
   OrientationProblem<T> o;
   o.v = stretch_pull(m, w, s);
   o.b = bending_pull(m, w, s);
-  if (has_torque) o.b += torque_pull(w, s);
+  if (has_torque) o.b += torque_pull(w.torque[s], w.torque_material[s], w.q[s]);
   o.eta = kAxial ? w.segment[s].eta : Vec3<T>{T(0), T(0), T(1)};
   complete_problem<T, kAxial>(o);
   return o;
@@ -96,27 +105,26 @@ OSIER_FN OrientationProblem<T> orientation_problem(const Model& m, const Workspa
 /// Eq. 25 of SCR, one application per sweep; gamma remembers lambda between the bounds s and s + |b|.
 template <class T>
 OSIER_FN T iterate_lambda(const OrientationProblem<T>& o, T norm_b, T& gamma) {
-  using std::sqrt;
-  const T clamped = gamma < T(1e-3) ? T(1e-3) : (gamma > T(1) ? T(1) : gamma);
-  T lambda = o.s + clamped * norm_b;
-  lambda = sqrt(lambda * norm(orientation_direction(o, lambda)) + o.s * o.s);  // = |v b eta + lambda b|, without overflow
-  gamma = (lambda - o.s) / norm_b;
+  const T lambda0 = o.s + smaller(larger(gamma, T(1e-3)), T(1)) * norm_b;
+  // = |v b eta + lambda b|, without overflow
+  const T lambda = root(lambda0 * root(norm2(orientation_direction(o, lambda0))) + o.s * o.s);
+  gamma = (lambda - o.s) * inverse(norm_b);
   return lambda;
 }
 
-/// The new q of one local problem, without branches unless it stands alone. `degenerate` asks for solve_degenerate instead.
-template <class T, Lambda kLambda, bool kAlone = false>
-OSIER_FN Quat<T> solve_orientation(const OrientationProblem<T>& o, T& gamma, bool& degenerate) {
+/// The new q of one local problem, for ordinary states. `degenerate` asks for solve_degenerate instead.
+template <class T, Lambda kLambda>
+OSIER_FN Quat<T> solve_orientation(const OrientationProblem<T>& o, T& gamma, MaskOf<T>& degenerate) {
   if constexpr (kLambda == Lambda::secular) {
-    return orientation_secular<kAlone>(o, degenerate);
+    return orientation_secular(o, degenerate);
   } else {
-    constexpr T tiny = std::numeric_limits<T>::min();
-    const T norm_b = norm(o.b);
+    const T tiny(std::numeric_limits<ScalarOf<T>>::min());
+    const T norm2_b = norm2(o.b), norm_b = root(norm2_b);
     const T lambda = kLambda == Lambda::approx ? o.s + norm_b : iterate_lambda(o, norm_b, gamma);
     const Quat<T> n = orientation_direction(o, lambda);
-    const T size = norm(n);
-    degenerate = (norm_b <= tiny) | (size <= tiny);
-    return (T(1) / size) * n;
+    const T size2 = norm2(n);
+    degenerate = !((norm2_b > tiny) & (size2 > tiny));
+    return inverse_sqrt(size2) * n;
   }
 }
 

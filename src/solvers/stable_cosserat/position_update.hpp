@@ -6,17 +6,42 @@
 //   u_v <- ( m v_t/h + f  +  sum_s ( +-pull_s + c_s u_other ) ) / ( m/h^2 + c_drag/h + sum_s c_s )
 #pragma once
 
+#include "energies/stretch_shear.hpp"
+#include "exec/number.hpp"
 #include "solvers/stable_cosserat/workspace.hpp"
 
 namespace osier::stable_cosserat {
+
+/// One segment's share of the sum; sign +1 at its second vertex, -1 at its first.
+template <class T>
+OSIER_FN void add_segment(Vec3<T>& sum, T sign, const Vec3<T>& pull, T c, const Vec3<T>& other) {
+  sum += Vec3<T>{sign * pull.x + c * other.x, sign * pull.y + c * other.y, sign * pull.z + c * other.z};
+}
+
+/// Force of a segment on its second vertex at u = 0; `image` is where its axis points.
+template <class T>
+OSIER_FN Vec3<T> segment_pull(T k, T inverse_length, T stiffening, const Vec3<T>& p0, const Vec3<T>& image) {
+  return -inverse_length * stretch_shear::gradient_p(k, stiffening, p0, image);
+}
+
+/// Where a vertex is expected: as far as it would fly, with the share of the external acceleration that it really felt in the
+/// last step (VBD's adaptive initialisation).
+template <class T>
+OSIER_FN Vec3<T> expected_displacement(const Vec3<T>& velocity, const Vec3<T>& velocity_previous, const Vec3<T>& force,
+                                       T inverse_mass, T h) {
+  const Vec3<T> a_ext = inverse_mass * force;
+  const T size2 = norm2(a_ext);
+  const T felt = dot(velocity - velocity_previous, a_ext);  // h a_last . a_ext
+  const T share = select(size2 > T(0), smaller(larger(felt / (h * size2), T(0)), T(1)), T(0));
+  return h * velocity + (h * h * share) * a_ext;
+}
 
 template <class T>
 OSIER_FN Vec3<T> updated_position(const Model& m, const Workspace<T>& w, const Vec3<T>* u, Index v) {
   Vec3<T> sum = w.vertex[v].rhs;
   for (Index i = m.vertex_segments.start[v], end = m.vertex_segments.start[v + 1]; i < end; ++i) {
     const VertexSide<T>& e = w.vertex_side[i];
-    const Vec3<T>&other = u[e.other], &pull = w.pull[e.segment];
-    sum += Vec3<T>{e.sign * pull.x + e.c * other.x, e.sign * pull.y + e.c * other.y, e.sign * pull.z + e.c * other.z};
+    add_segment(sum, e.sign, w.pull[e.segment], e.c, u[e.other]);
   }
   return w.vertex[v].inverse_hessian * sum;
 }

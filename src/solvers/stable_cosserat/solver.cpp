@@ -2,10 +2,12 @@
 // of the algorithm box stand in the margin.
 #include <algorithm>
 #include <cmath>
+#include <fmt/format.h>
 
 #include "exec/parallel.hpp"
 #include "solvers/direct/direct_solver.hpp"
 #include "solvers/direction_terms.hpp"
+#include "solvers/stable_cosserat/chain_engine.hpp"
 #include "solvers/stable_cosserat/general_update.hpp"
 #include "solvers/stable_cosserat/orientation_update.hpp"
 #include "solvers/stable_cosserat/position_update.hpp"
@@ -15,6 +17,17 @@
 namespace osier::stable_cosserat {
 
 namespace {
+
+/// The first number that is not finite.
+void locate_trouble(const Model& m, const State& state, StepReport& report) {
+  report.non_finite = false;
+  for (Index v = 0; v < m.vertex_count() && !report.non_finite; ++v)
+    // By the squares: a state whose energy overflows is as lost as a NaN.
+    if (!std::isfinite(norm2(state.vertex_position[v]) + norm2(state.vertex_velocity[v])))
+      report.non_finite = true, report.worst_vertex = v;
+  for (Index s = 0; s < m.segment_count() && !report.non_finite; ++s)
+    if (!is_finite(state.frame_rotation[s])) report.non_finite = true, report.worst_segment = s;
+}
 
 template <class T>
 class StableCosserat final : public Solver {
@@ -60,6 +73,7 @@ class StableCosserat final : public Solver {
   Residual residual_general(const Model& m, const Control& c) const;
   double moment_scale(const Model& m, const Control& c) const;
   void store(const Model& m, State& state, double h, StepReport& report) const;
+  bool step_chains(const Model& m, const Control& c, State& state, double h, StepReport& report);
 
   Settings settings_;
   Executor executor_;
@@ -70,10 +84,21 @@ class StableCosserat final : public Solver {
   bool general_ = false;  ///< the step at hand needs general_update.hpp
   std::vector<DirectionTerm> directions_;
   std::vector<Quatd> frames_start_;
+  ChainEngine<T> chains_;
+  bool all_chains_ = false;
 };
 
 template <class T>
 void StableCosserat<T>::rebind(const Model& m) {
+  all_chains_ = false;
+  if (settings_.order == Order::red_black && !settings_.tolerance && m.is_isotropic() && !m.has_inertia()) {
+    const std::vector<Chain> chains = find_chains(m);
+    Index covered = 0, alive = 0;
+    for (const Chain& chain : chains) covered += fits_lanes(chain) ? chain.vertices : 0;
+    for (std::uint8_t a : m.vertex_alive) alive += a;
+    all_chains_ = covered == alive;
+    if (all_chains_) chains_.bind(m, chains, settings_.instructions, executor_);
+  }
   const auto nv = static_cast<std::size_t>(m.vertex_count()), ns = static_cast<std::size_t>(m.segment_count());
   const auto nf = static_cast<std::size_t>(m.frame_count());
   const auto positive = [](const PerAxis& tau) { return tau.any(); };
@@ -153,10 +178,11 @@ void StableCosserat<T>::load(const Model& m, const Control& c, const State& stat
       const auto [a, b] = m.joint_frames[j];
       const Quatd rest = m.joint_rest_rotation[j], previous = conj(state.frame_rotation[a]) * state.frame_rotation[b];
       const double k = m.joint_stiffness[j].d3, alpha = m.joint_tau[j].d3 / h;
-      const double cosine = dot(rest, previous), sigma = cosine < 0 ? -1 : 1;
-      const double sine = std::sqrt(std::max(0.0, 1 - cosine * cosine)) + 1e-6;  // a little more than rounding can hide
-      const Quat<T> target = cast<T>(k * rest + (alpha * k * sigma) * previous);
-      const T bound = alpha > 0 ? static_cast<T>((1 + alpha) * k * sine) : T(-1);
+      Quatd folded;
+      double folded_bound = 0;
+      fold_joint(k * rest, k, alpha, previous, folded, folded_bound);
+      const Quat<T> target = cast<T>(folded);
+      const T bound = static_cast<T>(folded_bound);
       const JointTerms<T> terms{cast<T>(k * rest), cast<T>((alpha * k) * previous)};
       const auto [row_a, row_b] = w_.joint_rows[j];  // what b sees; a sees the conjugate
       w_.joint_side[row_b].target = target;
@@ -187,14 +213,8 @@ void StableCosserat<T>::initial_guess(const Model& m, const Control& c, const St
       w_.u[v] = cast<T>(c.vertex_target[v] - state.vertex_position[v]);
       return;
     }
-    const Vec3d a_ext = m.vertex_mass[v] > 0 ? (1 / m.vertex_mass[v]) * c.vertex_force[v] : Vec3d{};
-    const double size2 = norm2(a_ext);
-    double share = 0;
-    if (size2 > 0) {
-      const Vec3d a_last = (1 / h) * (state.vertex_velocity[v] - state.vertex_velocity_previous[v]);
-      share = std::clamp(dot(a_last, a_ext) / size2, 0.0, 1.0);
-    }
-    w_.u[v] = cast<T>(h * state.vertex_velocity[v] + (h * h * share) * a_ext);
+    w_.u[v] = cast<T>(expected_displacement(state.vertex_velocity[v], state.vertex_velocity_previous[v], c.vertex_force[v],
+                                            m.vertex_mass[v] > 0 ? 1 / m.vertex_mass[v] : 0.0, h));
   });
 }
 
@@ -202,7 +222,7 @@ void StableCosserat<T>::initial_guess(const Model& m, const Control& c, const St
 template <class T>
 inline Vec3<T> StableCosserat<T>::pull_at(Index s, const Vec3<T>& image) const {
   const SegmentData<T>& d = w_.segment[s];
-  return -d.inverse_length * stretch_shear::gradient_p(d.k, d.stiffening, d.p0, image);
+  return segment_pull(d.k, d.inverse_length, d.stiffening, d.p0, image);
 }
 
 /// Puts a segment's new frame q, with the image of its axis, in place; or what stands in for it where the frame is held,
@@ -231,7 +251,7 @@ void StableCosserat<T>::update_segment(const Model& m, const Control& c, Index s
   bool degenerate = false;
   const OrientationProblem<T> o = orientation_problem<T, kAxial>(m, w_, s, c.has_torque);
   T gamma = w_.gamma[s];
-  const Quat<T> q = solve_orientation<T, kLambda, true>(o, gamma, degenerate);
+  const Quat<T> q = solve_orientation<T, kLambda>(o, gamma, degenerate);
   if (kLambda == Lambda::exact && !degenerate) w_.gamma[s] = gamma;  // without bending gamma means nothing
   settle<kAxial, kLambda>(m, c, s, q, axis_image_of<T, kAxial>(q, o.eta), degenerate, q_out);
 }
@@ -252,7 +272,8 @@ void StableCosserat<T>::update_segments(const Model& m, const Control& c, int co
     most = std::max(most, joints[i]);
     Block::put(block.v, i, stretch_pull(m, w_, s));
     Block::put(block.q, i, w_.q[s]);
-    Block::put(block.b, i, c.has_torque ? torque_pull(w_, s) : Quat<T>{T(0), T(0), T(0), T(0)});
+    Block::put(block.b, i,
+               c.has_torque ? torque_pull(w_.torque[s], w_.torque_material[s], w_.q[s]) : Quat<T>{T(0), T(0), T(0), T(0)});
     if constexpr (kAxial) Block::put(block.eta, i, w_.segment[s].eta);
     if constexpr (kLambda == Lambda::exact) block.gamma[i] = w_.gamma[s];
     block.poles_differ[i] = T(0);
@@ -511,18 +532,26 @@ void StableCosserat<T>::store(const Model& m, State& state, double h, StepReport
   executor_.for_each(w_.q.size(), [&](std::size_t f) { state.frame_rotation[f] = cast<double>(w_.q[f]); });
   if (settings_.lambda == Lambda::exact)
     for (std::size_t s = 0; s < w_.gamma.size(); ++s) state.segment_gamma[s] = static_cast<double>(w_.gamma[s]);
-  for (Index v = 0; v < m.vertex_count() && !report.non_finite; ++v)
-    // By the squares: a state whose energy overflows is as lost as a NaN.
-    if (!std::isfinite(norm2(state.vertex_position[v]) + norm2(state.vertex_velocity[v])))
-      report.non_finite = true, report.worst_vertex = v;
-  for (Index s = 0; s < m.segment_count() && !report.non_finite; ++s)
-    if (!is_finite(w_.q[s])) report.non_finite = true, report.worst_segment = s;
+  locate_trouble(m, state, report);
+}
+
+template <class T>
+bool StableCosserat<T>::step_chains(const Model& m, const Control& c, State& state, double h, StepReport& report) {
+  if (!all_chains_ || c.has_rotary_damping) return false;
+  report.non_finite = !chains_.step(view_of(c, state, h), settings_.lambda, settings_.iteration_count, executor_);
+  state.vertex_velocity.swap(state.vertex_velocity_previous);
+  for (Index f = m.segment_count(); f < m.frame_count(); ++f)
+    if (c.frame_control[f] == FrameControl::fixed) state.frame_rotation[f] = c.frame_target[f];
+  report.iterations = settings_.iteration_count;
+  if (report.non_finite) locate_trouble(m, state, report);
+  return true;
 }
 
 /// Algorithm 2.
 template <class T>
 StepReport StableCosserat<T>::step(const Model& m, const Control& c, State& state, double h) {
   StepReport report;
+  if (step_chains(m, c, state, h, report)) return report;
   load(m, c, state, h);  // VSCR section 8: strains of x_t, q_t
   general_ = anisotropic_ || inertia_ || c.has_rotary_damping;
   if (general_) load_general(m, c, state, h);
@@ -561,6 +590,8 @@ std::unique_ptr<Solver> Settings::make(const Model& model) const {
 }
 
 void Settings::check(const Model& m, bool driven, Problems& problems) const {
+  if (!simd_available(instructions))
+    problems.add("/solver/simd", fmt::format("this machine has no {}", simd_name(instructions)), "use `auto`");
   if (lambda != Lambda::secular && (!m.is_isotropic() || m.has_inertia() || driven))
     problems.add(
         "/solver/lambda",

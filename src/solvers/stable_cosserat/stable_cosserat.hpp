@@ -43,6 +43,7 @@ class Settings : public SolverSettings {
   Order order = Order::red_black;
   Precision number = Precision::double_precision;
   int thread_count = 1;
+  Simd instructions = Simd::automatic;
 
   static const char* kind() { return "stable_cosserat"; }
   static const char* help() {
@@ -70,6 +71,9 @@ class Settings : public SolverSettings {
     f("order", order, "Sequential sweeps; coloured sweeps (parallel, the same result for any thread count); or all at once");
     f("precision", number, "Number type of the sweeps; positions are accumulated in double either way");
     f("threads", thread_count, "Threads for `red_black` and `jacobi`", {.min = 1, .max = 1024});
+    f("simd", instructions,
+      "Instructions of the kernels: the widest this machine has, none (`off`: one number at a time), or a given set; results "
+      "differ by rounding");
     if (f.has("iterations") && f.has("tolerance")) f.problem("both `iterations` and `tolerance` are given", "keep one of them");
     if (f.has("max_iterations") && !f.has("tolerance") && method == Method::sweep)
       f.problem("`max_iterations` without `tolerance`", "add `tolerance`, or use `iterations`");
@@ -87,6 +91,7 @@ class Settings : public SolverSettings {
   const char* name() const override { return "stable_cosserat"; }
   Precision precision() const override { return number; }
   int threads() const override { return thread_count; }
+  Simd simd() const override { return instructions; }
   int iterations() const override { return tolerance || (method == Method::direct && !iterations_given) ? 0 : iteration_count; }
   void check(const Model& model, bool driven, Problems& problems) const override;
   std::size_t bytes(const Model& model) const override;

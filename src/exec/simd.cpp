@@ -1,0 +1,35 @@
+#include "exec/simd.hpp"
+
+namespace osier {
+
+bool simd_available(Simd simd) {
+  switch (simd) {
+    case Simd::automatic:
+    case Simd::off:
+      return true;
+    case Simd::sse2:  // the compiler's vectors of 16 bytes: SSE2 on x86-64, NEON on ARM
+      return true;
+#if defined(__x86_64__)
+    case Simd::avx2:
+      return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+    case Simd::avx512:
+      return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+             __builtin_cpu_supports("avx512bw");
+#else
+    default:
+      return false;
+#endif
+  }
+  return false;
+}
+
+Simd simd_resolved(Simd simd) {
+  if (simd != Simd::automatic) return simd;
+  for (Simd widest : {Simd::avx512, Simd::avx2})
+    if (simd_available(widest)) return widest;
+  return Simd::sse2;
+}
+
+const char* simd_name(Simd simd) { return Choices<Simd>::names[static_cast<std::size_t>(simd)]; }
+
+}  // namespace osier

@@ -1,0 +1,140 @@
+#include "solvers/stable_cosserat/chain_plan.hpp"
+
+#include <algorithm>
+
+#include "math/quat.hpp"
+
+namespace osier::stable_cosserat {
+
+namespace {
+
+Index anchor_of(const Model& m, Index joint) {
+  if (joint < 0) return -1;
+  const auto [a, b] = m.joint_frames[joint];
+  return m.is_anchor(a) ? a : b;
+}
+
+/// Joint of row i of a lane: to the segment before (`flipped`: as the model has it the other way round), or -1.
+struct RowJoint {
+  Index joint = -1;
+  bool flipped = false;
+};
+RowJoint row_joint(const Model& m, const Chain& c, Index segment) {
+  if (segment == 0 && c.head_joint >= 0) return {c.head_joint, m.is_anchor(m.joint_frames[c.head_joint][1])};
+  if (segment == c.segments() && c.tail_joint >= 0) return {c.tail_joint, m.is_anchor(m.joint_frames[c.tail_joint][0])};
+  if (segment > 0 && segment < c.segments() && c.first_joint >= 0) return {c.first_joint + segment - 1, false};
+  return {};
+}
+
+template <class T>
+class Planner {
+ public:
+  Planner(const Model& m, ChainPlan<T>& plan) : m_(m), plan_(plan) {}
+
+  void add_strands(std::span<const Chain> chains) {
+    ChainGroup g = empty();
+    for (std::size_t k = 0; k < chains.size(); ++k) put_lane(g, k, chains[k], 0, chains[k].vertices);
+    for (const Chain& c : chains) g.rows = std::max(g.rows, c.vertices);
+    fill(
+        g, [&](std::size_t k) { return k < chains.size() ? &chains[k] : nullptr; }, [](std::size_t) { return Index(0); });
+  }
+
+  void add_cut(const Chain& c) {
+    ChainGroup g = empty();
+    g.cut = true;
+    const Index lanes = plan_.lanes;
+    g.rows = (c.vertices + lanes - 1) / lanes;
+    g.rows += g.rows % 2;  // neighbours across a cut keep different colours
+    for (Index k = 0; k < lanes; ++k)
+      put_lane(g, static_cast<std::size_t>(k), c, k * g.rows, std::clamp(c.vertices - k * g.rows, Index(0), g.rows));
+    fill(
+        g, [&](std::size_t) { return &c; }, [&](std::size_t k) { return static_cast<Index>(k) * g.rows; });
+  }
+
+ private:
+  ChainGroup empty() const {
+    ChainGroup g;
+    for (int k = 0; k < kMostLanes; ++k) g.head[k] = g.tail[k] = -1;
+    return g;
+  }
+  void put_lane(ChainGroup& g, std::size_t k, const Chain& c, Index from, Index count) const {
+    // An empty lane reads the chain's first vertex, so that every lane has something to read.
+    const Index start = count > 0 ? from : 0;
+    g.first_vertex[k] = c.first_vertex + start;
+    g.first_segment[k] = c.first_segment + start;
+    g.vertices[k] = count;
+    g.segments[k] = std::max(Index(0), std::min(count, c.segments() - start));
+    if (count == 0) g.segments[k] = 0;
+    if (count > 0 && start == 0) g.head[k] = anchor_of(m_, c.head_joint);
+    if (count > 0 && start + count == c.vertices) g.tail[k] = anchor_of(m_, c.tail_joint);
+  }
+
+  template <class ChainOf, class StartOf>
+  void fill(ChainGroup& g, const ChainOf& chain_of, const StartOf& start_of) {
+    const auto lanes = static_cast<std::size_t>(plan_.lanes);
+    const auto per_row = static_cast<std::size_t>(plan_.constants_per_row());
+    g.constants = plan_.constants.size();
+    plan_.constants.resize(g.constants + static_cast<std::size_t>(g.rows) * per_row * lanes, T(0));
+    for (std::size_t k = 0; k < lanes; ++k) {
+      const Chain* chain = chain_of(k);
+      if (chain == nullptr) {  // a lane without a strand reads where the first one does
+        g.first_vertex[k] = g.first_vertex[0], g.first_segment[k] = g.first_segment[0];
+        continue;
+      }
+      for (Index i = 0; i < g.rows; ++i) {
+        T* row = plan_.constants.data() + g.constants + static_cast<std::size_t>(i) * per_row * lanes + k;
+        const auto put = [&](ChainConstant what, double value) {
+          row[static_cast<std::size_t>(what) * lanes] = static_cast<T>(value);
+        };
+        if (i < g.vertices[k]) put(kMass, m_.vertex_mass[g.first_vertex[k] + i]);
+        if (i < g.segments[k]) {
+          const Index s = g.first_segment[k] + i;
+          put(kInverseLength, 1 / m_.segment_rest_length[s]);
+          put(kStretch, m_.segment_stiffness[s].d3);
+          if (plan_.damped) put(kTauStretch, m_.segment_tau[s].d3);
+        }
+        const RowJoint j = i > g.segments[k] ? RowJoint{} : row_joint(m_, *chain, start_of(k) + i);
+        if (j.joint < 0) continue;
+        Quatd rest = m_.joint_stiffness[j.joint].d3 * m_.joint_rest_rotation[j.joint];
+        if (j.flipped) rest = conj(rest);
+        put(kTargetX, rest.x), put(kTargetY, rest.y), put(kTargetZ, rest.z), put(kTargetW, rest.w);
+        if (plan_.damped) put(kTauBend, m_.joint_tau[j.joint].d3);
+      }
+    }
+    plan_.most_rows = std::max(plan_.most_rows, g.rows);
+    plan_.groups.push_back(g);
+  }
+
+  const Model& m_;
+  ChainPlan<T>& plan_;
+};
+
+}  // namespace
+
+template <class T>
+ChainPlan<T> plan_chains(const Model& m, std::span<const Chain> chains, int lanes) {
+  ChainPlan<T> plan;
+  plan.lanes = lanes;
+  plan.damped = m.has_damping();
+  Planner<T> planner(m, plan);
+  // Lanes of one group should be of about one length. A long chain that finds no such company is cut.
+  std::vector<Chain> sorted(chains.begin(), chains.end());
+  std::stable_sort(sorted.begin(), sorted.end(), [](const Chain& a, const Chain& b) { return a.vertices > b.vertices; });
+  const auto width = static_cast<std::size_t>(lanes);
+  for (std::size_t i = 0; i < sorted.size();) {
+    const bool company = i + width <= sorted.size() && 4 * sorted[i + width - 1].vertices >= 3 * sorted[i].vertices;
+    if (lanes > 1 && sorted[i].vertices >= kShortestCut && !company) {
+      planner.add_cut(sorted[i++]);
+      continue;
+    }
+    const std::size_t count = std::min(width, sorted.size() - i);
+    planner.add_strands(std::span(sorted).subspan(i, count));
+    i += count;
+  }
+  return plan;
+}
+
+template ChainPlan<float> plan_chains(const Model&, std::span<const Chain>, int);
+template ChainPlan<double> plan_chains(const Model&, std::span<const Chain>, int);
+
+}  // namespace osier::stable_cosserat

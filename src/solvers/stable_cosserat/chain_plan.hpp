@@ -1,0 +1,56 @@
+// Chains arranged in lanes for SIMD: either one strand per lane, or one long chain cut into as many pieces as there are lanes.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "model/chains.hpp"
+
+namespace osier::stable_cosserat {
+
+inline constexpr int kMostLanes = 16;
+
+/// Row i of a lane is its vertex i, the segment from there to vertex i + 1 and the joint between that segment and the one before.
+struct ChainGroup {
+  Index rows = 0;    ///< of the longest lane
+  bool cut = false;  ///< lane k goes on in lane k + 1
+  Index first_vertex[kMostLanes] = {}, vertices[kMostLanes] = {};
+  Index first_segment[kMostLanes] = {}, segments[kMostLanes] = {};
+  Index head[kMostLanes], tail[kMostLanes];  ///< anchor frames before the first and after the last segment, or -1
+  std::size_t constants = 0;                 ///< where the group's constants begin
+};
+
+/// What does not change from step to step, per row and lane.
+enum ChainConstant : int {
+  kMass,
+  kInverseLength,
+  kStretch,  ///< k^ss
+  kTargetX,  ///< k^bt times rest rotation, as the second frame of the joint sees it
+  kTargetY,
+  kTargetZ,
+  kTargetW,
+  kUndampedConstants,
+  kTauStretch = kUndampedConstants,
+  kTauBend,
+  kDampedConstants
+};
+
+template <class T>
+struct ChainPlan {
+  std::vector<ChainGroup> groups;
+  std::vector<T> constants;  ///< group by group: [row][constant][lane]
+  bool damped = false;
+  int lanes = 1;
+  Index most_rows = 0;
+  int constants_per_row() const { return damped ? kDampedConstants : kUndampedConstants; }
+};
+
+/// A chain is cut into pieces when it is long enough for the pieces to be worth it and not so long that graph colours, which
+/// threads can share, are better.
+inline constexpr Index kShortestCut = 256, kLongestCut = 1 << 17;
+inline bool fits_lanes(const Chain& c) { return c.vertices <= kLongestCut; }
+
+template <class T>
+ChainPlan<T> plan_chains(const Model& model, std::span<const Chain> chains, int lanes);
+
+}  // namespace osier::stable_cosserat
