@@ -34,7 +34,7 @@ BenchRow row_for(const char* suite, const char* table, const std::string& subjec
   BenchRow row;
   row.suite = suite, row.table = table, row.scene = subject, row.method = variant.method;
   row.precision = Choices<Precision>::names[static_cast<std::size_t>(setup.spec.solver->precision())];
-  row.simd = simd_name();
+  row.simd = simd_name(simd_resolved(setup.spec.solver->simd()));
   row.threads = setup.spec.solver->threads();
   row.vertices = setup.model.vertex_count();
   if (const auto* dynamic = dynamic_cast<const DynamicAnalysis*>(setup.spec.analysis.get())) {
@@ -79,7 +79,7 @@ BenchMachine this_machine() {
     if (line.starts_with("model name")) m.cpu = line.substr(std::min(line.find(':') + 2, line.size()));
   if (m.cpu.empty()) m.cpu = "unknown processor";
   m.cores = std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  m.simd = simd_name();
+  m.simd = simd_name(simd_resolved(Simd::automatic));
 #if defined(__clang__)
   m.compiler = "Clang " __clang_version__;
 #else

@@ -3,6 +3,7 @@
 
 #include "bench/step_problem.hpp"
 #include "bench/suites.hpp"
+#include "exec/simd.hpp"
 
 namespace osier::bench {
 
@@ -11,6 +12,18 @@ namespace {
 std::vector<Subject> kernel_subjects(bool quick) {
   const Subject tree{.name = "tree", .text = {}, .file = "trees", .overrides = {"/structures/0/count=1"}};
   return {strands(quick ? 640 : 32000), {.name = "slinky", .text = {}, .file = {}, .overrides = {}}, tree};
+}
+
+/// Both methods, both number types, all instruction sets that this machine has.
+std::vector<Variant> variants() {
+  std::vector<Variant> list;
+  for (Variant v : {sweeps(8, "float"), sweeps(8, "double"), direct(2, "float"), direct(2, "double")})
+    for (Simd simd : {Simd::off, Simd::sse2, Simd::avx2, Simd::avx512}) {
+      if (!simd_available(simd)) continue;
+      v.simd = simd_name(simd);
+      list.push_back(v);
+    }
+  return list;
 }
 
 }  // namespace
@@ -26,7 +39,7 @@ void run_kernels(Context& c) {
     if (!c.wants(subject.name)) continue;
     c.say(fmt::format("kernels: {}", subject.name));
     const StepProblem problem(subject, c.options.quick ? 1 : 10, c.options.folder);
-    for (const Variant& v : {sweeps(8, "float"), sweeps(8, "double"), direct(2, "float"), direct(2, "double")}) {
+    for (const Variant& v : variants()) {
       try {
         problem.solve(v);
       } catch (const std::runtime_error&) {

@@ -11,7 +11,7 @@ namespace {
 using svg::Frame;
 using svg::Range;
 
-constexpr double kWidth = 460, kHeight = 330;
+constexpr double kWidth = 500, kHeight = 340;
 /// Errors below rounding are drawn on the edge.
 constexpr double kSmallest = 1e-13;
 
@@ -65,7 +65,7 @@ Frame frame_of(const Panel& p, double left, double top) {
   for (const Series& s : p.series)
     for (const BenchRow* r : s.points) f.x.add(log_ms(*r)), f.y.add(log_error(*r));
   f.x = {std::floor(f.x.low - 0.05), std::ceil(f.x.high + 0.05)};
-  f.y = {std::floor(f.y.low - 0.1), std::ceil(f.y.high + 0.1)};
+  f.y = {std::floor(f.y.low - 0.1), std::ceil(f.y.high + 0.3)};  // room for the numbers at the points
   return f;
 }
 
@@ -109,7 +109,7 @@ std::string legend(const Panel& p, double left, double top) {
     out += svg::path({{x, top}, {x + 22, top}}, "line " + color + (s.in_float() ? " float" : ""));
     out += svg::marker(0, x + 11, top, (s.in_float() ? "hollow " : "dot ") + color);
     out += svg::words(x + 27, top + 4, "start", s.label());
-    x += 101;
+    x += 110;
   }
   return out;
 }

@@ -13,7 +13,6 @@ TimedRun run_timed(const Scene& scene, int frames, bool repeat, double budget) {
   const auto seconds = [](Clock::time_point from) { return std::chrono::duration<double>(Clock::now() - from).count(); };
   constexpr int kLeast = 3, kMost = 50;
   TimedRun run;
-  run.start = scene.initial_state().vertex_position;
   const auto vertices = static_cast<double>(scene.model().vertex_count());
   const Clock::time_point begin = Clock::now();
   int again = 0;
@@ -33,6 +32,8 @@ TimedRun run_timed(const Scene& scene, int frames, bool repeat, double budget) {
       if (run.ms.empty() || ns < run.ns_per_vertex_iteration) run.ns_per_vertex_iteration = ns;
       run.ms.push_back(1e3 * time);
       all_iterations += iterations;
+      if (again == 0)
+        run.motion = std::max(run.motion, farthest(scene.initial_state().vertex_position, simulation.state().vertex_position));
     }
     run.iterations = static_cast<double>(all_iterations) / static_cast<double>(std::max(steps, 1L));
     run.end = simulation.state().vertex_position;
@@ -51,7 +52,7 @@ void put_times(const TimedRun& run, BenchRow& row) {
 
 void put_error(const TimedRun& run, const TimedRun& reference, BenchRow& row) {
   row.error_m = farthest(run.end, reference.end);
-  row.error = *row.error_m / farthest(reference.start, reference.end);
+  row.error = *row.error_m / reference.motion;
 }
 
 }  // namespace osier::bench

@@ -13,7 +13,8 @@ struct TimedRun {
   double ns_per_vertex_iteration = 0;  ///< of the fastest frame
   double iterations = 0;               ///< mean per step
   bool converged = true;               ///< all steps
-  std::vector<Vec3d> start, end;       ///< positions
+  std::vector<Vec3d> end;              ///< positions
+  double motion = 0;                   ///< largest distance of a vertex from its start, at the end of any frame [m]
 };
 
 /// `frames` frames from the scene's start, again and again from there while `budget` seconds last, three times at least when
@@ -21,7 +22,7 @@ struct TimedRun {
 TimedRun run_timed(const Scene& scene, int frames, bool repeat, double budget);
 
 void put_times(const TimedRun& run, BenchRow& row);
-/// The largest distance from the reference's positions, in metres and over the reference's largest motion.
+/// The largest distance from the reference's positions at the end, in metres and over the reference's motion.
 void put_error(const TimedRun& run, const TimedRun& reference, BenchRow& row);
 
 }  // namespace osier::bench

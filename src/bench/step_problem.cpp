@@ -55,18 +55,22 @@ StepProblem::Solved StepProblem::solve(const Variant& variant) const {
   return s;
 }
 
+StepProblem::Repeated::Repeated(const StepProblem& problem, std::unique_ptr<Solver> solver)
+    : problem_(problem), solver_(std::move(solver)) {
+  rewind();
+  step();
+}
+
 StepProblem::Timed StepProblem::time(const Variant& variant, double budget) const {
   using Clock = std::chrono::steady_clock;
   const auto seconds = [](Clock::time_point from) { return std::chrono::duration<double>(Clock::now() - from).count(); };
-  const auto solver = settings(variant)->make(model());
-  State state = start_;
-  solver->step(model(), control_, state, h_);
+  Repeated steps = repeat(variant);
   std::vector<double> times;
   Timed timed;
   for (const Clock::time_point begin = Clock::now(); times.size() < 3 || seconds(begin) < budget;) {
-    state = start_;
+    steps.rewind();
     const Clock::time_point start = Clock::now();
-    timed.iterations = solver->step(model(), control_, state, h_).iterations;
+    timed.iterations = steps.step().iterations;
     times.push_back(seconds(start));
   }
   std::sort(times.begin(), times.end());

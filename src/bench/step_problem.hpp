@@ -24,7 +24,21 @@ class StepProblem {
     StepReport report;
   };
   Solved solve(const Variant& variant) const;
-  /// Seconds of one step by a solver that is warm: the least of as many as fit into `budget` seconds, three at least.
+  /// The same step as often as one likes, by a solver that is warm.
+  class Repeated {
+   public:
+    Repeated(const StepProblem& problem, std::unique_ptr<Solver> solver);
+    void rewind() { state_ = problem_.start_; }
+    StepReport step() { return solver_->step(problem_.model(), problem_.control_, state_, problem_.h_); }
+
+   private:
+    const StepProblem& problem_;
+    std::unique_ptr<Solver> solver_;
+    State state_;
+  };
+  Repeated repeat(const Variant& variant) const { return {*this, settings(variant)->make(model())}; }
+
+  /// Seconds of one such step: the least of as many as fit into `budget` seconds, three at least.
   struct Timed {
     double least = 0, median = 0;
     int iterations = 0;

@@ -23,9 +23,10 @@ std::string Variant::solver_json() const {
   if (method == "newton") return fmt::format(R"({{"name": "newton", "tolerance": {}}})", tolerance);
   std::string json = fmt::format(R"({{"name": "stable_cosserat", "method": "{}")", method);
   json += iterations > 0 ? fmt::format(R"(, "iterations": {})", iterations) : fmt::format(R"(, "tolerance": {})", tolerance);
-  // Double and one thread are every method's default; naming them would be refused where there is no choice.
+  // The defaults are every method's; naming them would be refused where there is no choice.
   if (precision != "double") json += fmt::format(R"(, "precision": "{}")", precision);
   if (threads > 1) json += fmt::format(R"(, "threads": {})", threads);
+  if (simd != "auto") json += fmt::format(R"(, "simd": "{}")", simd);
   return json + "}";
 }
 

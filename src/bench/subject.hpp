@@ -24,6 +24,7 @@ struct Variant {
   double tolerance = 1e-3;
   std::string precision = "double";
   int threads = 1;
+  std::string simd = "auto";
 
   std::string solver_json() const;
 };

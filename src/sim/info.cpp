@@ -129,13 +129,9 @@ std::string scene_info_text(const Scene& scene) {
   text += fmt::format("  bend EI {}, twist GJ {}\n", range("bend_twist", "N·m²"), range("twist", "N·m²"));
   for (const OrderedJson& m : j["materials"]) text += material_text(m);
   if (j["analysis"] == "dynamic") {
-    const double ratio = j["stiffness_ratio_R"].get<double>();
     text += fmt::format("  dynamic: step {:.4g} s, {} steps per frame, {} frames\n", j["time_step"].get<double>(),
                         j["steps_per_frame"].get<int>(), j["frames"].get<int>());
-    text += fmt::format("  stiffness ratio R = (EA/l)/(m/h²) = {:.4g}{}\n", ratio,
-                        ratio > 10 && j["solver"] == "stable_cosserat"
-                            ? ": a few sweeps per step will not converge; use a smaller step, more iterations or `newton`"
-                            : "");
+    text += fmt::format("  stiffness ratio R = (EA/l)/(m/h²) = {:.4g}\n", j["stiffness_ratio_R"].get<double>());
   } else {
     text += fmt::format("  static: {} load steps\n", j["frames"].get<int>());
   }
@@ -145,6 +141,7 @@ std::string scene_info_text(const Scene& scene) {
                       j["bytes"]["solver"].get<double>() / vertices);
   text += fmt::format("  memory about {:.1f} MB: scene {:.1f}, simulation {:.1f}, solver {:.1f}\n",
                       j["bytes_estimate"].get<double>() / 1e6, megabytes("scene"), megabytes("simulation"), megabytes("solver"));
+  for (const std::string& warning : scene.warnings()) text += "  warning: " + warning + "\n";
   return text;
 }
 

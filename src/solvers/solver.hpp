@@ -53,6 +53,10 @@ class SolverSettings {
   virtual int iterations() const { return 0; }
   /// Settings that do not fit the model, with the solver's pointer as the place. `driven`: some motor has a torque-speed curve.
   virtual void check(const Model& model, bool driven, Problems& problems) const { (void)model, (void)driven, (void)problems; }
+  /// What will run but not do what its author hopes for, in steps of length h: one sentence each.
+  virtual void warn(const Model& model, double h, bool driven, std::vector<std::string>& warnings) const {
+    (void)model, (void)h, (void)driven, (void)warnings;
+  }
   /// Bytes of working memory for a model of this size.
   virtual std::size_t bytes(const Model& model) const = 0;
 };

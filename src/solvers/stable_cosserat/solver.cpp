@@ -599,6 +599,20 @@ void Settings::check(const Model& m, bool driven, Problems& problems) const {
         "use `secular`, or the isotropic law");
 }
 
+void Settings::warn(const Model& m, double h, bool driven, std::vector<std::string>& warnings) const {
+  if (method != Method::sweep || tolerance) return;
+  if (const double R = m.stiffness_ratio(h); R > 10)
+    warnings.push_back(fmt::format(
+        "stiffness ratio R = {:.3g}: {} sweeps per step are stable but far from converged; use `method` direct, `newton`, a "
+        "`tolerance` or a smaller step",
+        R, iteration_count));
+  if (driven)
+    warnings.push_back(fmt::format(
+        "a motor's torque travels one segment per sweep: {} of them do not carry it far; use `method` direct, `newton` or a "
+        "`tolerance`",
+        iteration_count));
+}
+
 std::size_t Settings::bytes(const Model& m) const {
   const auto estimate = [&]<class T>(T) {
     const std::size_t v = sizeof(VertexData<T>) + sizeof(Vec3<T>) + 2 * sizeof(VertexSide<T>);

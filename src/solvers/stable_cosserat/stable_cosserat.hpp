@@ -94,6 +94,7 @@ class Settings : public SolverSettings {
   Simd simd() const override { return instructions; }
   int iterations() const override { return tolerance || (method == Method::direct && !iterations_given) ? 0 : iteration_count; }
   void check(const Model& model, bool driven, Problems& problems) const override;
+  void warn(const Model& model, double h, bool driven, std::vector<std::string>& warnings) const override;
   std::size_t bytes(const Model& model) const override;
 };
 
