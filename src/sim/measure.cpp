@@ -51,8 +51,7 @@ Vec3d joint_moment(const Model& m, const State& state, Index j) {
   const auto [a, b] = m.joint_frames[j];
   const Quatd r = conj(state.frame_rotation[a]) * state.frame_rotation[b];
   const Quatd K = bend_twist::stiffness4(cast<double>(m.joint_stiffness[j]));
-  return rotate(state.frame_rotation[a],
-                bend_twist::moment(K, r, m.joint_rest_rotation[j]));
+  return rotate(state.frame_rotation[a], bend_twist::moment(K, r, m.joint_rest_rotation[j]));
 }
 
 Quatd joint_axes(const Model& m, const State& state, Index j) {

@@ -28,15 +28,16 @@ class Bench(CliTest):
 
     def test_direct_steps_converge_in_a_handful_of_iterations_and_sweeps_do_not(self):
         rows = self.rows("convergence")
-        names = {"cantilever_%s_%d" % (w, n) for w in ("soft", "stiff") for n in (20, 100, 1000)} | {"slinky", "tree"}
-        self.assertEqual({r["scene"] for r in rows}, names)
+        names = {"cantilever_%s_%d" % (w, n) for w in ("soft", "stiff") for n in (20, 100, 1000)} | {"slinky", "tree", "tree_in_wind"}
+        self.assertEqual({r["scene"] for r in rows if r["method"] == "direct"}, names)
         for row in rows:
             with self.subTest(row["scene"], step=row["step"], method=row["method"], goal=row["goal"]):
                 if row["reached"]:
                     self.assertLessEqual(row["error"], row["goal"])
                 if row["method"] == "direct":
-                    self.assertTrue(row["reached"])
-                    self.assertLessEqual(row["iterations"], 2 if row["step"] < 0.01 else 6)
+                    self.assertTrue(row["reached"], row)
+                    short = 3 if row["scene"] == "tree_in_wind" else 2  # its error falls a hundredfold per iteration, not quadratically
+                    self.assertLessEqual(row["iterations"], short if row["step"] < 0.01 else 6)
                 elif row["stiffness_ratio_R"] > 100:
                     self.assertFalse(row["reached"], "within 64 sweeps")
 

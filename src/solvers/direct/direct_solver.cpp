@@ -191,7 +191,7 @@ void DirectSolver::Engine::begin(const Model& m, const Control& c, const State& 
     u_[v] = c.vertex_fixed[v] ? c.vertex_target[v] - state.vertex_position[v] : h_ * state.vertex_velocity[v];
   q_ = state.frame_rotation;
   for (Index f = 0; f < m.frame_count(); ++f) {
-    if (h_ > 0 && m.has_inertia() && c.frame_control[f] != FrameControl::fixed) q_[f] = guessed_frame(m, c, state, h_, f);
+    if (h_ > 0 && c.frame_control[f] != FrameControl::fixed) q_[f] = guessed_frame(m, c, state, h_, f);
     if (c.frame_control[f] == FrameControl::fixed) q_[f] = c.frame_target[f];
     if (c.frame_control[f] == FrameControl::hinged) q_[f] = nearest_on_hinge(q_[f], c.frame_target[f], c.frame_hinge_axis[f]);
   }
