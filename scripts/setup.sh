@@ -18,6 +18,7 @@ core_packages=(
 # shellcheck disable=SC2034
 test_packages=(
   libgtest-dev       # test framework
+  libbenchmark-dev   # micro-benchmarks in bench/
   python3            # reads results back from a user's side
   python3-h5py       # reads trajectory.h5 in those tests
   python3-jsonschema # checks scenes against the published schema

@@ -19,8 +19,8 @@
 // wa, wb are rotation vectors in the world: q <- exp(w/2) q.
 #pragma once
 
-#include "math/mat3.hpp"
 #include "exec/number.hpp"
+#include "math/mat3.hpp"
 #include "math/quat.hpp"
 
 namespace osier::bend_twist {
@@ -35,33 +35,6 @@ OSIER_FN Quat<T> deviation(const Quat<T>& qa, const Quat<T>& qb, const Quat<T>& 
 template <class T>
 OSIER_FN T pole(T c) {
   return select(c < T(0), T(-1), T(1));
-}
-
-/// Written with |u|^2 = 1 - c^2 so that tiny angles do not drown in 1 - c.
-template <class T>
-OSIER_FN T value(T k, const Quat<T>& r) {
-  using std::abs;
-  return k * norm2(imag(r)) / (T(1) + abs(r.w));
-}
-
-/// dE/dwb = (k/2) phi u and dE/dwa = -(k/2) phi u.
-template <class T>
-OSIER_FN Vec3<T> gradient_wb(T k, const Quat<T>& r) {
-  return (T(0.5) * k * pole(r.w)) * imag(r);
-}
-
-/// d2E/dwa2 = d2E/dwb2 = (k/4) |c| I
-template <class T>
-OSIER_FN Mat3<T> hessian_same(T k, const Quat<T>& r) {
-  using std::abs;
-  return identity3(T(0.25) * k * abs(r.w));
-}
-
-/// d2E/(dwa dwb) = (k/4) phi (-c I + [u]x)
-template <class T>
-OSIER_FN Mat3<T> hessian_cross(T k, const Quat<T>& r) {
-  const T f = T(0.25) * k * pole(r.w);
-  return identity3(-f * r.w) + skew(f * imag(r));
 }
 
 /// k1, k2, k3 and k0.

@@ -15,10 +15,8 @@ Quatd Motion::turn(double t) const {
   return axis_angle(normalized(rotate->axis), angle);
 }
 
-Vec3d Motion::move(const Vec3d& x, double t) const {
-  Vec3d y = x;
-  if (rotate) y = rotate->center + osier::rotate(turn(t), x - rotate->center);
-  return y + translate.at(t);
+Motion::Placement Motion::placement(double t) const {
+  return {.turns = rotate.has_value(), .turn = turn(t), .center = rotate ? rotate->center : Vec3d{}, .shift = translate.at(t)};
 }
 
 void Attachment::check_motion(Problems& problems) const {
@@ -45,7 +43,8 @@ void Pin::bind(AttachmentContext& c) {
 }
 
 void Pin::apply(double t, const State&, Control& control) const {
-  for (const auto& [v, x] : held_) control.vertex_fixed[v] = 1, control.vertex_target[v] = motion.move(x, t);
+  const Motion::Placement moved = motion.placement(t);
+  for (const auto& [v, x] : held_) control.vertex_fixed[v] = 1, control.vertex_target[v] = moved(x);
 }
 
 void Fix::bind(AttachmentContext& c) {
@@ -81,9 +80,10 @@ void Clamp::bind(AttachmentContext& c) {
 
 void Clamp::apply(double t, const State&, Control& control) const {
   const Quatd turn = motion.rotation(t);
+  const Motion::Placement moved = motion.placement(t);
   for (const Held& h : held_) {
     control.vertex_fixed[h.vertex] = 1;
-    control.vertex_target[h.vertex] = motion.move(h.position, t);
+    control.vertex_target[h.vertex] = moved(h.position);
     control.frame_control[h.clamp.anchor] = FrameControl::fixed;
     control.frame_target[h.clamp.anchor] = turn * h.clamp.rotation;
   }
@@ -128,7 +128,7 @@ void Hinge::bind(AttachmentContext& c) {
 void Hinge::apply(double t, const State&, Control& control) const {
   const Quatd turn = motion.rotation(t);
   control.vertex_fixed[vertex_] = 1;
-  control.vertex_target[vertex_] = motion.move(position_, t);
+  control.vertex_target[vertex_] = motion.placement(t)(position_);
   control.frame_control[segment_] = FrameControl::hinged;
   control.frame_target[segment_] = turn * frame_;
   control.frame_hinge_axis[segment_] = rotate(turn, normalized(axis));

@@ -49,9 +49,16 @@ struct Motion {
       "Rotation of held frames from their initial orientation, world axes, each on its own spot; keys are joined by the shorter "
       "arc, so put them less than half a turn apart");
   }
+  /// The motion of places at one time, worked out once for the many vertices that a constraint may hold.
+  struct Placement {
+    bool turns;
+    Quatd turn;
+    Vec3d center, shift;
+    Vec3d operator()(const Vec3d& x) const { return (turns ? center + osier::rotate(turn, x - center) : x) + shift; }
+  };
   Quatd rotation(double t) const;  ///< of frames
   Quatd turn(double t) const;      ///< the part about a centre
-  Vec3d move(const Vec3d& x, double t) const;
+  Placement placement(double t) const;
 };
 
 struct AttachmentContext {

@@ -9,6 +9,11 @@ namespace osier {
 
 Model compile_graph(const RodGraph& graph) {
   Model m;
+  const std::size_t nv = graph.vertices.size(), ns = graph.segments.size(), nj = graph.joints.size();
+  const auto reserve = [](std::size_t n, auto&... lists) { (lists.reserve(n), ...); };
+  reserve(nv, m.vertex_mass, m.vertex_radius);
+  reserve(ns, m.segment_vertices, m.segment_rest_length, m.segment_stiffness, m.segment_tau, m.segment_strain_limit);
+  reserve(nj, m.joint_frames, m.joint_rest_rotation, m.joint_stiffness, m.joint_length, m.joint_tau, m.joint_is_clamp);
   for (const GraphVertex& v : graph.vertices) {
     m.vertex_mass.push_back(v.mass);
     m.vertex_radius.push_back(v.radius);
@@ -39,6 +44,8 @@ Model compile_graph(const RodGraph& graph) {
 
 static State posed_state(const RodGraph& graph, const Model& model) {
   State state;
+  state.vertex_position.reserve(graph.vertices.size());
+  state.vertex_velocity.reserve(graph.vertices.size());
   bool posed = false;
   for (const GraphVertex& v : graph.vertices) {
     state.vertex_position.push_back(v.position);

@@ -57,17 +57,26 @@ Index RodGraph::add_joint(Index a, Index b, std::optional<PerAxis> bend_twist, s
 
 std::size_t RodGraph::add_chain(const std::string& name, const std::vector<Index>& path, const Section& section, bool closed,
                                 std::optional<Vec3d> up) {
+  const std::vector<Section> sections(path.size() - (closed ? 0 : 1), section);
+  return add_chain(name, path, sections, closed, up);
+}
+
+std::size_t RodGraph::add_chain(const std::string& name, const std::vector<Index>& path, std::span<const Section> sections,
+                                bool closed, std::optional<Vec3d> up) {
   RodInfo rod{.name = name, .vertices = path, .segments = {}, .joints = {}, .closed = closed};
-  const std::size_t n = closed ? path.size() : path.size() - 1;
+  const std::size_t n = sections.size();
+  rod.segments.reserve(n);
+  rod.joints.reserve(n - (closed ? 0 : 1));
   for (std::size_t i = 0; i < n; ++i) {
     std::optional<Index> like;
     if (i > 0) like = rod.segments.back();
-    rod.segments.push_back(add_segment(path[i], path[(i + 1) % path.size()], section, like, up));
+    rod.segments.push_back(add_segment(path[i], path[(i + 1) % path.size()], sections[i], like, up));
   }
-  if (section.bends()) {
-    for (std::size_t i = 0; i + 1 < n; ++i) rod.joints.push_back(add_joint(rod.segments[i], rod.segments[i + 1]));
-    if (closed) rod.joints.push_back(add_joint(rod.segments.back(), rod.segments.front()));
-  }
+  const auto join = [&](std::size_t a, std::size_t b) {
+    if (sections[a].bends() && sections[b].bends()) rod.joints.push_back(add_joint(rod.segments[a], rod.segments[b]));
+  };
+  for (std::size_t i = 0; i + 1 < n; ++i) join(i, i + 1);
+  if (closed) join(n - 1, 0);
   rods.push_back(std::move(rod));
   return rods.size() - 1;
 }

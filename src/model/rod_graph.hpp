@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -81,6 +82,9 @@ class RodGraph {
   /// Adds a RodInfo under `name` and returns its index.
   std::size_t add_chain(const std::string& name, const std::vector<Index>& path, const Section& section, bool closed = false,
                         std::optional<Vec3d> up = {});
+  /// The same with a section for each segment.
+  std::size_t add_chain(const std::string& name, const std::vector<Index>& path, std::span<const Section> sections,
+                        bool closed = false, std::optional<Vec3d> up = {});
 
   Vec3d direction(Index segment) const;  ///< unit rest direction
 };

@@ -123,6 +123,8 @@ Scene Scene::parse(const std::string& text, const std::string& name, const std::
   }
   if (setup->spec.solver) setup->spec.solver->check(setup->model, driven, problems);
   problems.throw_if_any();
+  if (const auto* dynamic = dynamic_cast<const DynamicAnalysis*>(setup->spec.analysis.get()))
+    setup->spec.solver->warn(setup->model, dynamic->step, driven, setup->warnings);
   setup->json = json.dump(2, ' ', false, Json::error_handler_t::replace);
 
   Scene scene;

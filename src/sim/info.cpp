@@ -5,6 +5,7 @@
 
 #include "osier/simulation.hpp"
 #include "scene/setup.hpp"
+#include "sim/memory.hpp"
 
 namespace osier {
 
@@ -81,12 +82,7 @@ OrderedJson info(const Scene& scene) {
     bend.add(k.d1), bend.add(k.d2), twist.add(k.d3);
     ++(m.joint_is_clamp[j] ? half_joints : joints);
   }
-  // Model and State in double, plus what the solver keeps.
-  const auto nv = static_cast<std::size_t>(m.vertex_count()), ns = static_cast<std::size_t>(m.segment_count()),
-             nj = static_cast<std::size_t>(m.joint_count());
-  const std::size_t model_bytes =
-      nv * (2 * 8 + 1 + 4 + 4) + ns * (8 + 5 * 8 + 1 + 2 * 4 + 4 + 4) + nj * (8 + 32 + 3 * 8 + 2 + 2 * 4);
-  const std::size_t state_bytes = 2 * (nv * 3 * 24 + ns * (32 + 8)) + nv * (24 + 8 + 1 + 24) + ns * (1 + 32 + 3 * 24);
+  const MemoryEstimate memory = estimate_memory(scene, simulation);
   return {
       {"name", scene.name()},
       {"vertices", m.vertex_count()},
@@ -112,7 +108,8 @@ OrderedJson info(const Scene& scene) {
       {"materials", materials_json(setup)},
       {"stiffness_ratio_R",
        simulation.is_static() ? OrderedJson(nullptr) : OrderedJson(m.stiffness_ratio(simulation.time_step()))},
-      {"bytes_estimate", model_bytes + state_bytes + setup.spec.solver->bytes(m, simulation.control(), simulation.time_step())}};
+      {"bytes_estimate", memory.total()},
+      {"bytes", {{"scene", memory.scene}, {"simulation", memory.simulation}, {"solver", memory.solver}}}};
 }
 
 }  // namespace
@@ -136,19 +133,21 @@ std::string scene_info_text(const Scene& scene) {
   text += fmt::format("  bend EI {}, twist GJ {}\n", range("bend_twist", "N·m²"), range("twist", "N·m²"));
   for (const OrderedJson& m : j["materials"]) text += material_text(m);
   if (j["analysis"] == "dynamic") {
-    const double ratio = j["stiffness_ratio_R"].get<double>();
     text += fmt::format("  dynamic: step {:.4g} s, {} steps per frame, {} frames\n", j["time_step"].get<double>(),
                         j["steps_per_frame"].get<int>(), j["frames"].get<int>());
-    text += fmt::format("  stiffness ratio R = (EA/l)/(m/h²) = {:.4g}{}\n", ratio,
-                        ratio > 10 && j["method"] == "sweep"
-                            ? ": a few sweeps per step will not converge; use a smaller step, more iterations or `method` direct"
-                            : "");
+    text += fmt::format("  stiffness ratio R = (EA/l)/(m/h²) = {:.4g}\n", j["stiffness_ratio_R"].get<double>());
   } else {
     text += fmt::format("  static: {} load steps\n", j["frames"].get<int>());
   }
   if (!j["method"].is_null())
     text += fmt::format("  method {}: {}\n", j["method"].get<std::string>(), j["method_reason"].get<std::string>());
-  text += fmt::format("  solver {}, about {:.1f} MB\n", j["solver"].get<std::string>(), j["bytes_estimate"].get<double>() / 1e6);
+  const double vertices = j["vertices"].get<double>();
+  const auto megabytes = [&](const char* key) { return j["bytes"][key].get<double>() / 1e6; };
+  text += fmt::format("  solver {}: {:.0f} bytes per vertex\n", j["solver"].get<std::string>(),
+                      j["bytes"]["solver"].get<double>() / vertices);
+  text += fmt::format("  memory about {:.1f} MB: scene {:.1f}, simulation {:.1f}, solver {:.1f}\n",
+                      j["bytes_estimate"].get<double>() / 1e6, megabytes("scene"), megabytes("simulation"), megabytes("solver"));
+  for (const std::string& warning : scene.warnings()) text += "  warning: " + warning + "\n";
   return text;
 }
 

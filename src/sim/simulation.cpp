@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <fmt/format.h>
+#include <optional>
 
 #include "scene/setup.hpp"
 #include "sim/measure.hpp"
@@ -15,7 +16,7 @@ namespace osier {
 
 struct Simulation::Impl {
   std::shared_ptr<const Setup> setup;
-  Model model;
+  std::optional<Model> changed;  ///< once something broke or a clamp let go; until then the scene's own serves
   State state, last_good;
   Control control;
   std::unique_ptr<Solver> solver;
@@ -29,6 +30,8 @@ struct Simulation::Impl {
   double measuring_seconds = 0;
   SectionArrays sections;  ///< of the frame handed out last
 
+  const Model& model() const { return changed ? *changed : setup->model; }
+  Model& mutable_model() { return changed ? *changed : changed.emplace(setup->model); }
   void prepare_control(double t, double ramp);
   void release(double t);
   bool break_segments();  ///< true when something broke
@@ -42,14 +45,13 @@ struct Simulation::Impl {
 Simulation::Simulation(const Scene& scene) : impl_(std::make_unique<Impl>()) {
   Impl& s = *impl_;
   s.setup = scene.setup_;
-  s.model = scene.model();
   s.state = scene.initial_state();
-  s.solver = s.setup->spec.solver->make(s.model);
+  s.solver = s.setup->spec.solver->make(s.model());
   s.dynamic = dynamic_cast<const DynamicAnalysis*>(s.setup->spec.analysis.get());
   s.statics = dynamic_cast<const StaticAnalysis*>(s.setup->spec.analysis.get());
   s.let_go.assign(s.setup->spec.constraints.size(), 0);
-  s.breakable = std::any_of(s.model.segment_strain_limit.begin(), s.model.segment_strain_limit.end(),
-                            [](double l) { return std::isfinite(l); });
+  const auto& limits = s.model().segment_strain_limit;
+  s.breakable = std::any_of(limits.begin(), limits.end(), [](double l) { return std::isfinite(l); });
   s.last_good = s.state;
   s.prepare_control(0, 1);
 }
@@ -58,7 +60,7 @@ Simulation::Simulation(Simulation&&) noexcept = default;
 
 /// Loads and targets for the end of a step at time t.
 void Simulation::Impl::prepare_control(double t, double ramp) {
-  const auto nv = static_cast<std::size_t>(model.vertex_count()), nf = static_cast<std::size_t>(model.frame_count());
+  const auto nv = static_cast<std::size_t>(model().vertex_count()), nf = static_cast<std::size_t>(model().frame_count());
   control.vertex_force.assign(nv, {});
   control.vertex_damping.assign(nv, 0);
   control.vertex_fixed.assign(nv, 0);
@@ -72,7 +74,7 @@ void Simulation::Impl::prepare_control(double t, double ramp) {
   }
   if (control.has_rotary_damping || control.frame_damping.size() != nf) control.frame_damping.assign(nf, 0);
   control.has_torque = control.has_rotary_damping = false;
-  const LoadContext context{model, state, t, ramp};
+  const LoadContext context{model(), state, t, ramp};
   for (const auto& f : setup->spec.forces) f->apply(context, control);
   for (std::size_t i = 0; i < let_go.size(); ++i)
     if (!let_go[i]) setup->spec.constraints[i]->apply(t, state, control);
@@ -80,30 +82,30 @@ void Simulation::Impl::prepare_control(double t, double ramp) {
 
 /// Constraints whose time has come by the start of the step at hand.
 void Simulation::Impl::release(double t) {
-  bool changed = false;
+  bool topology = false;
   for (std::size_t i = 0; i < let_go.size(); ++i) {
     const auto& c = setup->spec.constraints[i];
     if (let_go[i] || !c->release || t < *c->release * (1 - 1e-12)) continue;
     let_go[i] = 1;
-    changed = c->let_go(model) || changed;
+    topology = c->let_go(mutable_model()) || topology;
   }
-  if (!changed) return;
-  update_topology(model);
-  solver->rebind(model);
+  if (!topology) return;
+  update_topology(mutable_model());
+  solver->rebind(model());
 }
 
 /// After every step, so that the frame rate has no say in what breaks.
 bool Simulation::Impl::break_segments() {
   if (!breakable) return false;
   bool broken = false;
-  for (Index s = 0; s < model.segment_count(); ++s) {
-    if (!model.segment_alive[s] || !(segment_strain(model, state, s) >= model.segment_strain_limit[s])) continue;
-    model.segment_alive[s] = 0;
+  for (Index s = 0; s < model().segment_count(); ++s) {
+    if (!model().segment_alive[s] || !(segment_strain(model(), state, s) >= model().segment_strain_limit[s])) continue;
+    mutable_model().segment_alive[s] = 0;
     broken = true;
   }
   if (!broken) return false;
-  update_topology(model);
-  solver->rebind(model);
+  update_topology(mutable_model());
+  solver->rebind(model());
   return true;
 }
 
@@ -124,11 +126,11 @@ StepReport Simulation::Impl::dynamic_step(bool measure) {
   const double t = static_cast<double>(state.step_index + 1) * h;
   prepare_control(t, 1);
   last_good = state;
-  report = solver->step(model, control, state, h);
+  report = solver->step(model(), control, state, h);
   if (report.non_finite) throw_non_finite(report);
   if (measure) {
     const auto before = std::chrono::steady_clock::now();
-    potential.begin(model, control, last_good, h);
+    potential.begin(model(), control, last_good, h);
     const Residual r = measure_residual(potential, last_good, state);
     report.residual = r.value;
     report.residual_relative = r.relative;
@@ -145,7 +147,7 @@ StepReport Simulation::Impl::solve_at(double t) {
   prepare_control(t, statics->ramp ? t / statics->duration : 1);
   last_good = state;
   return solver->solve_static(
-      model, control, state,
+      model(), control, state,
       {.tolerance = statics->tolerance, .max_iterations = statics->max_iterations, .along_path = statics->stop_at_instability});
 }
 
@@ -253,17 +255,17 @@ int Simulation::frame_count() const {
 }
 
 double Simulation::time_step() const { return is_static() ? 0 : impl_->dynamic->step; }
-const Model& Simulation::model() const { return impl_->model; }
+const Model& Simulation::model() const { return impl_->model(); }
 const State& Simulation::state() const { return impl_->state; }
 State& Simulation::mutable_state() { return impl_->state; }
 const StepReport& Simulation::last_report() const { return impl_->report; }
 const Control& Simulation::control() const { return impl_->control; }
 
 Diagnostics Simulation::diagnostics() const {
-  Diagnostics d = measure_state(impl_->model, impl_->state);
+  Diagnostics d = measure_state(impl_->model(), impl_->state);
   const double ramp = impl_->statics && impl_->statics->ramp ? impl_->state.time / impl_->statics->duration : 1;
   for (const auto& f : impl_->setup->spec.forces)
-    d.external += f->potential({impl_->model, impl_->state, impl_->state.time, ramp});
+    d.external += f->potential({impl_->model(), impl_->state, impl_->state.time, ramp});
   d.residual = impl_->report.residual;
   d.residual_relative = impl_->report.residual_relative;
   d.iterations = impl_->report.iterations;
@@ -277,10 +279,10 @@ Frame Simulation::frame(int index) const {
               .time = s.state.time,
               .vertex_position = s.state.vertex_position,
               .vertex_velocity = s.state.vertex_velocity,
-              .segment_frame = std::span(s.state.frame_rotation).first(static_cast<std::size_t>(s.model.segment_count())),
-              .segment_alive = s.model.segment_alive};
+              .segment_frame = std::span(s.state.frame_rotation).first(static_cast<std::size_t>(s.model().segment_count())),
+              .segment_alive = s.model().segment_alive};
   if (!s.setup->spec.output.sections) return frame;
-  s.sections.measure(s.model, s.state);
+  s.sections.measure(s.model(), s.state);
   frame.segment_force = s.sections.segment_force;
   frame.segment_strain = s.sections.segment_strain;
   frame.segment_moment = s.sections.segment_moment;

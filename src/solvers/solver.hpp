@@ -64,6 +64,10 @@ class SolverSettings {
     (void)model, (void)control, (void)h;
     return {};
   }
+  /// What will run but not do what its author hopes for, in steps of length h: one sentence each.
+  virtual void warn(const Model& model, double h, bool driven, std::vector<std::string>& warnings) const {
+    (void)model, (void)h, (void)driven, (void)warnings;
+  }
   /// Bytes of working memory for a model of this size.
   virtual std::size_t bytes(const Model& model, const Control& control, double h) const = 0;
 };

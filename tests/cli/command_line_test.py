@@ -21,7 +21,7 @@ class Commands(CliTest):
                             ("formats", ["hdf5", "obj", "vtp"]), ("constraints", ["pin", "fix", "clamp", "hinge"]),
                             ("materials", ["hair", "steel_wire", "nylon", "rubber", "wood", "cotton_yarn"]),
                             ("sections", ["circle", "tube", "ellipse", "rectangle"]),
-                            ("generators", ["line", "arc", "circle", "helix", "points", "polyline", "coil", "slingshot", "bridge", "trees", "net"])):
+                            ("generators", ["line", "arc", "circle", "helix", "points", "polyline", "coil", "slingshot", "bridge", "trees", "net", "hair", "grass"])):
             with self.subTest(what):
                 result = self.call("list", what)
                 self.assertEqual(result.code, DONE)
@@ -62,6 +62,14 @@ class Commands(CliTest):
         self.assertTrue(0.1 < info["stiffness_ratio_R"] < 0.4, info["stiffness_ratio_R"])
         self.assertGreater(info["bytes_estimate"], 0)
         self.assertAlmostEqual(info["mass_total"], 1, 12)
+
+    def test_fixed_sweeps_that_cannot_converge_are_warned_about(self):
+        stiff = beam(materials={"m": {"stretch_shear": 1e6, "bend_twist": 1, "line_density": 1, "radius": 0.01}})
+        for command in ("check", "info"):
+            said = self.call(command, self.write(stiff), "--set", "/solver=" + json.dumps({"name": "stable_cosserat", "method": "sweep"}))
+            self.assertRegex(said.err + said.out, "warning: stiffness ratio R = [0-9.]+")
+        for solver in ({"name": "newton"}, {"name": "stable_cosserat", "method": "direct"}, {"name": "stable_cosserat", "method": "sweep", "tolerance": 1e-3}):
+            self.assertNotIn("warning", self.check({**stiff, "solver": solver}).err)
 
     def test_info_text_tells_the_counts(self):
         self.assertIn("vertices 5, segments 4, joints 3", self.call("info", self.write(beam())).out)

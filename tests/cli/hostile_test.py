@@ -102,7 +102,8 @@ class Numbers(CliTest):
         """About 1 kB per segment: what cannot fit into a common machine is refused before it is built."""
         for scene in (beam_rod(segments=100_000_000), beam_rod(segments=None, segment_length=1e-8), beam_rod(shape={"type": "coil", "vertices": 2_000_000_000}, segments=None),
                       {"structures": [{"type": "net", "nx": 100_000, "ny": 100_000}]}, {"structures": [{"type": "net", "nx": 2_000_000_000}]},
-                      {"structures": [{"type": "bridge", "cable_segment_length": 1e-9}]}, {"structures": [{"type": "trees", "count": 2_000_000_000}]}):
+                      {"structures": [{"type": "bridge", "cable_segment_length": 1e-9}]}, {"structures": [{"type": "trees", "count": 2_000_000_000}]},
+                      {"structures": [{"type": "hair", "strands": 2_000_000_000}]}, {"structures": [{"type": "grass", "vertices": 2_000_000_000}]}):
             with self.subTest(json.dumps(scene)[:300]):
                 self.assert_bad(scene, seconds=5)
 

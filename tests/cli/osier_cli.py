@@ -53,6 +53,13 @@ def beam_rod(**changes):
     return {**scene, "rods": [{k: v for k, v in scene["rods"][0].items() if v is not None}]}
 
 
+def memory_of(command):
+    """Most resident memory of a process, in bytes. A child of a child, as only the largest of all children is known."""
+    script = "import resource, subprocess, sys; subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL);" \
+             "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)"
+    return 1024 * int(subprocess.run([sys.executable, "-c", script, *map(os.fspath, command)], check=True, capture_output=True).stdout)
+
+
 class Result:
     def __init__(self, process):
         self.code = process.returncode

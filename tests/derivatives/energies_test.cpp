@@ -4,6 +4,7 @@
 #include "energies/bend_twist.hpp"
 #include "energies/stretch_shear.hpp"
 #include "support/differences.hpp"
+#include "support/isotropic_bend_twist.hpp"
 #include "support/random.hpp"
 
 namespace osier::test {
@@ -88,7 +89,7 @@ struct Bent {
   double k;
   Quatd a, b, rest;
   double value(const Vec3d& wa, const Vec3d& wb) const {
-    return bend_twist::value(k, bend_twist::deviation(turned(wa, a), turned(wb, b), rest));
+    return isotropic::value(k, bend_twist::deviation(turned(wa, a), turned(wb, b), rest));
   }
   Quatd deviation() const { return bend_twist::deviation(a, b, rest); }
 };
@@ -118,7 +119,7 @@ TEST(BendTwist, GradientsMatchCentralDifferencesForBothPoles) {
   int poles[2] = {0, 0};
   for (int i = 0; i < 2000; ++i) {
     const Bent s = random_bent(random);
-    const Vec3d g = bend_twist::gradient_wb(s.k, s.deviation());
+    const Vec3d g = isotropic::gradient_wb(s.k, s.deviation());
     const Vec3d ga = gradient_of([&](const Vec3d& w) { return s.value(w, {}); });
     const Vec3d gb = gradient_of([&](const Vec3d& w) { return s.value({}, w); });
     ASSERT_LT(norm(gb - g), kGradient * s.k) << i;
@@ -139,7 +140,7 @@ TEST(BendTwist, GradientOfTinyAnglesIsRightRelativeToItself) {
     if (random.flip()) s.b = -s.b;
     // E = k (1 - cos(angle/2)): dE/dw = (k/2) sin(angle/2) along w.
     const Vec3d expected = (0.5 * std::sin(0.5e-5)) * normalized(w);
-    ASSERT_LT(norm(bend_twist::gradient_wb(s.k, s.deviation()) - expected), 1e-10 * norm(expected)) << i;
+    ASSERT_LT(norm(isotropic::gradient_wb(s.k, s.deviation()) - expected), 1e-10 * norm(expected)) << i;
     ASSERT_NEAR(s.value({}, {}), 2 * std::pow(std::sin(0.25e-5), 2), 1e-10 * 1.25e-11) << i;
   }
 }
@@ -149,13 +150,13 @@ TEST(BendTwist, HessianBlocksMatchCentralDifferencesForBothPoles) {
   int poles[2] = {0, 0};
   for (int i = 0; i < 500; ++i) {
     const Bent s = random_bent(random);
-    const Mat3<double> same = bend_twist::hessian_same(s.k, s.deviation());
+    const Mat3<double> same = isotropic::hessian_same(s.k, s.deviation());
     const Mat3<double> aa = hessian_of([&](const Vec3d& w) { return s.value(w, {}); });
     const Mat3<double> bb = hessian_of([&](const Vec3d& w) { return s.value({}, w); });
     const Mat3<double> ab = mixed_of([&](const Vec3d& wa, const Vec3d& wb) { return s.value(wa, wb); });
     ASSERT_LT(largest_difference(aa, same), kHessian * s.k) << i;
     ASSERT_LT(largest_difference(bb, same), kHessian * s.k) << i;
-    ASSERT_LT(largest_difference(ab, bend_twist::hessian_cross(s.k, s.deviation())), kHessian * s.k) << i;
+    ASSERT_LT(largest_difference(ab, isotropic::hessian_cross(s.k, s.deviation())), kHessian * s.k) << i;
     ++poles[s.deviation().w < 0];
   }
   EXPECT_GT(poles[0], 100);

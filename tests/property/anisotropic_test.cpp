@@ -6,12 +6,12 @@
 #include "solvers/direction_terms.hpp"
 #include "solvers/newton/newton.hpp"
 #include "solvers/stable_cosserat/general_update.hpp"
-#include "solvers/stable_cosserat/stable_cosserat.hpp"
-#include "support/problem.hpp"
+#include "support/steps.hpp"
 
 namespace osier::test {
 namespace {
 
+using stable_cosserat::Lambda;
 using stable_cosserat::Order;
 
 StepProblem general_problem(std::uint64_t seed, int i, double strain) {
@@ -22,25 +22,6 @@ StepProblem general_problem(std::uint64_t seed, int i, double strain) {
   const double ratios[] = {1.0001, 3, 30, 1000};
   make_anisotropic(p, std::sqrt(ratios[i % 4]), random);  // either way: the axes differ by up to the ratio
   if (i % 2 == 1) make_inertial(p, random);
-  return p;
-}
-
-Place stepped(const StepProblem& p, Order order, int iterations, Precision number) {
-  stable_cosserat::Settings s;
-  s.method = stable_cosserat::Method::sweep;
-  s.order = order, s.iteration_count = iterations, s.number = number;
-  State state = p.state;
-  EXPECT_FALSE(s.make(p.model)->step(p.model, p.control, state, p.h).non_finite);
-  for (Quatd& q : state.frame_rotation) q = normalized(q);
-  return {state.vertex_position, state.frame_rotation};
-}
-
-/// All of the step prescribed but what a test sets free.
-StepProblem prescribed(StepProblem p, const Place& at) {
-  p.control.vertex_fixed.assign(at.x.size(), 1);
-  p.control.vertex_target = at.x;
-  p.control.frame_control.assign(at.q.size(), FrameControl::fixed);
-  p.control.frame_target = at.q;
   return p;
 }
 
@@ -58,9 +39,6 @@ class GeneralUpdate : public testing::Test {};
 using NumberTypes = testing::Types<double, float>;
 TYPED_TEST_SUITE(GeneralUpdate, NumberTypes);
 
-template <class T>
-constexpr Precision kNumber = std::is_same_v<T, float> ? Precision::single_precision : Precision::double_precision;
-
 TYPED_TEST(GeneralUpdate, OfAFrameNeverRaisesTheTotalEnergy) {
   using T = TypeParam;
   int lowered = 0, all = 0;
@@ -73,7 +51,7 @@ TYPED_TEST(GeneralUpdate, OfAFrameNeverRaisesTheTotalEnergy) {
       if (!p.model.segment_alive[s]) continue;
       const bool hinged = random.control.frame_control[s] == FrameControl::hinged;
       p.control.frame_control[s] = hinged ? FrameControl::hinged : FrameControl::free;
-      const Place after = stepped(p, Order::gauss_seidel, 1, kNumber<T>);
+      const Place after = stepped(p, Order::gauss_seidel, Lambda::secular, 1, kNumber<T>);
       Place before = after;
       before.q[s] = guessed_frame(p.model, p.control, p.state, p.h, s);
       Phi potential(p);
@@ -99,7 +77,7 @@ TYPED_TEST(GeneralUpdate, OfAVertexFindsTheMinimumOverIt) {
     for (Index v = 0; v < p.model.vertex_count(); ++v) {
       if (!p.model.vertex_alive[v]) continue;
       p.control.vertex_fixed[v] = 0;
-      const Place after = stepped(p, Order::gauss_seidel, 1, kNumber<T>);
+      const Place after = stepped(p, Order::gauss_seidel, Lambda::secular, 1, kNumber<T>);
       std::vector<Vec3d> gx, gw;
       Phi(p).gradient(after, gx, gw);
       const double forces = 10 * stiffest(p) / 0.3 + norm(p.control.vertex_force[v]) +
@@ -119,7 +97,7 @@ TEST(GeneralSweeps, LowerTheIncrementalPotentialInSequentialAndColouredOrder) {
       for (Order order : {Order::gauss_seidel, Order::red_black}) {
         double last = std::numeric_limits<double>::infinity();
         for (int n = 1; n <= 10; ++n) {
-          const EnergyTerms e = potential.value(stepped(p, order, n, number));
+          const EnergyTerms e = potential.value(stepped(p, order, Lambda::secular, n, number));
           const double rounding = number == Precision::single_precision ? 3e-6 : 1e-13;
           ASSERT_LE(e.total(), last + rounding * (e.magnitude() + stiffest(p))) << "problem " << i << " sweep " << n;
           last = e.total();

@@ -2,8 +2,7 @@
 #include <gtest/gtest.h>
 #include <limits>
 
-#include "solvers/stable_cosserat/stable_cosserat.hpp"
-#include "support/problem.hpp"
+#include "support/steps.hpp"
 
 namespace osier::test {
 namespace {
@@ -15,30 +14,6 @@ template <class T>
 class Descent : public testing::Test {};
 using NumberTypes = testing::Types<double, float>;
 TYPED_TEST_SUITE(Descent, NumberTypes);
-
-template <class T>
-constexpr Precision kNumber = std::is_same_v<T, float> ? Precision::single_precision : Precision::double_precision;
-
-Place stepped(const StepProblem& p, Order order, Lambda lambda, int iterations, Precision number) {
-  stable_cosserat::Settings s;
-  s.method = stable_cosserat::Method::sweep;
-  s.order = order, s.lambda = lambda, s.iteration_count = iterations, s.number = number;
-  State state = p.state;
-  EXPECT_FALSE(s.make(p.model)->step(p.model, p.control, state, p.h).non_finite);
-  for (Quatd& q : state.frame_rotation)
-    q = normalized(q);  // Phi is defined on units only; float keeps |q| = 1 to its own rounding
-  return {state.vertex_position, state.frame_rotation};
-}
-
-/// A step that starts at p.state and ends at `at`, all of it prescribed: whatever a test sets free is the only unknown, so that
-/// one sweep is one update.
-StepProblem prescribed(StepProblem p, const Place& at) {
-  p.control.vertex_fixed.assign(at.x.size(), 1);
-  p.control.vertex_target = at.x;
-  p.control.frame_control.assign(at.q.size(), FrameControl::fixed);
-  p.control.frame_target = at.q;
-  return p;
-}
 
 /// Random states from tame to wild; a free frame starts from its frame at the start of the step.
 template <class Body>

@@ -6,8 +6,8 @@
 
 #include "energies/bend_twist.hpp"
 #include "energies/stretch_shear.hpp"
-#include "math/secular.hpp"
 #include "model/rod_graph.hpp"
+#include "solvers/local_problem.hpp"
 #include "solvers/potential.hpp"
 #include "solvers/solver.hpp"
 #include "support/random.hpp"
@@ -231,33 +231,9 @@ class Phi {
   IncrementalPotential potential_;
 };
 
-/// The local problem of one frame, straight from the energies and without any of the solver's arrangements. Poles and torques are
-/// those of the frame at hand.
+/// Of one frame, see solvers/local_problem.hpp.
 inline OrientationProblem<double> local_problem(const StepProblem& p, const Place& at, Index s) {
-  const Model& m = p.model;
-  const auto edge = [&](const std::vector<Vec3d>& x) {
-    const auto [a, b] = m.segment_vertices[s];
-    return (1 / m.segment_rest_length[s]) * (x[b] - x[a]);
-  };
-  OrientationProblem<double> o;
-  o.v = stretch_shear::orientation_pull(m.segment_stiffness[s].d3, edge(at.x));
-  o.eta = stretch_shear::generalised_axis(m.segment_tau[s].d3 / p.h,
-                                          stretch_shear::local_strain(edge(p.state.vertex_position), p.state.frame_rotation[s]));
-  o.b = {0, 0, 0, 0};
-  for (Index e : m.frame_joints.of(s)) {
-    const Index j = e / 2, side = e % 2;
-    const auto [a, b] = m.joint_frames[j];
-    const Quatd previous = conj(p.state.frame_rotation[a]) * p.state.frame_rotation[b], rest = m.joint_rest_rotation[j];
-    const double k = m.joint_stiffness[j].d3, alpha = m.joint_tau[j].d3 / p.h;
-    const Quatd& other = at.q[side ? a : b];
-    o.b += bend_twist::pull(other, k * (side ? rest : conj(rest)), at.q[s]);
-    o.b += bend_twist::pull(other, (alpha * k) * (side ? previous : conj(previous)), at.q[s]);
-  }
-  if (p.control.has_torque)
-    o.b += 2.0 * ((p.control.frame_torque[s] + rotate(at.q[s], p.control.frame_torque_material[s])) * at.q[s]);
-  o.Sb = o.v * o.b * o.eta;
-  o.s = norm(o.v) * norm(o.eta);
-  return o;
+  return osier::local_problem(p.model, p.control, p.state, p.h, at.x, at.q, s);
 }
 
 }  // namespace osier::test

@@ -6,6 +6,8 @@
 
 #include "scene/generators/bridge.hpp"
 #include "scene/generators/curve_shapes.hpp"
+#include "scene/generators/grass.hpp"
+#include "scene/generators/hair.hpp"
 #include "scene/generators/net.hpp"
 #include "scene/generators/point_shapes.hpp"
 #include "scene/generators/slingshot.hpp"
@@ -470,6 +472,97 @@ TEST(Net, NamesItsBorderAndCorners) {
   expect_near(g.vertices[piece(g, "p.corners").vertices[3]].rest, {0.4, 0, 0.3});
   net.where = "/s", net.across = {-2, 0, 0};
   EXPECT_EQ(complaints(net), Pointers{"/s/across"});
+}
+
+Hair small_hair() {
+  Hair hair;
+  hair.where = "/s", hair.strands = 200;
+  return hair;
+}
+
+TEST(Hair, HasTheAskedStrandsAndHoldsThemByTheirRoots) {
+  const RodGraph g = built(small_hair());
+  EXPECT_EQ(g.vertices.size(), 200u * 32);
+  EXPECT_EQ(g.segments.size(), 200u * 31);
+  EXPECT_EQ(g.joints.size(), 200u * 30);
+  const RodInfo& roots = piece(g, "p.roots");
+  ASSERT_EQ(roots.vertices.size(), 200u);
+  for (std::size_t i = 0; i < 200; ++i) {
+    EXPECT_EQ(roots.vertices[i], piece(g, "p" + std::to_string(i)).vertices.front());
+    EXPECT_EQ(roots.segments[i], piece(g, "p" + std::to_string(i)).segments.front());
+  }
+}
+
+TEST(Hair, GrowsOutOfTheScalpAndNeverIntoTheHead) {
+  const Hair hair = small_hair();
+  const RodGraph g = built(hair);
+  const auto height = [&](const Vec3d& x) { return norm(Vec3d{x.x / hair.head.x, x.y / hair.head.y, x.z / hair.head.z}); };
+  for (Index r : piece(g, "p.roots").vertices) {
+    EXPECT_NEAR(height(g.vertices[r].rest), 1, 1e-12);
+    for (int k = 1; k < hair.vertices; ++k) EXPECT_GT(height(g.vertices[r + k].rest), 0.999);
+  }
+}
+
+TEST(Hair, RootsLieEvenlyApart) {
+  Hair hair = small_hair();
+  hair.head = {1, 1, 1}, hair.strands = 1000;
+  const RodGraph g = built(hair);
+  const auto& roots = piece(g, "p.roots").vertices;
+  const double area = 2 * kPi * (1 - std::cos(hair.scalp * kPi / 180)), spacing = std::sqrt(area / 1000);
+  for (Index a : roots) {
+    double nearest = 10;
+    for (Index b : roots)
+      if (a != b) nearest = std::min(nearest, norm(g.vertices[a].rest - g.vertices[b].rest));
+    EXPECT_GT(nearest, 0.7 * spacing);
+    EXPECT_LT(nearest, 1.1 * spacing);
+  }
+}
+
+TEST(Hair, StrandsHaveTheirLengthWithinItsVariation) {
+  Hair hair = small_hair();
+  hair.vertices = 200;
+  const RodGraph g = built(hair);
+  double shortest = 1, longest = 0;
+  for (int i = 0; i < hair.strands; ++i) {
+    double length = 0;
+    for (Index s : piece(g, "p" + std::to_string(i)).segments) length += g.segments[s].rest_length;
+    shortest = std::min(shortest, length), longest = std::max(longest, length);
+  }
+  EXPECT_GT(shortest, 0.998 * hair.length * (1 - hair.length_variation));
+  EXPECT_LT(longest, hair.length * (1 + hair.length_variation));
+  EXPECT_GT(longest - shortest, 1.5 * hair.length * hair.length_variation);
+  hair.curl_radius = 0, hair.length_variation = 0;
+  const RodGraph straight = built(hair);
+  EXPECT_NEAR(norm(straight.vertices[hair.vertices - 1].rest - straight.vertices[0].rest), hair.length, 1e-12);
+}
+
+TEST(Hair, RefusesWhatCannotBeSampledOrHasNoHead) {
+  Hair hair = small_hair();
+  hair.vertices = 8, hair.head.y = 0, hair.crown = {};
+  EXPECT_EQ(complaints(hair), (Pointers{"/s/head", "/s/crown", "/s/vertices"}));
+  hair = small_hair(), hair.strands = 1000000;
+  EXPECT_EQ(complaints(hair), Pointers{"/s"});
+}
+
+TEST(Grass, StandsOnItsPatchAndTapers) {
+  Grass grass;
+  grass.blades = 300, grass.center = {1, 2, 3};
+  const RodGraph g = built(grass);
+  EXPECT_EQ(g.vertices.size(), 300u * 16);
+  for (int i = 0; i < grass.blades; ++i) {
+    const RodInfo& blade = piece(g, "p" + std::to_string(i));
+    const Vec3d root = g.vertices[blade.vertices.front()].rest;
+    EXPECT_EQ(root.y, 2);
+    EXPECT_LE(std::abs(root.x - 1), 0.5 * grass.width);
+    EXPECT_LE(std::abs(root.z - 3), 0.5 * grass.depth);
+    for (std::size_t k = 1; k < blade.vertices.size(); ++k) EXPECT_GT(g.vertices[blade.vertices[k]].rest.y, 2);
+    const Section &thick = g.segments[blade.segments.front()].section, &thin = g.segments[blade.segments.back()].section;
+    const double ratio = thin.radius / thick.radius;
+    EXPECT_NEAR(thin.stretch_shear.d3 / thick.stretch_shear.d3, std::pow(ratio, 2), 1e-12);
+    EXPECT_NEAR(thin.bend_twist.d1 / thick.bend_twist.d1, std::pow(ratio, 4), 1e-12);
+    EXPECT_NEAR(thick.radius, grass.radius * (1 - 0.8 / 30), 1e-12);
+  }
+  EXPECT_EQ(piece(g, "p.roots").vertices.size(), 300u);
 }
 
 // ---------------------------------------------------------------------------------------------------------------- registry

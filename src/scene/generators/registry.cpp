@@ -1,6 +1,8 @@
 // Every shape and structure of the scene language. A new one is a file here and a line below.
 #include "scene/generators/bridge.hpp"
 #include "scene/generators/curve_shapes.hpp"
+#include "scene/generators/grass.hpp"
+#include "scene/generators/hair.hpp"
 #include "scene/generators/mode_shape.hpp"
 #include "scene/generators/net.hpp"
 #include "scene/generators/point_shapes.hpp"
@@ -31,6 +33,8 @@ std::span<const RegistryEntry<Structure>> registry<Structure>() {
       registry_entry<Structure, Bridge>("bridge", Bridge::help()),
       registry_entry<Structure, Trees>("trees", Trees::help()),
       registry_entry<Structure, Net>("net", Net::help()),
+      registry_entry<Structure, Hair>("hair", Hair::help()),
+      registry_entry<Structure, Grass>("grass", Grass::help()),
   };
   return entries;
 }

@@ -391,6 +391,20 @@ void Settings::check(const Model& m, bool driven, Problems& problems) const {
         "use `secular`, or the isotropic law");
 }
 
+void Settings::warn(const Model& m, double h, bool driven, std::vector<std::string>& warnings) const {
+  if (tolerance || !(method == Method::sweep || sweeps_asked_for)) return;
+  if (const double R = m.stiffness_ratio(h); R > 10)
+    warnings.push_back(fmt::format(
+        "stiffness ratio R = {:.3g}: {} sweeps per step are stable but far from converged; use `method` direct, `newton`, a "
+        "`tolerance` or a smaller step",
+        R, iteration_count));
+  if (driven)
+    warnings.push_back(fmt::format(
+        "a motor's torque travels one segment per sweep: {} of them do not carry it far; use `method` direct, `newton` or a "
+        "`tolerance`",
+        iteration_count));
+}
+
 std::size_t Settings::sweep_bytes(const Model& m) const {
   return number == Precision::single_precision ? bytes_of_sweeps<float>(*this, m) : bytes_of_sweeps<double>(*this, m);
 }

@@ -100,6 +100,7 @@ class Settings : public SolverSettings {
   int iterations() const override { return tolerance || (method != Method::sweep && !iterations_given) ? 0 : iteration_count; }
   void check(const Model& model, bool driven, Problems& problems) const override;
   MethodChoice choose(const Model& model, const Control& control, double h) const override;
+  void warn(const Model& model, double h, bool driven, std::vector<std::string>& warnings) const override;
   std::size_t bytes(const Model& model, const Control& control, double h) const override;
   std::size_t sweep_bytes(const Model& model) const;
 };

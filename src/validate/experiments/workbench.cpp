@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "energies/bend_twist.hpp"
-#include "energies/stretch_shear.hpp"
+#include "solvers/local_problem.hpp"
 #include "validate/trial.hpp"
 
 namespace osier::validate {
@@ -83,27 +83,7 @@ std::vector<Vec3d> Workbench::displacement(const Place& at) const {
 }
 
 OrientationProblem<double> Workbench::local_problem(const Place& at, Index s) const {
-  const auto edge = [&](const std::vector<Vec3d>& x) {
-    const auto [a, b] = model.segment_vertices[s];
-    return (1 / model.segment_rest_length[s]) * (x[b] - x[a]);
-  };
-  OrientationProblem<double> o;
-  o.v = stretch_shear::orientation_pull(model.segment_stiffness[s].d3, edge(at.x));
-  o.eta = stretch_shear::generalised_axis(model.segment_tau[s].d3 / h,
-                                          stretch_shear::local_strain(edge(state.vertex_position), state.frame_rotation[s]));
-  o.b = {0, 0, 0, 0};
-  for (Index e : model.frame_joints.of(s)) {
-    const Index j = e / 2, side = e % 2;
-    const auto [a, b] = model.joint_frames[j];
-    const Quatd rest = model.joint_rest_rotation[j], previous = conj(state.frame_rotation[a]) * state.frame_rotation[b];
-    const double k = model.joint_stiffness[j].d3, alpha = model.joint_tau[j].d3 / h;
-    const Quatd& other = at.q[side ? a : b];
-    o.b += bend_twist::pull(other, k * (side ? rest : conj(rest)), at.q[s]);
-    o.b += bend_twist::pull(other, (alpha * k) * (side ? previous : conj(previous)), at.q[s]);
-  }
-  o.Sb = o.v * o.b * o.eta;
-  o.s = norm(o.v) * norm(o.eta);
-  return o;
+  return osier::local_problem(model, control, state, h, at.x, at.q, s);
 }
 
 State final_state(const Scene& scene) {

@@ -49,7 +49,7 @@ struct Workbench {
   IncrementalPotential potential(const Place& at) const;
   std::vector<Vec3d> displacement(const Place& at) const;
 
-  /// The local problem of one frame, straight from the energies. Isotropic models without torques and rotational inertia.
+  /// Of one frame, see solvers/local_problem.hpp.
   OrientationProblem<double> local_problem(const Place& at, Index segment) const;
 };
 

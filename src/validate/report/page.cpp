@@ -35,18 +35,18 @@ std::string status_chip(const ValidationCase& c) {
   if (t.failed > 0) return fmt::format("<span class=\"chip fail\">{} failed</span>", t.failed);
   if (t.passed > 0) return fmt::format("<span class=\"chip pass\">{} passed</span>", t.passed);
   if (t.waiting > 0)
-    return fmt::format("<span class=\"chip needs\">needs {}</span>", escape_html(c.needs.empty() ? "more" : c.needs));
+    return fmt::format("<span class=\"chip needs\">needs {}</span>", svg::escape(c.needs.empty() ? "more" : c.needs));
   return {};
 }
 
 std::string tile(const std::string& number, const std::string& word, const char* style = "") {
-  return fmt::format("<li><b class=\"{}\">{}</b>{}</li>", style, escape_html(number), escape_html(word));
+  return fmt::format("<li><b class=\"{}\">{}</b>{}</li>", style, svg::escape(number), svg::escape(word));
 }
 
 std::string header(const Validation& v) {
   std::string html = "<h1>Osier validation</h1>\n";
-  html += fmt::format("<p class=\"soft\">Osier {}; solver: {}{}</p>\n<ul class=\"tiles\">", escape_html(v.version),
-                      v.solver.empty() ? "each case's own" : escape_html(v.solver), v.fast ? "; coarse resolutions only" : "");
+  html += fmt::format("<p class=\"soft\">Osier {}; solver: {}{}</p>\n<ul class=\"tiles\">", svg::escape(v.version),
+                      v.solver.empty() ? "each case's own" : svg::escape(v.solver), v.fast ? "; coarse resolutions only" : "");
   html += tile(std::to_string(v.count(Verdict::passed)), "passed", "pass");
   html += tile(std::to_string(v.count(Verdict::failed)), "failed", v.passed() ? "" : "fail");
   std::map<std::string, int> needs;
@@ -58,7 +58,7 @@ std::string header(const Validation& v) {
   html += tile(fmt::format("{:.0f} s", v.seconds), "wall time") + "</ul>\n";
   for (std::size_t from = 0; from < v.protocol.size();) {
     const std::size_t end = std::min(v.protocol.find('\n', from), v.protocol.size());
-    html += "<p class=\"soft\">" + escape_html(v.protocol.substr(from, end - from)) + "</p>\n";
+    html += "<p class=\"soft\">" + svg::escape(v.protocol.substr(from, end - from)) + "</p>\n";
     from = end + 1;
   }
   return html;
@@ -75,8 +75,8 @@ std::string overview(const Validation& v) {
     for (const ValidationRow& r : c.rows)
       if (r.error && r.allowed && *r.allowed > 0) worst = std::max(worst, std::abs(*r.error) / *r.allowed);
     html += fmt::format("<tr{}><td><a href=\"#{}\">{}</a></td><td class=\"wrap\">{}</td><td>{}</td><td>{}</td><td>{}</td></tr>\n",
-                        t.failed > 0 ? " class=\"failed\"" : "", escape_html(c.name), escape_html(c.name), escape_html(c.title),
-                        t.waiting > 0 && t.passed + t.failed == 0 ? "needs " + escape_html(c.needs) : std::to_string(t.passed),
+                        t.failed > 0 ? " class=\"failed\"" : "", svg::escape(c.name), svg::escape(c.name), svg::escape(c.title),
+                        t.waiting > 0 && t.passed + t.failed == 0 ? "needs " + svg::escape(c.needs) : std::to_string(t.passed),
                         t.failed > 0 ? std::to_string(t.failed) : "", worst < 0 ? "" : fmt::format("{:.2f}", worst));
   }
   return html + "</table></div>\n";
@@ -87,7 +87,7 @@ std::string row_html(const ValidationCase& c, const std::vector<std::string>& ce
   if (r.verdict == Verdict::failed) classes += classes.empty() ? "failed" : " failed";
   std::string html = classes.empty() ? "<tr>" : fmt::format("<tr class=\"{}\">", classes);
   for (std::size_t i = 0; i < cells.size(); ++i) {
-    const std::string text = i == 0 && !first ? "" : escape_html(cells[i]);
+    const std::string text = i == 0 && !first ? "" : svg::escape(cells[i]);
     const bool verdict = i + 1 == cells.size();
     const char* color = r.verdict == Verdict::passed ? "pass" : r.verdict == Verdict::failed ? "fail" : "needs";
     html +=
@@ -96,7 +96,7 @@ std::string row_html(const ValidationCase& c, const std::vector<std::string>& ce
   html += "</tr>\n";
   if (!r.note.empty() && c.needs.empty())
     html += fmt::format("<tr class=\"note{}\"><td colspan=\"{}\">{}</td></tr>\n", r.verdict == Verdict::failed ? " failed" : "",
-                        cells.size(), escape_html(r.note));
+                        cells.size(), svg::escape(r.note));
   return html;
 }
 
@@ -105,7 +105,7 @@ std::string table_html(const ValidationCase& c) {
   const bool folded = c.rows.size() > kLong && tally(c).failed == 0;
   std::string html =
       fmt::format("<details{}><summary>{} rows</summary><div class=\"scroll\"><table><tr>", folded ? "" : " open", c.rows.size());
-  for (const std::string& head : report_heads(c.resolution_name)) html += "<th>" + escape_html(head) + "</th>";
+  for (const std::string& head : report_heads(c.resolution_name)) html += "<th>" + svg::escape(head) + "</th>";
   html += "</tr>\n";
   std::string before;
   for (const ValidationRow& r : c.rows) {
@@ -118,7 +118,8 @@ std::string table_html(const ValidationCase& c) {
 
 std::string key(std::size_t i, const std::string& label) {
   static constexpr const char* kShapes[] = {"", " square", " triangle"};
-  return fmt::format("<span class=\"key {}{}\"><i></i>{}</span>", color_class(i), kShapes[i / kColors % 3], escape_html(label));
+  return fmt::format("<span class=\"key {}{}\"><i></i>{}</span>", svg::color_class(i), kShapes[i / svg::kColors % 3],
+                     svg::escape(label));
 }
 
 /// One plot for each quantity, one series for each run.
@@ -150,7 +151,7 @@ std::string error_figures(const ValidationCase& c) {
     std::vector<ErrorSeries>& series = plots[quantity];
     std::erase_if(series, [](const ErrorSeries& s) { return s.error.size() < 2; });
     if (series.empty()) continue;
-    html += "<figure>" + error_plot(c.resolution_name, series) + "<figcaption><b>Error of " + escape_html(quantity) + "</b>";
+    html += "<figure>" + error_plot(c.resolution_name, series) + "<figcaption><b>Error of " + svg::escape(quantity) + "</b>";
     for (std::size_t i = 0; i < series.size(); ++i)
       if (!series[i].label.empty()) html += key(i, series[i].label);
     html += "</figcaption></figure>\n";
@@ -163,7 +164,7 @@ std::string shape_figures(const ValidationCase& c) {
   for (const ValidationFigure& f : c.figures) {
     std::string title = "Shape" + (f.title.empty() ? "" : ", " + f.title);
     if (f.resolution) title += fmt::format(", {} = {}", c.resolution_name, *f.resolution);
-    html += "<figure>" + shape_plot(f) + "<figcaption><b>" + escape_html(title) + "</b>";
+    html += "<figure>" + shape_plot(f) + "<figcaption><b>" + svg::escape(title) + "</b>";
     for (std::size_t i = 0; i < f.curves.size(); ++i) {
       const std::string &run = f.curves[i].run, common = f.title + ", ";
       if (!run.empty()) html += key(i, run.starts_with(common) ? run.substr(common.size()) : run);
@@ -174,9 +175,9 @@ std::string shape_figures(const ValidationCase& c) {
 }
 
 std::string case_html(const ValidationCase& c) {
-  std::string html = fmt::format("<h3 id=\"{}\">{} {} {}</h3>\n<p class=\"soft\">{}</p>\n", escape_html(c.name),
-                                 escape_html(c.name), escape_html(c.title), status_chip(c), escape_html(c.source));
-  if (!c.note.empty()) html += "<p>" + escape_html(c.note) + "</p>\n";
+  std::string html = fmt::format("<h3 id=\"{}\">{} {} {}</h3>\n<p class=\"soft\">{}</p>\n", svg::escape(c.name),
+                                 svg::escape(c.name), svg::escape(c.title), status_chip(c), svg::escape(c.source));
+  if (!c.note.empty()) html += "<p>" + svg::escape(c.note) + "</p>\n";
   const std::string plots = shape_figures(c) + error_figures(c);
   if (!plots.empty()) html += "<div class=\"plots\">\n" + plots + "</div>\n";
   return html + table_html(c);
@@ -197,7 +198,7 @@ std::string validation_html(const Validation& v) {
       "with dots the computed rod.</p>\n";
   std::string group;
   for (const ValidationCase* c : by_group(v)) {
-    if (c->group != group) html += "<h2>" + escape_html(c->group) + "</h2>\n";
+    if (c->group != group) html += "<h2>" + svg::escape(c->group) + "</h2>\n";
     group = c->group;
     html += "<section>" + case_html(*c) + "</section>\n";
   }

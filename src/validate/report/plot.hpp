@@ -1,9 +1,10 @@
-// Plots of the report as SVG fragments. Colours come from the page's style: the class c0, c1, ... of a series.
+// Plots of the report as SVG fragments.
 #pragma once
 
 #include <string>
 #include <vector>
 
+#include "core/svg.hpp"
 #include "osier/validate.hpp"
 
 namespace osier::validate {
@@ -18,13 +19,6 @@ struct ErrorSeries {
   std::string label;
   std::vector<PlotPoint> error, allowed, sweeps;
 };
-
-constexpr int kColors = 8;
-
-std::string escape_html(const std::string& text);
-
-/// "c3" for the fourth series, and again for the twelfth.
-std::string color_class(std::size_t series);
 
 /// |error| over the resolution, both logarithmic, with what is allowed and a line of second order.
 std::string error_plot(const std::string& resolution_name, const std::vector<ErrorSeries>& series);

@@ -1,0 +1,75 @@
+// osier bench: how fast, and how far from the converged answer.
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include "commands.hpp"
+#include "io/atomic_file.hpp"
+#include "osier/bench.hpp"
+
+namespace osier::cli {
+
+namespace {
+
+struct Options {
+  BenchOptions bench;
+  std::string json, results;
+  bool quiet = false;
+};
+
+/// Before anything runs: a typing mistake must not cost minutes.
+void check_outputs(const Options& o) {
+  namespace fs = std::filesystem;
+  Problems problems;
+  const auto check = [&](const char* option, const fs::path& folder) {
+    if (!fs::is_directory(folder) || ::access(folder.c_str(), W_OK) != 0)
+      problems.add(option, fmt::format("{} is not a folder that can be written to", folder.string()), "choose another one");
+  };
+  if (!o.json.empty()) {
+    const fs::path parent = fs::path(o.json).parent_path();
+    check("--json", parent.empty() ? fs::path(".") : parent);
+    if (fs::is_directory(o.json)) problems.add("--json", fmt::format("{} is a folder", o.json), "name a file");
+  }
+  if (!o.results.empty()) {
+    std::error_code ignored;  // the check tells
+    fs::create_directories(o.results, ignored);
+    check("--results", o.results);
+  }
+  problems.throw_if_any();
+}
+
+int run(Options& o) {
+  check_outputs(o);
+  o.bench.folder = find_scenes();
+  if (!o.quiet) o.bench.progress = [](const std::string& what) { fmt::print(stderr, "{}\n", what); };
+  const Bench result = run_bench(o.bench);
+  fmt::print("{}", bench_text(result));
+  if (!o.json.empty()) write_file_atomically(o.json, bench_json(result));
+  if (!o.results.empty()) {
+    const std::filesystem::path folder = write_bench_results(result, o.results);
+    if (!o.quiet) fmt::print("results: {}\n", folder.string());
+  }
+  return kDone;
+}
+
+}  // namespace
+
+Command add_bench(CLI::App& app) {
+  auto o = std::make_shared<Options>();
+  CLI::App* sub = app.add_subcommand("bench", "Measure speed, and the error that goes with it");
+  const CLI::Validator not_empty([](std::string& text) { return text.empty() ? std::string("is empty") : std::string{}; },
+                                 "TEXT");
+  sub->add_option("SUITE", o->bench.suites, "scenes, kernels, convergence or scaling; all when left out");
+  sub->add_option("--scene", o->bench.scenes, "Only this scene's rows (repeatable)")->allow_extra_args(false);
+  sub->add_option("--json", o->json, "Write every row to this JSON file")->check(not_empty);
+  sub->add_option("--results", o->results,
+                  "Write results.csv, tables.md and plots of error over time to a folder of this machine below this one, for "
+                  "instance bench/results")
+      ->check(not_empty);
+  sub->add_option("--threads", o->bench.threads, "Threads in `scenes`, and the most in `scaling` (there: all cores)")
+      ->check(CLI::Range(1, 1024));
+  sub->add_flag("--quick", o->bench.quick, "Small sizes, one repetition: shows that it works, measures nothing");
+  sub->add_flag("--quiet", o->quiet, "No progress");
+  return {sub, [o] { return run(*o); }};
+}
+
+}  // namespace osier::cli

@@ -1,0 +1,74 @@
+// Benchmarks: how fast, and how far from the converged answer. `osier bench` is this and a command line.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "osier/error.hpp"
+#include "osier/types.hpp"
+
+namespace osier {
+
+/// One measurement. What does not apply is left out.
+struct BenchRow {
+  std::string suite, table;  ///< a suite fills one or two tables
+  std::string scene, method, precision, simd;
+  int threads = 1;
+  Index vertices = 0;
+  double step = 0;                                              ///< time step h [s]
+  std::optional<double> ms_per_frame_min, ms_per_frame_median;  ///< of the frames measured [ms]
+  std::optional<double> ns_per_vertex_iteration;                ///< from the fastest frame
+  std::optional<double> error;            ///< largest distance from the converged positions, over the motion
+  std::optional<double> error_m;          ///< the same in metres
+  std::optional<double> iterations;       ///< per step; convergence: until `goal` is met
+  std::optional<double> stiffness_ratio;  ///< R = (EA/l)/(m/h^2), the largest
+  std::optional<double> goal;             ///< convergence: the error asked for, relative to the first guess
+  bool reached = true;                    ///< convergence: false when `iterations` did not do
+  std::optional<double> paper_ms;         ///< ms per frame as printed in Stable Cosserat Rods, Table 1
+  std::optional<double> slope;            ///< scaling: exponent of time over vertices
+  std::optional<double> speedup;          ///< scaling: over one thread
+};
+
+struct BenchMachine {
+  std::string cpu;
+  int cores = 1;  ///< that this process may use
+  std::string simd, compiler, version;
+};
+
+struct Bench {
+  BenchMachine machine;
+  bool quick = false;
+  std::vector<BenchRow> rows;
+};
+
+struct BenchOptions {
+  std::vector<std::string> suites;  ///< of bench_suites(); empty: all
+  std::vector<std::string> scenes;  ///< only rows of these; empty: all
+  bool quick = false;               ///< small sizes, one repetition: a test, not a measurement
+  int threads = 1;                  ///< of suite `scenes`, and the most in `scaling`
+  std::filesystem::path folder;     ///< of the scene files
+  std::function<void(const std::string& what)> progress;
+};
+
+/// scenes, kernels, convergence, scaling
+std::vector<std::string> bench_suites();
+/// Throws InputError for unknown suites and scenes before anything runs.
+Bench run_bench(const BenchOptions& options);
+
+BenchMachine this_machine();
+/// Tables for a terminal, and the same in Markdown.
+std::string bench_text(const Bench& bench);
+std::string bench_markdown(const Bench& bench);
+std::string bench_json(const Bench& bench);
+std::string bench_csv(const Bench& bench);
+/// In a folder named after the machine: `results.csv`, `tables.md`, `error_over_time.svg` and one such plot per scene. Returns
+/// that folder. Throws RunError when it cannot be written.
+std::filesystem::path write_bench_results(const Bench& bench, const std::filesystem::path& folder);
+
+/// `scenes` above the program or above the current folder, or the installed copy. Empty when there is none.
+std::filesystem::path find_scenes();
+
+}  // namespace osier

@@ -1,0 +1,60 @@
+// One step over and over: what a sweep and a direct iteration cost per vertex, without loads, output or start-up.
+#include <fmt/format.h>
+
+#include "bench/step_problem.hpp"
+#include "bench/suites.hpp"
+#include "exec/simd.hpp"
+
+namespace osier::bench {
+
+namespace {
+
+std::vector<Subject> kernel_subjects(bool quick) {
+  const Subject tree{.name = "tree", .text = {}, .file = "trees", .overrides = {"/structures/0/count=1"}};
+  return {strands(quick ? 640 : 32000), {.name = "slinky", .text = {}, .file = {}, .overrides = {}}, tree};
+}
+
+/// Both methods, both number types, all instruction sets that this machine has.
+std::vector<Variant> variants() {
+  std::vector<Variant> list;
+  for (Variant v : {sweeps(8, "float"), sweeps(8, "double"), direct(2, "float"), direct(2, "double")})
+    for (Simd simd : {Simd::off, Simd::sse2, Simd::avx2, Simd::avx512}) {
+      if (!simd_available(simd)) continue;
+      v.simd = simd_name(simd);
+      list.push_back(v);
+    }
+  return list;
+}
+
+}  // namespace
+
+std::vector<std::string> scenes_of_kernels() {
+  std::vector<std::string> names;
+  for (const Subject& s : kernel_subjects(true)) names.push_back(s.name);
+  return names;
+}
+
+void run_kernels(Context& c) {
+  for (const Subject& subject : kernel_subjects(c.options.quick)) {
+    if (!c.wants(subject.name)) continue;
+    c.say(fmt::format("kernels: {}", subject.name));
+    const StepProblem problem(subject, c.options.quick ? 1 : 10, c.options.folder);
+    for (const Variant& v : variants()) {
+      try {
+        problem.solve(v);
+      } catch (const std::runtime_error&) {
+        continue;  // a method without float, or a graph that it does not take
+      }
+      BenchRow row = row_for("kernels", "kernels", subject.name, load(subject, v, c.options.folder), v);
+      const StepProblem::Timed t = problem.time(v, c.options.quick ? 0 : 1);
+      const int steps = static_cast<int>(std::ceil(1 / (30 * problem.h()) - 1e-9));
+      row.ms_per_frame_min = 1e3 * steps * t.least;
+      row.ms_per_frame_median = 1e3 * steps * t.median;
+      row.iterations = t.iterations;
+      row.ns_per_vertex_iteration = 1e9 * t.least / (static_cast<double>(row.vertices) * t.iterations);
+      c.rows.push_back(row);
+    }
+  }
+}
+
+}  // namespace osier::bench

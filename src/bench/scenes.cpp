@@ -1,0 +1,150 @@
+// The paper's Table 1: time per frame at the paper's steps, and how far the result is from the converged one. Then the same at
+// other numbers of iterations, so that methods can be compared at equal time.
+#include <fmt/format.h>
+
+#include "bench/run_timed.hpp"
+#include "bench/suites.hpp"
+
+namespace osier::bench {
+
+namespace {
+
+struct PaperScene {
+  const char* name;
+  int iterations;              ///< the paper's
+  double paper_ms;             ///< per frame; 0: not in the paper
+  int error_frames;            ///< how far the reference goes: into the motion, and cheap
+  const char* part = nullptr;  ///< override that leaves a part of the scene which moves alike, for the error
+};
+
+// Slingshot: past its release at 0.5 s. Afro: strands do not touch each other, so that a hundredth of them tells the error.
+constexpr PaperScene kTable[] = {
+    {"slingshot", 4, 0.2, 18},
+    {"bridge", 4, 2.0, 5},
+    {"slinky", 8, 22.8, 3},
+    {"trees", 4, 7.3, 5},
+    {"hair_afro", 8, 7.0, 5, "/structures/0/strands=458"},
+    {"hair_wisp", 8, 0, 5},
+};
+
+Subject subject_of(const PaperScene& s) { return {.name = s.name, .text = {}, .file = {}, .overrides = {}}; }
+
+/// As few strands as a test can do with.
+Subject shrunk(const Subject& subject, bool quick) {
+  if (!quick || !subject.name.starts_with("hair")) return subject;
+  return subject.with("/structures/0/strands=64");
+}
+
+/// The scene solved to the end at every step: directly where that converges, else by Newton.
+TimedRun reference(const Subject& subject, int frames, const std::filesystem::path& folder) {
+  try {
+    TimedRun run = run_timed(load(subject, converged(), folder), frames, false, 0);
+    if (run.converged) return run;
+  } catch (const std::runtime_error&) {  // a graph that it does not take
+  }
+  return run_timed(load(subject, {.method = "newton", .tolerance = 1e-10}, folder), frames, false, 0);
+}
+
+/// In float when the method has it.
+Variant in_float(Variant v, const Subject& subject, const std::filesystem::path& folder) {
+  try {
+    v.precision = "float";
+    load(subject, v, folder);
+  } catch (const InputError&) {
+    v.precision = "double", v.threads = 1;
+  }
+  return v;
+}
+
+/// Times on the whole scene, error on its part; one run does for both when they are the same.
+BenchRow table_row(const PaperScene& s, const Subject& whole, const Subject& part, const TimedRun& exact, const Variant& v,
+                   Context& c) {
+  const bool quick = c.options.quick, same = whole.overrides == part.overrides;
+  const int frames = quick ? 1 : s.error_frames;
+  const Scene scene = load(whole, v, c.options.folder);
+  BenchRow row = row_for("scenes", "paper", s.name, scene, v);
+  const TimedRun run = run_timed(scene, same ? frames : 1, !quick, 2);
+  put_times(run, row);
+  put_error(same ? run : run_timed(load(part, v, c.options.folder), frames, false, 0), exact, row);
+  if (s.paper_ms > 0) row.paper_ms = s.paper_ms;
+  return row;
+}
+
+void table_rows(Context& c, const PaperScene& s) {
+  const Subject whole = shrunk(subject_of(s), c.options.quick);
+  const Subject part = s.part && !c.options.quick ? subject_of(s).with(s.part) : whole;
+  c.say(fmt::format("scenes: {}, reference", s.name));
+  const TimedRun exact = reference(part, c.options.quick ? 1 : s.error_frames, c.options.folder);
+  for (Variant v : {sweeps(s.iterations, "float", c.options.threads), direct(0, "float", c.options.threads)}) {
+    c.say(fmt::format("scenes: {}, {}", s.name, v.method));
+    if (v.method == "direct") v = in_float(v, part, c.options.folder);
+    try {
+      c.rows.push_back(table_row(s, whole, part, exact, v, c));
+    } catch (const RunError& e) {  // a graph that it does not take, for one
+      c.say(fmt::format("scenes: {}, {}: left out, {}", s.name, v.method, e.what()));
+    }
+  }
+}
+
+// ------------------------------------------------------------------------------------------------------ error at equal time
+
+struct TimeScene {
+  Subject subject;
+  int frames;
+};
+
+std::vector<TimeScene> time_scenes() {
+  const auto file = [](const char* name) { return Subject{.name = name, .text = {}, .file = {}, .overrides = {}}; };
+  return {{cantilever("cantilever_stiff", 100, 1e9), 10}, {file("slinky"), 3}, {file("trees"), 3}, {file("hair_wisp"), 3}};
+}
+
+void error_over_time(Context& c, const TimeScene& s) {
+  const bool quick = c.options.quick;
+  const Subject subject = shrunk(s.subject, quick);
+  const int frames = quick ? 1 : s.frames, most = quick ? 8 : 1024;
+  const double longest = quick ? 1 : 20;  // seconds of a run
+  c.say(fmt::format("scenes: {}, reference for error over time", subject.name));
+  const TimedRun exact = reference(subject, frames, c.options.folder);
+  const auto measure = [&](const Variant& v) {
+    const Scene scene = load(subject, v, c.options.folder);
+    BenchRow row = row_for("scenes", "error_over_time", subject.name, scene, v);
+    c.say(fmt::format("scenes: {}, {} {} x {}", subject.name, v.method, v.precision, v.iterations));
+    const TimedRun run = run_timed(scene, frames, !quick, 0.5);
+    put_times(run, row);
+    put_error(run, exact, row);
+    c.rows.push_back(row);
+    return run.ms.front() * frames / 1e3;
+  };
+  for (const char* precision : {"float", "double"}) {
+    if (quick && precision == std::string("float")) continue;
+    for (int n = 1; n <= most; n *= 2)
+      if (2 * measure(sweeps(n, precision)) > longest) break;
+    for (int n = 1; n <= 3; ++n) {
+      Variant v = direct(n, precision);
+      if (v.precision == "float") v = in_float(v, subject, c.options.folder);
+      try {
+        if (v.precision == precision) measure(v);
+      } catch (const RunError& e) {
+        c.say(fmt::format("scenes: {}, {}: left out, {}", subject.name, v.method, e.what()));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<std::string> scenes_of_scenes() {
+  std::vector<std::string> names;
+  for (const PaperScene& s : kTable) names.emplace_back(s.name);
+  names.push_back(time_scenes().front().subject.name);
+  return names;
+}
+
+void run_scenes(Context& c) {
+  for (const PaperScene& s : kTable)
+    if (c.wants(s.name)) table_rows(c, s);
+  for (const TimeScene& s : time_scenes())
+    if (c.wants(s.subject.name)) error_over_time(c, s);
+}
+
+}  // namespace osier::bench

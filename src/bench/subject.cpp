@@ -1,0 +1,77 @@
+#include "bench/subject.hpp"
+
+#include <fmt/format.h>
+#include <numbers>
+
+namespace osier::bench {
+
+Subject Subject::with(std::string override) const {
+  Subject s = *this;
+  s.overrides.push_back(std::move(override));
+  return s;
+}
+
+Variant sweeps(int iterations, const std::string& precision, int threads) {
+  return {.method = "sweep", .iterations = iterations, .precision = precision, .threads = threads};
+}
+Variant direct(int iterations, const std::string& precision, int threads) {
+  return {.method = "direct", .iterations = iterations, .precision = precision, .threads = threads};
+}
+Variant converged() { return {.method = "direct", .tolerance = 1e-11}; }
+
+std::string Variant::solver_json() const {
+  if (method == "newton") return fmt::format(R"({{"name": "newton", "tolerance": {}}})", tolerance);
+  std::string json = fmt::format(R"({{"name": "stable_cosserat", "method": "{}")", method);
+  json += iterations > 0 ? fmt::format(R"(, "iterations": {})", iterations) : fmt::format(R"(, "tolerance": {})", tolerance);
+  // The defaults are every method's; naming them would be refused where there is no choice.
+  if (precision != "double") json += fmt::format(R"(, "precision": "{}")", precision);
+  if (threads > 1) json += fmt::format(R"(, "threads": {})", threads);
+  if (simd != "auto") json += fmt::format(R"(, "simd": "{}")", simd);
+  return json + "}";
+}
+
+Scene load(const Subject& subject, const Variant& variant, const std::filesystem::path& folder) {
+  LoadOptions options;
+  options.overrides = subject.overrides;
+  options.overrides.push_back("/solver=" + variant.solver_json());
+  if (!subject.text.empty()) return Scene::parse(subject.text, subject.name, folder, options);
+  return Scene::load(folder / ((subject.file.empty() ? subject.name : subject.file) + ".json"), options);
+}
+
+Subject cantilever(const std::string& name, int segments, double young) {
+  constexpr double r = 0.01, area = std::numbers::pi * r * r;
+  return {.name = name,
+          .text = fmt::format(R"({{
+    "rods": [{{"name": "beam", "shape": {{"type": "line", "from": [0, 0, 0], "to": [1, 0, 0]}}, "segments": {},
+               "material": {{"stretch_shear": {}, "bend_twist": {}, "line_density": {}, "radius": {}}}}}],
+    "constraints": [{{"type": "pin", "vertices": "beam:start"}}, {{"type": "fix", "segments": "beam:start"}}],
+    "forces": [{{"type": "gravity"}}],
+    "analysis": {{"type": "dynamic", "step": 0.001, "fps": 30}}}})",
+                              segments, young * area, young * area * r * r / 4, 1000 * area, r),
+          .file = {},
+          .overrides = {}};
+}
+
+Subject chain(int vertices) {
+  constexpr double l = 0.01, density = 0.1, h = 1e-3;
+  return {.name = "chain",
+          .text = fmt::format(R"({{
+    "rods": [{{"name": "chain", "shape": {{"type": "line", "from": [0, 0, 0], "to": [{}, 0, 0]}}, "segments": {},
+               "material": {{"stretch_shear": {}, "bend_twist": {}, "line_density": {}, "radius": 0.001}}}}],
+    "constraints": [{{"type": "pin", "vertices": ["chain:start", "chain:end"]}}],
+    "forces": [{{"type": "gravity"}}],
+    "analysis": {{"type": "dynamic", "step": {}, "fps": 30}}}})",
+                              (vertices - 1) * l, vertices - 1, density * l * l / (h * h), density * l * l * l * l / (h * h),
+                              density, h),
+          .file = {},
+          .overrides = {}};
+}
+
+Subject strands(int vertices) {
+  return {.name = "strands",
+          .text = {},
+          .file = "hair_wisp",
+          .overrides = {fmt::format("/structures/0/strands={}", std::max(1, vertices / 32))}};
+}
+
+}  // namespace osier::bench

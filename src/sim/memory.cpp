@@ -1,0 +1,60 @@
+#include "sim/memory.hpp"
+
+#include "scene/setup.hpp"
+
+namespace osier {
+
+namespace {
+
+/// What an allocation of this size takes from the heap of the C library: a header, and whole units of 16 bytes.
+std::size_t heap(std::size_t bytes) { return bytes == 0 ? 0 : std::max<std::size_t>(32, (bytes + 8 + 15) / 16 * 16); }
+
+template <class... T>
+std::size_t bytes_of(const std::vector<T>&... lists) {
+  return (heap(lists.capacity() * sizeof(T)) + ...);
+}
+
+std::size_t bytes_of(const Model& m) {
+  std::size_t sum = bytes_of(m.vertex_mass, m.vertex_radius, m.vertex_alive, m.segment_vertices, m.segment_rest_length,
+                             m.segment_stiffness, m.segment_tau, m.segment_inertia, m.segment_strain_limit, m.segment_alive) +
+                    bytes_of(m.anchor_vertex, m.joint_frames, m.joint_rest_rotation, m.joint_stiffness, m.joint_length,
+                             m.joint_tau, m.joint_is_clamp, m.joint_alive, m.rods) +
+                    bytes_of(m.vertex_segments.start, m.vertex_segments.entry, m.frame_joints.start, m.frame_joints.entry) +
+                    bytes_of(m.vertex_colors.start, m.vertex_colors.element, m.segment_colors.start, m.segment_colors.element);
+  for (const RodInfo& r : m.rods) sum += bytes_of(r.vertices, r.segments, r.joints);
+  return sum;
+}
+
+std::size_t bytes_of(const State& s) {
+  return bytes_of(s.vertex_position, s.vertex_velocity, s.vertex_velocity_previous, s.frame_rotation, s.frame_velocity,
+                  s.segment_gamma);
+}
+
+/// The sizes that Simulation::prepare_control gives.
+std::size_t control_bytes(std::size_t vertices, std::size_t frames) {
+  return vertices * (2 * sizeof(Vec3d) + sizeof(double) + 1) +
+         frames * (sizeof(FrameControl) + sizeof(Quatd) + 3 * sizeof(Vec3d) + sizeof(double));
+}
+
+/// IncrementalPotential, with the two lists that measuring a residual takes.
+std::size_t residual_bytes(std::size_t vertices, std::size_t frames, std::size_t joints) {
+  return vertices * (sizeof(double) + 3 * sizeof(Vec3d)) + frames * (4 * sizeof(Vec3d) + sizeof(Quatd)) + joints * sizeof(Quatd);
+}
+
+}  // namespace
+
+MemoryEstimate estimate_memory(const Scene& scene, const Simulation& simulation) {
+  const Setup& setup = scene.setup();
+  const Model& m = setup.model;
+  const auto nv = static_cast<std::size_t>(m.vertex_count()), nf = static_cast<std::size_t>(m.frame_count()),
+             nj = static_cast<std::size_t>(m.joint_count());
+  MemoryEstimate e;
+  e.scene = bytes_of(m) + bytes_of(setup.initial);
+  e.simulation = 2 * bytes_of(setup.initial) + control_bytes(nv, nf);
+  const bool is_dynamic = dynamic_cast<const DynamicAnalysis*>(setup.spec.analysis.get()) != nullptr;
+  if (is_dynamic && setup.spec.output.diagnostics != Rate::none) e.simulation += residual_bytes(nv, nf, nj);
+  e.solver = setup.spec.solver->bytes(m, simulation.control(), simulation.time_step());
+  return e;
+}
+
+}  // namespace osier

@@ -1,0 +1,20 @@
+// How much memory a run of a scene takes, before it runs.
+#pragma once
+
+#include <cstddef>
+
+#include "osier/simulation.hpp"
+
+namespace osier {
+
+/// Bytes, by who holds them. Counted from the arrays themselves, so that a new field cannot be forgotten in one place only.
+struct MemoryEstimate {
+  std::size_t scene = 0;       ///< the compiled model, its names, its initial state
+  std::size_t simulation = 0;  ///< two states (now, and the last good one), loads and targets, the residual's arrays
+  std::size_t solver = 0;      ///< working memory of the solver
+  std::size_t total() const { return scene + simulation + solver; }
+};
+
+MemoryEstimate estimate_memory(const Scene& scene, const Simulation& simulation);
+
+}  // namespace osier
