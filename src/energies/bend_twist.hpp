@@ -102,6 +102,12 @@ OSIER_FN Vec3<T> gradient_material(const Quat<T>& K, const Quat<T>& r, const Qua
   return T(0.5) * imag(times(K, D) * conj(r));
 }
 
+/// The same from r and the rest rotation: the moment on frame a, in its axes.
+template <class T>
+OSIER_FN Vec3<T> moment(const Quat<T>& K, const Quat<T>& r, const Quat<T>& q0) {
+  return gradient_material(K, r, difference(K, r, q0));
+}
+
 /// d2E/dwa2 = d2E/dwb2 = S, in the axes of frame a: S_ij = (e_i r/2).K (e_j r/2) - (K D.r)/4 I.
 /// d2E/(dwa dwb) = -S + [g]x/2 with g the gradient in wb.
 template <class T>

@@ -108,4 +108,18 @@ OSIER_FN Vec3<T> generalised_axis(T alpha, const Vec3<T>& strain_prev) {
   return {alpha * strain_prev.x, alpha * strain_prev.y, T(1) + alpha + alpha * strain_prev.z};
 }
 
+/// Elasticity and damping as one spring: both are quadratic in p, so that they add up, but for a constant, to
+///   k/2 |Gamma - ...|^2  with  (1 + alpha) k  and the rest vector  e3 + alpha/(1 + alpha) Gamma_prev,  axis by axis.
+template <class T>
+struct FoldedSpring {
+  Vec3<T> k, rest;
+};
+template <class T>
+OSIER_FN FoldedSpring<T> folded(const Vec3<T>& k, const Vec3<T>& alpha, const Vec3<T>& strain_prev) {
+  const Vec3<T> stiffening{T(1) + alpha.x, T(1) + alpha.y, T(1) + alpha.z};
+  return {times(k, stiffening),
+          {alpha.x / stiffening.x * strain_prev.x, alpha.y / stiffening.y * strain_prev.y,
+           T(1) + alpha.z / stiffening.z * strain_prev.z}};
+}
+
 }  // namespace osier::stretch_shear

@@ -149,6 +149,13 @@ OSIER_FN Quat<T> quat_from_frame(const Vec3<T>& d1, const Vec3<T>& d2, const Vec
   return normalized(q);
 }
 
+/// The frame nearest to q among those that a hinge about the world axis allows, `zero` being that of angle 0.
+template <class T>
+OSIER_FN Quat<T> nearest_on_hinge(const Quat<T>& q, const Quat<T>& zero, const Vec3<T>& axis) {
+  const Quat<T> quarter = axis * zero;
+  return normalized(dot(q, zero) * zero + dot(q, quarter) * quarter);
+}
+
 /// Half of a rotation: the unit square root with non-negative real part.
 template <class T>
 OSIER_FN Quat<T> half_rotation(Quat<T> q) {

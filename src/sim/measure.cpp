@@ -5,13 +5,13 @@
 
 #include "energies/bend_twist.hpp"
 #include "energies/stretch_shear.hpp"
+#include "model/edge.hpp"
 #include "model/rod_graph.hpp"
 
 namespace osier {
 
 Vec3d section_strain(const Model& m, const State& state, Index s) {
-  const auto [a, b] = m.segment_vertices[s];
-  const Vec3d p = (1 / m.segment_rest_length[s]) * (state.vertex_position[b] - state.vertex_position[a]);
+  const Vec3d p = edge_over_length(m, state.vertex_position, s);
   return stretch_shear::local_strain(p, state.frame_rotation[s]);
 }
 
@@ -52,7 +52,7 @@ Vec3d joint_moment(const Model& m, const State& state, Index j) {
   const Quatd r = conj(state.frame_rotation[a]) * state.frame_rotation[b];
   const Quatd K = bend_twist::stiffness4(cast<double>(m.joint_stiffness[j]));
   return rotate(state.frame_rotation[a],
-                bend_twist::gradient_material(K, r, bend_twist::difference(K, r, m.joint_rest_rotation[j])));
+                bend_twist::moment(K, r, m.joint_rest_rotation[j]));
 }
 
 Quatd joint_axes(const Model& m, const State& state, Index j) {

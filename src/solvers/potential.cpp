@@ -5,16 +5,12 @@
 
 #include "energies/bend_twist.hpp"
 #include "energies/stretch_shear.hpp"
+#include "model/edge.hpp"
 
 namespace osier {
 
 double EnergyTerms::magnitude() const {
   return std::abs(inertia) + stretch_shear + bend_twist + damping + std::abs(torque) + rounding;
-}
-
-static Vec3d absolute_edge(const Model& m, const std::vector<Vec3d>& x, Index s) {
-  const auto [a, b] = m.segment_vertices[s];
-  return (1 / m.segment_rest_length[s]) * (x[b] - x[a]);
 }
 
 static const Vec3d kAxis3{0, 0, 1};
@@ -35,12 +31,11 @@ static EnergyTerms elastic_terms(const Model& m, const std::vector<Quatd>& q, co
 }
 
 EnergyTerms elastic_energy(const Model& m, const std::vector<Vec3d>& x, const std::vector<Quatd>& q) {
-  return elastic_terms(m, q, [&](Index s) { return absolute_edge(m, x, s); });
+  return elastic_terms(m, q, [&](Index s) { return osier::edge_over_length(m, x, s); });
 }
 
 Vec3d IncrementalPotential::edge_over_length(const std::vector<Vec3d>& u, Index s) const {
-  const auto [a, b] = model_->segment_vertices[s];
-  return edge_start_[s] + (1 / model_->segment_rest_length[s]) * (u[b] - u[a]);
+  return edge_start_[s] + osier::edge_over_length(*model_, u, s);
 }
 
 PerAxis IncrementalPotential::position_stiffness(Index s) const {
@@ -68,7 +63,7 @@ void IncrementalPotential::begin(const Model& m, const Control& control, const S
   strain_prev_.resize(m.segment_count());
   edge_start_.resize(m.segment_count());
   for (Index s = 0; s < m.segment_count(); ++s) {
-    edge_start_[s] = absolute_edge(m, start.vertex_position, s);
+    edge_start_[s] = osier::edge_over_length(m, start.vertex_position, s);
     strain_prev_[s] = stretch_shear::local_strain(edge_start_[s], start.frame_rotation[s]);
   }
   rotation_prev_.resize(m.joint_count());
@@ -147,7 +142,7 @@ void IncrementalPotential::gradient(const std::vector<Vec3d>& u, const std::vect
     const Index a = m.joint_frames[j][0], b = m.joint_frames[j][1];
     const Quatd r = conj(q[a]) * q[b];
     const auto add = [&](const Quatd& K, const Quatd& rest) {
-      const Vec3d g = rotate(q[a], bend_twist::gradient_material(K, r, bend_twist::difference(K, r, rest)));
+      const Vec3d g = rotate(q[a], bend_twist::moment(K, r, rest));
       gw[b] += g;
       gw[a] -= g;
     };
@@ -177,7 +172,7 @@ double IncrementalPotential::force_scale(const std::vector<Vec3d>& u, const std:
     if (!m.joint_alive[j]) continue;
     const auto [a, b] = m.joint_frames[j];
     const Quatd r = conj(q[a]) * q[b], K = bend_twist::stiffness4(cast<double>(m.joint_stiffness[j]));
-    const Vec3d g = bend_twist::gradient_material(K, r, bend_twist::difference(K, r, m.joint_rest_rotation[j]));
+    const Vec3d g = bend_twist::moment(K, r, m.joint_rest_rotation[j]);
     scale = std::max(scale, norm(g) / m.joint_length[j]);
   }
   for (const DirectionTerm& t : directions_) scale = std::max(scale, t.pull / m.segment_rest_length[t.frame]);

@@ -1,13 +1,13 @@
 #include "solvers/direct/direct_solver.hpp"
 
-#include <Eigen/Dense>
 #include <algorithm>
 #include <cmath>
-#include <fmt/format.h>
+#include <limits>
 
 #include "energies/bend_twist.hpp"
 #include "energies/stretch_shear.hpp"
-#include "osier/error.hpp"
+#include "exec/parallel.hpp"
+#include "model/edge.hpp"
 #include "solvers/direct/tree.hpp"
 #include "solvers/direct/tree_factor.hpp"
 #include "solvers/potential.hpp"
@@ -16,7 +16,17 @@ namespace osier::direct {
 
 namespace {
 
-constexpr double kLoose = 1e20;  ///< compliance of an axis without stiffness
+template <class T>
+Vec6<T> cast6(const Vec6<double>& v) {
+  return {cast<T>(v.x), cast<T>(v.w)};
+}
+template <class T>
+Mat3<T> cast3(const Mat3<double>& m) {
+  Mat3<T> r;
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) r.m[i][j] = static_cast<T>(m.m[i][j]);
+  return r;
+}
 
 /// How far the rods reach from their first vertex [m].
 double extent(const Model& m, const State& state) {
@@ -26,366 +36,504 @@ double extent(const Model& m, const State& state) {
   return size;
 }
 
-/// Gradient of a joint in the turn of its second frame, and the compliances of its Gauss-Newton model.
+/// A number with the sum of magnitudes that went into it, which its rounding scales with.
+struct Energy {
+  double value = 0, magnitude = 0;
+  void add(double e) { value += e, magnitude += std::abs(e); }
+  void operator+=(const Energy& e) { value += e.value, magnitude += e.magnitude; }
+};
+
+/// A joint seen by its second frame: gradient in its turn, and the compliances of the Gauss-Newton model.
 struct JointModel {
   Vec3d gradient;  ///< world
   Mat3<double> axes;
   Vec3d compliance;
+  bool isotropic;
 };
 
 }  // namespace
 
-struct DirectSolver::Impl {
-  Tree tree;
-  std::vector<std::uint8_t> built_for;  ///< vertex_fixed and frame_control the tree was built with
-  std::vector<Index> root_of_vertex;
-  std::vector<double> tension;  ///< per segment, kept across steps
-  IncrementalPotential potential;
-  TreeFactor<double> factor;
-  std::vector<Link<double>> links;
-  std::vector<RootVertex<double>> roots;
-  std::vector<DirectionTerm> directions;
-  std::vector<Vec3d> u, u_trial, strain_prev, correction_x, correction_w;
-  std::vector<Quatd> q, q_trial, rotation_prev;
-  double h = 0;
+/// The algorithm, whatever the number type of its recursion.
+class DirectSolver::Engine {
+ public:
+  explicit Engine(const Options& options) : options_(options), executor_(options.threads) {}
+  virtual ~Engine() = default;
+  virtual std::size_t bytes() const = 0;
+  void rebind(const Model& m);
+  StepReport step(const Model& m, const Control& c, State& state, double h);
+  StepReport solve_static(const Model& m, const Control& c, State& state, const StaticOptions& options);
+
+ protected:
+  /// Links, roots and rows for the state at hand.
+  virtual void assemble(const Model& m, const Control& c) = 0;
+  virtual void solve() = 0;
+  virtual void make_arrays(const Model& m) = 0;
+  /// Corrections of all vertices and frames; tensions for the next time.
+  virtual void read(const Model& m) = 0;
 
   void build(const Model& m, const Control& c);
   void begin(const Model& m, const Control& c, const State& state);
-  JointModel joint_model(const Model& m, Index j) const;
-  void assemble(const Model& m, const Control& c, const State& state);
-  void close_loops(const Model& m);
-  void read_corrections(const Model& m);
-  /// A share of the corrections, from u, q into u_trial, q_trial.
-  void move(const Model& m, double share);
-  double descend(const Model& m, EnergyTerms& energy);
-  Vec3d edge(const Model& m, const State& state, const std::vector<Vec3d>& at, Index s) const {
-    const auto [a, b] = m.segment_vertices[s];
-    return (1 / m.segment_rest_length[s]) * ((state.vertex_position[b] - state.vertex_position[a]) + (at[b] - at[a]));
+  Vec3d edge(const Model& m, const std::vector<Vec3d>& u, Index s) const { return edge_start_[s] + edge_over_length(m, u, s); }
+  double vertex_weight(const Model& m, const Control& c, Index v) const {
+    return h_ > 0 ? m.vertex_mass[v] / (h_ * h_) + c.vertex_damping[v] / h_ : 0;
   }
+  Vec3d vertex_pull(const Model& m, const Control& c, Index v) const {
+    return h_ > 0 ? c.vertex_force[v] + (m.vertex_mass[v] / h_) * state_->vertex_velocity[v] : c.vertex_force[v];
+  }
+  stretch_shear::FoldedSpring<double> spring(const Model& m, Index s) const;
+  JointModel joint_model(const Model& m, Index j, const std::vector<Quatd>& q) const;
+  void add_joint_energy(const Model& m, Index j, const std::vector<Quatd>& q, Energy& e) const;
+  void add_vertex_energy(const Model& m, const Control& c, Index v, const std::vector<Vec3d>& u, Energy& e) const;
+  Energy node_energy(const Model& m, const Control& c, std::size_t node, const std::vector<Vec3d>& u,
+                     const std::vector<Quatd>& q) const;
+  Vec3d torque(const Control& c, Index f) const { return c.frame_torque[f] + rotate(q_[f], c.frame_torque_material[f]); }
+  double energy(const Model& m, const Control& c, const std::vector<Vec3d>& u, const std::vector<Quatd>& q, double* magnitude);
+  void move(const Model& m, double share);
+  bool descend(const Model& m, const Control& c);
+  double correction_size(const Model& m) const;
+  void store(const Model& m, const Control& c, State& state, StepReport& report);
+  std::size_t shared_bytes() const;
+
+  Options options_;
+  Executor executor_;
+  Tree tree_;
+  std::vector<std::uint8_t> built_fixed_;
+  std::vector<FrameControl> built_control_;
+  const State* state_ = nullptr;  ///< start of the step
+  double h_ = 0;                  ///< 0: statics
+  double whiff_ = 0;              ///< stiffness against the spin of frames that nothing else holds
+  std::vector<double> tension_;   ///< per segment, kept across steps
+  std::vector<DirectionTerm> directions_;
+  std::vector<Index> direction_start_;             ///< per segment
+  std::vector<Index> local_start_;                 ///< per node, into tree_.local_joints
+  std::vector<Vec3d> edge_start_, strain_prev_;    ///< per segment, of the start of the step
+  std::vector<Quatd> rotation_prev_;               ///< per joint
+  std::vector<Vec3d> u_, u_trial_, correction_x_;  ///< per vertex
+  std::vector<Quatd> q_, q_trial_;                 ///< per frame
+  std::vector<Vec3d> correction_w_;
+  std::vector<Energy> node_energy_;
+  double turned_ = 0;  ///< largest turn of the corrections [rad]
+  /// Below, what the quadratic model leaves out is a hundredth of what it says.
+  static constexpr double kSmallTurn = 0.1;
 };
 
-void DirectSolver::Impl::build(const Model& m, const Control& c) {
-  std::vector<std::uint8_t> key(c.vertex_fixed);
-  for (FrameControl f : c.frame_control) key.push_back(static_cast<std::uint8_t>(f));
-  if (key == built_for && !tree.nodes.empty()) return;
-  built_for = std::move(key);
-  tree = build_tree(m, c);
-  root_of_vertex.assign(m.vertex_count(), -1);
-  for (std::size_t r = 0; r < tree.roots.size(); ++r) root_of_vertex[tree.roots[r]] = static_cast<Index>(r);
-  tension.resize(m.segment_count(), 0);
-  links.assign(tree.nodes.size(), {});
-  roots.assign(tree.roots.size(), {});
-}
+namespace {
 
-void DirectSolver::Impl::begin(const Model& m, const Control& c, const State& state) {
-  direction_terms(m, c, state, h, directions);
-  strain_prev.resize(m.segment_count());
-  u.assign(state.vertex_position.size(), {});
-  for (Index s = 0; s < m.segment_count(); ++s)
-    strain_prev[s] = stretch_shear::local_strain(edge(m, state, u, s), state.frame_rotation[s]);
-  rotation_prev.resize(m.joint_count());
-  for (Index j = 0; j < m.joint_count(); ++j)
-    rotation_prev[j] = conj(state.frame_rotation[m.joint_frames[j][0]]) * state.frame_rotation[m.joint_frames[j][1]];
-  for (Index v = 0; v < m.vertex_count(); ++v)
-    u[v] = c.vertex_fixed[v] ? c.vertex_target[v] - state.vertex_position[v] : h * state.vertex_velocity[v];
-  q = state.frame_rotation;
-  for (Index f = 0; f < m.frame_count(); ++f) {
-    if (m.has_inertia() && c.frame_control[f] != FrameControl::fixed) q[f] = guessed_frame(m, c, state, h, f);
-    if (c.frame_control[f] == FrameControl::fixed) q[f] = c.frame_target[f];
-    if (c.frame_control[f] == FrameControl::hinged) {
-      const Quatd c0 = c.frame_target[f], c1 = c.frame_hinge_axis[f] * c0;
-      q[f] = normalized(dot(q[f], c0) * c0 + dot(q[f], c1) * c1);
-    }
+template <class T>
+class EngineOf final : public DirectSolver::Engine {
+ public:
+  using Engine::Engine;
+  std::size_t bytes() const override {
+    const auto of = [](const auto& v) { return v.capacity() * sizeof(v[0]); };
+    return shared_bytes() + factor_.bytes() + of(links_) + of(roots_) + of(rows_);
   }
+
+ private:
+  void make_arrays(const Model& m) override;
+  void assemble(const Model& m, const Control& c) override;
+  void assemble_link(const Model& m, const Control& c, std::size_t i);
+  void assemble_row(const Model& m, const Control& c, std::size_t i);
+  void solve() override {
+    factor_.factor(links_, roots_, rows_, &executor_);
+    factor_.solve(links_, roots_, rows_, &executor_);
+  }
+  void read(const Model& m) override;
+
+  TreeFactor<T> factor_;
+  std::vector<Link<T>> links_;
+  std::vector<RootVertex<T>> roots_;
+  std::vector<Row<T>> rows_;
+};
+
+}  // namespace
+
+void DirectSolver::Engine::rebind(const Model& m) {
+  built_fixed_.clear();
+  built_control_.clear();
+  tension_.assign(m.segment_count(), 0);
 }
 
-JointModel DirectSolver::Impl::joint_model(const Model& m, Index j) const {
+/// The tree depends on what is held.
+void DirectSolver::Engine::build(const Model& m, const Control& c) {
+  if (!built_control_.empty() && built_fixed_ == c.vertex_fixed && built_control_ == c.frame_control) return;
+  built_fixed_ = c.vertex_fixed;
+  built_control_ = c.frame_control;
+  tree_ = build_tree(m, c);
+  tension_.resize(m.segment_count(), 0);
+  std::sort(tree_.local_joints.begin(), tree_.local_joints.end());
+  local_start_.assign(tree_.nodes.size() + 1, 0);
+  for (const auto& [node, joint] : tree_.local_joints) ++local_start_[node + 1];
+  for (std::size_t i = 1; i < local_start_.size(); ++i) local_start_[i] += local_start_[i - 1];
+  node_energy_.resize(tree_.nodes.size());
+  correction_x_.assign(m.vertex_count(), {});
+  correction_w_.assign(m.frame_count(), {});
+  make_arrays(m);
+}
+
+void DirectSolver::Engine::begin(const Model& m, const Control& c, const State& state) {
+  state_ = &state;
+  direction_terms(m, c, state, h_, directions_);
+  direction_start_.assign(m.segment_count() + 1, 0);
+  for (const DirectionTerm& t : directions_) ++direction_start_[t.frame + 1];
+  for (std::size_t s = 1; s < direction_start_.size(); ++s) direction_start_[s] += direction_start_[s - 1];
+  edge_start_.resize(m.segment_count());
+  strain_prev_.resize(m.segment_count());
+  executor_.for_each(edge_start_.size(), [&](std::size_t s) {
+    edge_start_[s] = edge_over_length(m, state.vertex_position, static_cast<Index>(s));
+    strain_prev_[s] = stretch_shear::local_strain(edge_start_[s], state.frame_rotation[s]);
+  });
+  rotation_prev_.resize(m.joint_count());
+  executor_.for_each(rotation_prev_.size(), [&](std::size_t j) {
+    rotation_prev_[j] = conj(state.frame_rotation[m.joint_frames[j][0]]) * state.frame_rotation[m.joint_frames[j][1]];
+  });
+  u_.resize(m.vertex_count());
+  for (Index v = 0; v < m.vertex_count(); ++v)
+    u_[v] = c.vertex_fixed[v] ? c.vertex_target[v] - state.vertex_position[v] : h_ * state.vertex_velocity[v];
+  q_ = state.frame_rotation;
+  for (Index f = 0; f < m.frame_count(); ++f) {
+    if (h_ > 0 && m.has_inertia() && c.frame_control[f] != FrameControl::fixed) q_[f] = guessed_frame(m, c, state, h_, f);
+    if (c.frame_control[f] == FrameControl::fixed) q_[f] = c.frame_target[f];
+    if (c.frame_control[f] == FrameControl::hinged) q_[f] = nearest_on_hinge(q_[f], c.frame_target[f], c.frame_hinge_axis[f]);
+  }
+  double stiffest = 0;
+  for (Index j = 0; j < m.joint_count(); ++j)
+    if (m.joint_alive[j]) stiffest = std::max(stiffest, m.joint_stiffness[j].largest());
+  whiff_ = 1e-9 * stiffest + 1e-30;
+}
+
+stretch_shear::FoldedSpring<double> DirectSolver::Engine::spring(const Model& m, Index s) const {
+  const Vec3d k = cast<double>(m.segment_stiffness[s]);
+  if (!(h_ > 0) || !m.segment_tau[s].any()) return {k, {0, 0, 1}};
+  return stretch_shear::folded(k, cast<double>((1 / h_) * m.segment_tau[s]), strain_prev_[s]);
+}
+
+JointModel DirectSolver::Engine::joint_model(const Model& m, Index j, const std::vector<Quatd>& q) const {
   const auto [a, b] = m.joint_frames[j];
   const Quatd r = conj(q[a]) * q[b];
-  const Vec3d k = cast<double>(m.joint_stiffness[j]), tau = cast<double>(m.joint_tau[j]);
+  const Vec3d k = cast<double>(m.joint_stiffness[j]);
   JointModel model;
-  const auto add = [&](const Quatd& K, const Quatd& rest) {
-    model.gradient += rotate(q[a], bend_twist::gradient_material(K, r, bend_twist::difference(K, r, rest)));
-  };
-  add(bend_twist::stiffness4(k), m.joint_rest_rotation[j]);
-  if (m.joint_tau[j].any()) add((1 / h) * bend_twist::viscous4(k, tau), rotation_prev[j]);
-  model.axes = rotation_matrix(normalized(q[a] * half_rotation(r)));
-  const auto soft = [&](double stiffness, double time) {
-    const double whole = stiffness * (1 + time / h);
-    return whole > 0 ? 4 / whole : kLoose;
-  };
-  model.compliance = {soft(k.x, tau.x), soft(k.y, tau.y), soft(k.z, tau.z)};
+  model.gradient = bend_twist::moment(bend_twist::stiffness4(k), r, m.joint_rest_rotation[j]);
+  Vec3d stiff = k;
+  model.isotropic = m.joint_stiffness[j].uniform() && m.joint_tau[j].uniform();
+  if (h_ > 0 && m.joint_tau[j].any()) {
+    const Vec3d tau = cast<double>(m.joint_tau[j]);
+    model.gradient += bend_twist::moment((1 / h_) * bend_twist::viscous4(k, tau), r, rotation_prev_[j]);
+    stiff = {k.x * (1 + tau.x / h_), k.y * (1 + tau.y / h_), k.z * (1 + tau.z / h_)};
+  }
+  model.gradient = rotate(q[a], model.gradient);
+  model.axes = model.isotropic ? identity3(1.0) : rotation_matrix(normalized(q[a] * half_rotation(r)));
+  const auto soft = [](double stiffness) { return stiffness > 0 ? 4 / stiffness : kLoose<double>; };
+  model.compliance = {soft(stiff.x), soft(stiff.y), soft(stiff.z)};
   return model;
 }
 
-void DirectSolver::Impl::assemble(const Model& m, const Control& c, const State& state) {
-  const auto vertex_load = [&](Index v, Mat3<double>& stiffness, Vec3d& force) {
-    const double weight = m.vertex_mass[v] / (h * h) + c.vertex_damping[v] / h;
-    stiffness = identity3(weight);
-    force = c.vertex_force[v] + (m.vertex_mass[v] / h) * state.vertex_velocity[v] - weight * u[v];
-  };
-  for (std::size_t r = 0; r < roots.size(); ++r) {
-    const Index v = tree.roots[r];
-    roots[r].held = c.vertex_fixed[v] != 0;
-    roots[r].prescribed = {};
-    vertex_load(v, roots[r].stiffness, roots[r].force);
-  }
-  double stiffest_joint = 0;
-  for (Index j = 0; j < m.joint_count(); ++j)
-    if (m.joint_alive[j]) stiffest_joint = std::max(stiffest_joint, m.joint_stiffness[j].largest());
-  for (std::size_t i = 0; i < links.size(); ++i) {
-    const TreeNode& n = tree.nodes[i];
-    const Index s = n.segment;
-    Link<double>& l = links[i];
-    l = {};
-    l.parent = n.parent;
-    l.root = n.parent < 0 ? root_of_vertex[n.near_vertex] : -1;
-    const double length = m.segment_rest_length[s];
-    const Vec3d k = cast<double>(m.segment_stiffness[s]), alpha = cast<double>((1 / h) * m.segment_tau[s]);
-    const Vec3d stiff{k.x * (1 + alpha.x), k.y * (1 + alpha.y), k.z * (1 + alpha.z)};
-    const auto share = [](double x) { return x / (1 + x); };
-    const Vec3d rest{share(alpha.x) * strain_prev[s].x, share(alpha.y) * strain_prev[s].y, 1 + share(alpha.z) * strain_prev[s].z};
-    const Vec3d p = edge(m, state, u, s), axis = rotate(q[s], rest);
-    l.arm = (n.sign * length) * axis;
-    l.e.x = (n.sign * length) * (p - axis);
-    l.x_axes = rotation_matrix(q[s]);
-    const double l2 = length * length;
-    l.x_compliance = {l2 / stiff.x, l2 / stiff.y, l2 / stiff.z};
-    // The part of the exact couple n x p that the model of a straight spring does not have: n x (p - axis).
-    const Vec3d section = stretch_shear::section_force(stiff, stretch_shear::strain(p, q[s], rest), q[s]);
-    l.force.w -= cross(section, p - axis);
-    const Vec3d d = normalized(axis);
-    l.load_stiffness.ww = l.load_stiffness.ww + (length * tension[s]) * (identity3(1.0) + -1.0 * outer(d, d));
-    l.w_linked = n.joint >= 0;
-    if (n.joint >= 0) {
-      const JointModel joint = joint_model(m, n.joint);
-      const double side = m.joint_frames[n.joint][1] == s ? 1 : -1;
-      l.w_axes = joint.axes;
-      l.w_compliance = joint.compliance;
-      const auto offset = [&](int a, double compliance) {
-        const Vec3d direction = column(joint.axes, a);
-        if (compliance < kLoose) l.e.w += (side * compliance * dot(direction, joint.gradient)) * direction;
-      };
-      offset(0, joint.compliance.x), offset(1, joint.compliance.y), offset(2, joint.compliance.z);
-    } else {
-      // A frame that hangs on positions alone may spin about its axis at no cost; a whiff of stiffness keeps it where it is.
-      l.load_stiffness.ww = l.load_stiffness.ww + identity3(1e-9 * (stiffest_joint + length * tension[s]) + 1e-300);
-    }
-    if (n.far_vertex >= 0) {
-      l.vertex_held = c.vertex_fixed[n.far_vertex] != 0;
-      vertex_load(n.far_vertex, l.load_stiffness.xx, l.force.x);
-      if (l.vertex_held) l.load_stiffness.xx = {}, l.force.x = {};
-    }
-    if (c.has_torque) l.force.w += potential.torque(s, q[s]);
-    if (c.frame_control[s] == FrameControl::fixed) l.frame_freedom = 0;
-    if (c.frame_control[s] == FrameControl::hinged) l.frame_freedom = 1, l.hinge = c.frame_hinge_axis[s];
-  }
-  for (const auto& [node, j] : tree.local_joints) {
-    const JointModel joint = joint_model(m, j);
-    Link<double>& l = links[static_cast<std::size_t>(node)];
-    const double side = m.joint_frames[j][1] == tree.nodes[static_cast<std::size_t>(node)].segment ? 1 : -1;
-    l.load_stiffness.ww = l.load_stiffness.ww + rotated_diagonal(joint.axes, Vec3d{1 / joint.compliance.x, 1 / joint.compliance.y,
-                                                                                   1 / joint.compliance.z});
-    l.force.w -= side * joint.gradient;
-  }
-  for (const DirectionTerm& t : directions) {
-    const Index node = tree.node_of_segment[t.frame];
-    if (node < 0) continue;
-    Link<double>& l = links[static_cast<std::size_t>(node)];
-    const Vec3d d = rotate(q[t.frame], t.a);
-    l.load_stiffness.ww = l.load_stiffness.ww + t.k * (identity3(norm2(d)) + -1.0 * outer(d, d));
-    l.force.w -= stretch_shear::gradient_w(t.k, t.y, d);
-  }
+void DirectSolver::Engine::add_joint_energy(const Model& m, Index j, const std::vector<Quatd>& q, Energy& e) const {
+  const auto [a, b] = m.joint_frames[j];
+  const Quatd r = conj(q[a]) * q[b];
+  const Vec3d k = cast<double>(m.joint_stiffness[j]);
+  const auto add = [&](const Quatd& K, const Quatd& rest) { e.add(bend_twist::value4(K, bend_twist::difference(K, r, rest))); };
+  add(bend_twist::stiffness4(k), m.joint_rest_rotation[j]);
+  if (h_ > 0 && m.joint_tau[j].any()) add((1 / h_) * bend_twist::viscous4(k, cast<double>(m.joint_tau[j])), rotation_prev_[j]);
 }
 
-void DirectSolver::Impl::read_corrections(const Model& m) {
-  correction_x.assign(m.vertex_count(), {});
-  correction_w.assign(m.frame_count(), {});
-  for (std::size_t r = 0; r < roots.size(); ++r) correction_x[tree.roots[r]] = factor.root_displacement()[r];
-  for (std::size_t i = 0; i < links.size(); ++i) {
-    const TreeNode& n = tree.nodes[i];
-    if (n.far_vertex >= 0 && !links[i].vertex_held) correction_x[n.far_vertex] = factor.displacement()[i].x;
-    correction_w[n.segment] = factor.displacement()[i].w;
-  }
+void DirectSolver::Engine::add_vertex_energy(const Model& m, const Control& c, Index v, const std::vector<Vec3d>& u,
+                                             Energy& e) const {
+  if (c.vertex_fixed[v]) return;
+  e.add(0.5 * vertex_weight(m, c, v) * norm2(u[v]));
+  e.add(-dot(vertex_pull(m, c, v), u[v]));
 }
 
-void DirectSolver::Impl::move(const Model& m, double share) {
-  // Turns beyond a radian are where a quadratic model means nothing.
-  double longest = 1;
-  for (Index f = 0; f < m.segment_count(); ++f) longest = std::max(longest, norm(correction_w[f]));
-  share /= longest;
-  u_trial = u;
-  q_trial = q;
-  for (Index v = 0; v < m.vertex_count(); ++v) u_trial[v] += share * correction_x[v];
-  for (Index f = 0; f < m.segment_count(); ++f)
-    if (norm2(correction_w[f]) > 0) q_trial[f] = normalized(rotation_exp(share * correction_w[f]) * q[f]);
+/// Of the node's segment, its joint and its vertex: the incremental potential but for a constant. Torques are left out.
+Energy DirectSolver::Engine::node_energy(const Model& m, const Control& c, std::size_t i, const std::vector<Vec3d>& u,
+                                         const std::vector<Quatd>& q) const {
+  const TreeNode& n = tree_.nodes[i];
+  const Index s = n.segment;
+  Energy e;
+  const auto k = spring(m, s);
+  e.add(stretch_shear::value(k.k, stretch_shear::strain(edge(m, u, s), q[s], k.rest)));
+  if (n.joint >= 0) add_joint_energy(m, n.joint, q, e);
+  for (Index l = local_start_[i]; l < local_start_[i + 1]; ++l) add_joint_energy(m, tree_.local_joints[l].second, q, e);
+  if (n.far_vertex >= 0) add_vertex_energy(m, c, n.far_vertex, u, e);
+  for (Index t = direction_start_[s]; t < direction_start_[s + 1]; ++t) {
+    const Vec3d a = rotate(q[s], directions_[t].a);
+    e.add(stretch_shear::value(directions_[t].k, directions_[t].y, a));
+    e.magnitude += directions_[t].k * norm(directions_[t].y - a);  // what rounding of k |y - R a|^2 goes with
+  }
+  return e;
 }
 
-/// Constraints J z + e = C lambda on top of the tree, A z = f - J^T lambda: with A^-1 from the recursion, one column of J^T at a
-/// time, the multipliers solve the dense (J A^-1 J^T + C) lambda = J z_tree + e.
-void DirectSolver::Impl::close_loops(const Model& m) {
-  if (tree.is_forest()) return;
-  struct Row {
-    int node_a = -1, root_a = -1, node_b = -1, root_b = -1;  ///< a - b; root: a root vertex
-    Vec3d x, w;                                              ///< direction, positions or rotations
-    double e = 0, compliance = 0;
-  };
-  std::vector<Row> rows;
-  std::vector<Index> node_of_vertex(m.vertex_count(), -1);
-  for (std::size_t i = 0; i < tree.nodes.size(); ++i)
-    if (tree.nodes[i].far_vertex >= 0 && !links[i].vertex_held) node_of_vertex[tree.nodes[i].far_vertex] = static_cast<Index>(i);
-  for (const ClosingSegment& closing : tree.closing_segments)
-    for (int k = 0; k < 3; ++k) {
-      Row row;
-      row.node_a = closing.node;
-      row.node_b = node_of_vertex[closing.vertex];
-      row.root_b = row.node_b < 0 ? root_of_vertex[closing.vertex] : -1;
-      row.x = {k == 0 ? 1.0 : 0.0, k == 1 ? 1.0 : 0.0, k == 2 ? 1.0 : 0.0};
-      rows.push_back(row);
-    }
-  for (Index j : tree.closing_joints) {
-    const JointModel joint = joint_model(m, j);
-    const double compliance[] = {joint.compliance.x, joint.compliance.y, joint.compliance.z};
-    for (int k = 0; k < 3; ++k) {
-      if (!(compliance[k] < kLoose)) continue;
-      Row row;
-      row.node_a = tree.node_of_segment[m.joint_frames[j][1]];
-      row.node_b = tree.node_of_segment[m.joint_frames[j][0]];
-      row.w = column(joint.axes, k);
-      row.compliance = compliance[k];
-      row.e = compliance[k] * dot(row.w, joint.gradient);
-      rows.push_back(row);
-    }
+/// Of the trial, up to a constant; torques do the work of the turns that lead there.
+double DirectSolver::Engine::energy(const Model& m, const Control& c, const std::vector<Vec3d>& u, const std::vector<Quatd>& q,
+                                    double* magnitude) {
+  const std::size_t n = tree_.nodes.size();
+  executor_.for_each(n, [&](std::size_t i) { node_energy_[i] = node_energy(m, c, i, u, q); });
+  Energy sum;
+  for (std::size_t i = 0; i < n; ++i) sum += node_energy_[i];
+  for (Index v : tree_.roots) add_vertex_energy(m, c, v, u, sum);
+  for (const TreeRow& row : tree_.rows)
+    if (row.kind == TreeRow::Kind::close_joint && row.axis == 0) add_joint_energy(m, row.joint, q, sum);
+  if (magnitude) *magnitude = sum.magnitude;
+  return sum.value;
+}
+
+template <class T>
+void EngineOf<T>::make_arrays(const Model&) {
+  links_.assign(tree_.nodes.size(), {});
+  roots_.assign(tree_.roots.size(), {});
+  rows_.assign(tree_.rows.size(), {});
+  for (std::size_t i = 0; i < links_.size(); ++i) links_[i].parent = tree_.nodes[i].parent, links_[i].root = tree_.nodes[i].root;
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    rows_[i].end[0].node = tree_.rows[i].node;
+    rows_[i].end[1].node = tree_.rows[i].other;
+    rows_[i].end[1].root = tree_.rows[i].root;
   }
-  // One pass along the rods for every row: beyond this, sweeps are the better choice.
-  constexpr std::size_t kMostRows = 300;
-  if (rows.size() > kMostRows)
-    throw RunError(
-        fmt::format("the direct method closes up to {} loops, three equations each; this graph has {}: use `method` sweep",
-                    kMostRows / 3, rows.size() / 3));
-  const auto measure = [&](const Row& row) {
-    const auto at = [&](int node, int root) {
-      if (node >= 0) {
-        const Vec6<double>& z = factor.displacement()[static_cast<std::size_t>(node)];
-        return dot(row.x, z.x) + dot(row.w, z.w);
-      }
-      return root >= 0 ? dot(row.x, factor.root_displacement()[static_cast<std::size_t>(root)]) : 0.0;
+  factor_.plan(links_, static_cast<int>(roots_.size()), rows_);
+}
+
+template <class T>
+void EngineOf<T>::assemble(const Model& m, const Control& c) {
+  for (std::size_t r = 0; r < roots_.size(); ++r) {
+    const Index v = tree_.roots[r];
+    roots_[r].held = c.vertex_fixed[v] != 0;
+    const double weight = vertex_weight(m, c, v);
+    roots_[r].stiffness = identity3(static_cast<T>(weight));
+    roots_[r].force = cast<T>(vertex_pull(m, c, v) - weight * u_[v]);
+  }
+  executor_.for_each(links_.size(), [&](std::size_t i) { assemble_link(m, c, i); });
+  executor_.for_each(rows_.size(), [&](std::size_t i) { assemble_row(m, c, i); });
+}
+
+template <class T>
+void EngineOf<T>::assemble_link(const Model& m, const Control& c, std::size_t i) {
+  const TreeNode& n = tree_.nodes[i];
+  const Index s = n.segment;
+  const double length = m.segment_rest_length[s], l2 = length * length;
+  const Quatd& q = q_[s];
+  const auto k = spring(m, s);
+  const Vec3d p = edge(m, u_, s);
+  const Vec3d axis = k.rest.x == 0 && k.rest.y == 0 ? k.rest.z * director3(q) : rotate(q, k.rest), off = p - axis;
+  const bool isotropic = k.k.x == k.k.y && k.k.y == k.k.z;
+  const Vec3d section = isotropic ? k.k.x * off : stretch_shear::section_force(k.k, rotate(conj(q), off), q);
+  const Vec3d d = normalized(axis);
+
+  Vec3d force, couple, strain_w;
+  Mat3<double> turning = (length * tension_[s]) * (identity3(1.0) + -1.0 * outer(d, d));
+  // The part of the exact couple n x p that the model of a straight spring does not have: n x (p - axis). None if isotropic.
+  if (!isotropic) couple -= cross(section, off);
+  double weight = 0;
+  if (n.far_vertex >= 0 && !c.vertex_fixed[n.far_vertex]) {
+    weight = vertex_weight(m, c, n.far_vertex);
+    force = vertex_pull(m, c, n.far_vertex) - weight * u_[n.far_vertex];
+  }
+  Link<T>& l = links_[i];
+  l.w_compliance = {kLoose<T>, kLoose<T>, kLoose<T>};
+  bool world = isotropic;
+  Mat3<double> w_axes = identity3(1.0);
+  if (n.joint >= 0) {
+    const JointModel joint = joint_model(m, n.joint, q_);
+    const double side = m.joint_frames[n.joint][1] == s ? 1 : -1;
+    world = world && joint.isotropic;
+    w_axes = joint.axes;
+    l.w_compliance = cast<T>(joint.compliance);
+    const auto offset = [&](int a) {
+      const double compliance = component(joint.compliance, a);
+      const Vec3d direction = column(joint.axes, a);
+      if (compliance < kLoose<double>) strain_w += (side * compliance * dot(direction, joint.gradient)) * direction;
     };
-    return at(row.node_a, row.root_a) - at(row.node_b, row.root_b);
-  };
-  const auto push = [&](const Row& row, double size) {
-    const auto at = [&](int node, int root, double amount) {
-      if (node >= 0) {
-        links[static_cast<std::size_t>(node)].force =
-            links[static_cast<std::size_t>(node)].force + amount * Vec6<double>{row.x, row.w};
-      } else if (root >= 0) {
-        roots[static_cast<std::size_t>(root)].force += amount * row.x;
-      }
-    };
-    at(row.node_a, row.root_a, size);
-    at(row.node_b, row.root_b, -size);
-  };
-  const auto count = static_cast<Eigen::Index>(rows.size());
-  Eigen::VectorXd rhs(count);
-  for (Eigen::Index i = 0; i < count; ++i)
-    rhs[i] = measure(rows[static_cast<std::size_t>(i)]) + rows[static_cast<std::size_t>(i)].e;
-  // Columns of A^-1 J^T: the tree with nothing but one row's force.
-  std::vector<Vec6<double>> force(links.size()), e(links.size());
-  std::vector<Vec3d> root_force(roots.size());
-  for (std::size_t i = 0; i < links.size(); ++i)
-    force[i] = links[i].force, e[i] = links[i].e, links[i].force = {}, links[i].e = {};
-  for (std::size_t r = 0; r < roots.size(); ++r) root_force[r] = roots[r].force, roots[r].force = {};
-  Eigen::MatrixXd schur(count, count);
-  for (Eigen::Index i = 0; i < count; ++i) {
-    push(rows[static_cast<std::size_t>(i)], 1);
-    factor.solve(links, roots);
-    for (Eigen::Index k = 0; k < count; ++k) schur(k, i) = measure(rows[static_cast<std::size_t>(k)]);
-    schur(i, i) += rows[static_cast<std::size_t>(i)].compliance;
-    push(rows[static_cast<std::size_t>(i)], -1);
+    if (joint.isotropic && joint.compliance.x < kLoose<double>) strain_w = (side * joint.compliance.x) * joint.gradient;
+    else offset(0), offset(1), offset(2);
+  } else {
+    // A frame that hangs on positions alone may spin about its axis at no cost; a whiff of stiffness keeps it where it is. Along
+    // its own axes the spin is the last step, and a number of its own.
+    world = false;
+    w_axes = rotation_matrix(q);
+    turning = turning + identity3(whiff_ + 1e-9 * length * tension_[s]);
   }
-  const Eigen::VectorXd lambda = schur.ldlt().solve(rhs);
-  for (std::size_t i = 0; i < links.size(); ++i) links[i].force = force[i], links[i].e = e[i];
-  for (std::size_t r = 0; r < roots.size(); ++r) roots[r].force = root_force[r];
-  for (Eigen::Index i = 0; i < count; ++i) push(rows[static_cast<std::size_t>(i)], -lambda[i]);
-  factor.solve(links, roots);
+  for (Index j = local_start_[i]; j < local_start_[i + 1]; ++j) {
+    const JointModel joint = joint_model(m, tree_.local_joints[j].second, q_);
+    const auto inverse = [](double x) { return 1 / x; };
+    const double side = m.joint_frames[tree_.local_joints[j].second][1] == s ? 1 : -1;
+    const Vec3d stiffness{inverse(joint.compliance.x), inverse(joint.compliance.y), inverse(joint.compliance.z)};
+    turning = turning + rotated_diagonal(joint.axes, stiffness);
+    couple -= side * joint.gradient;
+  }
+  for (Index t = direction_start_[s]; t < direction_start_[s + 1]; ++t) {
+    const DirectionTerm& term = directions_[t];
+    const Vec3d a = rotate(q, term.a);
+    turning = turning + term.k * (identity3(norm2(a)) + -1.0 * outer(a, a));
+    couple -= stretch_shear::gradient_w(term.k, term.y, a);
+  }
+  if (c.has_torque) couple += torque(c, s);
+
+  l.world_axes = world;
+  if (!world) l.x_axes = cast3<T>(rotation_matrix(q)), l.w_axes = cast3<T>(w_axes);
+  l.arm = cast<T>((n.sign * length) * axis);
+  l.x_compliance = {static_cast<T>(l2 / k.k.x), static_cast<T>(l2 / k.k.y), static_cast<T>(l2 / k.k.z)};
+  l.e = {cast<T>((n.sign * length) * off), cast<T>(strain_w)};
+  l.load_stiffness.xx = identity3(static_cast<T>(weight));
+  l.load_stiffness.ww = cast3<T>(turning);
+  l.force = {cast<T>(force), cast<T>(couple)};
 }
 
-/// The largest share of the corrections that does not raise the energy, into u_trial, q_trial; 0 when rounding leaves none. The
-/// direction descends, so nearly always it is all of it.
-double DirectSolver::Impl::descend(const Model& m, EnergyTerms& energy) {
-  const double highest = energy.total() + 1e-12 * energy.magnitude();
+template <class T>
+void EngineOf<T>::assemble_row(const Model& m, const Control& c, std::size_t i) {
+  const TreeRow& row = tree_.rows[i];
+  Row<T>& r = rows_[i];
+  const Index s = tree_.nodes[row.node].segment;
+  const auto unit = [&] { return Vec3d{row.axis == 0 ? 1.0 : 0.0, row.axis == 1 ? 1.0 : 0.0, row.axis == 2 ? 1.0 : 0.0}; };
+  const auto tie = [&](const Vec3d& x, const Vec3d& w) {
+    r.end[0].direction = cast6<T>({x, w});
+    r.end[1].direction = cast6<T>({-x, -w});
+  };
+  switch (row.kind) {
+    case TreeRow::Kind::hold_vertex:
+    case TreeRow::Kind::close_segment:
+      tie(rotate(q_[s], unit()), {});
+      break;
+    case TreeRow::Kind::hold_frame:
+      tie({}, unit());
+      break;
+    case TreeRow::Kind::hinge_frame:
+      // axes 1 and 2 of the row are across the hinge
+      tie({}, rotate(rotation_between(Vec3d{1, 0, 0}, c.frame_hinge_axis[s]), unit()));
+      break;
+    case TreeRow::Kind::close_joint: {
+      const JointModel joint = joint_model(m, row.joint, q_);
+      const Vec3d axis = column(joint.axes, row.axis);
+      const double compliance = component(joint.compliance, row.axis);
+      tie({}, axis);
+      r.compliance = static_cast<T>(compliance);
+      r.e = static_cast<T>(compliance < kLoose<double> ? compliance * dot(axis, joint.gradient) : 0);
+      break;
+    }
+  }
+}
+
+template <class T>
+void EngineOf<T>::read(const Model& m) {
+  for (std::size_t r = 0; r < roots_.size(); ++r) correction_x_[tree_.roots[r]] = cast<double>(factor_.root_displacement()[r]);
+  turned_ = 0;
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    const TreeNode& n = tree_.nodes[i];
+    if (n.far_vertex >= 0 && !built_fixed_[n.far_vertex]) correction_x_[n.far_vertex] = cast<double>(factor_.displacement()[i].x);
+    const Vec3d w = cast<double>(factor_.displacement()[i].w);
+    const FrameControl held = built_control_[n.segment];
+    correction_w_[n.segment] = held == FrameControl::fixed ? Vec3d{} : w;
+    turned_ = std::max(turned_, norm(correction_w_[n.segment]));
+    tension_[n.segment] = std::max(0.0, dot(cast<double>(factor_.link_force()[i].x), normalized(cast<double>(links_[i].arm))));
+  }
+  (void)m;
+}
+
+/// A share of the corrections, from u, q into u_trial, q_trial. Turns beyond a radian are where a quadratic model means nothing.
+void DirectSolver::Engine::move(const Model& m, double share) {
+  u_trial_.resize(u_.size()), q_trial_.resize(q_.size());
+  share /= std::max(1.0, turned_);
+  for (Index v = 0; v < m.vertex_count(); ++v) u_trial_[v] = u_[v] + share * correction_x_[v];
+  executor_.for_each(q_.size(), [&](std::size_t f) {
+    const Vec3d& w = correction_w_[f];
+    q_trial_[f] = norm2(w) > 0 ? normalized(rotation_exp(share * w) * q_[f]) : q_[f];
+  });
+}
+
+/// Halves the corrections until they do not raise the energy: the direction descends, so this ends. False when rounding leaves
+/// nothing.
+bool DirectSolver::Engine::descend(const Model& m, const Control& c) {
+  double magnitude = 0, work = 0;
+  const double before = energy(m, c, u_, q_, &magnitude);
+  if (c.has_torque)
+    for (Index f = 0; f < m.segment_count(); ++f) work += dot(torque(c, f), correction_w_[f]);
+  work /= std::max(1.0, turned_);
   double share = 1;
   for (int cut = 0; cut < 12; ++cut, share *= 0.5) {
     move(m, share);
-    const EnergyTerms after = potential.value(u_trial, q_trial);
-    if (!(after.total() <= highest)) continue;
-    energy = after;
-    return share;
+    if (energy(m, c, u_trial_, q_trial_, nullptr) - share * work <= before + 1e-12 * magnitude) return true;
   }
-  return 0;
+  return false;
 }
 
-DirectSolver::DirectSolver(const Model& model, const Options& options) : options_(options), impl_(std::make_unique<Impl>()) {
-  rebind(model);
-}
-DirectSolver::~DirectSolver() = default;
-
-void DirectSolver::rebind(const Model& model) {
-  impl_->built_for.clear();
-  impl_->tension.assign(model.segment_count(), 0);
+/// Size of the corrections [m]; positions that nothing but rounding moves do not count as motion.
+double DirectSolver::Engine::correction_size(const Model& m) const {
+  double size = 0;
+  for (Index v = 0; v < m.vertex_count(); ++v) size = std::max(size, norm(correction_x_[v]));
+  for (Index f = 0; f < m.segment_count(); ++f) size = std::max(size, m.segment_rest_length[f] * norm(correction_w_[f]));
+  return size;
 }
 
-StepReport DirectSolver::step(const Model& m, const Control& c, State& state, double h) {
-  Impl& s = *impl_;
-  s.h = h;
-  s.build(m, c);
-  s.potential.begin(m, c, state, h);
-  s.begin(m, c, state);
-  // Corrections this small are what rounding makes of positions along the rods; a rod at rest has no other motion.
-  const double rounding = 1e-12 * extent(m, state);
+StepReport DirectSolver::Engine::step(const Model& m, const Control& c, State& state, double h) {
+  h_ = h;
+  build(m, c);
+  begin(m, c, state);
   StepReport report;
-  const int limit = options_.iterations > 0 ? options_.iterations : options_.max_iterations;
-  s.potential.set_torque_point(s.q);
-  EnergyTerms energy = s.potential.value(s.u, s.q);
+  const bool by_tolerance = options_.iterations == 0;
+  const int limit = by_tolerance ? options_.max_iterations : options_.iterations;
+  double before = std::numeric_limits<double>::infinity();
   for (report.iterations = 0; report.iterations < limit;) {
-    s.assemble(m, c, state);
-    s.factor.factor(s.links, s.roots);
-    s.factor.solve(s.links, s.roots);
-    s.close_loops(m);
-    s.read_corrections(m);
-    for (std::size_t i = 0; i < s.links.size(); ++i)
-      s.tension[s.tree.nodes[i].segment] = std::max(0.0, dot(s.factor.link_force()[i].x, normalized(s.links[i].arm)));
+    assemble(m, c);
+    solve();
+    read(m);
     ++report.iterations;
-    const double share = s.descend(m, energy);
-    double moved = 0, motion = 0;
-    for (Index v = 0; v < m.vertex_count(); ++v) {
-      moved = std::max(moved, norm(s.correction_x[v]));
-      motion = std::max(motion, norm(s.u_trial[v]));
-    }
-    for (Index f = 0; f < m.segment_count(); ++f) moved = std::max(moved, m.segment_rest_length[f] * norm(s.correction_w[f]));
-    const bool settled = moved <= std::max(options_.tolerance * motion, rounding);
-    report.not_converged = options_.iterations == 0 && !settled;
-    if (share == 0) break;
-    s.u.swap(s.u_trial);
-    s.q.swap(s.q_trial);
-    if (!std::isfinite(moved) || (options_.iterations == 0 && settled)) break;
-    if (c.has_torque) {
-      s.potential.set_torque_point(s.q);
-      energy = s.potential.value(s.u, s.q);
-    }
+    const double moved = correction_size(m);
+    // Small turns and shrinking corrections need no proof. Written so that a NaN does.
+    const bool ordinary = turned_ <= kSmallTurn && moved <= 0.5 * before;
+    bool better = true;
+    if (ordinary) move(m, 1);
+    else better = descend(m, c);
+    double motion = 0;
+    for (const Vec3d& u : u_trial_) motion = std::max(motion, norm(u));
+    // Corrections of 1e-12 of the rods' reach are what rounding makes of positions; a rod at rest has no other motion.
+    const bool settled = moved <= options_.tolerance * motion || moved <= 1e-12 * extent(m, state);
+    report.not_converged = by_tolerance && !settled;
+    if (!better) break;
+    u_.swap(u_trial_);
+    q_.swap(q_trial_);
+    if (!std::isfinite(moved) || (by_tolerance && settled)) break;
+    before = moved;
   }
+  store(m, c, state, report);
+  return report;
+}
+
+void DirectSolver::Engine::store(const Model& m, const Control& c, State& state, StepReport& report) {
   state.vertex_velocity.swap(state.vertex_velocity_previous);
   for (Index v = 0; v < m.vertex_count(); ++v) {
-    state.vertex_position[v] += s.u[v];
+    state.vertex_position[v] += u_[v];
     if (c.vertex_fixed[v]) state.vertex_position[v] = c.vertex_target[v];
-    state.vertex_velocity[v] = m.vertex_alive[v] ? (1 / h) * s.u[v] : Vec3d{};
+    state.vertex_velocity[v] = m.vertex_alive[v] ? (1 / h_) * u_[v] : Vec3d{};
+    // By the squares: a state whose energy overflows is as lost as a NaN.
     if (!report.non_finite && !std::isfinite(norm2(state.vertex_position[v]) + norm2(state.vertex_velocity[v])))
       report.non_finite = true, report.worst_vertex = v;
   }
-  const std::vector<Quatd> start = state.frame_rotation;
-  state.frame_rotation = s.q;
-  update_frame_velocity(m, c, start, h, state);
-  return report;
+  for (Index s = 0; s < m.segment_count() && !report.non_finite; ++s)
+    if (!is_finite(q_[s])) report.non_finite = true, report.worst_segment = s;
+  state.frame_rotation.swap(q_);  // q_ is the start now
+  update_frame_velocity(m, c, q_, h_, state);
 }
+
+StepReport DirectSolver::Engine::solve_static(const Model& m, const Control& c, State& state, const StaticOptions& options) {
+  (void)m, (void)c, (void)state, (void)options;
+  return {};
+}
+
+std::size_t DirectSolver::Engine::shared_bytes() const {
+  const auto of = [](const auto& v) { return v.capacity() * sizeof(v[0]); };
+  return of(tree_.nodes) + of(tree_.node_of_segment) + of(tree_.roots) + of(tree_.rows) + of(tree_.local_joints) +
+         of(built_fixed_) + of(built_control_) + of(tension_) + of(directions_) + of(direction_start_) + of(local_start_) +
+         of(edge_start_) + of(strain_prev_) + of(rotation_prev_) + of(u_) + of(u_trial_) + of(correction_x_) + of(q_) +
+         of(q_trial_) + of(correction_w_) + of(node_energy_);
+}
+
+DirectSolver::DirectSolver(const Model& model, const Options& options) {
+  if (options.precision == Precision::single_precision) engine_ = std::make_unique<EngineOf<float>>(options);
+  else engine_ = std::make_unique<EngineOf<double>>(options);
+  rebind(model);
+}
+DirectSolver::~DirectSolver() = default;
+void DirectSolver::rebind(const Model& model) { engine_->rebind(model); }
+StepReport DirectSolver::step(const Model& m, const Control& c, State& state, double h) { return engine_->step(m, c, state, h); }
+StepReport DirectSolver::solve_static(const Model& m, const Control& c, State& state, const StaticOptions& options) {
+  return engine_->solve_static(m, c, state, options);
+}
+std::size_t DirectSolver::bytes() const { return engine_->bytes(); }
 
 }  // namespace osier::direct

@@ -1,8 +1,8 @@
-// One time step by coupled Gauss-Newton iterations, each solved directly: O(n) on chains and trees (tree_factor.hpp), with a
-// small dense or conjugate-gradient correction for loops.
+// One time step, or an equilibrium, by coupled Gauss-Newton iterations, each solved directly by the recursion of tree_factor.hpp:
+// O(n) on chains and trees, dearer along loops.
 //
-// Unknowns are the displacements u = x - x_t and the frames q. With p, axis = R rest, k as in general_update.hpp, the strains of
-// a node against its parent are
+// Unknowns are the displacements u = x - x_t and the frames q. With p = (x_b - x_a)/l, axis = R rest and k of the folded spring
+// (energies/stretch_shear.hpp), the strains of a node against its parent are
 //
 //   e_x = x_far - x_near - arm,  arm = +-l axis,      stiffness k/l^2 along the material axes
 //   e_w: C e_w = the joint's exact gradient,          stiffness (k + k_viscous)/4 along the axes halfway between the frames
@@ -10,6 +10,8 @@
 // so that the gradient is the exact one and the Hessian is positive semidefinite by construction. What a Gauss-Newton Hessian
 // lacks most is tension: l T (I - d d^T) on the frame, T = max(0, tension). T is the link force of the last solve, not the spring
 // force at the first guess: a guess that stretches the rod would stiffen it out of all proportion.
+//
+// docs/theory/direct.md has the derivations.
 #pragma once
 
 #include <memory>
@@ -22,6 +24,9 @@ struct Options {
   int iterations = 0;       ///< fixed number, or 0: by tolerance
   double tolerance = 1e-3;  ///< last correction over the whole motion of the step
   int max_iterations = 50;
+  /// Of the recursion. State, strains and energies are in double either way: they are differences of positions.
+  Precision precision = Precision::double_precision;
+  int threads = 1;
 };
 
 class DirectSolver final : public Solver {
@@ -30,11 +35,14 @@ class DirectSolver final : public Solver {
   ~DirectSolver() override;
   void rebind(const Model& model) override;
   StepReport step(const Model& model, const Control& control, State& state, double h) override;
+  StepReport solve_static(const Model& model, const Control& control, State& state, const StaticOptions& options) override;
+  /// Working memory in use.
+  std::size_t bytes() const;
+
+  class Engine;
 
  private:
-  Options options_;
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
+  std::unique_ptr<Engine> engine_;
 };
 
 }  // namespace osier::direct

@@ -364,10 +364,7 @@ void impose(const Model& m, const Control& c, const State& state, std::vector<Ve
     if (c.vertex_fixed[v]) u[v] = c.vertex_target[v] - state.vertex_position[v];
   for (Index f = 0; f < m.frame_count(); ++f) {
     if (c.frame_control[f] == FrameControl::fixed) q[f] = c.frame_target[f];
-    if (c.frame_control[f] == FrameControl::hinged) {
-      const Quatd c0 = c.frame_target[f], c1 = c.frame_hinge_axis[f] * c0;
-      q[f] = normalized(dot(q[f], c0) * c0 + dot(q[f], c1) * c1);
-    }
+    if (c.frame_control[f] == FrameControl::hinged) q[f] = nearest_on_hinge(q[f], c.frame_target[f], c.frame_hinge_axis[f]);
   }
 }
 

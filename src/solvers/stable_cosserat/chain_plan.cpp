@@ -58,7 +58,7 @@ class Planner {
  private:
   ChainGroup empty() const {
     ChainGroup g;
-    for (int k = 0; k < kMostLanes; ++k) g.head[k] = g.tail[k] = -1;
+    for (int k = 0; k < kMostLanes; ++k) g.head[k] = g.tail[k] = g.head_joint[k] = g.tail_joint[k] = -1;
     return g;
   }
   void put_lane(ChainGroup& g, std::size_t k, const Chain& c, Index from, Index count) const {
@@ -69,8 +69,10 @@ class Planner {
     g.vertices[k] = count;
     g.segments[k] = std::max(Index(0), std::min(count, c.segments() - start));
     if (count == 0) g.segments[k] = 0;
-    if (count > 0 && start == 0) g.head[k] = anchor_of(m_, c.head_joint);
-    if (count > 0 && start + count == c.vertices) g.tail[k] = anchor_of(m_, c.tail_joint);
+    g.first_joint[k] = c.first_joint + start - 1;
+    g.jointed[k] = c.first_joint >= 0;
+    if (count > 0 && start == 0) g.head[k] = anchor_of(m_, c.head_joint), g.head_joint[k] = c.head_joint;
+    if (count > 0 && start + count == c.vertices) g.tail[k] = anchor_of(m_, c.tail_joint), g.tail_joint[k] = c.tail_joint;
   }
 
   template <class ChainOf, class StartOf>

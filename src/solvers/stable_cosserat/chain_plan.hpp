@@ -17,8 +17,11 @@ struct ChainGroup {
   bool cut = false;  ///< lane k goes on in lane k + 1
   Index first_vertex[kMostLanes] = {}, vertices[kMostLanes] = {};
   Index first_segment[kMostLanes] = {}, segments[kMostLanes] = {};
+  Index first_joint[kMostLanes] = {};        ///< the joint of row i is first_joint + i, if there is one
   Index head[kMostLanes], tail[kMostLanes];  ///< anchor frames before the first and after the last segment, or -1
-  std::size_t constants = 0;                 ///< where the group's constants begin
+  Index head_joint[kMostLanes], tail_joint[kMostLanes];
+  bool jointed[kMostLanes] = {};  ///< not a cable
+  std::size_t constants = 0;      ///< where the group's constants begin
 };
 
 /// What does not change from step to step, per row and lane.

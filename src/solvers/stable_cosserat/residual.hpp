@@ -24,7 +24,7 @@ double moment_scale(const Model& m, const Control& c, const Workspace<T>& w) {
     if (!m.joint_alive[j]) continue;
     const auto [a, b] = m.joint_frames[j];
     const Quat<T> K = bend_twist::stiffness4(cast<T>(m.joint_stiffness[j])), r = conj(w.q[a]) * w.q[b];
-    const Vec3<T> g = bend_twist::gradient_material(K, r, bend_twist::difference(K, r, cast<T>(m.joint_rest_rotation[j])));
+    const Vec3<T> g = bend_twist::moment(K, r, cast<T>(m.joint_rest_rotation[j]));
     scale = std::max(scale, static_cast<double>(norm(g)) / m.joint_length[j]);
   }
   if (c.has_torque)

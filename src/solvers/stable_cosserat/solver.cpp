@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "exec/parallel.hpp"
+#include "model/edge.hpp"
 #include "solvers/direct/direct_solver.hpp"
 #include "solvers/direction_terms.hpp"
 #include "solvers/stable_cosserat/chain_engine.hpp"
@@ -172,10 +173,9 @@ void StableCosserat<T>::load(const Model& m, const Control& c, const State& stat
     }
   });
   executor_.for_each(w_.segment.size(), [&](std::size_t s) {
-    const auto [a, b] = m.segment_vertices[s];
     const double l = m.segment_rest_length[s], k = m.segment_stiffness[s].d3;
     const double alpha = m.segment_tau[s].d3 / h;
-    const Vec3d p = (1 / l) * (state.vertex_position[b] - state.vertex_position[a]);
+    const Vec3d p = osier::edge_over_length(m, state.vertex_position, static_cast<Index>(s));
     SegmentData<T>& d = w_.segment[s];
     d.p0 = cast<T>(p);
     d.inverse_length = static_cast<T>(1 / l);
@@ -243,13 +243,12 @@ void StableCosserat<T>::load_general(const Model& m, const Control& c, const Sta
   g.segment.resize(ns), g.joint.resize(static_cast<std::size_t>(m.joint_count())), g.weight.resize(w_.u.size());
   g.direction_start.resize(ns + 1);
   executor_.for_each(ns, [&](std::size_t s) {
-    const auto [a, b] = m.segment_vertices[s];
-    const Vec3d p = (1 / m.segment_rest_length[s]) * (state.vertex_position[b] - state.vertex_position[a]);
-    const Vec3d k = cast<double>(m.segment_stiffness[s]), alpha = cast<double>((1 / h) * m.segment_tau[s]);
-    const Vec3d strain = stretch_shear::local_strain(p, state.frame_rotation[s]);
-    const auto share = [](double x) { return x / (1 + x); };
-    g.segment[s].k = cast<T>(Vec3d{(1 + alpha.x) * k.x, (1 + alpha.y) * k.y, (1 + alpha.z) * k.z});
-    g.segment[s].rest = cast<T>(Vec3d{share(alpha.x) * strain.x, share(alpha.y) * strain.y, 1 + share(alpha.z) * strain.z});
+    const Vec3d p = osier::edge_over_length(m, state.vertex_position, static_cast<Index>(s));
+    const stretch_shear::FoldedSpring<double> spring =
+        stretch_shear::folded(cast<double>(m.segment_stiffness[s]), cast<double>((1 / h) * m.segment_tau[s]),
+                              stretch_shear::local_strain(p, state.frame_rotation[s]));
+    g.segment[s].k = cast<T>(spring.k);
+    g.segment[s].rest = cast<T>(spring.rest);
     refresh(g.segment[s], w_.q[s]);
   });
   executor_.for_each(g.joint.size(), [&](std::size_t j) {
@@ -321,7 +320,7 @@ Residual StableCosserat<T>::residual_in_lanes(const Model& m, const Control& c) 
 
 template <class T>
 void StableCosserat<T>::step_in_lanes(const Model& m, const Control& c, State& state, double h, StepReport& report) {
-  const StepView view = view_of(c, state, h);
+  const StepView view = view_of(m, c, state, h);
   if (settings_.tolerance) load(m, c, state, h);
   graph_.load(view, executor_);
   iterate(

@@ -2,12 +2,16 @@
 // and must not share inline functions of containers with the rest of the program (exec/simd.hpp).
 #pragma once
 
+#include "osier/model.hpp"
 #include "osier/state.hpp"
 
 namespace osier::stable_cosserat {
 
 struct StepView {
   double h;
+  const double* rest_length;
+  const Quatd* joint_rest;
+  const std::array<Index, 2>* joint_frames;
   Vec3d* position;           ///< x_t, then x
   const Vec3d* velocity;     ///< v_t
   Vec3d* velocity_previous;  ///< that of the step before, then the new one
@@ -24,8 +28,11 @@ struct StepView {
   const Vec3d* torque_material;
 };
 
-inline StepView view_of(const Control& c, State& s, double h) {
+inline StepView view_of(const Model& m, const Control& c, State& s, double h) {
   return {.h = h,
+          .rest_length = m.segment_rest_length.data(),
+          .joint_rest = m.joint_rest_rotation.data(),
+          .joint_frames = m.joint_frames.data(),
           .position = s.vertex_position.data(),
           .velocity = s.vertex_velocity.data(),
           .velocity_previous = s.vertex_velocity_previous.data(),

@@ -1,0 +1,70 @@
+// The direct solver for the chains of a model, in lanes and on threads.
+#pragma once
+
+#include <algorithm>
+#include <memory>
+
+#include "exec/parallel.hpp"
+#include "solvers/direct/chain_kernels.hpp"
+
+namespace osier::direct {
+
+/// Whether lanes can take the chain as it is held now: pins and fixed frames at its ends only, no hinge.
+inline bool fits_lanes(const Chain& c, const Control& control) {
+  if (c.segments() < 3 || !stable_cosserat::fits_lanes(c)) return false;
+  for (Index i = 1; i + 1 < c.vertices; ++i)
+    if (control.vertex_fixed[c.first_vertex + i]) return false;
+  for (Index i = 0; i < c.segments(); ++i) {
+    const FrameControl f = control.frame_control[c.first_segment + i];
+    if (f == FrameControl::hinged) return false;
+    if (f == FrameControl::fixed && i > 0 && i + 1 < c.segments()) return false;
+  }
+  return true;
+}
+
+template <class T>
+class ChainDirect {
+ public:
+  void bind(const Model& model, std::span<const Chain> chains, Simd simd, const Executor& executor) {
+    kernel_ = &chain_kernel<T>(simd);
+    plan_ = stable_cosserat::plan_chains<T>(model, chains, kernel_->lanes);
+    tension_.assign(plan_.constants.size() / static_cast<std::size_t>(plan_.constants_per_row()), T(0));
+    outcome_.resize(plan_.groups.size());
+    scratch_bytes_ = (kernel_->scratch_bytes(plan_.most_rows) + kLine - 1) / kLine * kLine;
+    scratch_.reset(static_cast<std::byte*>(
+        ::operator new (scratch_bytes_* static_cast<std::size_t>(executor.threads()), std::align_val_t{kLine})));
+  }
+
+  ChainOutcome step(const StepView& view, const ChainOptions& options, const Executor& executor) {
+    executor.for_each(
+        plan_.groups.size(),
+        [&](std::size_t i) {
+          const ChainGroup& g = plan_.groups[i];
+          std::byte* scratch = scratch_.get() + static_cast<std::size_t>(executor.worker()) * scratch_bytes_;
+          T* tension = tension_.data() + g.constants / static_cast<std::size_t>(plan_.constants_per_row());
+          outcome_[i] = kernel_->step(g, plan_.constants.data() + g.constants, plan_.damped, view, options, tension, scratch);
+        },
+        kGroupWeight);
+    ChainOutcome all;
+    for (const ChainOutcome& o : outcome_) {
+      all.iterations = std::max(all.iterations, o.iterations);
+      all.unsettled |= o.unsettled, all.risen |= o.risen;
+    }
+    return all;
+  }
+
+ private:
+  static constexpr std::size_t kLine = 64;          ///< bytes: the widest pack and a cache line
+  static constexpr std::size_t kGroupWeight = 128;  ///< a group is worth a thread's while; one alone is not
+  struct Free {
+    void operator()(std::byte* p) const { ::operator delete (p, std::align_val_t{kLine}); }
+  };
+  const ChainKernel<T>* kernel_ = nullptr;
+  stable_cosserat::ChainPlan<T> plan_;
+  std::vector<T> tension_;
+  std::vector<ChainOutcome> outcome_;
+  std::size_t scratch_bytes_ = 0;  ///< per thread
+  std::unique_ptr<std::byte, Free> scratch_;
+};
+
+}  // namespace osier::direct

@@ -1,0 +1,794 @@
+// One time step of chains in lanes by coupled Gauss-Newton iterations: the recursion of link_algebra.hpp with every lane a
+// strand, or a piece of one long chain. Isotropic stiffness, so that the springs may be taken along the axes of the world.
+//
+// Everything is measured from the start of the step, so that float keeps its digits for what happens within the step:
+//
+//   u        displacement of a vertex, x = x_t + u
+//   turn     dq = q conj(q_t), a small rotation; its imaginary part has full relative precision
+//   strain   p - axis = (p_t - axis_t) + (u_b - u_a)/l - (dq axis_t dq' - axis_t), the first bracket formed in double
+//   bend     q_b conj(q_a q0) = dq_b (q_b conj(q_a q0))_t conj(dq_a), the bracket formed in double
+//
+// Row i of a lane is segment i with its far vertex i + 1. Upward from the tail, S and f are what row i - 1 feels; downward from
+// the head the corrections follow. A tail that is held, or that goes on in the next lane, is a force lambda on the last row that
+// is not known yet: six columns B are carried along with f,
+//
+//   Phi(zeta, lambda) = 1/2 zeta.S zeta - (f + B lambda).zeta - 1/2 lambda.D lambda - d.lambda
+//
+// and close() finds lambda, lane by lane in double: from the last piece to the first what the piece before feels, back again the
+// displacements where they meet.
+#pragma once
+
+#include <algorithm>
+
+#include "energies/bend_twist.hpp"
+#include "exec/pack.hpp"
+#include "math/quat.hpp"
+#include "solvers/direct/chain_close.hpp"
+#include "solvers/stable_cosserat/chain_plan.hpp"
+#include "solvers/stable_cosserat/step_view.hpp"
+
+namespace osier::direct {
+
+using stable_cosserat::ChainConstant;
+using stable_cosserat::ChainGroup;
+using stable_cosserat::kMostLanes;
+using stable_cosserat::StepView;
+
+struct ChainOptions {
+  int iterations = 0;  ///< fixed number, or 0: until every lane has settled
+  int max_iterations = 50;
+  double tolerance = 1e-3;  ///< last correction over the motion of the lane
+  double rounding = 0;      ///< corrections below this share of the lane's length count as settled
+};
+
+struct ChainOutcome {
+  int iterations = 0;
+  std::uint32_t unsettled = 0;  ///< lanes that met no tolerance
+  std::uint32_t risen = 0;      ///< lanes whose energy rose or is not finite: not stored, to be done by safer means
+};
+
+template <class P>
+struct ChainLinkRow {
+  // Of the step.
+  Vec3<P> arm0, stretch0;  ///< l axis_t and l (p_t - axis_t)
+  P length, inverse_arm;   ///< l and 1/|arm|
+  P x_stiffness, x_compliance, stretch_viscous;
+  Quat<P> bend0;
+  P k, w_compliance, viscous;  ///< the joint: k^bt, 4/(k (1 + viscous)), tau/h
+  P half_share;                ///< 2/(1 + viscous)
+  Vec3<P> rhs;                 ///< m v_t/h + f of the far vertex
+  P weight;                    ///< m/h^2 + c/h of the far vertex
+  // Of the iteration.
+  Vec3<P> u;
+  Quat<P> turn;
+  P tension;
+  Vec3<P> arm, e_x, e_w;
+  Vec3<P> f_x, f_w;
+  P S[21];  ///< lower triangle, row by row
+};
+
+/// What a step starts from, formed in double: l axis_t, l (p_t - axis_t) and the joint's deviation from rest. `at_rest` is where
+/// the frame before would have this one, `share` alpha/(1 + alpha): with damping the axis at rest leans towards where the edge
+/// was, axis_t = d + share (p_t - d).
+struct StartStrains {
+  Vec3d arm, stretch;
+  Quatd bend;
+};
+OSIER_FN StartStrains start_strains(const Quatd& q, const Quatd& at_rest, const Vec3d& edge, double length, double share) {
+  const Vec3d along = length * director3(q), apart = edge - along;
+  return {along + share * apart, (1 - share) * apart, q * conj(at_rest)};
+}
+
+/// The shorter of the two quaternions that turn one frame into another.
+OSIER_FN Quatd turn_between(const Quatd& from, const Quatd& to) {
+  const Quatd turn = to * conj(from);
+  return turn.w < 0 ? -turn : turn;
+}
+
+/// dq a dq' - a for a small turn, without cancellation.
+template <class P>
+OSIER_FN Vec3<P> change_by(const Quat<P>& turn, const Vec3<P>& a) {
+  const Vec3<P> v = imag(turn);
+  const Vec3<P> t = P(2) * cross(v, a);
+  return turn.w * t + cross(v, t);
+}
+
+template <class P>
+class ChainStep {
+ public:
+  using T = ScalarOf<P>;
+  static constexpr int W = lanes_of<P>;
+  static constexpr std::uint32_t kAll = (1u << W) - 1u;
+
+  static std::size_t scratch_bytes(Index rows) {
+    return static_cast<std::size_t>(rows + 1) * (sizeof(ChainLinkRow<P>) + sizeof(Columns)) + 64;
+  }
+  /// `tension` per row and lane, kept from step to step.
+  static ChainOutcome step(const ChainGroup& g, const T* constants, bool damped, const StepView& view,
+                           const ChainOptions& options, T* tension, void* scratch) {
+    [[maybe_unused]] const FlushDenormals flush;
+    ChainStep s(g, constants, damped, view, scratch);
+    s.load(tension);
+    const bool columns = s.needs_columns();
+    ChainOutcome outcome;
+    if (columns && damped) outcome = s.template iterate<true, true>(options);
+    else if (columns) outcome = s.template iterate<true, false>(options);
+    else if (damped) outcome = s.template iterate<false, true>(options);
+    else outcome = s.template iterate<false, false>(options);
+    s.store(tension, outcome.risen);
+    return outcome;
+  }
+
+ private:
+  struct Columns {
+    P B[6][6];  ///< [column][component]
+  };
+
+  ChainStep(const ChainGroup& g, const T* constants, bool damped, const StepView& view, void* scratch)
+      : g_(g), constants_(constants), view_(view), damped_(damped), jointed_(true), rows_(g.cut ? g.rows : g.rows - 1) {
+    for (int k = 0; k < W; ++k) jointed_ = jointed_ && g.jointed[k];
+    row_ = static_cast<ChainLinkRow<P>*>(scratch);
+    column_ = reinterpret_cast<Columns*>(row_ + rows_ + 1);
+  }
+
+  /// A lane whose end is held, or goes on in the next lane.
+  bool needs_columns() const {
+    if (g_.cut) return true;
+    for (int k = 0; k < W; ++k)
+      if (tail_held_[k][0] || tail_held_[k][1]) return true;
+    return false;
+  }
+  OSIER_FN P constant(Index i, ChainConstant what) const {
+    const int per_row = damped_ ? stable_cosserat::kDampedConstants : stable_cosserat::kUndampedConstants;
+    return load_lanes<P>(constants_ + (static_cast<std::ptrdiff_t>(i) * per_row + what) * W);
+  }
+  static void set_lanes(Quat<P>& q, int k, const Quat<T>& value) {
+    set_lane(q.x, k, value.x), set_lane(q.y, k, value.y), set_lane(q.z, k, value.z), set_lane(q.w, k, value.w);
+  }
+  static void set_lanes(Vec3<P>& v, int k, const Vec3<T>& value) {
+    set_lane(v.x, k, value.x), set_lane(v.y, k, value.y), set_lane(v.z, k, value.z);
+  }
+  static Vec3d lane_of(const Vec3<P>& v, int k) {
+    return {static_cast<double>(lane(v.x, k)), static_cast<double>(lane(v.y, k)), static_cast<double>(lane(v.z, k))};
+  }
+  static Quatd lane_of(const Quat<P>& q, int k) {
+    return {static_cast<double>(lane(q.x, k)), static_cast<double>(lane(q.y, k)), static_cast<double>(lane(q.z, k)),
+            static_cast<double>(lane(q.w, k))};
+  }
+  /// Lane k as lane k - 1 has it; lane 0 keeps its own.
+  OSIER_FN static P from_before(P here, P last) {
+    P moved = shifted_up(last);
+    set_lane(moved, 0, lane(here, 0));
+    return moved;
+  }
+  template <class F>
+  static T sum_lanes(P x, const F& wanted) {
+    T sum = 0;
+    for (int k = 0; k < W; ++k)
+      if (wanted(k)) sum += lane(x, k);
+    return sum;
+  }
+
+  void load(const T* tension);
+  void load_head();
+  OSIER_FN void load_constants(Index i);
+  OSIER_FN bool load_plain(Index i);
+  OSIER_FN void load_inertia(Index i, const Vec3<P>& velocity, const Vec3<P>& force, P damping);
+  template <bool kColumns, bool kDamped>
+  ChainOutcome iterate(const ChainOptions& options);
+  template <bool kColumns, bool kDamped>
+  void upward();
+  template <bool kColumns>
+  OSIER_FN void eliminate(int j, P c, P (&S)[21], P (&f)[6], bool keep);
+  void tail_anchors(Index i, P (&S)[21], P (&f)[6]);
+  void find_root();
+  void close();
+  template <bool kColumns>
+  void downward();
+  bool settled(const ChainOptions& options, std::uint32_t& unsettled) const;
+  void store(T* tension, std::uint32_t except);
+
+  const ChainGroup& g_;
+  const T* constants_;
+  const StepView& view_;
+  bool damped_;
+  bool jointed_;    ///< no lane is a cable
+  Index rows_;      ///< segments of the longest lane
+  Index shortest_;  ///< and of the shortest
+  ChainLinkRow<P>* row_;
+  Columns* column_;
+
+  // Before the first row: the first vertex, and the turn of the frame before.
+  Vec3<P> head_u_, head_rhs_;
+  P head_weight_;
+  Quat<P> head_turn_;
+  bool root_held_[kMostLanes], tail_held_[kMostLanes][2];  ///< tail: position, rotation
+  double length_[kMostLanes];
+  bool anchored_tails_ = false;
+  Quatd tail_turn_[kMostLanes], tail_bend0_[kMostLanes];  ///< of an anchor at the tail
+  double tail_k_[kMostLanes], tail_viscous_[kMostLanes];
+
+  // At the head, after the upward pass: S, f, B, D, d of all of the lane; what row 0 lost axis by axis.
+  P S_[21], f_[6], B_[6][6], D_[21], d_[6];
+  P head_row_[6][6], head_gain_[6], head_f_[6], head_B_[6][6];
+  Vec3<P> root_x_, root_w_;
+  P lambda_[6];
+  P turn2_, move2_, motion2_, energy_, magnitude_;
+};
+
+constexpr int packed(int i, int j) { return i >= j ? i * (i + 1) / 2 + j : j * (j + 1) / 2 + i; }
+
+/// The constants of a row in the number type of the recursion.
+template <class P>
+OSIER_FN void ChainStep<P>::load_constants(Index i) {
+  ChainLinkRow<P>& r = row_[i];
+  const P inverse_h(static_cast<T>(1 / view_.h));
+  const P il = constant(i, stable_cosserat::kInverseLength), kss = constant(i, stable_cosserat::kStretch);
+  const Quat<P> target{constant(i, stable_cosserat::kTargetX), constant(i, stable_cosserat::kTargetY),
+                       constant(i, stable_cosserat::kTargetZ), constant(i, stable_cosserat::kTargetW)};
+  const MaskOf<P> present = il > P(0);
+  r.k = root(norm2(target));
+  const MaskOf<P> jointed = r.k > P(0);
+  r.stretch_viscous = damped_ ? inverse_h * constant(i, stable_cosserat::kTauStretch) : P(0);
+  r.viscous = damped_ ? inverse_h * constant(i, stable_cosserat::kTauBend) : P(0);
+  r.length = select(present, inverse(il), P(0));
+  const P stiff = kss * (P(1) + r.stretch_viscous);
+  r.x_stiffness = stiff * il * il;
+  r.x_compliance = select(present, r.length * r.length * inverse(stiff), P(0));
+  r.w_compliance = select(jointed, P(4) * inverse(r.k * (P(1) + r.viscous)), P(0));
+  r.half_share = select(jointed, P(2) * inverse(P(1) + r.viscous), P(0));
+}
+
+/// A row of which every lane is there and nothing is held: loops over lanes without a branch.
+template <class P>
+OSIER_FN bool ChainStep<P>::load_plain(Index i) {
+  if (i == 0 || i >= shortest_) return false;
+  Index s[W], b[W];
+  unsigned held = 0;
+  for (int k = 0; k < W; ++k) {
+    s[k] = g_.first_segment[k] + i, b[k] = g_.first_vertex[k] + i + 1;
+    held |=
+        static_cast<unsigned>(view_.vertex_fixed[b[k]]) | static_cast<unsigned>(view_.frame_control[s[k]] != FrameControl::free);
+  }
+  if (held != 0 || !jointed_) return false;
+  double q[4][W], before[4][W], rest[4][W], edge[3][W], l[W], share[W];
+  T velocity[3][W], force[3][W], damping[W], arm[3][W], stretch[3][W], bend[4][W];
+  for (int k = 0; k < W; ++k) {
+    const Quatd qk = view_.rotation[s[k]], qb = view_.rotation[s[k] - 1], r0 = view_.joint_rest[g_.first_joint[k] + i];
+    q[0][k] = qk.x, q[1][k] = qk.y, q[2][k] = qk.z, q[3][k] = qk.w;
+    before[0][k] = qb.x, before[1][k] = qb.y, before[2][k] = qb.z, before[3][k] = qb.w;
+    rest[0][k] = r0.x, rest[1][k] = r0.y, rest[2][k] = r0.z, rest[3][k] = r0.w;
+    const Vec3d x = view_.position[b[k]] - view_.position[b[k] - 1], v = view_.velocity[b[k]], f = view_.force[b[k]];
+    edge[0][k] = x.x, edge[1][k] = x.y, edge[2][k] = x.z;
+    velocity[0][k] = T(v.x), velocity[1][k] = T(v.y), velocity[2][k] = T(v.z);
+    force[0][k] = T(f.x), force[1][k] = T(f.y), force[2][k] = T(f.z);
+    damping[k] = T(view_.damping[b[k]]);
+    l[k] = view_.rest_length[s[k]];
+  }
+  ChainLinkRow<P>& r = row_[i];
+  load_constants(i);
+  {
+    T viscous[W];
+    store_lanes(r.stretch_viscous, viscous);
+    for (int k = 0; k < W; ++k) share[k] = static_cast<double>(viscous[k]) / (1 + static_cast<double>(viscous[k]));
+  }
+  for (int k = 0; k < W; ++k) {
+    const Quatd qk{q[0][k], q[1][k], q[2][k], q[3][k]}, qb{before[0][k], before[1][k], before[2][k], before[3][k]};
+    const Quatd r0{rest[0][k], rest[1][k], rest[2][k], rest[3][k]};
+    const StartStrains strains = start_strains(qk, qb * r0, Vec3d{edge[0][k], edge[1][k], edge[2][k]}, l[k], share[k]);
+    arm[0][k] = T(strains.arm.x), arm[1][k] = T(strains.arm.y), arm[2][k] = T(strains.arm.z);
+    stretch[0][k] = T(strains.stretch.x), stretch[1][k] = T(strains.stretch.y), stretch[2][k] = T(strains.stretch.z);
+    bend[0][k] = T(strains.bend.x), bend[1][k] = T(strains.bend.y), bend[2][k] = T(strains.bend.z),
+    bend[3][k] = T(strains.bend.w);
+    length_[k] += l[k];
+  }
+  const auto vec = [](const T(&a)[3][W]) { return Vec3<P>{load_lanes<P>(a[0]), load_lanes<P>(a[1]), load_lanes<P>(a[2])}; };
+  const P h(static_cast<T>(view_.h));
+  r.arm0 = vec(arm), r.stretch0 = vec(stretch);
+  r.bend0 = {load_lanes<P>(bend[0]), load_lanes<P>(bend[1]), load_lanes<P>(bend[2]), load_lanes<P>(bend[3])};
+  r.turn = {P(0), P(0), P(0), P(1)};
+  const Vec3<P> v = vec(velocity);
+  r.u = h * v;
+  load_inertia(i, v, vec(force), load_lanes<P>(damping));
+  return true;
+}
+
+template <class P>
+OSIER_FN void ChainStep<P>::load_inertia(Index i, const Vec3<P>& velocity, const Vec3<P>& force, P damping) {
+  ChainLinkRow<P>& r = row_[i];
+  const P inverse_h(static_cast<T>(1 / view_.h)), inverse_h2(static_cast<T>(1 / (view_.h * view_.h)));
+  // Mass of the far vertex: the next row's, or the first one of the next lane.
+  P m = i + 1 < g_.rows ? constant(i + 1, stable_cosserat::kMass) : P(0);
+  if (g_.cut && i + 1 == rows_) m = shifted_down(constant(0, stable_cosserat::kMass)), set_lane(m, W - 1, T(0));
+  r.rhs = force + (m * inverse_h) * velocity;
+  r.weight = m * inverse_h2 + inverse_h * damping;
+  const P arm2 = norm2(r.arm0);
+  r.inverse_arm = select(arm2 > P(0), inverse_sqrt(arm2), P(0));
+}
+
+template <class P>
+void ChainStep<P>::load(const T* tension) {
+  const double h = view_.h;
+  const Vec3d* x = view_.position;
+  for (int k = 0; k < kMostLanes; ++k) length_[k] = 0, tail_held_[k][0] = tail_held_[k][1] = false, root_held_[k] = true;
+  shortest_ = rows_;
+  for (int k = 0; k < W; ++k) shortest_ = std::min(shortest_, g_.segments[k]);
+  load_head();
+  for (Index i = 0; i < rows_; ++i) {
+    ChainLinkRow<P>& r = row_[i];
+    r.tension = load_lanes<P>(tension + static_cast<std::ptrdiff_t>(i) * W);
+    if (load_plain(i)) continue;
+    load_constants(i);
+    Vec3<P> velocity, force;
+    P damping;
+    for (int k = 0; k < W; ++k) {
+      const bool here = i < g_.segments[k];
+      const Index s = g_.first_segment[k] + (here ? i : 0), a = g_.first_vertex[k] + (here ? i : 0), b = a + (here ? 1 : 0);
+      const Quatd q = view_.rotation[s];
+      const double l = here ? view_.rest_length[s] : 0, viscous = static_cast<double>(lane(r.stretch_viscous, k));
+      StartStrains strains;
+      if (here) {
+        const Index before = i > 0 || (g_.cut && k > 0) ? s - 1 : g_.head[k];
+        const Index joint = i > 0 || (g_.cut && k > 0) ? g_.first_joint[k] + i : g_.head_joint[k];
+        const bool jointed = before >= 0 && joint >= 0 && lane(r.k, k) > 0;
+        Quatd rest = jointed ? view_.joint_rest[joint] : Quatd{};
+        if (jointed && view_.joint_frames[joint][1] != s) rest = conj(rest);
+        strains = start_strains(q, jointed ? view_.rotation[before] * rest : q, x[b] - x[a], l, viscous / (1 + viscous));
+      }
+      set_lanes(r.arm0, k, cast<T>(strains.arm)), set_lanes(r.stretch0, k, cast<T>(strains.stretch));
+      set_lanes(r.bend0, k, cast<T>(strains.bend));
+      const bool fixed = here && view_.frame_control[s] == FrameControl::fixed;
+      set_lanes(r.turn, k, cast<T>(fixed ? turn_between(q, view_.frame_target[s]) : Quatd{}));
+      set_lanes(r.u, k, cast<T>(view_.vertex_fixed[b] ? view_.vertex_target[b] - x[b] : h * view_.velocity[b]));
+      set_lanes(velocity, k, cast<T>(view_.velocity[b]));
+      set_lanes(force, k, here ? cast<T>(view_.force[b]) : Vec3<T>{});
+      set_lane(damping, k, here ? static_cast<T>(view_.damping[b]) : T(0));
+      length_[k] += l;
+      if (here && view_.vertex_fixed[b]) tail_held_[k][0] = true;  // only the last one may be
+      if (fixed && (i > 0 || (g_.cut && k > 0))) tail_held_[k][1] = true;
+    }
+    load_inertia(i, velocity, force, damping);
+  }
+  // A frame that is held at the head is a rigid joint to what it must be; one without a joint turns freely, with a whiff of
+  // stiffness against spinning about its own axis.
+  ChainLinkRow<P>& first = row_[0];
+  for (int k = 0; k < W; ++k) {
+    if (g_.segments[k] == 0 || (g_.cut && k > 0)) continue;
+    const bool fixed = view_.frame_control[g_.first_segment[k]] == FrameControl::fixed;
+    if (!fixed && g_.head[k] >= 0) continue;
+    set_lane(first.w_compliance, k, fixed ? T(0) : T(1e20));
+    set_lane(first.k, k, T(0));
+    set_lane(first.half_share, k, T(0));
+  }
+}
+
+template <class P>
+void ChainStep<P>::load_head() {
+  const double h = view_.h;
+  head_turn_ = {P(0), P(0), P(0), P(1)};
+  head_u_ = head_rhs_ = {P(0), P(0), P(0)};
+  head_weight_ = P(0);
+  anchored_tails_ = false;
+  for (int k = 0; k < W; ++k) {
+    tail_k_[k] = tail_viscous_[k] = 0;
+    if (g_.vertices[k] == 0) continue;
+    const auto anchor_turn = [&](Index frame) {
+      return view_.frame_control[frame] == FrameControl::fixed ? turn_between(view_.rotation[frame], view_.frame_target[frame])
+                                                               : Quatd{};
+    };
+    if (g_.head[k] >= 0) set_lanes(head_turn_, k, cast<T>(anchor_turn(g_.head[k])));
+    const Index v = g_.first_vertex[k];
+    root_held_[k] = view_.vertex_fixed[v] != 0;
+    const Vec3d u = root_held_[k] ? view_.vertex_target[v] - view_.position[v] : h * view_.velocity[v];
+    set_lanes(head_u_, k, cast<T>(u));
+    const double mass = static_cast<double>(lane(constant(0, stable_cosserat::kMass), k));
+    set_lanes(head_rhs_, k, cast<T>((mass / h) * view_.velocity[v] + view_.force[v]));
+    set_lane(head_weight_, k, static_cast<T>(mass / (h * h) + view_.damping[v] / h));
+    if (g_.tail[k] < 0) continue;
+    anchored_tails_ = true;
+    // The joint stands in the row after the last segment, which may be the first of the next lane.
+    const auto at = [&](ChainConstant what) { return static_cast<double>(lane(constant(g_.segments[k], what), k)); };
+    const int in = g_.segments[k] > 0 ? k : k - 1;
+    const Index joint = g_.tail_joint[k];
+    const bool flipped = view_.joint_frames[joint][0] == g_.tail[k];
+    const Quatd rest = flipped ? conj(view_.joint_rest[joint]) : view_.joint_rest[joint];
+    const double tx = at(stable_cosserat::kTargetX), ty = at(stable_cosserat::kTargetY), tz = at(stable_cosserat::kTargetZ),
+                 tw = at(stable_cosserat::kTargetW);
+    tail_k_[in] = std::sqrt(tx * tx + ty * ty + tz * tz + tw * tw);
+    tail_viscous_[in] = damped_ ? at(stable_cosserat::kTauBend) / h : 0;
+    tail_turn_[in] = anchor_turn(g_.tail[k]);
+    tail_bend0_[in] = view_.rotation[g_.tail[k]] * conj(view_.rotation[g_.first_segment[in] + g_.segments[in] - 1] * rest);
+  }
+}
+
+/// An anchor beyond the last segment: its joint acts on that segment's frame alone.
+template <class P>
+void ChainStep<P>::tail_anchors(Index i, P (&S)[21], P (&f)[6]) {
+  for (int k = 0; k < W; ++k) {
+    if (i != g_.segments[k] - 1 || !(tail_k_[k] > 0)) continue;
+    const Quatd turn = lane_of(row_[i].turn, k);
+    const Quatd elastic = tail_turn_[k] * tail_bend0_[k] * conj(turn), viscous = tail_turn_[k] * conj(turn);
+    const double half = 0.5 * tail_k_[k], quarter = 0.25 * tail_k_[k] * (1 + tail_viscous_[k]);
+    const Vec3d couple = (half * bend_twist::pole(elastic.w)) * imag(elastic) +
+                         (half * tail_viscous_[k] * bend_twist::pole(viscous.w)) * imag(viscous);
+    for (int a = 0; a < 3; ++a) set_lane(S[packed(3 + a, 3 + a)], k, lane(S[packed(3 + a, 3 + a)], k) + static_cast<T>(quarter));
+    set_lane(f[3], k, lane(f[3], k) + static_cast<T>(couple.x));
+    set_lane(f[4], k, lane(f[4], k) + static_cast<T>(couple.y));
+    set_lane(f[5], k, lane(f[5], k) + static_cast<T>(couple.z));
+    set_lane(
+        energy_, k,
+        lane(energy_, k) + static_cast<T>(tail_k_[k] * (norm2(imag(elastic)) / (1 + std::abs(elastic.w)) +
+                                                        tail_viscous_[k] * norm2(imag(viscous)) / (1 + std::abs(viscous.w)))));
+  }
+}
+
+/// One axis of the link in series with S; see link_algebra.hpp.
+template <class P>
+template <bool kColumns>
+OSIER_FN void ChainStep<P>::eliminate(int j, P c, P (&S)[21], P (&f)[6], bool keep) {
+  P r[6];
+#pragma GCC unroll 6
+  for (int a = 0; a < 6; ++a) r[a] = S[packed(a, j)];
+  const P den = inverse(P(1) + c * r[j]), g = c * den, fj = f[j];
+  const P gf = g * fj;
+#pragma GCC unroll 6
+  for (int a = 0; a < 6; ++a) {
+    if (a == j) continue;
+    const P scaled = g * r[a];
+#pragma GCC unroll 6
+    for (int b = 0; b <= a; ++b)
+      if (b != j) S[packed(a, b)] -= scaled * r[b];
+    f[a] -= gf * r[a];
+  }
+#pragma GCC unroll 6
+  for (int a = 0; a < 6; ++a) S[packed(a, j)] = den * r[a];
+  f[j] = den * fj;
+  if (keep) {
+    for (int a = 0; a < 6; ++a) head_row_[j][a] = a == j ? den : r[a];
+    head_gain_[j] = g, head_f_[j] = fj;
+  }
+  if constexpr (kColumns) {
+    P along[6];
+#pragma GCC unroll 6
+    for (int m = 0; m < 6; ++m) {
+      along[m] = B_[m][j];
+      const P gb = g * along[m];
+#pragma GCC unroll 6
+      for (int a = 0; a < 6; ++a) B_[m][a] = a == j ? den * along[m] : B_[m][a] - gb * r[a];
+#pragma GCC unroll 6
+      for (int n = 0; n <= m; ++n) D_[packed(m, n)] += gb * along[n];
+      d_[m] += gb * fj;
+    }
+    if (keep)
+      for (int m = 0; m < 6; ++m) head_B_[j][m] = along[m];
+  }
+}
+
+template <class P>
+template <bool kColumns, bool kDamped>
+void ChainStep<P>::upward() {
+  P S[21], f[6];
+  for (P& s : S) s = P(0);
+  for (P& a : f) a = P(0);
+  energy_ = magnitude_ = P(0);
+  if constexpr (kColumns) {
+    for (auto& column : B_)
+      for (P& b : column) b = P(0);
+    for (P& b : D_) b = P(0);
+    for (P& b : d_) b = P(0);
+  }
+  if (g_.cut) {
+    const ChainLinkRow<P>& last = row_[rows_ - 1];
+    head_u_ = {from_before(head_u_.x, last.u.x), from_before(head_u_.y, last.u.y), from_before(head_u_.z, last.u.z)};
+    head_turn_ = {from_before(head_turn_.x, last.turn.x), from_before(head_turn_.y, last.turn.y),
+                  from_before(head_turn_.z, last.turn.z), from_before(head_turn_.w, last.turn.w)};
+  }
+  for (Index i = rows_; i-- > 0;) {
+    ChainLinkRow<P>& r = row_[i];
+    const Vec3<P>& u_near = i > 0 ? row_[i - 1].u : head_u_;
+    const Quat<P>& turn_near = i > 0 ? row_[i - 1].turn : head_turn_;
+    if constexpr (kColumns) {
+      for (int k = 0; k < W; ++k)
+        if (i == g_.segments[k] - 1)
+          for (int m = 0; m < 6; ++m) set_lane(B_[m][m], k, T(1));
+    }
+    if (anchored_tails_) tail_anchors(i, S, f);
+    // Strains, and what acts on the node alone.
+    const Vec3<P> delta = change_by(r.turn, r.arm0);
+    const Vec3<P> arm = r.arm0 + delta;
+    const Vec3<P> e_x = r.stretch0 + (r.u - u_near) - delta;
+    const Quat<P> near_back = conj(turn_near), bend = r.turn * r.bend0 * near_back;
+    const P phi = bend_twist::pole(bend.w);
+    Vec3<P> couple = phi * imag(bend);
+    P bent = norm2(imag(bend)) * inverse(P(1) + phi * bend.w);
+    if constexpr (kDamped) {
+      const Quat<P> since = r.turn * near_back;
+      const P psi = bend_twist::pole(since.w);
+      couple += (r.viscous * psi) * imag(since);
+      bent += r.viscous * norm2(imag(since)) * inverse(P(1) + psi * since.w);
+    }
+    const Vec3<P> e_w = r.half_share * couple;
+    const Vec3<P> wu = r.weight * r.u;
+    const P stretched = P(0.5) * r.x_stiffness * norm2(e_x), bent_k = r.k * bent;
+    const P moved = P(0.5) * dot(wu, r.u), done = dot(r.rhs, r.u);
+    energy_ += stretched + bent_k + moved - done;
+    magnitude_ += stretched + bent_k + moved + select(done < P(0), -done, done);
+    f[0] += r.rhs.x - wu.x, f[1] += r.rhs.y - wu.y, f[2] += r.rhs.z - wu.z;
+    S[packed(0, 0)] += r.weight, S[packed(1, 1)] += r.weight, S[packed(2, 2)] += r.weight;
+    const P pull = r.tension * r.length, across = -pull * r.inverse_arm * r.inverse_arm;
+    S[packed(3, 3)] += pull + across * arm.x * arm.x;
+    S[packed(4, 3)] += across * arm.y * arm.x;
+    S[packed(4, 4)] += pull + across * arm.y * arm.y;
+    S[packed(5, 3)] += across * arm.z * arm.x;
+    S[packed(5, 4)] += across * arm.z * arm.y;
+    S[packed(5, 5)] += pull + across * arm.z * arm.z;
+    if (i == 0) {  // a free frame may spin
+      const P whiff =
+          select(r.w_compliance >= P(1e20),
+                 P(sizeof(T) == 4 ? 1e-6 : 1e-12) * (S[packed(3, 3)] + S[packed(4, 4)] + S[packed(5, 5)]) + P(1e-30), P(0));
+      for (int a = 3; a < 6; ++a) S[packed(a, a)] += whiff;
+    }
+    // Seen from the near end: S_wx += [arm] S_xx, S_ww -= S_wx,old [arm] - [arm] S_wx,new^T.
+    Vec3<P> wx_old[3], wx[3];
+#pragma GCC unroll 3
+    for (int a = 0; a < 3; ++a) wx_old[a] = wx[a] = {S[packed(3 + a, 0)], S[packed(3 + a, 1)], S[packed(3 + a, 2)]};
+#pragma GCC unroll 3
+    for (int c = 0; c < 3; ++c) {
+      const Vec3<P> turned = cross(arm, Vec3<P>{S[packed(0, c)], S[packed(1, c)], S[packed(2, c)]});
+      P* const into[3] = {c == 0   ? &wx[0].x
+                          : c == 1 ? &wx[0].y
+                                   : &wx[0].z,
+                          c == 0   ? &wx[1].x
+                          : c == 1 ? &wx[1].y
+                                   : &wx[1].z,
+                          c == 0   ? &wx[2].x
+                          : c == 1 ? &wx[2].y
+                                   : &wx[2].z};
+      *into[0] += turned.x, *into[1] += turned.y, *into[2] += turned.z;
+    }
+    const Vec3<P> old0 = cross(wx_old[0], arm), old1 = cross(wx_old[1], arm), old2 = cross(wx_old[2], arm);
+    const Vec3<P> new0 = cross(arm, wx[0]), new1 = cross(arm, wx[1]), new2 = cross(arm, wx[2]);
+    S[packed(3, 3)] += new0.x - old0.x;
+    S[packed(4, 3)] += new0.y - old1.x;
+    S[packed(4, 4)] += new1.y - old1.y;
+    S[packed(5, 3)] += new0.z - old2.x;
+    S[packed(5, 4)] += new1.z - old2.y;
+    S[packed(5, 5)] += new2.z - old2.z;
+#pragma GCC unroll 3
+    for (int a = 0; a < 3; ++a) S[packed(3 + a, 0)] = wx[a].x, S[packed(3 + a, 1)] = wx[a].y, S[packed(3 + a, 2)] = wx[a].z;
+    const Vec3<P> couple_f = cross(arm, Vec3<P>{f[0], f[1], f[2]});
+    f[3] += couple_f.x, f[4] += couple_f.y, f[5] += couple_f.z;
+    if constexpr (kColumns) {
+#pragma GCC unroll 6
+      for (int m = 0; m < 6; ++m) {
+        const Vec3<P> turned = cross(arm, Vec3<P>{B_[m][0], B_[m][1], B_[m][2]});
+        B_[m][3] += turned.x, B_[m][4] += turned.y, B_[m][5] += turned.z;
+      }
+    }
+    const bool keep = i == 0;
+    const P cx = r.x_compliance, cw = r.w_compliance;
+    eliminate<kColumns>(0, cx, S, f, keep);
+    eliminate<kColumns>(1, cx, S, f, keep);
+    eliminate<kColumns>(2, cx, S, f, keep);
+    eliminate<kColumns>(3, cw, S, f, keep);
+    eliminate<kColumns>(4, cw, S, f, keep);
+    eliminate<kColumns>(5, cw, S, f, keep);
+    r.arm = arm, r.e_x = e_x, r.e_w = e_w;
+    r.f_x = {f[0], f[1], f[2]}, r.f_w = {f[3], f[4], f[5]};
+#pragma GCC unroll 21
+    for (int a = 0; a < 21; ++a) r.S[a] = S[a];
+    const P e[6] = {e_x.x, e_x.y, e_x.z, e_w.x, e_w.y, e_w.z};
+#pragma GCC unroll 6
+    for (int a = 0; a < 6; ++a) {
+      P sum = f[a];
+#pragma GCC unroll 6
+      for (int b = 0; b < 6; ++b) sum += S[packed(a, b)] * e[b];
+      f[a] = sum;
+    }
+    if constexpr (kColumns) {
+#pragma GCC unroll 6
+      for (int m = 0; m < 6; ++m) {
+        P sum = d_[m];
+#pragma GCC unroll 6
+        for (int a = 0; a < 6; ++a) {
+          column_[i].B[m][a] = B_[m][a];
+          sum -= B_[m][a] * e[a];
+        }
+        d_[m] = sum;
+      }
+    }
+  }
+  for (int a = 0; a < 21; ++a) S_[a] = S[a];
+  for (int a = 0; a < 6; ++a) f_[a] = f[a];
+}
+
+/// The first vertex where nothing holds the tails: 3 x 3 in every lane.
+template <class P>
+void ChainStep<P>::find_root() {
+  root_x_ = root_w_ = {P(0), P(0), P(0)};
+  std::uint32_t free = 0;
+  for (int k = 0; k < W; ++k) free |= (root_held_[k] ? 0u : 1u) << k;
+  if (free == 0) return;
+  const Vec3<P> b = Vec3<P>{f_[0], f_[1], f_[2]} + head_rhs_ - head_weight_ * head_u_;
+  const P a00 = S_[0] + head_weight_, a10 = S_[1], a11 = S_[2] + head_weight_, a20 = S_[3], a21 = S_[4],
+          a22 = S_[5] + head_weight_;
+  const P i0 = inverse(a00), l1 = a10 * i0, l2 = a20 * i0;
+  const P d1 = a11 - l1 * a10, m21 = a21 - l2 * a10, i1 = inverse(d1), l21 = m21 * i1, d2 = a22 - l2 * a20 - l21 * m21;
+  const P y1 = b.y - l1 * b.x, y2 = b.z - l2 * b.x - l21 * y1;
+  const P z = y2 * inverse(d2), y = y1 * i1 - l21 * z, x = b.x * i0 - l1 * y - l2 * z;
+  for (int k = 0; k < W; ++k)
+    if (free >> k & 1u) set_lanes(root_x_, k, {lane(x, k), lane(y, k), lane(z, k)});
+}
+
+template <class P>
+void ChainStep<P>::close() {
+  ChainPiece pieces[kMostLanes];
+  double z[kMostLanes][6], lambda[kMostLanes][6];
+  root_x_ = root_w_ = {P(0), P(0), P(0)};
+  for (P& l : lambda_) l = P(0);
+  const auto number = [](T x) { return static_cast<double>(x); };
+  for (int first = 0; first < W;) {
+    int count = 1;
+    if (g_.cut)
+      while (first + count < W && g_.segments[first + count] > 0) ++count;
+    if (g_.segments[first] > 0) {
+      for (int p = 0; p < count; ++p) {
+        const int k = first + p;
+        for (int a = 0; a < 21; ++a) pieces[p].S[a] = number(lane(S_[a], k)), pieces[p].D[a] = number(lane(D_[a], k));
+        for (int a = 0; a < 6; ++a) {
+          pieces[p].f[a] = number(lane(f_[a], k)), pieces[p].d[a] = number(lane(d_[a], k));
+          for (int c = 0; c < 6; ++c) pieces[p].B[c][a] = number(lane(B_[c][a], k));
+        }
+      }
+      const int last = first + count - 1;
+      ChainEnds ends{root_held_[first], number(lane(head_weight_, first)), {}, {tail_held_[last][0], tail_held_[last][1]}};
+      const Vec3d own = lane_of(head_rhs_, first) - ends.root_weight * lane_of(head_u_, first);
+      ends.root_force[0] = own.x, ends.root_force[1] = own.y, ends.root_force[2] = own.z;
+      close_pieces(pieces, count, ends, z, lambda);
+      for (int p = 0; p < count; ++p) {
+        set_lanes(root_x_, first + p, {T(z[p][0]), T(z[p][1]), T(z[p][2])});
+        set_lanes(root_w_, first + p, {T(z[p][3]), T(z[p][4]), T(z[p][5])});
+        for (int a = 0; a < 6; ++a) set_lane(lambda_[a], first + p, T(lambda[p][a]));
+      }
+    }
+    first += g_.cut ? W : 1;
+  }
+}
+
+template <class P>
+template <bool kColumns>
+void ChainStep<P>::downward() {
+  turn2_ = move2_ = motion2_ = P(0);
+  P z[6] = {root_x_.x, root_x_.y, root_x_.z, root_w_.x, root_w_.y, root_w_.z};
+  if (!(g_.cut)) {
+    head_u_ += root_x_;
+  } else {
+    set_lanes(head_u_, 0, {lane(head_u_.x + root_x_.x, 0), lane(head_u_.y + root_x_.y, 0), lane(head_u_.z + root_x_.z, 0)});
+  }
+  for (Index i = 0; i < rows_; ++i) {
+    ChainLinkRow<P>& r = row_[i];
+    const P zeta[6] = {z[0] - r.e_x.x, z[1] - r.e_x.y, z[2] - r.e_x.z, z[3] - r.e_w.x, z[4] - r.e_w.y, z[5] - r.e_w.z};
+    P F[6] = {r.f_x.x, r.f_x.y, r.f_x.z, r.f_w.x, r.f_w.y, r.f_w.z};
+    if constexpr (kColumns) {
+#pragma GCC unroll 6
+      for (int m = 0; m < 6; ++m)
+#pragma GCC unroll 6
+        for (int a = 0; a < 6; ++a) F[a] += column_[i].B[m][a] * lambda_[m];
+    }
+#pragma GCC unroll 6
+    for (int a = 0; a < 6; ++a)
+#pragma GCC unroll 6
+      for (int b = 0; b < 6; ++b) F[a] -= r.S[packed(a, b)] * zeta[b];
+    P y[6];
+    if (i > 0) {
+#pragma GCC unroll 6
+      for (int a = 0; a < 6; ++a) y[a] = zeta[a] + (a < 3 ? r.x_compliance : r.w_compliance) * F[a];
+    } else {
+      // An axis may have no stiffness here, so the steps backwards.
+      for (int a = 0; a < 6; ++a) y[a] = zeta[a];
+      for (int j = 6; j-- > 0;) {
+        P left = head_f_[j];
+        if constexpr (kColumns)
+          for (int m = 0; m < 6; ++m) left += head_B_[j][m] * lambda_[m];
+        for (int a = 0; a < 6; ++a)
+          if (a != j) left -= head_row_[j][a] * y[a];
+        y[j] = head_row_[j][j] * y[j] + head_gain_[j] * left;
+      }
+    }
+    const Vec3<P> w{y[3], y[4], y[5]};
+    const Vec3<P> dx = Vec3<P>{y[0], y[1], y[2]} - cross(r.arm, w);
+    const P tension = (F[0] * r.arm.x + F[1] * r.arm.y + F[2] * r.arm.z) * r.inverse_arm;
+    r.tension = larger(tension, P(0));
+    r.u += dx;
+    const Quat<P> step = Quat<P>{P(0.5) * w.x, P(0.5) * w.y, P(0.5) * w.z, P(1)} * r.turn;
+    r.turn = inverse_sqrt(norm2(step)) * step;
+    const MaskOf<P> present = r.length > P(0);
+    const P w2 = norm2(w);
+    turn2_ = larger(turn2_, select(present, w2, P(0)));
+    move2_ = larger(move2_, select(present, larger(norm2(dx), r.length * r.length * w2), P(0)));
+    motion2_ = larger(motion2_, select(present, norm2(r.u), P(0)));
+    z[0] = dx.x, z[1] = dx.y, z[2] = dx.z, z[3] = w.x, z[4] = w.y, z[5] = w.z;
+  }
+}
+
+template <class P>
+template <bool kColumns, bool kDamped>
+ChainOutcome ChainStep<P>::iterate(const ChainOptions& options) {
+  ChainOutcome out;
+  const int limit = options.iterations > 0 ? options.iterations : options.max_iterations;
+  double last[kMostLanes] = {};
+  const double noise = sizeof(T) == 4 ? 1e-5 : 1e-11;
+  for (;;) {
+    upward<kColumns, kDamped>();
+    // The energy of the state this iteration starts from; of a cut chain in all lanes together.
+    double energy[kMostLanes], size[kMostLanes];
+    for (int k = 0; k < W; ++k)
+      energy[k] = static_cast<double>(lane(energy_, k)), size[k] = static_cast<double>(lane(magnitude_, k));
+    if (g_.cut) {
+      for (int k = 1; k < W; ++k) energy[0] += energy[k], size[0] += size[k];
+      for (int k = 1; k < W; ++k) energy[k] = energy[0], size[k] = size[0];
+    }
+    for (int k = 0; k < W; ++k) {
+      if (g_.segments[k] == 0) continue;
+      if (out.iterations > 0 && !(energy[k] <= last[k] + noise * size[k])) out.risen |= 1u << k;
+      last[k] = energy[k];
+    }
+    if (out.iterations == limit || out.risen == kAll) break;
+    if constexpr (kColumns) close();
+    else find_root();
+    downward<kColumns>();
+    ++out.iterations;
+    for (int k = 0; k < W; ++k)
+      if (g_.segments[k] > 0 && !(lane(turn2_, k) <= T(1))) out.risen |= 1u << k;
+    if (options.iterations == 0 && settled(options, out.unsettled)) break;
+    if (options.iterations > 0 && out.iterations == limit) break;
+  }
+  if (options.iterations > 0) out.unsettled = 0;
+  return out;
+}
+
+template <class P>
+bool ChainStep<P>::settled(const ChainOptions& options, std::uint32_t& unsettled) const {
+  unsettled = 0;
+  double whole = 0, motion = 0, moved = 0;
+  for (int k = 0; k < W; ++k) {
+    whole += length_[k];
+    motion = std::max(motion, static_cast<double>(lane(motion2_, k))),
+    moved = std::max(moved, static_cast<double>(lane(move2_, k)));
+  }
+  for (int k = 0; k < W; ++k) {
+    if (g_.segments[k] == 0) continue;
+    const double m = g_.cut ? moved : static_cast<double>(lane(move2_, k)),
+                 all = g_.cut ? motion : static_cast<double>(lane(motion2_, k));
+    const double floor = options.rounding * (g_.cut ? whole : length_[k]);
+    if (!(m <= std::max(options.tolerance * options.tolerance * all, floor * floor))) unsettled |= 1u << k;
+  }
+  return unsettled == 0;
+}
+
+template <class P>
+void ChainStep<P>::store(T* tension, std::uint32_t except) {
+  const double inverse_h = 1 / view_.h;
+  if (g_.cut && except != 0) except = kAll;
+  const auto put_vertex = [&](Index v, const Vec3d& u) {
+    view_.position[v] = view_.vertex_fixed[v] ? view_.vertex_target[v] : view_.position[v] + u;
+    view_.velocity_previous[v] = inverse_h * u;
+  };
+  for (int k = 0; k < W; ++k) {
+    if ((except >> k & 1u) || g_.segments[k] == 0 || (g_.cut && k > 0)) continue;
+    put_vertex(g_.first_vertex[k], lane_of(head_u_, k));
+  }
+  for (Index i = 0; i < rows_; ++i) {
+    const ChainLinkRow<P>& r = row_[i];
+    store_lanes(r.tension, tension + static_cast<std::ptrdiff_t>(i) * W);
+    for (int k = 0; k < W; ++k) {
+      if ((except >> k & 1u) || i >= g_.segments[k]) continue;
+      put_vertex(g_.first_vertex[k] + i + 1, lane_of(r.u, k));
+      const Index s = g_.first_segment[k] + i;
+      view_.rotation[s] = view_.frame_control[s] == FrameControl::fixed ? view_.frame_target[s]
+                                                                        : normalized(lane_of(r.turn, k) * view_.rotation[s]);
+    }
+  }
+}
+
+}  // namespace osier::direct
