@@ -105,12 +105,12 @@ template <class P>
 OSIER_FN void put_row(const Four<P, double>& r, Quatd& q) {
   r.store(&q.x);
 }
+/// As two stores: a masked one of 32 bytes would hold up the next row's load until it is through.
 template <class P>
 OSIER_FN void put_row(const Four<P, double>& r, Vec3d& v) {
-#if defined(__AVX512VL__)
-  _mm256_mask_storeu_pd(&v.x, 7, (__m256d)r.v);
-#elif defined(__AVX2__)
-  _mm256_maskstore_pd(&v.x, _mm256_setr_epi64x(-1, -1, -1, 0), (__m256d)r.v);
+#if defined(__AVX2__)
+  _mm_storeu_pd(&v.x, _mm256_castpd256_pd128((__m256d)r.v));
+  _mm_storel_pd(&v.z, _mm256_extractf128_pd((__m256d)r.v, 1));
 #else
   v = {r.v[0], r.v[1], r.v[2]};
 #endif
@@ -253,29 +253,29 @@ OSIER_FN void store_quads(const P (&in)[4], ScalarOf<P>* base) {
   }
 }
 
-/// From arrays of the state, which are double: element index[i] in lane i.
-template <class P>
-OSIER_FN Vec3<P> gather(const Vec3d* a, const Index* index) {
+/// From arrays of the state, which are double: element index_of(i) in lane i.
+template <class P, class IndexOf>
+OSIER_FN Vec3<P> gather(const Vec3d* a, const IndexOf& index_of) {
   P c[4];
-  components_of_rows<P>([&](int i) { return cast_row<ScalarOf<P>>(row<P>(a[index[i]])); }, c);
+  components_of_rows<P>([&](int i) { return cast_row<ScalarOf<P>>(row<P>(a[index_of(i)])); }, c);
   return {c[0], c[1], c[2]};
 }
-template <class P>
-OSIER_FN Quat<P> gather(const Quatd* a, const Index* index) {
+template <class P, class IndexOf>
+OSIER_FN Quat<P> gather(const Quatd* a, const IndexOf& index_of) {
   P c[4];
-  components_of_rows<P>([&](int i) { return cast_row<ScalarOf<P>>(row<P>(a[index[i]])); }, c);
+  components_of_rows<P>([&](int i) { return cast_row<ScalarOf<P>>(row<P>(a[index_of(i)])); }, c);
   return {c[0], c[1], c[2], c[3]};
 }
-/// a[to] - a[from], taken in double.
-template <class P>
-OSIER_FN Vec3<P> gather_difference(const Vec3d* a, const Index* to, const Index* from) {
-  P c[4];
-  components_of_rows<P>([&](int i) { return cast_row<ScalarOf<P>>(row<P>(a[to[i]]) - row<P>(a[from[i]])); }, c);
-  return {c[0], c[1], c[2]};
+template <class P, class IndexOf>
+OSIER_FN P gather(const double* a, const IndexOf& index_of) {
+  return per_lane<P>([&](int i) { return static_cast<ScalarOf<P>>(a[index_of(i)]); });
 }
-template <class P>
-OSIER_FN P gather(const double* a, const Index* index) {
-  return per_lane<P>([&](int i) { return static_cast<ScalarOf<P>>(a[index[i]]); });
+/// a[to] - a[from], taken in double.
+template <class P, class To, class From>
+OSIER_FN Vec3<P> gather_difference(const Vec3d* a, const To& to, const From& from) {
+  P c[4];
+  components_of_rows<P>([&](int i) { return cast_row<ScalarOf<P>>(row<P>(a[to(i)]) - row<P>(a[from(i)])); }, c);
+  return {c[0], c[1], c[2]};
 }
 
 }  // namespace osier

@@ -162,17 +162,18 @@ class PackChecks {
       plain[i] = double(number());
     }
     const auto cast_to = [](double x) { return static_cast<S>(x); };
-    const Vec3<P> v = gather<P>(points, index);
+    const auto at = [&](int i) { return index[i]; };
+    const Vec3<P> v = gather<P>(points, at);
     each("gather x", v.x, [&](int i) { return cast_to(points[index[i]].x); });
     each("gather y", v.y, [&](int i) { return cast_to(points[index[i]].y); });
     each("gather z", v.z, [&](int i) { return cast_to(points[index[i]].z); });
-    const Vec3<P> d = gather_difference<P>(points, index, from);
+    const Vec3<P> d = gather_difference<P>(points, at, [&](int i) { return from[i]; });
     each("difference x", d.x, [&](int i) { return cast_to(points[index[i]].x - points[from[i]].x); });
     each("difference z", d.z, [&](int i) { return cast_to(points[index[i]].z - points[from[i]].z); });
-    const Quat<P> q = gather<P>(frames, index);
+    const Quat<P> q = gather<P>(frames, at);
     each("gather q.x", q.x, [&](int i) { return cast_to(frames[index[i]].x); });
     each("gather q.w", q.w, [&](int i) { return cast_to(frames[index[i]].w); });
-    each("gather numbers", gather<P>(plain, index), [&](int i) { return cast_to(plain[index[i]]); });
+    each("gather numbers", gather<P>(plain, at), [&](int i) { return cast_to(plain[index[i]]); });
 
     Vec3d pair[2] = {{1, 2, 3}, {4, 5, 6}};
     put_row(row<P>(points[0]) + row<P>(points[1]), pair[0]);

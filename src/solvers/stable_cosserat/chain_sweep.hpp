@@ -60,8 +60,8 @@ class ChainSweep {
   static bool step(const ChainGroup& g, const T* constants, bool damped, const StepView& view, Lambda lambda, int iterations,
                    void* scratch) {
     ChainSweep s(g, constants, damped, view, scratch);
-    if (damped) s.load<true>();
-    else s.load<false>();
+    if (damped) s.load<true>(lambda == Lambda::exact);
+    else s.load<false>(lambda == Lambda::exact);
     if (lambda == Lambda::approx) s.sweeps<Lambda::approx>(iterations);
     if (lambda == Lambda::exact) s.sweeps<Lambda::exact>(iterations);
     if (lambda == Lambda::secular) s.sweeps<Lambda::secular>(iterations);
@@ -74,6 +74,8 @@ class ChainSweep {
     const auto n = static_cast<std::size_t>(rows_ + 2);
     row_ = static_cast<ChainRow<P>*>(scratch) + 1;
     damping_ = reinterpret_cast<ChainDamping<P>*>(row_ - 1 + n) + 1;
+    shortest_ = rows_;
+    for (int k = 0; k < W; ++k) shortest_ = g.segments[k] < shortest_ ? g.segments[k] : shortest_;
     flags_ = damped ? reinterpret_cast<RowFlags*>(damping_ - 1 + n) + 1 : reinterpret_cast<RowFlags*>(row_ - 1 + n) + 1;
   }
 
@@ -82,8 +84,26 @@ class ChainSweep {
     return load_lanes<P>(constants_ + (static_cast<std::ptrdiff_t>(i) * per_row + what) * W);
   }
 
+  /// Of lanes that go on at row i, from the control; the others are held.
+  OSIER_FN RowFlags flags_at(Index i, const Index (&v)[W], const Index (&s)[W]) const {
+    RowFlags f{0, 0, 0};
+    std::uint32_t any_control = 0;  // mostly nothing is
+    for (int k = 0; k < W; ++k) any_control |= view_.vertex_fixed[v[k]] | static_cast<std::uint32_t>(view_.frame_control[s[k]]);
+    if (any_control != 0) [[unlikely]]
+      for (int k = 0; k < W; ++k) {
+        f.vertex_held |= (view_.vertex_fixed[v[k]] ? 1u : 0u) << k;
+        f.frame_held |= (view_.frame_control[s[k]] == FrameControl::fixed ? 1u : 0u) << k;
+        f.frame_hinged |= (view_.frame_control[s[k]] == FrameControl::hinged ? 1u : 0u) << k;
+      }
+    if (i < shortest_) return f;
+    for (int k = 0; k < W; ++k) {
+      if (i >= g_.vertices[k]) f.vertex_held |= 1u << k;
+      if (i >= g_.segments[k]) f.frame_held |= 1u << k, f.frame_hinged &= ~(1u << k);
+    }
+    return f;
+  }
   template <bool kDamped>
-  void load();
+  void load(bool gamma);
   bool store(bool gamma);
   /// Ghost row -1 from the last row of the lane before; lane 0 keeps what it has.
   OSIER_FN static P from_before(P here, P last) {
@@ -124,9 +144,8 @@ class ChainSweep {
   template <bool kDamped, Lambda kLambda>
   [[gnu::noinline]] void repair(Index i, std::uint32_t lanes, const Quat<P>& q_before, Quat<P>& q);
   [[gnu::noinline]] Quat<P> torque_at(Index i) const {
-    Index s[W];
-    for (int k = 0; k < W; ++k) s[k] = g_.first_segment[k] + (i < g_.segments[k] ? i : 0);
-    return torque_pull(gather<P>(view_.torque, s), gather<P>(view_.torque_material, s), row_[i].q);
+    const auto segments = [&](int k) { return g_.first_segment[k] + (i < g_.segments[k] ? i : 0); };
+    return torque_pull(gather<P>(view_.torque, segments), gather<P>(view_.torque_material, segments), row_[i].q);
   }
   template <bool kDamped>
   OSIER_FN void pull(Index i) {
@@ -145,7 +164,7 @@ class ChainSweep {
   const ChainGroup& g_;
   const T* constants_;
   const StepView& view_;
-  Index rows_;
+  Index rows_, shortest_;  ///< of all lanes; segments of the shortest
   bool damped_;
   ChainRow<P>* row_;
   ChainDamping<P>* damping_;
@@ -154,41 +173,41 @@ class ChainSweep {
 
 template <class P>
 template <bool kDamped>
-void ChainSweep<P>::load() {
+void ChainSweep<P>::load(bool gamma) {
   const P h(static_cast<T>(view_.h)), inverse_h(static_cast<T>(1 / view_.h)), inverse_h2(static_cast<T>(1 / (view_.h * view_.h)));
   row_[-1] = {}, row_[rows_] = {};
   if constexpr (kDamped) damping_[-1] = {}, damping_[rows_] = {};
   flags_[-1] = flags_[rows_] = {kAll, kAll, 0};
   for (Index i = 0; i < rows_; ++i) {
     ChainRow<P>& r = row_[i];
-    RowFlags& f = flags_[i] = {0, 0, 0};
     Index v[W], next[W], s[W];
-    for (int k = 0; k < W; ++k) {
+    for (int k = 0; k < W; ++k) {  // a lane that ends before this row reads its first one
       const bool vertex = i < g_.vertices[k], segment = i < g_.segments[k];
       v[k] = g_.first_vertex[k] + (vertex ? i : 0);
-      next[k] = segment ? v[k] + 1 : v[k];
+      next[k] = v[k] + (segment ? 1 : 0);
       s[k] = g_.first_segment[k] + (segment ? i : 0);
-      f.vertex_held |= (!vertex || view_.vertex_fixed[v[k]] ? 1u : 0u) << k;
-      f.frame_held |= (!segment || view_.frame_control[s[k]] == FrameControl::fixed ? 1u : 0u) << k;
-      f.frame_hinged |= (segment && view_.frame_control[s[k]] == FrameControl::hinged ? 1u : 0u) << k;
     }
+    const RowFlags f = flags_[i] = flags_at(i, v, s);
+    const auto vertices = [&](int k) { return v[k]; };
+    const auto segments = [&](int k) { return s[k]; };
     const Vec3d* x = view_.position;
-    const Vec3<P> velocity = gather<P>(view_.velocity, v), force = gather<P>(view_.force, v);
+    const Vec3<P> velocity = gather<P>(view_.velocity, vertices), force = gather<P>(view_.force, vertices);
     const P mass = constant(i, kMass);
     const P inverse_mass = select(mass > P(0), inverse(mass), P(0));
-    r.u = expected_displacement(velocity, gather<P>(view_.velocity_previous, v), force, inverse_mass, h);
+    r.u = expected_displacement(velocity, gather<P>(view_.velocity_previous, vertices), force, inverse_mass, h);
     if (f.vertex_held != 0)
       for (int k = 0; k < W; ++k)
         if (view_.vertex_fixed[v[k]]) set_lanes(r.u, k, cast<T>(view_.vertex_target[v[k]] - x[v[k]]));
     r.rhs = (mass * inverse_h) * velocity + force;
-    r.inverse_hessian = mass * inverse_h2 + inverse_h * gather<P>(view_.damping, v);  // so far the sum
-    r.q = gather<P>(view_.rotation, s);
+    r.inverse_hessian = mass * inverse_h2 + inverse_h * gather<P>(view_.damping, vertices);  // so far the sum
+    r.q = gather<P>(view_.rotation, segments);
     r.inverse_length = constant(i, kInverseLength);
     r.k = constant(i, kStretch);
-    r.p0 = r.inverse_length * gather_difference<P>(x, next, v);  // in double (deviation 1)
+    r.p0 = r.inverse_length * gather_difference<P>(
+                                  x, [&](int k) { return next[k]; }, vertices);  // in double (deviation 1)
     r.c = r.k * r.inverse_length * r.inverse_length;
     r.target = {constant(i, kTargetX), constant(i, kTargetY), constant(i, kTargetZ), constant(i, kTargetW)};
-    r.gamma = gather<P>(view_.gamma, s);
+    if (gamma) r.gamma = gather<P>(view_.gamma, segments);
     if constexpr (kDamped) {
       const P alpha = constant(i, kTauStretch) * inverse_h;
       ChainDamping<P>& d = damping_[i];
@@ -284,8 +303,11 @@ OSIER_FN void ChainSweep<P>::turn_segment(Index i) {
   std::uint32_t special = bits(degenerate) | f.frame_hinged;
   if constexpr (kDamped) special |= bits(differ_before | differ_after);
   special &= ~f.frame_held;
-  if (special != 0) [[unlikely]]
-    repair<kDamped, kLambda>(i, special, r.q, q);
+  if (special != 0) [[unlikely]] {  // by a copy: what has its address taken lives in memory from the start
+    Quat<P> repaired = q;
+    repair<kDamped, kLambda>(i, special, r.q, repaired);
+    q = repaired;
+  }
   if (f.frame_held != 0) {
     const MaskOf<P> keep = mask_of_bits<P>(f.frame_held);
     q = select<P>(keep, r.q, q);
@@ -390,7 +412,7 @@ bool ChainSweep<P>::store(bool gamma) {
     const ChainRow<P>& r = row_[i];
     const P moved[4] = {r.u.x, r.u.y, r.u.z, P(0)}, turned[4] = {r.q.x, r.q.y, r.q.z, r.q.w};
     rows_of_components(moved, [&](int k, const Four<P, T>& lane_u) {
-      if (i >= g_.vertices[k]) return;
+      if (i >= shortest_ && i >= g_.vertices[k]) return;
       const Index v = g_.first_vertex[k] + i;
       const R u = cast_row<double>(lane_u), x = row<P>(view_.position[v]) + u, velocity = inverse_h * u;
       put_row(x, view_.position[v]);
@@ -398,7 +420,7 @@ bool ChainSweep<P>::store(bool gamma) {
       sum = sum + x * x + velocity * velocity;
     });
     rows_of_components(turned, [&](int k, const Four<P, T>& lane_q) {
-      if (i >= g_.segments[k]) return;
+      if (i >= shortest_ && i >= g_.segments[k]) return;
       const R q = cast_row<double>(lane_q);
       put_row(q, view_.rotation[g_.first_segment[k] + i]);
       sum = sum + q * q;

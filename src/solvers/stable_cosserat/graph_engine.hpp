@@ -55,11 +55,15 @@ class GraphEngine {
 
   /// Displacements and frames of the sweeps so far, in the model's order.
   void copy_out(std::span<Vec3<T>> u, std::span<Quat<T>> q) const {
-    const GraphLayout& l = plan_.layout;
-    for (std::size_t i = 0; i < l.vertex_id.size(); ++i)
-      if (const T* from = plan_.u.data() + 4 * i; l.vertex_id[i] >= 0) u[l.vertex_id[i]] = {from[0], from[1], from[2]};
-    for (std::size_t i = 0; i < l.frame_id.size(); ++i)
-      if (const T* from = plan_.q.data() + 4 * i; l.frame_id[i] >= 0) q[l.frame_id[i]] = {from[0], from[1], from[2], from[3]};
+    const GraphLayout& l = plan_.layout;  // lanes without an element stand for one that comes first
+    for (std::size_t i = l.vertex_id.size(); i-- > 0;) {
+      const T* from = plan_.u.data() + 4 * i;
+      u[l.vertex_id[i]] = {from[0], from[1], from[2]};
+    }
+    for (std::size_t i = l.frame_id.size(); i-- > 0;) {
+      const T* from = plan_.q.data() + 4 * i;
+      q[l.frame_id[i]] = {from[0], from[1], from[2], from[3]};
+    }
   }
 
  private:

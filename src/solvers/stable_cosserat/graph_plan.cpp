@@ -17,6 +17,8 @@ Index count_sides(const Model& m, Index v, Index side) {
 }
 Index joints_of(const Model& m, Index frame) { return static_cast<Index>(m.frame_joints.of(frame).size()); }
 
+std::uint32_t lanes_beyond(std::size_t members, int lanes) { return ((1u << lanes) - 1u) & ~((1u << members) - 1u); }
+
 /// The elements of each colour that `wanted` lets through, sorted by `key`, in tiles. close(first, second): they may not share
 /// one.
 template <class Wanted, class Key, class Apart, class Tile>
@@ -35,7 +37,7 @@ void tile_colors(const Coloring& colors, int lanes, const Wanted& wanted, const 
       while (end < list.size() && end < i + static_cast<std::size_t>(lanes) && !apart(list[i], list[end])) ++end;
       const std::span<const Index> members = std::span(list).subspan(i, end - i);
       const std::size_t first = id.size();
-      id.resize(first + static_cast<std::size_t>(lanes), -1);
+      id.resize(first + static_cast<std::size_t>(lanes), members.front());
       for (std::size_t k = 0; k < members.size(); ++k)
         id[first + static_cast<std::size_t>(place_of_lane(lanes, static_cast<int>(k)))] = members[k];
       tile(members);
@@ -62,9 +64,12 @@ GraphLayout lay_out_graph(const Model& m, std::span<const std::uint8_t> taken, i
       [&](Index v) { return std::pair(m.vertex_segments.of(v).size(), count_sides(m, v, 1)); },
       [](Index, Index) { return false; },
       [&](std::span<const Index> members) {
-        const GraphTile t{static_cast<Index>(l.vertex_number_rows), static_cast<Index>(l.vertex_index_rows), 0,
+        const GraphTile t{static_cast<Index>(l.vertex_number_rows),
+                          static_cast<Index>(l.vertex_index_rows),
+                          0,
                           most(members, [&](Index v) { return count_sides(m, v, 1); }),
-                          most(members, [&](Index v) { return count_sides(m, v, 0); })};
+                          most(members, [&](Index v) { return count_sides(m, v, 0); }),
+                          lanes_beyond(members.size(), lanes)};
         l.vertex_tiles.push_back(t);
         l.vertex_number_rows += kVertexRows;
         l.vertex_index_rows += static_cast<std::size_t>(2 * (t.in + t.out));
@@ -75,9 +80,12 @@ GraphLayout lay_out_graph(const Model& m, std::span<const std::uint8_t> taken, i
       // Cables have an update of their own, for whole tiles.
       [&](Index a, Index b) { return (joints_of(m, a) == 0) != (joints_of(m, b) == 0); },
       [&](std::span<const Index> members) {
-        const GraphTile t{static_cast<Index>(l.segment_number_rows), static_cast<Index>(l.segment_index_rows),
-                          static_cast<Index>(l.joint_slots) * kJointRows, most(members, [&](Index s) { return joints_of(m, s); }),
-                          0};
+        const GraphTile t{static_cast<Index>(l.segment_number_rows),
+                          static_cast<Index>(l.segment_index_rows),
+                          static_cast<Index>(l.joint_slots) * kJointRows,
+                          most(members, [&](Index s) { return joints_of(m, s); }),
+                          0,
+                          lanes_beyond(members.size(), lanes)};
         l.segment_tiles.push_back(t);
         l.segment_number_rows += static_cast<std::size_t>(l.segment_rows() + t.in * l.joint_rows());
         l.segment_index_rows += static_cast<std::size_t>(2 + t.in);
@@ -114,10 +122,14 @@ class Filler {
   Filler(const Model& m, GraphPlan<T>& plan) : m_(m), p_(plan), l_(plan.layout), w_(static_cast<std::size_t>(l_.lanes)) {
     vertex_place_.assign(static_cast<std::size_t>(m.vertex_count()), -1);
     frame_place_.assign(static_cast<std::size_t>(m.frame_count()), -1);
-    for (std::size_t i = 0; i < l_.vertex_id.size(); ++i)
-      if (l_.vertex_id[i] >= 0) vertex_place_[l_.vertex_id[i]] = static_cast<Index>(i);
-    for (std::size_t i = 0; i < l_.frame_id.size(); ++i)
-      if (l_.frame_id[i] >= 0) frame_place_[l_.frame_id[i]] = static_cast<Index>(i);
+    for (std::size_t t = 0; t < l_.vertex_tiles.size(); ++t)
+      for (std::size_t k = 0; k < w_; ++k)
+        if (there(l_.vertex_tiles[t], k)) vertex_place_[l_.vertex_id[place(t, k)]] = static_cast<Index>(place(t, k));
+    for (std::size_t t = 0; t < l_.segment_tiles.size(); ++t)
+      for (std::size_t k = 0; k < w_; ++k)
+        if (there(l_.segment_tiles[t], k)) frame_place_[l_.frame_id[place(t, k)]] = static_cast<Index>(place(t, k));
+    for (std::size_t i = l_.segment_tiles.size() * w_; i < l_.frame_id.size(); ++i)
+      frame_place_[l_.frame_id[i]] = static_cast<Index>(i);
   }
 
   void fill() {
@@ -141,20 +153,21 @@ class Filler {
   }
 
  private:
-  Index id_at(const std::vector<Index>& id, std::size_t tile, std::size_t lane) const {
-    return id[tile * w_ + static_cast<std::size_t>(place_of_lane(l_.lanes, static_cast<int>(lane)))];
+  std::size_t place(std::size_t tile, std::size_t lane) const {
+    return tile * w_ + static_cast<std::size_t>(place_of_lane(l_.lanes, static_cast<int>(lane)));
   }
+  static bool there(const GraphTile& tile, std::size_t lane) { return (tile.nothing >> lane & 1u) == 0; }
   static Index offset(const AlignedArray<T>& quads, Index place) {
     return place >= 0 ? 4 * place : static_cast<Index>(quads.size()) - 4;
   }
 
   void fill_vertex(const GraphTile& tile, std::size_t t, std::size_t k) {
-    const Index v = id_at(l_.vertex_id, t, k);
     Index* index = p_.vertex_index.data() + static_cast<std::size_t>(tile.indices) * w_ + k;
     for (Index i = 0; i < tile.in + tile.out; ++i)
       index[static_cast<std::size_t>(2 * i) * w_] = offset(p_.u, -1),
                                               index[static_cast<std::size_t>(2 * i + 1) * w_] = offset(p_.pull, -1);
-    if (v < 0) return;
+    if (!there(tile, k)) return;
+    const Index v = l_.vertex_id[place(t, k)];
     p_.vertex_mass[t * w_ + k] = static_cast<T>(m_.vertex_mass[v]);
     Index next[2] = {tile.in, 0};
     for (Index e : m_.vertex_segments.of(v)) {
@@ -166,13 +179,12 @@ class Filler {
   }
 
   void fill_segment(const GraphTile& tile, std::size_t t, std::size_t k) {
-    const Index s = id_at(l_.frame_id, t, k);
     T* number = p_.segment_number.data() + static_cast<std::size_t>(tile.numbers) * w_ + k;
     Index* index = p_.segment_index.data() + static_cast<std::size_t>(tile.indices) * w_ + k;
     const auto put = [&](T* to, int row, double value) { to[static_cast<std::size_t>(row) * w_] = static_cast<T>(value); };
-    index[0] = index[w_] = offset(p_.u, -1);
     for (Index i = 0; i < tile.in; ++i) index[static_cast<std::size_t>(2 + i) * w_] = offset(p_.q, -1);
-    if (s < 0) return;
+    if (!there(tile, k)) return;
+    const Index s = l_.frame_id[place(t, k)];
     for (std::size_t end = 0; end < 2; ++end) index[end * w_] = offset(p_.u, vertex_place_[m_.segment_vertices[s][end]]);
     put(number, kInverseLengthRow, 1 / m_.segment_rest_length[s]);
     put(number, kStretchRow, m_.segment_stiffness[s].d3);

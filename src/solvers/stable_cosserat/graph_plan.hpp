@@ -14,12 +14,13 @@ namespace osier::stable_cosserat {
 /// Rows of W numbers or indices; where they begin is counted in rows.
 struct GraphTile {
   Index numbers, indices;
-  Index constants;  ///< of the joints; damped segments only
-  Index in, out;    ///< vertices: segments that end and that begin here. Segments: joints, 0
+  Index constants;        ///< of the joints; damped segments only
+  Index in, out;          ///< vertices: segments that end and that begin here. Segments: joints, 0
+  std::uint32_t nothing;  ///< bits of lanes without an element
 };
 
-/// Rows of a vertex tile: then for every segment that ends here and every one that begins here an index row of the vertex at its
-/// other end and one of the segment.
+/// Rows of a vertex tile. Its index rows: for every segment that ends here, then for every one that begins here, the vertex at
+/// the other end and the segment.
 enum VertexRow : int { kRhs = 0, kInverseHessian = 3, kVertexRows };
 /// Rows of a segment tile, followed by the joints' target (see JointSide) and bound; index rows are the two vertices and every
 /// joint's other frame.
@@ -42,12 +43,12 @@ struct GraphLayout {
   bool damped = false, gamma = false;  ///< gamma: a row for the paper's Algorithm 1
   AlignedArray<GraphTile> vertex_tiles, segment_tiles;
   std::vector<Index> vertex_colors, segment_colors;  ///< first tile of every colour, and the end
-  std::vector<Index> vertex_id, frame_id;            ///< of the model, by place; -1: nothing. Frames: segments, then anchors
+  /// Numbers of the model, by place; where a lane has nothing, that of the tile's first. Frames: segments, then anchors.
+  std::vector<Index> vertex_id, frame_id;
   std::size_t vertex_number_rows = 0, vertex_index_rows = 0;
   std::size_t segment_number_rows = 0, segment_index_rows = 0, joint_slots = 0;
 
   bool empty() const { return vertex_tiles.empty(); }
-  Index segment_places() const { return static_cast<Index>(segment_tiles.size()) * lanes; }
   int segment_rows() const { return (damped ? kDampedRows : kUndampedRows) + (gamma ? 1 : 0); }
   int gamma_row() const { return damped ? kDampedRows : kUndampedRows; }
   int joint_rows() const { return damped ? 5 : 4; }

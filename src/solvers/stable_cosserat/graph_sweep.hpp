@@ -19,8 +19,7 @@ class GraphSweep {
 
   /// Frames of the start of the step.
   static void load_frames(const GraphView<T>& g, const StepView& view, Index begin, Index end) {
-    for (Index i = begin * W; i < end * W; ++i)
-      if (g.frame_id[i] >= 0) put_frame(g, i, view.rotation[g.frame_id[i]]);
+    for (Index i = begin * W; i < end * W; ++i) put_frame(g, i, view.rotation[g.frame_id[i]]);
   }
   static void load_segments(const GraphView<T>& g, const StepView& view, Index begin, Index end) {
     for (Index t = begin; t < end; ++t) {
@@ -33,8 +32,7 @@ class GraphSweep {
     for (Index t = begin; t < end; ++t) {
       if (g.frame_held[t] == 0) continue;
       for (Index i = t * W; i < (t + 1) * W; ++i)
-        if (const Index s = g.frame_id[i]; s >= 0 && view.frame_control[s] == FrameControl::fixed)
-          put_frame(g, i, view.frame_target[s]);
+        if (const Index s = g.frame_id[i]; view.frame_control[s] == FrameControl::fixed) put_frame(g, i, view.frame_target[s]);
     }
   }
   static void load_vertices(const GraphView<T>& g, const StepView& view, Index begin, Index end) {
@@ -53,32 +51,29 @@ class GraphSweep {
     using R = Four<P, double>;
     const R inverse_h = R::all(1 / view.h);
     R sum = R::all(0);
-    for (Index i = begin * W; i < end * W; ++i) {
-      const Index v = g.vertex_id[i];
-      if (v < 0) continue;
+    each_element(g.vertex_tile, g.vertex_id, begin, end, [&](Index i, Index v) {
       const R u = cast_row<double>(Four<P, T>::load(g.u + 4 * static_cast<std::ptrdiff_t>(i)));
       const R x = row<P>(view.position[v]) + u, velocity = inverse_h * u;
       put_row(x, view.position[v]);
       put_row(velocity, view.velocity_previous[v]);
       sum = sum + x * x + velocity * velocity;
-    }
+    });
     return is_finite(sum);
   }
   static bool store_segments(const GraphView<T>& g, const StepView& view, Index begin, Index end) {
     using R = Four<P, double>;
     R sum = R::all(0);
-    for (Index i = begin * W; i < end * W; ++i) {
-      const Index s = g.frame_id[i];
-      if (s < 0) continue;
+    each_element(g.segment_tile, g.frame_id, begin, end, [&](Index i, Index s) {
       const R q = cast_row<double>(Four<P, T>::load(g.q + 4 * static_cast<std::ptrdiff_t>(i)));
       put_row(q, view.rotation[s]);
       sum = sum + q * q;
-    }
+    });
     if (g.gamma_row >= 0)
       for (Index t = begin; t < end; ++t)
         for (int k = 0; k < W; ++k)
-          if (const Index s = g.frame_id[t * W + place_of_lane(W, k)]; s >= 0)
-            view.gamma[s] = static_cast<double>(lane(load_lanes<P>(GraphSweep(g, view).segment_row(t, g.gamma_row)), k));
+          if (!(g.segment_tile[t].nothing >> k & 1u))
+            view.gamma[g.frame_id[at(t) + place_of_lane(W, k)]] =
+                static_cast<double>(GraphSweep(g, view).segment_row(t, g.gamma_row)[k]);
     return is_finite(sum);
   }
 
@@ -87,6 +82,15 @@ class GraphSweep {
 
   OSIER_FN static void put_frame(const GraphView<T>& g, Index place, const Quatd& q) {
     cast_row<T>(row<P>(q)).store(g.q + 4 * static_cast<std::ptrdiff_t>(place));
+  }
+  /// f(place, number in the model) for every element of the tiles.
+  template <class F>
+  OSIER_FN static void each_element(const GraphTile* tile, const Index* id, Index begin, Index end, const F& f) {
+    for (Index t = begin; t < end; ++t) {
+      const std::uint32_t nothing = tile[t].nothing;
+      for (int k = 0; k < W; ++k)
+        if (const Index i = t * W + place_of_lane(W, k); !(nothing >> k & 1u)) f(i, id[i]);
+    }
   }
   template <Lambda kLambda>
   static void turn(const GraphView<T>& g, const StepView& view, Index begin, Index end) {
@@ -130,15 +134,9 @@ class GraphSweep {
     load_quads(g_.q + 4 * at(t), c);
     return {c[0], c[1], c[2], c[3]};
   }
-  /// Model numbers of a tile's lanes. Where there is nothing, that of a lane that has something.
-  OSIER_FN static void ids(const Index* id, Index t, Index (&out)[W], std::uint32_t& nothing) {
-    const Index any = id[static_cast<std::ptrdiff_t>(t) * W];  // the first lane is never empty
-    nothing = 0;
-    for (int k = 0; k < W; ++k) {
-      const Index e = id[static_cast<std::ptrdiff_t>(t) * W + place_of_lane(W, k)];
-      out[k] = e >= 0 ? e : any;
-      nothing |= (e >= 0 ? 0u : 1u) << k;
-    }
+  /// The model's number of the element in lane k.
+  OSIER_FN static auto numbers_in(const Index* id, Index t) {
+    return [own = id + at(t)](int k) { return own[place_of_lane(W, k)]; };
   }
 
   template <bool kDamped>
@@ -148,12 +146,17 @@ class GraphSweep {
   template <bool kDamped, Lambda kLambda>
   OSIER_FN void turn_segment(Index t);
   template <bool kDamped, Lambda kLambda>
-  [[gnu::noinline]] void repair(Index t, std::uint32_t lanes, const OrientationProblem<P>& o, const Quat<P>& before, Quat<P>& q);
+  [[gnu::noinline]] void repair(Index t, std::uint32_t lanes, const Vec3<P>& v, const Vec3<P>& eta, const Quat<P>& before,
+                                Quat<P>& q);
+  /// By copies: what has its address taken lives in memory from the start, for all lanes.
+  template <bool kDamped, Lambda kLambda>
+  OSIER_FN Quat<P> repaired(Index t, std::uint32_t lanes, Vec3<P> v, Vec3<P> eta, Quat<P> before, Quat<P> q) {
+    repair<kDamped, kLambda>(t, lanes, v, eta, before, q);
+    return q;
+  }
   [[gnu::noinline]] Quat<P> torque_at(Index t, const Quat<P>& q) const {
-    Index s[W];
-    std::uint32_t nothing;
-    ids(g_.frame_id, t, s, nothing);
-    return torque_pull(gather<P>(view_.torque, s), gather<P>(view_.torque_material, s), q);
+    const auto segments = numbers_in(g_.frame_id, t);
+    return torque_pull(gather<P>(view_.torque, segments), gather<P>(view_.torque_material, segments), q);
   }
   /// The axis q carries, with c beside the force it makes.
   template <bool kDamped>
@@ -173,22 +176,23 @@ class GraphSweep {
 template <class P>
 template <bool kDamped>
 void GraphSweep<P>::load_segment(Index t) {
-  Index s[W], a[W], b[W];
-  std::uint32_t nothing = 0;
-  ids(g_.frame_id, t, s, nothing);
-  std::uint32_t held = nothing, hinged = 0;
-  const Index *ua = segment_index(t, 0), *ub = segment_index(t, 1);
-  for (int k = 0; k < W; ++k) {
-    const bool real = !(nothing >> k & 1u);
-    a[k] = real ? g_.vertex_id[ua[k] / 4] : g_.vertex_id[0];
-    b[k] = real ? g_.vertex_id[ub[k] / 4] : g_.vertex_id[0];
-    held |= (view_.frame_control[s[k]] == FrameControl::fixed ? 1u : 0u) << k;
-    hinged |= (view_.frame_control[s[k]] == FrameControl::hinged ? 1u : 0u) << k;
-  }
-  g_.frame_held[t] = held;
+  const std::uint32_t nothing = g_.segment_tile[t].nothing;
+  const auto segments = numbers_in(g_.frame_id, t);
+  std::uint32_t fixed = 0, hinged = 0, any_control = 0;
+  for (int k = 0; k < W; ++k) any_control |= static_cast<std::uint32_t>(view_.frame_control[segments(k)]);
+  if (any_control != 0) [[unlikely]]
+    for (int k = 0; k < W; ++k) {
+      fixed |= (view_.frame_control[segments(k)] == FrameControl::fixed ? 1u : 0u) << k;
+      hinged |= (view_.frame_control[segments(k)] == FrameControl::hinged ? 1u : 0u) << k;
+    }
+  g_.frame_held[t] = fixed | nothing;
   g_.frame_hinged[t] = hinged & ~nothing;
+  const Index *ua = segment_index(t, 0), *ub = segment_index(t, 1);
   const P inverse_length = number(segment_row(t, kInverseLengthRow)), k = number(segment_row(t, kStretchRow));
-  const Vec3<P> p0 = inverse_length * gather_difference<P>(view_.position, b, a);  // in double (deviation 1)
+  const Vec3<P> p0 =
+      inverse_length * gather_difference<P>(  // in double (deviation 1)
+                           view_.position, [&](int i) { return g_.vertex_id[static_cast<std::uint32_t>(ub[i]) / 4]; },
+                           [&](int i) { return g_.vertex_id[static_cast<std::uint32_t>(ua[i]) / 4]; });
   put(p0, segment_row(t, kEdge));
   Quat<P> q = own_frames(t);
   P stiffening(1);
@@ -209,34 +213,36 @@ void GraphSweep<P>::load_segment(Index t) {
       store_lanes(bound, joint_row<true>(t, j, 4));
     }
   }
-  if (g_.gamma_row >= 0) store_lanes(gather<P>(view_.gamma, s), segment_row(t, g_.gamma_row));
-  if (held != 0) [[unlikely]]
-    for (int i = 0; i < W; ++i)
-      if (view_.frame_control[s[i]] == FrameControl::fixed) set_lanes(q, i, cast<T>(view_.frame_target[s[i]]));
+  if (g_.gamma_row >= 0) store_lanes(gather<P>(view_.gamma, segments), segment_row(t, g_.gamma_row));
+  if (fixed != 0) [[unlikely]]
+    q = select<P>(mask_of_bits<P>(fixed), gather<P>(view_.frame_target, segments), q);
   put_pull<kDamped>(t, k, inverse_length, p0, stiffening, eta, q);
 }
 
 template <class P>
 void GraphSweep<P>::load_vertex(Index t) {
   const GraphTile& tile = g_.vertex_tile[t];
-  Index v[W];
-  std::uint32_t nothing = 0;
-  ids(g_.vertex_id, t, v, nothing);
-  std::uint32_t held = nothing;
-  for (int k = 0; k < W; ++k) held |= (view_.vertex_fixed[v[k]] ? 1u : 0u) << k;
-  g_.vertex_held[t] = held;
+  const auto vertices = numbers_in(g_.vertex_id, t);
+  std::uint32_t fixed = 0, any_fixed = 0;
+  for (int k = 0; k < W; ++k) any_fixed |= view_.vertex_fixed[vertices(k)];
+  if (any_fixed != 0) [[unlikely]]
+    for (int k = 0; k < W; ++k) fixed |= (view_.vertex_fixed[vertices(k)] ? 1u : 0u) << k;
+  g_.vertex_held[t] = fixed | tile.nothing;
   const P h(static_cast<T>(view_.h)), inverse_h = inverse_step(), inverse_h2(static_cast<T>(1 / (view_.h * view_.h)));
-  const Vec3<P> velocity = gather<P>(view_.velocity, v), force = gather<P>(view_.force, v);
+  const Vec3<P> velocity = gather<P>(view_.velocity, vertices), force = gather<P>(view_.force, vertices);
   const P mass = number(g_.vertex_mass + at(t));
   const P inverse_mass = select(mass > P(0), inverse(mass), P(0));
-  Vec3<P> u = expected_displacement(velocity, gather<P>(view_.velocity_previous, v), force, inverse_mass, h);
-  if (held != 0) [[unlikely]]
-    for (int k = 0; k < W; ++k)
-      if (view_.vertex_fixed[v[k]]) set_lanes(u, k, cast<T>(view_.vertex_target[v[k]] - view_.position[v[k]]));
+  Vec3<P> u = expected_displacement(velocity, gather<P>(view_.velocity_previous, vertices), force, inverse_mass, h);
+  if (fixed != 0) [[unlikely]] {
+    P way[4];
+    components_of_rows<P>(
+        [&](int k) { return cast_row<T>(row<P>(view_.vertex_target[vertices(k)]) - row<P>(view_.position[vertices(k)])); }, way);
+    u = select<P>(mask_of_bits<P>(fixed), Vec3<P>{way[0], way[1], way[2]}, u);
+  }
   const P quads[4] = {u.x, u.y, u.z, P(0)};
   store_quads(quads, g_.u + 4 * at(t));
   put((mass * inverse_h) * velocity + force, vertex_row(t, kRhs));
-  P hessian = mass * inverse_h2 + inverse_h * gather<P>(view_.damping, v);
+  P hessian = mass * inverse_h2 + inverse_h * gather<P>(view_.damping, vertices);
   const Index* index = g_.vertex_index + at(tile.indices);
   for (Index i = 0; i < tile.in + tile.out; ++i) {
     P segment[4];
@@ -302,13 +308,17 @@ OSIER_FN void GraphSweep<P>::turn_segment(Index t) {
     o.eta = vector(segment_row(t, kAxis));
     stiffening = P(1) + number(segment_row(t, kTauRow)) * inverse_step();
   }
-  complete_problem<P, kDamped>(o);
   MaskOf<P> degenerate{};
   Quat<P> q;
   P gamma(0);
   if (kLambda == Lambda::exact) gamma = number(segment_row(t, g_.gamma_row));
-  if (cables) q = orientation_aligned(o, before, degenerate);  // without joints: along the edge
-  else q = solve_orientation<P, kLambda>(o, gamma, degenerate);
+  if (cables) {  // without joints: along the edge
+    o.s = problem_scale<P, kDamped>(o);
+    q = orientation_aligned(o, before, degenerate);
+  } else {
+    complete_problem<P, kDamped>(o);
+    q = solve_orientation<P, kLambda>(o, gamma, degenerate);
+  }
   std::uint32_t special = bits(degenerate) | hinged;
   if constexpr (kDamped) special |= bits(differ);
   special &= ~held;
@@ -317,7 +327,7 @@ OSIER_FN void GraphSweep<P>::turn_segment(Index t) {
     store_lanes(select(mask_of_bits<P>(special), number(memory), gamma), memory);
   }
   if (special != 0) [[unlikely]]
-    repair<kDamped, kLambda>(t, special, o, before, q);
+    q = repaired<kDamped, kLambda>(t, special, o.v, o.eta, before, q);
   if (held != 0) [[unlikely]]
     q = select<P>(mask_of_bits<P>(held), before, q);
   const P quads[4] = {q.x, q.y, q.z, q.w};
@@ -328,13 +338,14 @@ OSIER_FN void GraphSweep<P>::turn_segment(Index t) {
 /// Lane by lane, what the closed form leaves aside: hinges, undetermined frames, and elastic and viscous poles that differ.
 template <class P>
 template <bool kDamped, Lambda kLambda>
-void GraphSweep<P>::repair(Index t, std::uint32_t lanes, const OrientationProblem<P>& all, const Quat<P>& q_before, Quat<P>& q) {
+void GraphSweep<P>::repair(Index t, std::uint32_t lanes, const Vec3<P>& v, const Vec3<P>& eta, const Quat<P>& q_before,
+                           Quat<P>& q) {
   for (int k = 0; k < W; ++k) {
     if (!(lanes >> k & 1u)) continue;
     const Quat<T> present = lane_of(q_before, k);
     const Index s = g_.frame_id[at(t) + place_of_lane(W, k)];
     OrientationProblem<T> o;
-    o.v = lane_of(all.v, k), o.eta = lane_of(all.eta, k);
+    o.v = lane_of(v, k), o.eta = lane_of(eta, k);
     o.b = {T(0), T(0), T(0), T(0)};
     for (Index j = 0; j < g_.segment_tile[t].in; ++j) {
       const Index offset = segment_index(t, 2 + j)[k];

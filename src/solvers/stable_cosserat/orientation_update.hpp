@@ -77,11 +77,17 @@ OSIER_FN Vec3<T> axis_image_of(const Quat<T>& q, const Vec3<T>& eta) {
   return kAxial ? rotate(q, eta) : director3(q);
 }
 
+/// |v||eta|
+template <class T, bool kAxial>
+OSIER_FN T problem_scale(const OrientationProblem<T>& o) {
+  return root(kAxial ? norm2(o.v) * norm2(o.eta) : norm2(o.v));
+}
+
 /// Its v b eta and |v||eta|.
 template <class T, bool kAxial>
 OSIER_FN void complete_problem(OrientationProblem<T>& o) {
   o.Sb = kAxial ? o.v * o.b * o.eta : times_e3(o.v * o.b);
-  o.s = root(kAxial ? norm2(o.v) * norm2(o.eta) : norm2(o.v));
+  o.s = problem_scale<T, kAxial>(o);
 }
 
 /// v of SCR Eq. 15.
