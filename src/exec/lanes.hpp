@@ -253,6 +253,47 @@ OSIER_FN void store_quads(const P (&in)[4], ScalarOf<P>* base) {
   }
 }
 
+/// The lanes of P in double: as many packs of registers of the same size as it takes.
+template <class P>
+struct InDouble {
+  static constexpr int parts = sizeof(ScalarOf<P>) == 4 && lanes_of<P> > 1 ? 2 : 1;
+  static constexpr int lanes = lanes_of<P> / parts;  ///< of each
+  template <int N, class = void>
+  struct Choose {
+    using type = Pack<double, N>;
+  };
+  template <class Void>
+  struct Choose<1, Void> {
+    using type = double;
+  };
+  using type = typename Choose<lanes>::type;
+};
+template <class P>
+OSIER_FN P narrow(const typename InDouble<P>::type (&part)[InDouble<P>::parts]) {
+  if constexpr (InDouble<P>::parts == 1) {
+    return static_cast<P>(part[0]);
+  } else {
+    using Half = typename Vectors<float, InDouble<P>::lanes>::Numbers;
+    const Half low = __builtin_convertvector(part[0].v, Half), high = __builtin_convertvector(part[1].v, Half);
+    return [&]<int... K>(std::integer_sequence<int, K...>) { return P(__builtin_shufflevector(low, high, K...)); }
+    (std::make_integer_sequence<int, lanes_of<P>>{});
+  }
+}
+template <class P>
+OSIER_FN void widen(const P& x, typename InDouble<P>::type (&part)[InDouble<P>::parts]) {
+  if constexpr (InDouble<P>::parts == 1) {
+    part[0] = static_cast<typename InDouble<P>::type>(x);
+  } else {
+    constexpr int N = InDouble<P>::lanes;
+    using Wide = typename Vectors<double, N>::Numbers;
+    [&]<int... K>(std::integer_sequence<int, K...>) {
+      part[0].v = __builtin_convertvector(__builtin_shufflevector(x.v, x.v, K...), Wide);
+      part[1].v = __builtin_convertvector(__builtin_shufflevector(x.v, x.v, (N + K)...), Wide);
+    }
+    (std::make_integer_sequence<int, N>{});
+  }
+}
+
 /// From arrays of the state, which are double: element index_of(i) in lane i.
 template <class P, class IndexOf>
 OSIER_FN Vec3<P> gather(const Vec3d* a, const IndexOf& index_of) {

@@ -39,6 +39,7 @@ struct Vectors;
     typedef I Integers [[gnu::vector_size(N * sizeof(S))]]; \
     using Integer = I;                                      \
   };
+OSIER_VECTORS(float, std::int32_t, 2)
 OSIER_VECTORS(float, std::int32_t, 4)
 OSIER_VECTORS(float, std::int32_t, 8)
 OSIER_VECTORS(float, std::int32_t, 16)

@@ -122,6 +122,7 @@ TEST(Allocations, NoneInAStepOfStrandsBesideANetAndATree) {
     for (int threads : {1, 2})
       for (const bool converge : {false, true}) {
         stable_cosserat::Settings s;
+        s.method = stable_cosserat::Method::sweep;
         s.number = number, s.thread_count = threads;
         if (converge) s.tolerance = 1e-3, s.max_iterations = 16;
         EXPECT_EQ(allocations_of_steps(p, s, threads == 1 ? 1 : 50, 20), 0) << threads << " threads";
@@ -136,13 +137,14 @@ TEST(Memory, OfTheSweepsIsPredictedWithinTenPercent) {
     const auto solver = s.make(p.model);
     solver->step(p.model, p.control, state, p.h);
     const double used = static_cast<double>(bytes_in_use - before);
-    EXPECT_NEAR(static_cast<double>(s.bytes(p.model)) / used, 1, 0.1) << what << ", " << used << " bytes";
+    EXPECT_NEAR(static_cast<double>(s.sweep_bytes(p.model)) / used, 1, 0.1) << what << ", " << used << " bytes";
   };
   const StepProblem mixed = mixed_problem(12, {.torque = false, .net = 24}),
                     undamped = mixed_problem(13, {.damping = Damping::none});
   for (Precision number : {Precision::double_precision, Precision::single_precision})
     for (Simd simd : {Simd::automatic, Simd::off}) {
       stable_cosserat::Settings s;
+      s.method = stable_cosserat::Method::sweep;
       s.number = number, s.instructions = simd;
       expect_prediction(mixed, s, "mixed");
       expect_prediction(undamped, s, "undamped");
@@ -161,6 +163,7 @@ TEST(Memory, OfTheSweepsIsPredictedWithinTenPercent) {
   Random random(3);
   make_anisotropic(general, 10, random);
   stable_cosserat::Settings s;
+  s.method = stable_cosserat::Method::sweep;
   expect_prediction(general, s, "anisotropic");
   make_inertial(general, random);
   expect_prediction(general, s, "inertia");

@@ -35,6 +35,7 @@ TEST(Simd, SweepsOfStrandsRunFourTimesAsFastWithEightLanes) {
   };
   const auto contender = [&](Simd simd) {
     stable_cosserat::Settings s;
+    s.method = stable_cosserat::Method::sweep;
     s.iteration_count = 16, s.number = Precision::single_precision, s.instructions = simd;
     return Contender{s.make(scene.model())};
   };

@@ -10,7 +10,7 @@
 namespace osier::test {
 namespace {
 
-using stable_cosserat::Lambda, stable_cosserat::Settings;
+using stable_cosserat::Lambda, stable_cosserat::Method, stable_cosserat::Settings;
 
 constexpr double kRounding = 500 * std::numeric_limits<double>::epsilon();
 
@@ -23,6 +23,7 @@ State after(const StepProblem& p, const Settings& settings, int steps) {
 
 Settings sweeps(Simd simd, Lambda lambda, Precision number = Precision::double_precision) {
   Settings s;
+  s.method = Method::sweep;
   s.instructions = simd, s.lambda = lambda, s.number = number, s.iteration_count = 4;
   return s;
 }

@@ -22,7 +22,7 @@
 #include <limits>
 
 #include "energies/bend_twist.hpp"
-#include "exec/pack.hpp"
+#include "exec/lanes.hpp"
 #include "math/quat.hpp"
 #include "solvers/direct/chain_close.hpp"
 #include "solvers/stable_cosserat/chain_plan.hpp"
@@ -72,13 +72,15 @@ struct ChainLinkRow {
 /// What a step starts from, formed in double: l axis_t, l (p_t - axis_t) and the joint's deviation from rest. `at_rest` is where
 /// the frame before would have this one, `share` alpha/(1 + alpha): with damping the axis at rest leans towards where the edge
 /// was, axis_t = d + share (p_t - d).
+template <class D>
 struct StartStrains {
-  Vec3d arm, stretch;
-  Quatd bend;
+  Vec3<D> arm, stretch;
+  Quat<D> bend;
 };
-OSIER_FN StartStrains start_strains(const Quatd& q, const Quatd& at_rest, const Vec3d& edge, double length, double share) {
-  const Vec3d along = length * director3(q), apart = edge - along;
-  return {along + share * apart, (1 - share) * apart, q * conj(at_rest)};
+template <class D>
+OSIER_FN StartStrains<D> start_strains(const Quat<D>& q, const Quat<D>& at_rest, const Vec3<D>& edge, D length, D share) {
+  const Vec3<D> along = length * director3(q), apart = edge - along;
+  return {along + share * apart, (D(1) - share) * apart, q * conj(at_rest)};
 }
 
 /// The shorter of the two quaternions that turn one frame into another.
@@ -88,9 +90,10 @@ OSIER_FN Quatd turn_between(const Quatd& from, const Quatd& to) {
 }
 
 /// dq q, a unit again: both factors are units to within rounding, so one step of Newton's method for 1/sqrt is exact.
-OSIER_FN Quatd turned(const Quatd& dq, const Quatd& q) {
-  const Quatd product = dq * q;
-  return (1.5 - 0.5 * norm2(product)) * product;
+template <class D>
+OSIER_FN Quat<D> turned(const Quat<D>& dq, const Quat<D>& q) {
+  const Quat<D> product = dq * q;
+  return (D(1.5) - D(0.5) * norm2(product)) * product;
 }
 
 /// dq a dq' - a for a small turn, without cancellation.
@@ -107,6 +110,8 @@ class ChainStep {
   using T = ScalarOf<P>;
   static constexpr int W = lanes_of<P>;
   static constexpr std::uint32_t kAll = (1u << W) - 1u;
+  using D = typename InDouble<P>::type;
+  static constexpr int kParts = InDouble<P>::parts, D_lanes = InDouble<P>::lanes;
 
   static std::size_t scratch_bytes(Index rows) {
     return static_cast<std::size_t>(rows + 1) * (sizeof(ChainLinkRow<P>) + sizeof(Columns)) + 64;
@@ -150,19 +155,8 @@ class ChainStep {
     const int per_row = damped_ ? stable_cosserat::kDampedConstants : stable_cosserat::kUndampedConstants;
     return load_lanes<P>(constants_ + (static_cast<std::ptrdiff_t>(i) * per_row + what) * W);
   }
-  static void set_lanes(Quat<P>& q, int k, const Quat<T>& value) {
-    set_lane(q.x, k, value.x), set_lane(q.y, k, value.y), set_lane(q.z, k, value.z), set_lane(q.w, k, value.w);
-  }
-  static void set_lanes(Vec3<P>& v, int k, const Vec3<T>& value) {
-    set_lane(v.x, k, value.x), set_lane(v.y, k, value.y), set_lane(v.z, k, value.z);
-  }
-  static Vec3d lane_of(const Vec3<P>& v, int k) {
-    return {static_cast<double>(lane(v.x, k)), static_cast<double>(lane(v.y, k)), static_cast<double>(lane(v.z, k))};
-  }
-  static Quatd lane_of(const Quat<P>& q, int k) {
-    return {static_cast<double>(lane(q.x, k)), static_cast<double>(lane(q.y, k)), static_cast<double>(lane(q.z, k)),
-            static_cast<double>(lane(q.w, k))};
-  }
+  static Vec3d lane_of(const Vec3<P>& v, int k) { return cast<double>(osier::lane_of(v, k)); }
+  static Quatd lane_of(const Quat<P>& q, int k) { return cast<double>(osier::lane_of(q, k)); }
   /// Lane k as lane k - 1 has it; lane 0 keeps its own.
   OSIER_FN static P from_before(P here, P last) {
     P moved = shifted_up(last);
@@ -210,9 +204,13 @@ class ChainStep {
   // Before the first row: the first vertex, and the turn of the frame before.
   Vec3<P> head_u_, head_rhs_;
   P head_weight_;
+  P spins_, whiff_;  ///< 1 where the first frame turns freely; its whiff of stiffness
   Quat<P> head_turn_;
   bool root_held_[kMostLanes], tail_held_[kMostLanes][2];  ///< tail: position, rotation
   double length_[kMostLanes];
+  D length_sum_[kParts];        ///< of plain rows
+  Quat<D> last_frame_[kParts];  ///< of the row before, while loading
+  bool frames_known_ = false;
   bool anchored_tails_ = false;
   Quatd tail_turn_[kMostLanes], tail_bend0_[kMostLanes];  ///< of an anchor at the tail
   double tail_k_[kMostLanes], tail_viscous_[kMostLanes];
@@ -260,45 +258,38 @@ OSIER_FN bool ChainStep<P>::load_plain(Index i) {
         static_cast<unsigned>(view_.vertex_fixed[b[k]]) | static_cast<unsigned>(view_.frame_control[s[k]] != FrameControl::free);
   }
   if (held != 0 || !jointed_) return false;
-  double q[4][W], before[4][W], rest[4][W], edge[3][W], l[W], share[W];
-  T velocity[3][W], force[3][W], damping[W], arm[3][W], stretch[3][W], bend[4][W];
-  for (int k = 0; k < W; ++k) {
-    const Quatd qk = view_.rotation[s[k]], qb = view_.rotation[s[k] - 1], r0 = view_.joint_rest[g_.first_joint[k] + i];
-    q[0][k] = qk.x, q[1][k] = qk.y, q[2][k] = qk.z, q[3][k] = qk.w;
-    before[0][k] = qb.x, before[1][k] = qb.y, before[2][k] = qb.z, before[3][k] = qb.w;
-    rest[0][k] = r0.x, rest[1][k] = r0.y, rest[2][k] = r0.z, rest[3][k] = r0.w;
-    const Vec3d x = view_.position[b[k]] - view_.position[b[k] - 1], v = view_.velocity[b[k]], f = view_.force[b[k]];
-    edge[0][k] = x.x, edge[1][k] = x.y, edge[2][k] = x.z;
-    velocity[0][k] = T(v.x), velocity[1][k] = T(v.y), velocity[2][k] = T(v.z);
-    force[0][k] = T(f.x), force[1][k] = T(f.y), force[2][k] = T(f.z);
-    damping[k] = T(view_.damping[b[k]]);
-    l[k] = view_.rest_length[s[k]];
-  }
   ChainLinkRow<P>& r = row_[i];
   load_constants(i);
-  {
-    T viscous[W];
-    store_lanes(r.stretch_viscous, viscous);
-    for (int k = 0; k < W; ++k) share[k] = static_cast<double>(viscous[k]) / (1 + static_cast<double>(viscous[k]));
+  D share[kParts], arm[3][kParts], stretch[3][kParts], bend[4][kParts];
+  widen(r.stretch_viscous * inverse(P(1) + r.stretch_viscous), share);
+#pragma GCC unroll 2
+  for (int g = 0; g < kParts; ++g) {
+    const auto segment = [&](int k) { return s[g * D_lanes + k]; };
+    const auto segment_before = [&](int k) { return s[g * D_lanes + k] - 1; };
+    const auto joint = [&](int k) { return g_.first_joint[g * D_lanes + k] + i; };
+    const auto far = [&](int k) { return b[g * D_lanes + k]; };
+    const auto near = [&](int k) { return b[g * D_lanes + k] - 1; };
+    const Quat<D> q = gather<D>(view_.rotation, segment);
+    const Quat<D> before = frames_known_ ? last_frame_[g] : gather<D>(view_.rotation, segment_before);
+    last_frame_[g] = q;
+    const D l = gather<D>(view_.rest_length, segment);
+    const StartStrains<D> strains = start_strains(q, before * gather<D>(view_.joint_rest, joint),
+                                                  gather_difference<D>(view_.position, far, near), l, share[g]);
+    length_sum_[g] += l;
+    arm[0][g] = strains.arm.x, arm[1][g] = strains.arm.y, arm[2][g] = strains.arm.z;
+    stretch[0][g] = strains.stretch.x, stretch[1][g] = strains.stretch.y, stretch[2][g] = strains.stretch.z;
+    bend[0][g] = strains.bend.x, bend[1][g] = strains.bend.y, bend[2][g] = strains.bend.z, bend[3][g] = strains.bend.w;
   }
-  for (int k = 0; k < W; ++k) {
-    const Quatd qk{q[0][k], q[1][k], q[2][k], q[3][k]}, qb{before[0][k], before[1][k], before[2][k], before[3][k]};
-    const Quatd r0{rest[0][k], rest[1][k], rest[2][k], rest[3][k]};
-    const StartStrains strains = start_strains(qk, qb * r0, Vec3d{edge[0][k], edge[1][k], edge[2][k]}, l[k], share[k]);
-    arm[0][k] = T(strains.arm.x), arm[1][k] = T(strains.arm.y), arm[2][k] = T(strains.arm.z);
-    stretch[0][k] = T(strains.stretch.x), stretch[1][k] = T(strains.stretch.y), stretch[2][k] = T(strains.stretch.z);
-    bend[0][k] = T(strains.bend.x), bend[1][k] = T(strains.bend.y), bend[2][k] = T(strains.bend.z),
-    bend[3][k] = T(strains.bend.w);
-    length_[k] += l[k];
-  }
-  const auto vec = [](const T(&a)[3][W]) { return Vec3<P>{load_lanes<P>(a[0]), load_lanes<P>(a[1]), load_lanes<P>(a[2])}; };
+  frames_known_ = true;
+  const auto far = [&](int k) { return b[k]; };
   const P h(static_cast<T>(view_.h));
-  r.arm0 = vec(arm), r.stretch0 = vec(stretch);
-  r.bend0 = {load_lanes<P>(bend[0]), load_lanes<P>(bend[1]), load_lanes<P>(bend[2]), load_lanes<P>(bend[3])};
+  r.arm0 = {narrow<P>(arm[0]), narrow<P>(arm[1]), narrow<P>(arm[2])};
+  r.stretch0 = {narrow<P>(stretch[0]), narrow<P>(stretch[1]), narrow<P>(stretch[2])};
+  r.bend0 = {narrow<P>(bend[0]), narrow<P>(bend[1]), narrow<P>(bend[2]), narrow<P>(bend[3])};
   r.turn = {P(0), P(0), P(0), P(1)};
-  const Vec3<P> v = vec(velocity);
+  const Vec3<P> v = gather<P>(view_.velocity, far);
   r.u = h * v;
-  load_inertia(i, v, vec(force), load_lanes<P>(damping));
+  load_inertia(i, v, gather<P>(view_.force, far), gather<P>(view_.damping, far));
   return true;
 }
 
@@ -323,11 +314,14 @@ void ChainStep<P>::load(const T* tension) {
   shortest_ = rows_;
   for (int k = 0; k < W; ++k) shortest_ = std::min(shortest_, g_.segments[k]);
   load_head();
+  for (D& sum : length_sum_) sum = D(0);
+  frames_known_ = false;
   for (Index i = 0; i < rows_; ++i) {
     ChainLinkRow<P>& r = row_[i];
     r.tension = load_lanes<P>(tension + static_cast<std::ptrdiff_t>(i) * W);
     r.plain = load_plain(i);
     if (r.plain) continue;
+    frames_known_ = false;
     load_constants(i);
     Vec3<P> velocity, force;
     P damping;
@@ -336,7 +330,7 @@ void ChainStep<P>::load(const T* tension) {
       const Index s = g_.first_segment[k] + (here ? i : 0), a = g_.first_vertex[k] + (here ? i : 0), b = a + (here ? 1 : 0);
       const Quatd q = view_.rotation[s];
       const double l = here ? view_.rest_length[s] : 0, viscous = static_cast<double>(lane(r.stretch_viscous, k));
-      StartStrains strains;
+      StartStrains<double> strains;
       if (here) {
         const Index before = i > 0 || (g_.cut && k > 0) ? s - 1 : g_.head[k];
         const Index joint = i > 0 || (g_.cut && k > 0) ? g_.first_joint[k] + i : g_.head_joint[k];
@@ -359,14 +353,16 @@ void ChainStep<P>::load(const T* tension) {
     }
     load_inertia(i, velocity, force, damping);
   }
-  // A frame that is held at the head is a rigid joint to what it must be; one without a joint turns freely, with a whiff of
-  // stiffness against spinning about its own axis.
+  for (int k = 0; k < W; ++k) length_[k] += lane(length_sum_[k / D_lanes], k % D_lanes);
+  // A frame that is held at the head is a rigid joint to what it must be; one without a joint turns freely.
+  whiff_ = spins_ = P(0);
   ChainLinkRow<P>& first = row_[0];
   for (int k = 0; k < W; ++k) {
     if (g_.segments[k] == 0 || (g_.cut && k > 0)) continue;
     const bool fixed = view_.frame_control[g_.first_segment[k]] == FrameControl::fixed;
     if (!fixed && g_.head[k] >= 0) continue;
     set_lane(first.w_compliance, k, fixed ? T(0) : T(1e20));
+    if (!fixed) set_lane(spins_, k, T(1)), set_lane(whiff_, k, T(1e-6) * lane(row_[1].k, k));
     set_lane(first.k, k, T(0));
     set_lane(first.half_share, k, T(0));
   }
@@ -532,12 +528,8 @@ void ChainStep<P>::upward() {
     S[packed(5, 3)] += across * arm.z * arm.x;
     S[packed(5, 4)] += across * arm.z * arm.y;
     S[packed(5, 5)] += pull + across * arm.z * arm.z;
-    if (i == 0) {  // a free frame may spin
-      const P whiff =
-          select(r.w_compliance >= P(1e20),
-                 P(sizeof(T) == 4 ? 1e-6 : 1e-12) * (S[packed(3, 3)] + S[packed(4, 4)] + S[packed(5, 5)]) + P(1e-30), P(0));
-      for (int a = 3; a < 6; ++a) S[packed(a, a)] += whiff;
-    }
+    if (i == 0)  // a free frame may spin about its own axis at no cost: a whiff of stiffness keeps it where it is
+      for (int a = 3; a < 6; ++a) S[packed(a, a)] += whiff_;
     // Seen from the near end: S_wx += [arm] S_xx, S_ww -= S_wx,old [arm] - [arm] S_wx,new^T.
     Vec3<P> wx_old[3], wx[3];
 #pragma GCC unroll 3
@@ -715,7 +707,9 @@ void ChainStep<P>::downward() {
     const MaskOf<P> present = r.length > P(0);
     const P w2 = norm2(w);
     turn2_ = larger(turn2_, select(present, w2, P(0)));
-    move2_ = larger(move2_, select(present, larger(norm2(dx), r.length * r.length * w2), P(0)));
+    // Where nothing holds the spin, what rounding makes of it moves no vertex and says nothing about the step.
+    const P spin = spins_ * dot(w, r.arm) * r.inverse_arm;
+    move2_ = larger(move2_, select(present, larger(norm2(dx), r.length * r.length * (w2 - spin * spin)), P(0)));
     motion2_ = larger(motion2_, select(present, norm2(r.u), P(0)));
     z[0] = dx.x, z[1] = dx.y, z[2] = dx.z, z[3] = w.x, z[4] = w.y, z[5] = w.z;
   }
@@ -780,29 +774,25 @@ bool ChainStep<P>::settled(const ChainOptions& options, std::uint32_t& unsettled
 /// A row that load_plain() took, without a branch.
 template <class P>
 OSIER_FN void ChainStep<P>::store_plain(Index i) {
+  using R = Four<P, double>;
   const ChainLinkRow<P>& r = row_[i];
-  const double inverse_h = 1 / view_.h;
-  T turn[4][W], u[3][W];
-  store_lanes(r.turn.x, turn[0]), store_lanes(r.turn.y, turn[1]), store_lanes(r.turn.z, turn[2]), store_lanes(r.turn.w, turn[3]);
-  store_lanes(r.u.x, u[0]), store_lanes(r.u.y, u[1]), store_lanes(r.u.z, u[2]);
-  double q[4][W];
-  for (int k = 0; k < W; ++k) {
-    const Quatd qk = view_.rotation[g_.first_segment[k] + i];
-    q[0][k] = qk.x, q[1][k] = qk.y, q[2][k] = qk.z, q[3][k] = qk.w;
+  const R inverse_h = R::all(1 / view_.h);
+  D turn[4][kParts];
+  widen(r.turn.x, turn[0]), widen(r.turn.y, turn[1]), widen(r.turn.z, turn[2]), widen(r.turn.w, turn[3]);
+#pragma GCC unroll 2
+  for (int g = 0; g < kParts; ++g) {
+    const auto segment = [&](int k) { return g_.first_segment[g * D_lanes + k] + i; };
+    const Quat<D> q = turned(Quat<D>{turn[0][g], turn[1][g], turn[2][g], turn[3][g]}, gather<D>(view_.rotation, segment));
+    const D out[4] = {q.x, q.y, q.z, q.w};
+    rows_of_components(out, [&](int k, const Four<D, double>& row_q) { put_row(row_q, view_.rotation[segment(k)]); });
   }
-  for (int k = 0; k < W; ++k) {
-    const Quatd dq{static_cast<double>(turn[0][k]), static_cast<double>(turn[1][k]), static_cast<double>(turn[2][k]),
-                   static_cast<double>(turn[3][k])};
-    const Quatd out = turned(dq, Quatd{q[0][k], q[1][k], q[2][k], q[3][k]});
-    q[0][k] = out.x, q[1][k] = out.y, q[2][k] = out.z, q[3][k] = out.w;
-  }
-  for (int k = 0; k < W; ++k) {
-    view_.rotation[g_.first_segment[k] + i] = {q[0][k], q[1][k], q[2][k], q[3][k]};
-    const Vec3d move{static_cast<double>(u[0][k]), static_cast<double>(u[1][k]), static_cast<double>(u[2][k])};
+  const P moved[4] = {r.u.x, r.u.y, r.u.z, P(0)};
+  rows_of_components(moved, [&](int k, const Four<P, T>& row_u) {
     const Index v = g_.first_vertex[k] + i + 1;
-    view_.position[v] += move;
-    view_.velocity_previous[v] = inverse_h * move;
-  }
+    const R u = cast_row<double>(row_u);
+    put_row(row<P>(view_.position[v]) + u, view_.position[v]);
+    put_row(inverse_h * u, view_.velocity_previous[v]);
+  });
 }
 
 template <class P>

@@ -71,7 +71,9 @@ class Part {
 bool is_plain(const Model& m, const Chain& c) {
   for (Index s = c.first_segment; s < c.first_segment + c.segments(); ++s)
     if (!m.segment_stiffness[s].uniform() || !m.segment_tau[s].uniform() || m.segment_inertia[s].any()) return false;
-  const auto plain = [&](Index j) { return j < 0 || (m.joint_stiffness[j].uniform() && m.joint_tau[j].uniform()); };
+  const auto plain = [&](Index j) {
+    return j < 0 || (m.joint_stiffness[j].d3 > 0 && m.joint_stiffness[j].uniform() && m.joint_tau[j].uniform());
+  };
   if (!plain(c.head_joint) || !plain(c.tail_joint)) return false;
   for (Index i = 0; c.first_joint >= 0 && i + 1 < c.segments(); ++i)
     if (!plain(c.first_joint + i)) return false;
