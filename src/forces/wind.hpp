@@ -33,8 +33,15 @@ class Wind final : public Force {
   }
   void bind(const Names&, Problems& problems) override;
   void apply(const LoadContext& context, Control& control) const override;
-  /// Wind velocity at a place and time.
-  Vec3d velocity(const Vec3d& x, double t) const;
+
+ private:
+  /// The wind of one moment.
+  struct Moment {
+    Vec3d direction;
+    double wave_number, travelled, scale, offset;
+    Vec3d velocity(const Vec3d& x) const;
+  };
+  Moment moment(double t) const;
 };
 
 }  // namespace osier
