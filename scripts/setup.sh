@@ -8,7 +8,6 @@ core_packages=(
   cmake              # configures the build
   ninja-build        # runs the build
   libeigen3-dev      # sparse factorisation in the Newton solver
-  libtbb-dev         # threads
   nlohmann-json3-dev # reads scenes
   libcli11-dev       # command line
   libfmt-dev         # messages

@@ -16,11 +16,13 @@ namespace osier {
 struct BenchRow {
   std::string suite, table;  ///< a suite fills one or two tables
   std::string scene, method, precision, simd;
+  std::string lambda;  ///< sweeps: how |q| = 1 is met
   int threads = 1;
   Index vertices = 0;
   double step = 0;                                              ///< time step h [s]
   std::optional<double> ms_per_frame_min, ms_per_frame_median;  ///< of the frames measured [ms]
   std::optional<double> ns_per_vertex_iteration;                ///< from the fastest frame
+  std::optional<double> ns_per_further_iteration;               ///< kernels: what one iteration more adds, per vertex
   std::optional<double> error;            ///< largest distance from the converged positions, over the motion
   std::optional<double> error_m;          ///< the same in metres
   std::optional<double> iterations;       ///< per step; convergence: until `goal` is met

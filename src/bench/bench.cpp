@@ -33,6 +33,7 @@ BenchRow row_for(const char* suite, const char* table, const std::string& subjec
   const Setup& setup = scene.setup();
   BenchRow row;
   row.suite = suite, row.table = table, row.scene = subject, row.method = variant.method;
+  if (variant.method == "sweep") row.lambda = variant.lambda;
   row.precision = Choices<Precision>::names[static_cast<std::size_t>(setup.spec.solver->precision())];
   row.simd = simd_name(simd_resolved(setup.spec.solver->simd()));
   row.threads = setup.spec.solver->threads();

@@ -26,6 +26,7 @@ std::string Variant::solver_json() const {
   // The defaults are every method's; naming them would be refused where there is no choice.
   if (precision != "double") json += fmt::format(R"(, "precision": "{}")", precision);
   if (threads > 1) json += fmt::format(R"(, "threads": {})", threads);
+  if (lambda != "secular") json += fmt::format(R"(, "lambda": "{}")", lambda);
   if (simd != "auto") json += fmt::format(R"(, "simd": "{}")", simd);
   return json + "}";
 }

@@ -25,6 +25,7 @@ struct Variant {
   std::string precision = "double";
   int threads = 1;
   std::string simd = "auto";
+  std::string lambda = "secular";  ///< of sweeps
 
   std::string solver_json() const;
 };

@@ -63,11 +63,13 @@ Table error_table(const Bench& b) {
 
 Table kernel_table(const Bench& b) {
   Table t{"One step, one thread",
-          {"scene", "vertices", "method", "precision", "simd", "iterations", "ns/vertex/iteration", "ms/frame"},
+          {"scene", "vertices", "method", "lambda", "precision", "simd", "iterations", "ns/vertex/iteration",
+           "of one iteration more", "ms/frame"},
           {}};
   for (const BenchRow* r : rows_of(b, "kernels"))
-    t.rows.push_back({r->scene, counted(r->vertices), r->method, r->precision, r->simd, per_step(r->iterations),
-                      number(r->ns_per_vertex_iteration), number(r->ms_per_frame_min)});
+    t.rows.push_back({r->scene, counted(r->vertices), r->method, r->lambda.empty() ? "-" : r->lambda, r->precision, r->simd,
+                      per_step(r->iterations), number(r->ns_per_vertex_iteration), number(r->ns_per_further_iteration),
+                      number(r->ms_per_frame_min)});
   return t;
 }
 

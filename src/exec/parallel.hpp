@@ -56,8 +56,8 @@ class Executor {
   void run_jobs(std::size_t n, Range job, const void* context) const;
 
   int threads_;
-  struct Arena;
-  std::unique_ptr<Arena> arena_;
+  class Team;
+  std::shared_ptr<Team> team_;
 };
 
 }  // namespace osier

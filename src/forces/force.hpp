@@ -4,6 +4,7 @@
 #include <string>
 
 #include "core/fields.hpp"
+#include "exec/parallel.hpp"
 #include "model/selection.hpp"
 #include "osier/model.hpp"
 #include "osier/state.hpp"
@@ -15,6 +16,12 @@ struct LoadContext {
   const State& state;  ///< start of the step
   double time;         ///< end of the step [s]
   double ramp;         ///< 1, or the load factor of a static analysis
+  const Executor& executor;
+  /// f(v) for every vertex, on the threads there are.
+  template <class F>
+  void each_vertex(const F& f) const {
+    executor.for_each(static_cast<std::size_t>(model.vertex_count()), [&](std::size_t v) { f(static_cast<Index>(v)); });
+  }
 };
 
 class Force {

@@ -4,7 +4,7 @@ namespace osier {
 
 void Gravity::apply(const LoadContext& c, Control& control) const {
   const Vec3d g = c.ramp * acceleration.at(c.time);
-  for (Index v = 0; v < c.model.vertex_count(); ++v) control.vertex_force[v] += c.model.vertex_mass[v] * g;
+  c.each_vertex([&](Index v) { control.vertex_force[v] += c.model.vertex_mass[v] * g; });
 }
 
 double Gravity::potential(const LoadContext& c) const {
@@ -17,11 +17,11 @@ double Gravity::potential(const LoadContext& c) const {
 
 void Drag::apply(const LoadContext& c, Control& control) const {
   const double per_mass = rate.at(c.time), along = per_length.at(c.time);
-  for (Index v = 0; v < c.model.vertex_count(); ++v) {
+  c.each_vertex([&](Index v) {
     control.vertex_damping[v] += per_mass * c.model.vertex_mass[v];
     if (along > 0)
       for (Index e : c.model.vertex_segments.of(v)) control.vertex_damping[v] += 0.5 * along * c.model.segment_rest_length[e / 2];
-  }
+  });
 }
 
 void DeadForce::apply(const LoadContext& c, Control& control) const {

@@ -29,8 +29,8 @@ Vec3d Wind::Moment::velocity(const Vec3d& x) const {
 
 void Wind::apply(const LoadContext& c, Control& control) const {
   const Moment now = moment(c.time);
-  for (Index v = 0; v < c.model.vertex_count(); ++v) {
-    if (!c.model.vertex_alive[v]) continue;
+  c.each_vertex([&](Index v) {
+    if (!c.model.vertex_alive[v]) return;
     const Vec3d wind = now.velocity(c.state.vertex_position[v]);
     const Vec3d dv = wind - c.state.vertex_velocity[v];
     double across = 0;  // sum of l |dv x t|
@@ -43,7 +43,7 @@ void Wind::apply(const LoadContext& c, Control& control) const {
     const double K = c.ramp * coefficient * std::sqrt(c.model.vertex_mass[v]) * across;
     control.vertex_force[v] += K * wind;
     control.vertex_damping[v] += K;
-  }
+  });
 }
 
 }  // namespace osier

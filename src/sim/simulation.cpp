@@ -20,6 +20,7 @@ struct Simulation::Impl {
   State state, last_good;
   Control control;
   std::unique_ptr<Solver> solver;
+  Executor executor;                 ///< for loads and copies, on as many threads as the solver has
   std::vector<std::uint8_t> let_go;  ///< per constraint
   IncrementalPotential potential;
   StepReport report;
@@ -33,6 +34,28 @@ struct Simulation::Impl {
   const Model& model() const { return changed ? *changed : setup->model; }
   Model& mutable_model() { return changed ? *changed : changed.emplace(setup->model); }
   void prepare_control(double t, double ramp);
+  void keep_state();  ///< in last_good
+  /// f(part) in as many parts as there are threads; part(n) is the range of a list of n that belongs to it.
+  template <class F>
+  void share_out(std::size_t size, const F& f) const {
+    const auto parts = static_cast<std::size_t>(executor.threads());
+    executor.for_each(
+        parts,
+        [&](std::size_t i) {
+          f([&](std::size_t n) {
+            return std::pair(static_cast<std::ptrdiff_t>(n * i / parts), static_cast<std::ptrdiff_t>(n * (i + 1) / parts));
+          });
+        },
+        size / parts + 1);
+  }
+  /// f(of the state, the same of the last good one)
+  template <class F>
+  void each_array(const F& f) {
+    f(state.vertex_position, last_good.vertex_position), f(state.vertex_velocity, last_good.vertex_velocity);
+    f(state.vertex_velocity_previous, last_good.vertex_velocity_previous);
+    f(state.frame_rotation, last_good.frame_rotation), f(state.frame_velocity, last_good.frame_velocity);
+    f(state.segment_gamma, last_good.segment_gamma);
+  }
   void release(double t);
   bool break_segments();  ///< true when something broke
   StepReport dynamic_step(bool measure);
@@ -47,6 +70,7 @@ Simulation::Simulation(const Scene& scene) : impl_(std::make_unique<Impl>()) {
   s.setup = scene.setup_;
   s.state = scene.initial_state();
   s.solver = s.setup->spec.solver->make(s.model());
+  s.executor = Executor(s.setup->spec.solver->threads());
   s.dynamic = dynamic_cast<const DynamicAnalysis*>(s.setup->spec.analysis.get());
   s.statics = dynamic_cast<const StaticAnalysis*>(s.setup->spec.analysis.get());
   s.let_go.assign(s.setup->spec.constraints.size(), 0);
@@ -61,23 +85,39 @@ Simulation::Simulation(Simulation&&) noexcept = default;
 /// Loads and targets for the end of a step at time t.
 void Simulation::Impl::prepare_control(double t, double ramp) {
   const auto nv = static_cast<std::size_t>(model().vertex_count()), nf = static_cast<std::size_t>(model().frame_count());
-  control.vertex_force.assign(nv, {});
-  control.vertex_damping.assign(nv, 0);
-  control.vertex_fixed.assign(nv, 0);
+  control.vertex_force.resize(nv), control.vertex_damping.resize(nv), control.vertex_fixed.resize(nv);
   control.vertex_target.resize(nv);
-  control.frame_control.assign(nf, FrameControl::free);
-  control.frame_target.resize(nf);
-  control.frame_hinge_axis.resize(nf);
+  control.frame_control.resize(nf), control.frame_target.resize(nf), control.frame_hinge_axis.resize(nf);
+  share_out(nv, [&](const auto& part) {
+    const auto clear = [&](auto& list, const auto& value) {
+      const auto [begin, end] = part(list.size());
+      std::fill(list.begin() + begin, list.begin() + end, value);
+    };
+    clear(control.vertex_force, Vec3d{}), clear(control.vertex_damping, 0.0), clear(control.vertex_fixed, std::uint8_t{0});
+    clear(control.frame_control, FrameControl::free);
+  });
   if (control.has_torque || control.frame_torque.size() != nf) {
     control.frame_torque.assign(nf, {});
     control.frame_torque_material.assign(nf, {});
   }
   if (control.has_rotary_damping || control.frame_damping.size() != nf) control.frame_damping.assign(nf, 0);
   control.has_torque = control.has_rotary_damping = false;
-  const LoadContext context{model(), state, t, ramp};
+  const LoadContext context{model(), state, t, ramp, executor};
   for (const auto& f : setup->spec.forces) f->apply(context, control);
   for (std::size_t i = 0; i < let_go.size(); ++i)
     if (!let_go[i]) setup->spec.constraints[i]->apply(t, state, control);
+}
+
+void Simulation::Impl::keep_state() {
+  const auto fit = [](const auto& from, auto& to) { to.resize(from.size()); };
+  each_array(fit);
+  last_good.time = state.time, last_good.step_index = state.step_index;
+  share_out(state.vertex_position.size(), [&](const auto& part) {
+    each_array([&](const auto& from, auto& to) {
+      const auto [begin, end] = part(from.size());
+      std::copy(from.begin() + begin, from.begin() + end, to.begin() + begin);
+    });
+  });
 }
 
 /// Constraints whose time has come by the start of the step at hand.
@@ -125,7 +165,7 @@ StepReport Simulation::Impl::dynamic_step(bool measure) {
   // Counting steps instead of adding h keeps key times exact over long runs.
   const double t = static_cast<double>(state.step_index + 1) * h;
   prepare_control(t, 1);
-  last_good = state;
+  keep_state();
   report = solver->step(model(), control, state, h);
   if (report.non_finite) throw_non_finite(report);
   if (measure) {
@@ -265,7 +305,7 @@ Diagnostics Simulation::diagnostics() const {
   Diagnostics d = measure_state(impl_->model(), impl_->state);
   const double ramp = impl_->statics && impl_->statics->ramp ? impl_->state.time / impl_->statics->duration : 1;
   for (const auto& f : impl_->setup->spec.forces)
-    d.external += f->potential({impl_->model(), impl_->state, impl_->state.time, ramp});
+    d.external += f->potential({impl_->model(), impl_->state, impl_->state.time, ramp, impl_->executor});
   d.residual = impl_->report.residual;
   d.residual_relative = impl_->report.residual_relative;
   d.iterations = impl_->report.iterations;

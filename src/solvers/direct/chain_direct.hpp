@@ -11,7 +11,7 @@ namespace osier::direct {
 
 /// Whether lanes can take the chain as it is held now: pins and fixed frames at its ends only, no hinge.
 inline bool fits_lanes(const Chain& c, const Control& control) {
-  if (c.segments() < 3 || c.first_joint < 0 || !stable_cosserat::fits_lanes(c)) return false;
+  if (c.segments() < 3 || c.first_joint < 0) return false;
   for (Index i = 1; i + 1 < c.vertices; ++i)
     if (control.vertex_fixed[c.first_vertex + i]) return false;
   for (Index i = 0; i < c.segments(); ++i) {
