@@ -20,7 +20,7 @@ struct PaperScene {
 // Slingshot: past its release at 0.5 s. Bridge: what breaks, and when, is chaotic; its error is that of a bridge that holds.
 // Afro: strands do not touch each other, so that a hundredth of them tells the error.
 constexpr PaperScene kTable[] = {
-    {"slingshot", 4, 0.2, 18}, {"bridge", 4, 2.0, 5, "/fracture/strain_limit=1"},     {"slinky", 8, 22.8, 3},
+    {"slingshot", 4, 0.2, 18}, {"bridge", 4, 2.0, 5, "/structures/0/strain_limit=1"}, {"slinky", 8, 22.8, 3},
     {"trees", 4, 7.3, 5},      {"hair_afro", 8, 7.0, 5, "/structures/0/strands=458"}, {"hair_wisp", 8, 0, 5},
 };
 
@@ -42,17 +42,6 @@ TimedRun reference(const Subject& subject, int frames, const std::filesystem::pa
   return run_timed(load(subject, {.method = "newton", .tolerance = 1e-10}, folder), frames, false, 0);
 }
 
-/// In float when the method has it.
-Variant in_float(Variant v, const Subject& subject, const std::filesystem::path& folder) {
-  try {
-    v.precision = "float";
-    load(subject, v, folder);
-  } catch (const InputError&) {
-    v.precision = "double", v.threads = 1;
-  }
-  return v;
-}
-
 /// Times on the whole scene, error on what stands for it; one run does for both when they are the same.
 BenchRow table_row(const PaperScene& s, const Subject& whole, const Subject& part, const TimedRun& exact, const Variant& v,
                    Context& c) {
@@ -72,9 +61,9 @@ void table_rows(Context& c, const PaperScene& s) {
   const Subject part = s.part && !c.options.quick ? subject_of(s).with(s.part) : whole;
   c.say(fmt::format("scenes: {}, reference", s.name));
   const TimedRun exact = reference(part, c.options.quick ? 1 : s.error_frames, c.options.folder);
-  for (Variant v : {sweeps(s.iterations, "float", c.options.threads), direct(0, "float", c.options.threads)}) {
-    c.say(fmt::format("scenes: {}, {}", s.name, v.method));
-    if (v.method == "direct") v = in_float(v, part, c.options.folder);
+  const int threads = c.options.threads;
+  for (const Variant& v : {sweeps(s.iterations, "float", threads), direct(0, "float", threads), direct(0, "double", threads)}) {
+    c.say(fmt::format("scenes: {}, {} in {}", s.name, v.method, v.precision));
     try {
       c.rows.push_back(table_row(s, whole, part, exact, v, c));
     } catch (const RunError& e) {  // a graph that it does not take, for one
@@ -117,12 +106,10 @@ void error_over_time(Context& c, const TimeScene& s) {
     for (int n = 1; n <= most; n *= 2)
       if (2 * measure(sweeps(n, precision)) > longest) break;
     for (int n = 1; n <= 3; ++n) {
-      Variant v = direct(n, precision);
-      if (v.precision == "float") v = in_float(v, subject, c.options.folder);
       try {
-        if (v.precision == precision) measure(v);
+        measure(direct(n, precision));
       } catch (const RunError& e) {
-        c.say(fmt::format("scenes: {}, {}: left out, {}", subject.name, v.method, e.what()));
+        c.say(fmt::format("scenes: {}, direct: left out, {}", subject.name, e.what()));
       }
     }
   }

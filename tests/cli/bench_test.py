@@ -65,7 +65,9 @@ class Bench(CliTest):
         figures = {r["scene"]: r["paper_ms_per_frame"] for r in rows}
         self.assertEqual(figures, {"slingshot": 0.2, "slinky": 22.8, "hair_afro": 7.0})
         for scene in figures:
-            sweep, direct = [next(r for r in rows if (r["scene"], r["method"]) == (scene, m)) for m in ("sweep", "direct")]
+            of_scene = [r for r in rows if r["scene"] == scene]
+            self.assertEqual([(r["method"], r["precision"]) for r in of_scene], [("sweep", "float"), ("direct", "float"), ("direct", "double")])
+            sweep, direct = of_scene[0], of_scene[2]
             for row in (sweep, direct):
                 self.assertGreater(row["ms_per_frame_min"], 0)
                 self.assertGreaterEqual(row["ms_per_frame_median"], row["ms_per_frame_min"])

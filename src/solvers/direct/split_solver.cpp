@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "solvers/direct/chain_direct.hpp"
+#include "solvers/direct/tree.hpp"
 
 namespace osier::direct {
 
@@ -17,17 +18,26 @@ Model reduced(const Model& m, const std::vector<std::uint8_t>& wanted) {
   return part;
 }
 
+/// Where many columns are open at once their small compliances drown in float; the recursion is then done in double.
+Options suited(Options options, const Model& m, const Control& c) {
+  constexpr int kMostColumnsInFloat = 64;
+  if (options.precision == Precision::single_precision && build_tree(m, c).plan().most_columns() > kMostColumnsInFloat)
+    options.precision = Precision::double_precision;
+  return options;
+}
+
 /// Some of a model's segments, with whatever belongs to them, stepped apart from the rest.
 class Part {
  public:
   /// `wanted` per segment.
-  Part(const Model& m, const std::vector<std::uint8_t>& wanted, const Options& options) : model_(reduced(m, wanted)) {
+  Part(const Model& m, const Control& c, const std::vector<std::uint8_t>& wanted, const Options& options)
+      : model_(reduced(m, wanted)) {
     for (Index v = 0; v < m.vertex_count(); ++v)
       if (model_.vertex_alive[v]) vertices_.push_back(v);
     for (Index s = 0; s < m.segment_count(); ++s)
       if (model_.segment_alive[s]) frames_.push_back(s);
     for (Index f = m.segment_count(); f < m.frame_count(); ++f) frames_.push_back(f);
-    solver_ = std::make_unique<DirectSolver>(model_, options);
+    solver_ = std::make_unique<DirectSolver>(model_, suited(options, model_, c));
   }
 
   StepReport step(const Control& c, const State& from, double h) {
@@ -101,7 +111,7 @@ class SplitSolver final : public Solver {
 
   StepReport step(const Model& m, const Control& c, State& state, double h) override {
     if (!chains_.empty()) settle_split(m, c);
-    if (in_lanes_.empty()) return whole(m).step(m, c, state, h);
+    if (in_lanes_.empty()) return whole(m, c).step(m, c, state, h);
     StepReport report;
     if (rest_) {
       report = rest_->step(c, state, h);
@@ -123,12 +133,12 @@ class SplitSolver final : public Solver {
   }
 
   StepReport solve_static(const Model& m, const Control& c, State& state, const StaticOptions& options) override {
-    return whole(m).solve_static(m, c, state, options);
+    return whole(m, c).solve_static(m, c, state, options);
   }
 
  private:
-  DirectSolver& whole(const Model& m) {
-    if (!whole_) whole_ = std::make_unique<DirectSolver>(m, options_);
+  DirectSolver& whole(const Model& m, const Control& c) {
+    if (!whole_) whole_ = std::make_unique<DirectSolver>(m, suited(options_, m, c));
     return *whole_;
   }
 
@@ -155,7 +165,7 @@ class SplitSolver final : public Solver {
     if (in_lanes_.empty()) return;
     lanes_.bind(m, in_lanes_, options_.simd, executor_);
     if (std::any_of(rest.begin(), rest.end(), [](std::uint8_t r) { return r != 0; }))
-      rest_ = std::make_unique<Part>(m, rest, options_);
+      rest_ = std::make_unique<Part>(m, c, rest, options_);
   }
 
   /// Lanes whose energy rose, again with a search that makes sure it falls.
@@ -164,7 +174,7 @@ class SplitSolver final : public Solver {
     lanes_.each_risen([&](Index first_segment, Index count) {
       for (Index s = first_segment; s < first_segment + count; ++s) wanted[static_cast<std::size_t>(s)] = 1;
     });
-    Part part(m, wanted, options_);
+    Part part(m, c, wanted, options_);
     const StepReport again = part.step(c, state, h);
     part.store(state);
     report.iterations = std::max(report.iterations, again.iterations);
@@ -189,14 +199,15 @@ template <class T>
 std::size_t bytes_of(const Model& m, const Control& c, const Options& options) {
   std::vector<Chain> chains = find_chains(m);
   std::erase_if(chains, [&](const Chain& chain) { return !is_plain(m, chain) || !fits_lanes(chain, c) || is_driven(c, chain); });
-  if (chains.empty()) return DirectSolver::bytes(m, c, options.precision);
+  if (chains.empty()) return DirectSolver::bytes(m, c, suited(options, m, c).precision);
   ChainDirect<T> lanes;
   lanes.bind(m, chains, options.simd, Executor(options.threads));
   std::vector<std::uint8_t> rest(m.segment_alive.begin(), m.segment_alive.end());
   for (const Chain& chain : chains)
     for (Index s = 0; s < chain.segments(); ++s) rest[static_cast<std::size_t>(chain.first_segment + s)] = 0;
   if (std::none_of(rest.begin(), rest.end(), [](std::uint8_t r) { return r != 0; })) return lanes.bytes();
-  return lanes.bytes() + DirectSolver::bytes(reduced(m, rest), c, options.precision);
+  const Model others = reduced(m, rest);
+  return lanes.bytes() + DirectSolver::bytes(others, c, suited(options, others, c).precision);
 }
 
 }  // namespace
