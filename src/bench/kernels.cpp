@@ -50,7 +50,7 @@ void run_kernels(Context& c) {
         continue;  // a method without float, or a graph that it does not take
       }
       BenchRow row = row_for("kernels", "kernels", subject.name, load(subject, v, c.options.folder), v);
-      const StepProblem::Timed t = problem.time(v, c.options.quick ? 0 : 1);
+      const StepProblem::Timed t = problem.time(v, c.options.quick ? 0 : 0.3);
       const int steps = static_cast<int>(std::ceil(1 / (30 * problem.h()) - 1e-9));
       row.ms_per_frame_min = 1e3 * steps * t.least;
       row.ms_per_frame_median = 1e3 * steps * t.median;
@@ -59,7 +59,7 @@ void run_kernels(Context& c) {
       // A step loads and stores besides; the difference to a longer one is what iterations cost.
       Variant longer = v;
       longer.iterations = 3 * t.iterations;
-      const StepProblem::Timed l = problem.time(longer, c.options.quick ? 0 : 1);
+      const StepProblem::Timed l = problem.time(longer, c.options.quick ? 0 : 0.3);
       if (l.iterations > t.iterations)
         row.ns_per_further_iteration =
             1e9 * (l.least - t.least) / (static_cast<double>(row.vertices) * (l.iterations - t.iterations));

@@ -88,7 +88,7 @@ void error_over_time(Context& c, const TimeScene& s) {
   const bool quick = c.options.quick;
   const Subject subject = shrunk(s.subject, quick);
   const int frames = quick ? 1 : s.frames, most = quick ? 8 : 1024;
-  const double longest = quick ? 1 : 20;  // seconds of a run
+  const double longest = quick ? 1 : 3;  // seconds of a run
   c.say(fmt::format("scenes: {}, reference for error over time", subject.name));
   const TimedRun exact = reference(subject, frames, c.options.folder);
   const auto measure = [&](const Variant& v) {
