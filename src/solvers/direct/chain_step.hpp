@@ -25,6 +25,7 @@
 #include "exec/lanes.hpp"
 #include "math/quat.hpp"
 #include "solvers/direct/chain_close.hpp"
+#include "solvers/direct/link_algebra.hpp"
 #include "solvers/stable_cosserat/chain_plan.hpp"
 #include "solvers/stable_cosserat/step_view.hpp"
 
@@ -428,39 +429,24 @@ void ChainStep<P>::tail_anchors(Index i, P (&S)[21], P (&f)[6]) {
   }
 }
 
-/// One axis of the link in series with S; see link_algebra.hpp.
+/// One axis of the link in series with S, and with what is carried along.
 template <class P>
 template <bool kColumns>
 OSIER_FN void ChainStep<P>::eliminate(int j, P c, P (&S)[21], P (&f)[6], bool keep) {
-  P r[6];
-#pragma GCC unroll 6
-  for (int a = 0; a < 6; ++a) r[a] = S[packed(a, j)];
-  const P den = inverse(P(1) + c * r[j]), g = c * den, fj = f[j];
-  const P gf = g * fj;
-#pragma GCC unroll 6
-  for (int a = 0; a < 6; ++a) {
-    if (a == j) continue;
-    const P scaled = g * r[a];
-#pragma GCC unroll 6
-    for (int b = 0; b <= a; ++b)
-      if (b != j) S[packed(a, b)] -= scaled * r[b];
-    f[a] -= gf * r[a];
-  }
-#pragma GCC unroll 6
-  for (int a = 0; a < 6; ++a) S[packed(a, j)] = den * r[a];
-  f[j] = den * fj;
+  P row[6];
+  const P g = eliminate_spring(
+      j, c, [&](int a, int b) -> P& { return S[packed(a, b)]; }, row);
+  const P fj = pass_spring(j, g, row, f);
   if (keep) {
-    for (int a = 0; a < 6; ++a) head_row_[j][a] = a == j ? den : r[a];
+    for (int a = 0; a < 6; ++a) head_row_[j][a] = row[a];
     head_gain_[j] = g, head_f_[j] = fj;
   }
   if constexpr (kColumns) {
     P along[6];
 #pragma GCC unroll 6
     for (int m = 0; m < 6; ++m) {
-      along[m] = B_[m][j];
+      along[m] = pass_spring(j, g, row, B_[m]);
       const P gb = g * along[m];
-#pragma GCC unroll 6
-      for (int a = 0; a < 6; ++a) B_[m][a] = a == j ? den * along[m] : B_[m][a] - gb * r[a];
 #pragma GCC unroll 6
       for (int n = 0; n <= m; ++n) D_[packed(m, n)] += gb * along[n];
       d_[m] += gb * fj;

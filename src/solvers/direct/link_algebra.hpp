@@ -15,6 +15,7 @@
 // F = f - S zeta.
 #pragma once
 
+#include "exec/number.hpp"
 #include "math/quat.hpp"
 #include "math/sym6.hpp"
 
@@ -72,30 +73,34 @@ OSIER_FN Vec6<T> from_axes(const LinkSprings<T>& l, const T v[6]) {
   return l.world_axes ? Vec6<T>{x, w} : Vec6<T>{l.x_axes * x, l.w_axes * w};
 }
 
-/// Springs of compliance c[6] along the coordinates, in series with S (lower triangle), in place.
-template <class T>
-OSIER_FN void eliminate_springs(const T c[6], T S[6][6], T row[6][6], T gain[6]) {
+/// A spring of compliance c along coordinate j, in series with S, in place; S(a, b) with a >= b is an entry. `row` receives S_ja
+/// as it was, with den on its diagonal. Returns g.
+template <class T, class Entry>
+OSIER_FN T eliminate_spring(int j, T c, const Entry& S, T row[6]) {
 #pragma GCC unroll 6
-  for (int j = 0; j < 6; ++j) {
-    T r[6];
+  for (int a = 0; a < 6; ++a) row[a] = a < j ? S(j, a) : S(a, j);
+  const T den = inverse(T(1) + c * row[j]), g = c * den;
 #pragma GCC unroll 6
-    for (int a = 0; a < 6; ++a) r[a] = a < j ? S[j][a] : S[a][j];
-    const T den = T(1) / (T(1) + c[j] * r[j]), g = c[j] * den;
+  for (int a = 0; a < 6; ++a) {
+    if (a == j) continue;
+    const T scaled = g * row[a];
 #pragma GCC unroll 6
-    for (int a = 0; a < 6; ++a) {
-      if (a == j) continue;
-      const T scaled = g * r[a];
-#pragma GCC unroll 6
-      for (int b = 0; b <= a; ++b)
-        if (b != j) S[a][b] -= scaled * r[b];
-    }
-#pragma GCC unroll 6
-    for (int a = 0; a < 6; ++a) {
-      (a < j ? S[j][a] : S[a][j]) = den * r[a];
-      row[j][a] = a == j ? den : r[a];
-    }
-    gain[j] = g;
+    for (int b = 0; b <= a; ++b)
+      if (b != j) S(a, b) -= scaled * row[b];
   }
+#pragma GCC unroll 6
+  for (int a = 0; a < 6; ++a) (a < j ? S(j, a) : S(a, j)) = den * row[a];
+  row[j] = den;
+  return g;
+}
+
+/// What that does to a force; returns f_j as it was.
+template <class T>
+OSIER_FN T pass_spring(int j, T g, const T row[6], T f[6]) {
+  const T along = f[j], scaled = g * along;
+#pragma GCC unroll 6
+  for (int a = 0; a < 6; ++a) f[a] = a == j ? row[j] * along : f[a] - scaled * row[a];
+  return along;
 }
 
 /// S of the subtree on z, in series with the link's springs.
@@ -115,7 +120,10 @@ OSIER_FN void factor_link(const LinkSprings<T>& l, Sym6<T> S, LinkFactor<T>& out
   for (int a = 0; a < 3; ++a)
     for (int b = 0; b < 3; ++b) m[a][b] = S.xx.m[a][b], m[3 + a][b] = S.xw.m[b][a], m[3 + a][3 + b] = S.ww.m[a][b];
   const T c[6] = {l.x_compliance.x, l.x_compliance.y, l.x_compliance.z, l.w_compliance.x, l.w_compliance.y, l.w_compliance.z};
-  eliminate_springs(c, m, out.row, out.gain);
+#pragma GCC unroll 6
+  for (int j = 0; j < 6; ++j)
+    out.gain[j] = eliminate_spring(
+        j, c[j], [&](int a, int b) -> T& { return m[a][b]; }, out.row[j]);
   for (int a = 0; a < 3; ++a)
     for (int b = 0; b < 3; ++b) {
       S.xx.m[a][b] = a < b ? m[b][a] : m[a][b];
@@ -136,12 +144,7 @@ OSIER_FN Vec6<T> force_up(const LinkSprings<T>& l, const LinkFactor<T>& factor, 
   T f[6];
   to_axes(l, at_near_end(l.arm, force), f);
 #pragma GCC unroll 6
-  for (int j = 0; j < 6; ++j) {
-    const T along = f[j], scaled = factor.gain[j] * along;
-    share[j] = along;
-#pragma GCC unroll 6
-    for (int a = 0; a < 6; ++a) f[a] = a == j ? factor.row[j][j] * along : f[a] - scaled * factor.row[j][a];
-  }
+  for (int j = 0; j < 6; ++j) share[j] = pass_spring(j, factor.gain[j], factor.row[j], f);
   return from_axes(l, f);
 }
 
