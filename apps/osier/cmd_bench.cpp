@@ -5,6 +5,7 @@
 #include "commands.hpp"
 #include "io/atomic_file.hpp"
 #include "osier/bench.hpp"
+#include "output_check.hpp"
 
 namespace osier::cli {
 
@@ -16,24 +17,10 @@ struct Options {
   bool quiet = false;
 };
 
-/// Before anything runs: a typing mistake must not cost minutes.
 void check_outputs(const Options& o) {
-  namespace fs = std::filesystem;
   Problems problems;
-  const auto check = [&](const char* option, const fs::path& folder) {
-    if (!fs::is_directory(folder) || ::access(folder.c_str(), W_OK) != 0)
-      problems.add(option, fmt::format("{} is not a folder that can be written to", folder.string()), "choose another one");
-  };
-  if (!o.json.empty()) {
-    const fs::path parent = fs::path(o.json).parent_path();
-    check("--json", parent.empty() ? fs::path(".") : parent);
-    if (fs::is_directory(o.json)) problems.add("--json", fmt::format("{} is a folder", o.json), "name a file");
-  }
-  if (!o.results.empty()) {
-    std::error_code ignored;  // the check tells
-    fs::create_directories(o.results, ignored);
-    check("--results", o.results);
-  }
+  check_output_file("--json", o.json, problems);
+  check_output_folder("--results", o.results, problems);
   problems.throw_if_any();
 }
 

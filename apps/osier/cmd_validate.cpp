@@ -5,6 +5,7 @@
 #include "commands.hpp"
 #include "io/atomic_file.hpp"
 #include "osier/validate.hpp"
+#include "output_check.hpp"
 #include "progress.hpp"
 
 namespace osier::cli {
@@ -23,23 +24,10 @@ int list(const ValidateOptions& options) {
   return kDone;
 }
 
-/// Before anything runs: a typing mistake must not cost minutes.
 void check_outputs(const Options& o) {
-  namespace fs = std::filesystem;
   Problems problems;
-  const auto check = [&](const char* option, const fs::path& folder) {
-    if (!fs::is_directory(folder) || ::access(folder.c_str(), W_OK) != 0)
-      problems.add(option, fmt::format("{} is not a folder that can be written to", folder.string()), "choose another one");
-  };
-  if (!o.json.empty()) {
-    const fs::path parent = fs::path(o.json).parent_path();
-    check("--json", parent.empty() ? fs::path(".") : parent);
-  }
-  if (!o.report.empty()) {
-    std::error_code ignored;  // the check tells
-    fs::create_directories(o.report, ignored);
-    check("--report", o.report);
-  }
+  check_output_file("--json", o.json, problems);
+  check_output_folder("--report", o.report, problems);
   problems.throw_if_any();
 }
 

@@ -2,8 +2,8 @@
 #pragma once
 
 #include <algorithm>
-#include <memory>
 
+#include "exec/aligned.hpp"
 #include "exec/parallel.hpp"
 #include "solvers/direct/chain_kernels.hpp"
 
@@ -38,9 +38,8 @@ class ChainDirect {
     tension_.assign(plan_.constants.size() / static_cast<std::size_t>(plan_.constants_per_row()), T(0));
     outcome_.resize(plan_.groups.size());
     threads_ = executor.threads();
-    scratch_bytes_ = (kernel_->scratch_bytes(plan_.most_rows) + kLine - 1) / kLine * kLine;
-    scratch_.reset(static_cast<std::byte*>(
-        ::operator new (scratch_bytes_* static_cast<std::size_t>(executor.threads()), std::align_val_t{kLine})));
+    scratch_bytes_ = (kernel_->scratch_bytes(plan_.most_rows) + kCacheLine - 1) / kCacheLine * kCacheLine;
+    scratch_.resize(scratch_bytes_ * static_cast<std::size_t>(threads_));
   }
 
   std::size_t bytes() const {
@@ -53,7 +52,7 @@ class ChainDirect {
         plan_.groups.size(),
         [&](std::size_t i) {
           const ChainGroup& g = plan_.groups[i];
-          std::byte* scratch = scratch_.get() + static_cast<std::size_t>(executor.worker()) * scratch_bytes_;
+          std::byte* scratch = scratch_.data() + static_cast<std::size_t>(executor.worker()) * scratch_bytes_;
           T* tension = tension_.data() + g.constants / static_cast<std::size_t>(plan_.constants_per_row());
           outcome_[i] = kernel_->step(g, plan_.constants.data() + g.constants, plan_.damped, view, options, tension, scratch);
         },
@@ -78,18 +77,14 @@ class ChainDirect {
   }
 
  private:
-  static constexpr std::size_t kLine = 64;          ///< bytes: the widest pack and a cache line
   static constexpr std::size_t kGroupWeight = 128;  ///< a group is worth a thread's while; one alone is not
-  struct Free {
-    void operator()(std::byte* p) const { ::operator delete (p, std::align_val_t{kLine}); }
-  };
   const ChainKernel<T>* kernel_ = nullptr;
   stable_cosserat::ChainPlan<T> plan_;
   std::vector<T> tension_;
   std::vector<ChainOutcome> outcome_;
   int threads_ = 1;
   std::size_t scratch_bytes_ = 0;  ///< per thread
-  std::unique_ptr<std::byte, Free> scratch_;
+  AlignedArray<std::byte> scratch_;
 };
 
 }  // namespace osier::direct

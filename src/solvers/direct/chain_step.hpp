@@ -516,34 +516,7 @@ void ChainStep<P>::upward() {
     S[packed(5, 5)] += pull + across * arm.z * arm.z;
     if (i == 0)  // a free frame may spin about its own axis at no cost: a whiff of stiffness keeps it where it is
       for (int a = 3; a < 6; ++a) S[packed(a, a)] += whiff_;
-    // Seen from the near end: S_wx += [arm] S_xx, S_ww -= S_wx,old [arm] - [arm] S_wx,new^T.
-    Vec3<P> wx_old[3], wx[3];
-#pragma GCC unroll 3
-    for (int a = 0; a < 3; ++a) wx_old[a] = wx[a] = {S[packed(3 + a, 0)], S[packed(3 + a, 1)], S[packed(3 + a, 2)]};
-#pragma GCC unroll 3
-    for (int c = 0; c < 3; ++c) {
-      const Vec3<P> turned = cross(arm, Vec3<P>{S[packed(0, c)], S[packed(1, c)], S[packed(2, c)]});
-      P* const into[3] = {c == 0   ? &wx[0].x
-                          : c == 1 ? &wx[0].y
-                                   : &wx[0].z,
-                          c == 0   ? &wx[1].x
-                          : c == 1 ? &wx[1].y
-                                   : &wx[1].z,
-                          c == 0   ? &wx[2].x
-                          : c == 1 ? &wx[2].y
-                                   : &wx[2].z};
-      *into[0] += turned.x, *into[1] += turned.y, *into[2] += turned.z;
-    }
-    const Vec3<P> old0 = cross(wx_old[0], arm), old1 = cross(wx_old[1], arm), old2 = cross(wx_old[2], arm);
-    const Vec3<P> new0 = cross(arm, wx[0]), new1 = cross(arm, wx[1]), new2 = cross(arm, wx[2]);
-    S[packed(3, 3)] += new0.x - old0.x;
-    S[packed(4, 3)] += new0.y - old1.x;
-    S[packed(4, 4)] += new1.y - old1.y;
-    S[packed(5, 3)] += new0.z - old2.x;
-    S[packed(5, 4)] += new1.z - old2.y;
-    S[packed(5, 5)] += new2.z - old2.z;
-#pragma GCC unroll 3
-    for (int a = 0; a < 3; ++a) S[packed(3 + a, 0)] = wx[a].x, S[packed(3 + a, 1)] = wx[a].y, S[packed(3 + a, 2)] = wx[a].z;
+    see_from_near_end(arm, [&](int a, int b) -> P& { return S[packed(a, b)]; });
     const Vec3<P> couple_f = cross(arm, Vec3<P>{f[0], f[1], f[2]});
     f[3] += couple_f.x, f[4] += couple_f.y, f[5] += couple_f.z;
     if constexpr (kColumns) {

@@ -73,6 +73,31 @@ OSIER_FN Vec6<T> from_axes(const LinkSprings<T>& l, const T v[6]) {
   return l.world_axes ? Vec6<T>{x, w} : Vec6<T>{l.x_axes * x, l.w_axes * w};
 }
 
+/// A stiffness on z as one on y, dx = y_x - arm x w, in place; S(a, b) with a >= b is an entry, of which those of ww and wx
+/// change:
+///   S_wx += [arm] S_xx,   S_ww += [arm] S_wx,new^T - S_wx,old [arm]
+template <class T, class Entry>
+OSIER_FN void see_from_near_end(const Vec3<T>& arm, const Entry& S) {
+  Vec3<T> before[3], after[3];  // rows of S_wx
+#pragma GCC unroll 3
+  for (int a = 0; a < 3; ++a) before[a] = {S(3 + a, 0), S(3 + a, 1), S(3 + a, 2)};
+  const Vec3<T> x = cross(arm, Vec3<T>{S(0, 0), S(1, 0), S(2, 0)}), y = cross(arm, Vec3<T>{S(1, 0), S(1, 1), S(2, 1)}),
+                z = cross(arm, Vec3<T>{S(2, 0), S(2, 1), S(2, 2)});
+  after[0] = before[0] + Vec3<T>{x.x, y.x, z.x};
+  after[1] = before[1] + Vec3<T>{x.y, y.y, z.y};
+  after[2] = before[2] + Vec3<T>{x.z, y.z, z.z};
+#pragma GCC unroll 3
+  for (int b = 0; b < 3; ++b) {
+    const Vec3<T> turned = cross(arm, after[b]);
+    const Vec3<T> old = cross(before[b], arm);
+    // Column b of the first product, row b of the second.
+    if (b == 0) S(3, 3) += turned.x, S(4, 3) += turned.y, S(5, 3) += turned.z, S(3, 3) -= old.x;
+    if (b == 1) S(4, 4) += turned.y, S(5, 4) += turned.z, S(4, 3) -= old.x, S(4, 4) -= old.y;
+    if (b == 2) S(5, 5) += turned.z, S(5, 3) -= old.x, S(5, 4) -= old.y, S(5, 5) -= old.z;
+    S(3 + b, 0) = after[b].x, S(3 + b, 1) = after[b].y, S(3 + b, 2) = after[b].z;
+  }
+}
+
 /// A spring of compliance c along coordinate j, in series with S, in place; S(a, b) with a >= b is an entry. `row` receives S_ja
 /// as it was, with den on its diagonal. Returns g.
 template <class T, class Entry>
@@ -106,11 +131,10 @@ OSIER_FN T pass_spring(int j, T g, const T row[6], T f[6]) {
 /// S of the subtree on z, in series with the link's springs.
 template <class T>
 OSIER_FN void factor_link(const LinkSprings<T>& l, Sym6<T> S, LinkFactor<T>& out) {
-  // In terms of y: dx = y_x - arm x w.
-  const Mat3<T> G = skew(l.arm);
-  const Mat3<T> old_xw = S.xw;
-  S.xw = S.xw + T(-1) * (S.xx * G);
-  S.ww = S.ww + T(-1) * (transposed(old_xw) * G) + G * S.xw;  // -G^T = G
+  see_from_near_end(l.arm, [&](int a, int b) -> T& {
+    return a < 3 ? S.xx.m[a][b] : b < 3 ? S.xw.m[b][a - 3] : S.ww.m[a - 3][b - 3];
+  });
+  S.ww.m[0][1] = S.ww.m[1][0], S.ww.m[0][2] = S.ww.m[2][0], S.ww.m[1][2] = S.ww.m[2][1];
   if (!l.world_axes) {
     S.xx = transposed(l.x_axes) * S.xx * l.x_axes;
     S.xw = transposed(l.x_axes) * S.xw * l.w_axes;

@@ -1,0 +1,34 @@
+// Places to write to, checked before anything runs: a typing mistake must not cost minutes.
+#pragma once
+
+#include <filesystem>
+#include <fmt/format.h>
+#include <string>
+#include <unistd.h>
+
+#include "core/fields.hpp"
+
+namespace osier::cli {
+
+inline void check_folder(const char* option, const std::filesystem::path& folder, Problems& problems) {
+  if (!std::filesystem::is_directory(folder) || ::access(folder.c_str(), W_OK) != 0)
+    problems.add(option, fmt::format("{} is not a folder that can be written to", folder.string()), "choose another one");
+}
+
+/// A file that is to be written, or nothing.
+inline void check_output_file(const char* option, const std::string& file, Problems& problems) {
+  if (file.empty()) return;
+  const std::filesystem::path parent = std::filesystem::path(file).parent_path();
+  check_folder(option, parent.empty() ? std::filesystem::path(".") : parent, problems);
+  if (std::filesystem::is_directory(file)) problems.add(option, fmt::format("{} is a folder", file), "name a file");
+}
+
+/// A folder that is made when it is not there, or nothing.
+inline void check_output_folder(const char* option, const std::string& folder, Problems& problems) {
+  if (folder.empty()) return;
+  std::error_code ignored;  // the check tells
+  std::filesystem::create_directories(folder, ignored);
+  check_folder(option, folder, problems);
+}
+
+}  // namespace osier::cli
