@@ -1,0 +1,42 @@
+// Recorded runs, read back frame by frame: what `osier view`, `osier render` and `osier convert` start from.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "osier/frame.hpp"
+#include "osier/model.hpp"
+
+namespace osier {
+
+/// A trajectory.h5, open for reading. Frames are read when asked for, so a file may be larger than memory.
+class Trajectory {
+ public:
+  /// A file, or the folder of a run that holds one. Throws InputError naming what is wrong with it.
+  static Trajectory open(const std::filesystem::path& path);
+  ~Trajectory();
+  Trajectory(Trajectory&&) noexcept;
+
+  const std::filesystem::path& path() const;
+  const std::string& name() const;  ///< of the scene
+  const std::string& scene_json() const;
+  bool double_precision() const;  ///< the numbers in the file
+  bool has_sections() const;      ///< forces, strains, moments and curvatures were recorded
+
+  /// What the file tells of the model: vertices with radii, segments with rest lengths, joints, clamps as anchors, rods.
+  /// Masses, stiffnesses and rest rotations are not in it and stay zero or identity.
+  const Model& model() const;
+  int frame_count() const;  ///< whole frames, the initial one included
+  double time(int frame) const;
+  /// Valid until the next read. Throws RunError when the file turns out to be damaged there.
+  Frame read(int frame);
+
+ private:
+  struct Impl;
+  explicit Trajectory(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace osier

@@ -1,0 +1,326 @@
+// Reads trajectory.h5 back. hdf5.cpp writes it, docs/output.md describes it.
+#include "osier/trajectory.hpp"
+
+#include <fmt/format.h>
+#include <utility>
+
+#include "io/hdf5_handle.hpp"
+#include "osier/error.hpp"
+
+namespace osier {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+using Shape = std::vector<hsize_t>;
+
+/// A file that cannot be what it says it is: told with its path, and remedied by the person who chose it.
+[[noreturn]] void refuse(const fs::path& path, const std::string& what, const std::string& remedy = {}) {
+  throw InputError({{path.string(), what, remedy.empty() ? "run the scene again" : remedy}});
+}
+
+class File {
+ public:
+  explicit File(const fs::path& path) : path_(path) {
+    hdf5_be_quiet();
+    std::error_code error;
+    if (!fs::exists(path, error)) refuse(path, "there is no such file", "name the folder of a run or its trajectory.h5");
+    if (H5Fis_hdf5(path.c_str()) <= 0) refuse(path, "is not an HDF5 file", "name the folder of a run or its trajectory.h5");
+    id_ = {H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT), H5Fclose};
+    if (id_ < 0)
+      refuse(path, "cannot be opened: " + hdf5_reason(),
+             "while the run still goes on, set HDF5_USE_FILE_LOCKING=FALSE or copy the file");
+  }
+
+  bool has(const std::string& name) const { return H5Lexists(id_, name.c_str(), H5P_DEFAULT) > 0; }
+
+  Hdf5Handle open(const std::string& name) const {
+    hdf5_be_quiet();
+    Hdf5Handle dataset(has(name) ? H5Dopen2(id_, name.c_str(), H5P_DEFAULT) : H5I_INVALID_HID, H5Dclose);
+    if (dataset < 0) refuse(path_, "has no " + name, "use a trajectory.h5 that Osier wrote");
+    return dataset;
+  }
+
+  Shape shape(hid_t dataset) const {
+    const Hdf5Handle space(H5Dget_space(dataset), H5Sclose);
+    Shape shape(static_cast<std::size_t>(std::max(H5Sget_simple_extent_ndims(space), 0)));
+    if (!shape.empty()) H5Sget_simple_extent_dims(space, shape.data(), nullptr);
+    return shape;
+  }
+
+  /// The whole dataset, which must have the given width (1: a plain list). Room is taken only for what the file's storage
+  /// backs, since a damaged header may claim any size.
+  template <class T>
+  std::vector<T> read(const std::string& name, hsize_t width, hid_t type) const {
+    const Hdf5Handle dataset = open(name);
+    const Shape s = shape(dataset);
+    if (s.size() != (width == 1 ? 1U : 2U) || (s.size() == 2 && s[1] != width))
+      refuse(path_, fmt::format("{} does not have the shape it should", name));
+    const hsize_t numbers = s[0] * width;
+    if (numbers > 0 && (s[0] > fs::file_size(path_) || H5Dget_storage_size(dataset) == 0))
+      refuse(path_, fmt::format("{} claims {} entries, more than the file can hold", name, s[0]));
+    std::vector<T> values(static_cast<std::size_t>(numbers));
+    if (numbers > 0 && H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0)
+      refuse(path_, fmt::format("{} cannot be read: {}", name, hdf5_reason()));
+    return values;
+  }
+
+  std::vector<std::string> strings(const std::string& name) const {
+    const Hdf5Handle dataset = open(name);
+    const Hdf5Handle space(H5Dget_space(dataset), H5Sclose);
+    const hssize_t count = H5Sget_simple_extent_npoints(space);
+    const Hdf5Handle type(H5Dget_type(dataset), H5Tclose);
+    if (count < 0 || static_cast<std::uintmax_t>(count) > fs::file_size(path_) || H5Tis_variable_str(type) <= 0)
+      refuse(path_, name + " does not hold text");
+    std::vector<char*> raw(static_cast<std::size_t>(count), nullptr);
+    if (count > 0 && H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, raw.data()) < 0)
+      refuse(path_, fmt::format("{} cannot be read: {}", name, hdf5_reason()));
+    std::vector<std::string> texts;
+    for (const char* text : raw) texts.emplace_back(text ? text : "");
+    H5Dvlen_reclaim(type, space, H5P_DEFAULT, raw.data());
+    return texts;
+  }
+
+  std::string attribute(const char* name) const {
+    if (H5Aexists(id_, name) <= 0) return {};
+    const Hdf5Handle attribute(H5Aopen(id_, name, H5P_DEFAULT), H5Aclose);
+    const Hdf5Handle type(H5Aget_type(attribute), H5Tclose);
+    char* raw = nullptr;
+    if (H5Tis_variable_str(type) <= 0 || H5Aread(attribute, type, static_cast<void*>(&raw)) < 0 || !raw) return {};
+    std::string text = raw;
+    H5free_memory(raw);
+    return text;
+  }
+
+ private:
+  fs::path path_;
+  Hdf5Handle id_;
+};
+
+/// One growing dataset: `shape` is that of a frame.
+struct Series {
+  std::string name;
+  Shape shape;
+  hid_t memory_type = H5I_INVALID_HID;
+  Hdf5Handle dataset;
+};
+
+}  // namespace
+
+struct Trajectory::Impl {
+  explicit Impl(const fs::path& p) : path(p), file(p) {
+    if (file.attribute("format") != "osier-trajectory")
+      refuse(path, "is an HDF5 file, but not a trajectory of Osier", "name the folder of a run or its trajectory.h5");
+    name = file.attribute("name");
+    const auto texts = file.strings("/scene");
+    if (!texts.empty()) scene_json = texts.front();
+    read_model();
+    open_series();
+  }
+
+  void read_model() {
+    const auto pairs = [&](const char* dataset, const char* of, std::size_t most) {
+      const auto flat = file.read<Index>(dataset, 2, H5T_NATIVE_INT32);
+      std::vector<std::array<Index, 2>> list(flat.size() / 2);
+      for (std::size_t i = 0; i < list.size(); ++i) list[i] = {flat[2 * i], flat[2 * i + 1]};
+      for (const auto& [a, b] : list)
+        if (a < 0 || b < 0 || static_cast<std::size_t>(std::max(a, b)) >= most)
+          refuse(path, fmt::format("{} names {} {} and {} of {}", dataset, of, a, b, most));
+      return list;
+    };
+    model.vertex_radius = file.read<double>("/topology/radius", 1, H5T_NATIVE_DOUBLE);
+    const std::size_t vertices = model.vertex_radius.size();
+    model.vertex_mass.assign(vertices, 0);
+    model.vertex_alive.assign(vertices, 1);
+    model.segment_vertices = pairs("/topology/segments", "vertices", vertices);
+    const std::size_t segments = model.segment_vertices.size();
+    model.segment_rest_length = file.read<double>("/topology/rest_length", 1, H5T_NATIVE_DOUBLE);
+    if (model.segment_rest_length.size() != segments) refuse(path, "/topology/rest_length is not one per segment");
+    model.segment_stiffness.assign(segments, 0);
+    model.segment_tau.assign(segments, 0);
+    model.segment_inertia.assign(segments, 0);
+    model.segment_strain_limit.assign(segments, std::numeric_limits<double>::infinity());
+    model.segment_alive.assign(segments, 1);
+    read_joints(pairs("/topology/joints", "segments", segments));
+    read_rods(vertices);
+    update_topology(model);
+  }
+
+  void read_joints(std::vector<std::array<Index, 2>> joints) {
+    joints_between = joints.size();
+    model.joint_length = file.read<double>("/topology/joint_length", 1, H5T_NATIVE_DOUBLE);
+    const auto clamps = file.read<Index>("/topology/clamps", 2, H5T_NATIVE_INT32);
+    const auto clamp_length = file.read<double>("/topology/clamp_length", 1, H5T_NATIVE_DOUBLE);
+    if (model.joint_length.size() != joints.size() || 2 * clamp_length.size() != clamps.size())
+      refuse(path, "lengths and joints under /topology do not belong together");
+    for (std::size_t c = 0; c < clamp_length.size(); ++c) {
+      const Index segment = clamps[2 * c], vertex = clamps[2 * c + 1];
+      if (segment < 0 || segment >= model.segment_count() || vertex < 0 || vertex >= model.vertex_count())
+        refuse(path, fmt::format("/topology/clamps names segment {} and vertex {}", segment, vertex));
+      joints.push_back({model.segment_count() + model.anchor_count++, segment});
+      model.anchor_vertex.push_back(vertex);
+    }
+    model.joint_length.insert(model.joint_length.end(), clamp_length.begin(), clamp_length.end());
+    model.joint_frames = std::move(joints);
+    const std::size_t count = model.joint_frames.size();
+    model.joint_rest_rotation.assign(count, Quatd{});
+    model.joint_stiffness.assign(count, 0);
+    model.joint_tau.assign(count, 0);
+    model.joint_alive.assign(count, 1);
+    model.joint_is_clamp.assign(count, 0);
+    std::fill(model.joint_is_clamp.begin() + static_cast<std::ptrdiff_t>(joints_between), model.joint_is_clamp.end(), 1);
+  }
+
+  void read_rods(std::size_t vertices) {
+    const auto names = file.strings("/topology/rod_names");
+    const auto start = file.read<Index>("/topology/rod_start", 1, H5T_NATIVE_INT32);
+    const auto list = file.read<Index>("/topology/rod_vertices", 1, H5T_NATIVE_INT32);
+    const auto closed = file.read<std::uint8_t>("/topology/rod_closed", 1, H5T_NATIVE_UINT8);
+    if (start.size() != names.size() + 1 || closed.size() != names.size())
+      refuse(path, "the rods under /topology do not belong together");
+    for (std::size_t r = 0; r < names.size(); ++r) {
+      if (start[r] < 0 || start[r + 1] < start[r] || static_cast<std::size_t>(start[r + 1]) > list.size())
+        refuse(path, fmt::format("/topology/rod_start is out of order at rod {}", r));
+      RodInfo rod{.name = names[r],
+                  .vertices = {list.begin() + start[r], list.begin() + start[r + 1]},
+                  .segments = {},
+                  .joints = {},
+                  .closed = closed[r] != 0};
+      for (const Index v : rod.vertices)
+        if (v < 0 || static_cast<std::size_t>(v) >= vertices) refuse(path, fmt::format("rod {} has no vertex {}", rod.name, v));
+      model.rods.push_back(std::move(rod));
+    }
+    add_rod_segments();
+  }
+
+  /// A rod's segments are those between its neighbouring vertices; the file lists the vertices alone.
+  void add_rod_segments() {
+    std::vector<std::vector<Index>> of_vertex(model.vertex_radius.size());
+    for (Index s = 0; s < model.segment_count(); ++s)
+      of_vertex[static_cast<std::size_t>(model.segment_vertices[static_cast<std::size_t>(s)][0])].push_back(s),
+          of_vertex[static_cast<std::size_t>(model.segment_vertices[static_cast<std::size_t>(s)][1])].push_back(s);
+    for (RodInfo& rod : model.rods) {
+      const std::size_t n = rod.vertices.size();
+      for (std::size_t i = 0; n > 1 && i + (rod.closed ? 0 : 1) < n; ++i) {
+        const Index a = rod.vertices[i], b = rod.vertices[(i + 1) % n];
+        for (const Index s : of_vertex[static_cast<std::size_t>(a)]) {
+          const auto& [p, q] = model.segment_vertices[static_cast<std::size_t>(s)];
+          if ((p == a && q == b) || (p == b && q == a)) {
+            rod.segments.push_back(s);
+            break;
+          }
+        }
+      }
+    }
+  }
+
+  Series series(const char* dataset, hsize_t count, hsize_t width, hid_t type) {
+    Series s{dataset, width == 1 ? Shape{count} : Shape{count, width}, type, file.open(dataset)};
+    Shape whole = file.shape(s.dataset);
+    const bool fits = whole.size() == s.shape.size() + 1 && std::equal(s.shape.begin(), s.shape.end(), whole.begin() + 1);
+    if (!fits) refuse(path, fmt::format("{} does not have the shape it should", dataset));
+    if (whole[0] < times.size()) times.resize(static_cast<std::size_t>(whole[0]));
+    return s;
+  }
+
+  void open_series() {
+    times = file.read<double>("/time", 1, H5T_NATIVE_DOUBLE);
+    const auto vertices = static_cast<hsize_t>(model.vertex_count()), segments = static_cast<hsize_t>(model.segment_count());
+    const hsize_t joints = joints_between, clamps = model.joint_frames.size() - joints_between;
+    position_series = series("/position", vertices, 3, H5T_NATIVE_DOUBLE);
+    velocity_series = series("/velocity", vertices, 3, H5T_NATIVE_DOUBLE);
+    frame_series = series("/frame", segments, 4, H5T_NATIVE_DOUBLE);
+    alive_series = series("/segment_alive", segments, 1, H5T_NATIVE_UINT8);
+    sections = file.has("/segment_force");
+    if (sections) {
+      section_series.push_back(series("/segment_force", segments, 3, H5T_NATIVE_DOUBLE));
+      section_series.push_back(series("/segment_strain", segments, 3, H5T_NATIVE_DOUBLE));
+      section_series.push_back(series("/joint_moment", joints, 3, H5T_NATIVE_DOUBLE));
+      section_series.push_back(series("/joint_curvature", joints, 3, H5T_NATIVE_DOUBLE));
+      section_series.push_back(series("/clamp_moment", clamps, 3, H5T_NATIVE_DOUBLE));
+      section_series.push_back(series("/clamp_curvature", clamps, 3, H5T_NATIVE_DOUBLE));
+    }
+    const Hdf5Handle type(H5Dget_type(position_series.dataset), H5Tclose);
+    double_precision = H5Tget_size(type) == sizeof(double);
+  }
+
+  template <class T>
+  void read(const Series& s, int frame, T* data, std::size_t count) const {
+    if (count == 0) return;
+    hdf5_be_quiet();
+    Shape first{static_cast<hsize_t>(frame)}, block{1};
+    for (const hsize_t n : s.shape) first.push_back(0), block.push_back(n);
+    const Hdf5Handle in_file(H5Dget_space(s.dataset), H5Sclose);
+    const Hdf5Handle in_memory(H5Screate_simple(static_cast<int>(block.size()), block.data(), nullptr), H5Sclose);
+    if (H5Sselect_hyperslab(in_file, H5S_SELECT_SET, first.data(), nullptr, block.data(), nullptr) < 0 ||
+        H5Dread(s.dataset, s.memory_type, in_memory, in_file, H5P_DEFAULT, data) < 0)
+      throw RunError(fmt::format("{}: cannot read {} of frame {}: {}", path.string(), s.name, frame, hdf5_reason()));
+  }
+
+  Frame read(int frame) {
+    const auto vertices = static_cast<std::size_t>(model.vertex_count()),
+               segments = static_cast<std::size_t>(model.segment_count());
+    const std::size_t joints = model.joint_frames.size();
+    position.resize(vertices), velocity.resize(vertices), rotation.resize(segments), alive.resize(segments);
+    read(position_series, frame, position.data(), vertices);
+    read(velocity_series, frame, velocity.data(), vertices);
+    read(frame_series, frame, rotation.data(), segments);
+    read(alive_series, frame, alive.data(), segments);
+    Frame out{.index = frame,
+              .time = times[static_cast<std::size_t>(frame)],
+              .vertex_position = position,
+              .vertex_velocity = velocity,
+              .segment_frame = rotation,
+              .segment_alive = alive};
+    if (!sections) return out;
+    force.resize(segments), strain.resize(segments), moment.resize(joints), curvature.resize(joints);
+    read(section_series[0], frame, force.data(), segments);
+    read(section_series[1], frame, strain.data(), segments);
+    read(section_series[2], frame, moment.data(), joints_between);
+    read(section_series[3], frame, curvature.data(), joints_between);
+    read(section_series[4], frame, moment.data() + joints_between, joints - joints_between);
+    read(section_series[5], frame, curvature.data() + joints_between, joints - joints_between);
+    out.segment_force = force, out.segment_strain = strain, out.joint_moment = moment, out.joint_curvature = curvature;
+    return out;
+  }
+
+  fs::path path;
+  File file;
+  std::string name, scene_json;
+  bool double_precision = true, sections = false;
+  Model model;
+  std::size_t joints_between = 0;  ///< joints of segments; those of clamps follow
+  std::vector<double> times;
+  Series position_series, velocity_series, frame_series, alive_series;
+  std::vector<Series> section_series;
+  std::vector<Vec3d> position, velocity, force, strain, moment, curvature;
+  std::vector<Quatd> rotation;
+  std::vector<std::uint8_t> alive;
+};
+
+Trajectory::Trajectory(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Trajectory::~Trajectory() = default;
+Trajectory::Trajectory(Trajectory&&) noexcept = default;
+
+Trajectory Trajectory::open(const fs::path& path) {
+  std::error_code error;
+  return Trajectory(std::make_unique<Impl>(fs::is_directory(path, error) ? path / "trajectory.h5" : path));
+}
+
+const fs::path& Trajectory::path() const { return impl_->path; }
+const std::string& Trajectory::name() const { return impl_->name; }
+const std::string& Trajectory::scene_json() const { return impl_->scene_json; }
+bool Trajectory::double_precision() const { return impl_->double_precision; }
+bool Trajectory::has_sections() const { return impl_->sections; }
+const Model& Trajectory::model() const { return impl_->model; }
+int Trajectory::frame_count() const { return static_cast<int>(impl_->times.size()); }
+double Trajectory::time(int frame) const { return impl_->times.at(static_cast<std::size_t>(frame)); }
+
+Frame Trajectory::read(int frame) {
+  if (frame < 0 || frame >= frame_count())
+    throw RunError(fmt::format("{}: there is no frame {}; the last is {}", impl_->path.string(), frame, frame_count() - 1));
+  return impl_->read(frame);
+}
+
+}  // namespace osier
