@@ -4,6 +4,7 @@
 #include "commands.hpp"
 #include "forces/attachment.hpp"
 #include "forces/force.hpp"
+#include "io/curves/registry.hpp"
 #include "materials/preset.hpp"
 #include "materials/section_shape.hpp"
 #include "osier/io.hpp"
@@ -36,7 +37,13 @@ Command add_list(CLI::App& app) {
             if (*what == "solvers") print_all(registry<SolverSettings>());
             if (*what == "forces") print_all(registry<Force>());
             if (*what == "constraints") print_all(registry<Attachment>());
-            if (*what == "formats") print_all(formats());
+            if (*what == "formats") {
+              fmt::print("trajectories, for /output/formats:\n");
+              print_all(formats());
+              fmt::print("curves, for files of scenes:\n");
+              for (const CurveFormat& f : curve_formats())
+                if (f.read) fmt::print("{:<16} {} ({}{}{})\n", f.name, f.help, f.extension, *f.also ? " " : "", f.also);
+            }
             if (*what == "sections") print_all(registry<SectionShape>());
             if (*what == "materials") print_presets();
             if (*what == "generators") {

@@ -80,7 +80,7 @@ TEST(Usda, WidthsFollowTheirInterpolation) {
             (Numbers{6, 6, 6}));
   expect_complaint(layer(lines(two + "float[] widths = [1, 2]")), "line 10", "2 widths");
   expect_complaint(layer(lines(two + "float[] widths = [1, -2, 3]")), "line 10", "negative");
-  expect_complaint(layer(lines(two + "float[] primvars:widths = [1]\nint[] primvars:widths:indices = [0]")), "line 10",
+  expect_complaint(layer(lines(two + "float[] primvars:widths = [1]\nint[] primvars:widths:indices = [0]")), "line 11",
                    "indexed");
 }
 
