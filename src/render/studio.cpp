@@ -18,8 +18,8 @@ Studio::Studio(const Ground& ground, const Vec3d& scene_center, double scene_rad
                const Rgb& shown)
     : up(cast<float>(ground.up)), south(cast<float>(ground.south)), east(cast<float>(ground.east)) {
   to_light = cast<float>(-looking_from(ground, azimuth - 48, 52)[2]);
-  light_cosine = std::cos(0.11F);
-  light = {1.62F, 1.54F, 1.42F};
+  light_cosine = std::cos(0.085F);
+  light = {1.34F, 1.28F, 1.19F};
   background = {inverse_tone(shown.x), inverse_tone(shown.y), inverse_tone(shown.z)};
   floor_height = static_cast<float>(lowest);
   center = cast<float>(scene_center);
