@@ -42,10 +42,10 @@ Rgb fiber(const Surface& s, const Vec3f& l) {
   const float cos_phi = std::clamp(dot(across_l, across_v) / std::max(cos_i * cos_r, 1e-4F), -1.0F, 1.0F);
   const float half = 0.5F * (std::asin(sin_i) + std::asin(sin_r));
   constexpr float kTilt = 0.06F;
-  const float r = 0.38F * gauss(half + kTilt, 0.10F) * std::sqrt(0.5F * (1 + cos_phi));
+  const float r = 0.2F * gauss(half + kTilt, 0.10F) * std::sqrt(0.5F * (1 + cos_phi));
   const float tt = 0.55F * gauss(half - kTilt / 2, 0.16F) * gauss(1 + cos_phi, 0.25F);
   const float trt = 1.1F * gauss(half - 1.5F * kTilt, 0.20F) * (0.35F + 0.65F * std::max(0.0F, cos_phi));
-  const float body = 0.75F * cos_i * (0.6F + 0.4F * cos_phi);
+  const float body = 0.85F * cos_i * (0.6F + 0.4F * cos_phi);
   const Rgb deep = times(s.color, s.color);
   return (body + 0.55F * trt) * s.color + trt * deep + tt * s.color + Rgb{r, r, r};
 }
