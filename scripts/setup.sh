@@ -13,6 +13,8 @@ core_packages=(
   libfmt-dev         # messages
   libhdf5-dev        # writes trajectory.h5
   libmuparser-dev    # expressions in the cases of `osier validate`
+  libembree-dev      # rays of `osier render`
+  libstb-dev         # writes its PNG and JPEG files
 )
 # shellcheck disable=SC2034
 test_packages=(

@@ -17,6 +17,10 @@ struct SceneOption {
 
   void add_to(CLI::App& app) {
     app.add_option("SCENE", file, "Scene file (JSON)")->required();
+    add_changes_to(app);
+  }
+  /// All but the file, for commands that take other files too.
+  void add_changes_to(CLI::App& app) {
     app.add_option("--solver", solver, "Another solver, with its default settings");
     app.add_option("--precision", precision, "Number type of the solver: float or double");
     app.add_option("--threads", threads, "Threads of the solver");
