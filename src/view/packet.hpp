@@ -1,4 +1,4 @@
-// Binary messages for the viewer: a JSON header and plain arrays, little endian (docs/viewer.md, "Protocol").
+// Binary messages for the viewer: a JSON header and plain arrays, little endian (docs/viewer_protocol.md).
 //
 //   u32 magic "OSIR", u32 bytes of JSON (a multiple of 4), JSON padded with spaces, then the arrays that the JSON lists under
 //   "arrays" as {name, type, count}, each padded to a multiple of 4 bytes, of 8 when its numbers are f64.
