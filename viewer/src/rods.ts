@@ -1,0 +1,228 @@
+// The rods of one model on the graphics card: textures of positions and stencils, instanced ribbons and tubes.
+import * as THREE from "three";
+import { type ColorBy, ColorRange, colorTable, isSigned } from "./colors";
+import { type Measure, measure } from "./measures";
+import type { Frame, Model } from "./protocol";
+import { CHUNK, type Chunks, chooseShapes, type Eye, type Grid, type Lod, makeChunks, RIBBON, ribbonGrid, TUBE, tubeGrid, updateBalls } from "./rod_geometry";
+import { ROD_FRAGMENT, ROD_VERTEX, SHADOW_FRAGMENT, SHADOW_VERTEX, TEXTURE_WIDTH } from "./rod_shaders";
+import { buildTopology, type Topology } from "./topology";
+
+export interface Quality {
+  lod: Lod;
+  shadows: boolean;
+  /** Steps along a segment for ribbons and tubes, sides of a tube. */
+  ribbonSteps: number;
+  tubeSteps: number;
+  tubeSides: number;
+}
+
+function dataTexture(data: Float32Array<ArrayBuffer> | Uint32Array<ArrayBuffer>, count: number, channels: 1 | 4): THREE.DataTexture {
+  const height = Math.max(1, Math.ceil(count / TEXTURE_WIDTH));
+  const whole = data instanceof Uint32Array;
+  const texture = new THREE.DataTexture(
+    data, TEXTURE_WIDTH, height,
+    channels === 1 ? THREE.RedFormat : whole ? THREE.RGBAIntegerFormat : THREE.RGBAFormat,
+    whole ? THREE.UnsignedIntType : THREE.FloatType,
+  );
+  if (whole) texture.internalFormat = "RGBA32UI";
+  texture.minFilter = texture.magFilter = THREE.NearestFilter;
+  texture.needsUpdate = true;
+  return texture;
+}
+const texels = (count: number): number => TEXTURE_WIDTH * Math.max(1, Math.ceil(count / TEXTURE_WIDTH));
+
+class Instances {
+  readonly mesh: THREE.Mesh<THREE.InstancedBufferGeometry, THREE.RawShaderMaterial>;
+  private readonly list: THREE.InstancedBufferAttribute;
+
+  constructor(grid: Grid, capacity: number, material: THREE.RawShaderMaterial) {
+    const geometry = new THREE.InstancedBufferGeometry();
+    geometry.setAttribute("position", new THREE.BufferAttribute(grid.position, 3));
+    geometry.setIndex(new THREE.BufferAttribute(grid.index, 1));
+    this.list = new THREE.InstancedBufferAttribute(new Float32Array(Math.max(1, capacity)), 1);
+    this.list.setUsage(THREE.DynamicDrawUsage);
+    geometry.setAttribute("segment", this.list);
+    geometry.instanceCount = 0;
+    this.mesh = new THREE.Mesh(geometry, material);
+    this.mesh.frustumCulled = false;
+    this.mesh.visible = false;
+  }
+  fill(write: (list: Float32Array) => number): void {
+    const count = write(this.list.array as Float32Array);
+    this.list.clearUpdateRanges();
+    this.list.addUpdateRange(0, count);
+    this.list.needsUpdate = true;
+    this.mesh.geometry.instanceCount = count;
+    this.mesh.visible = count > 0;
+  }
+  dispose(): void {
+    this.mesh.geometry.dispose();
+    this.mesh.material.dispose();
+  }
+}
+
+export class Rods {
+  readonly group = new THREE.Group();
+  readonly shadow: THREE.Mesh;
+  readonly bounds = new THREE.Box3();
+  frame: Frame | null = null;
+  topology: Topology | null = null;
+  readonly range = new ColorRange();
+  private readonly ribbons: Instances;
+  private readonly tubes: Instances;
+  private readonly shadows: Instances;
+  private readonly positionData: Float32Array<ArrayBuffer>;
+  private readonly values: Float32Array;
+  private readonly positions: THREE.DataTexture;
+  private readonly stencils: THREE.DataTexture;
+  private readonly categories: THREE.DataTexture;
+  private readonly table: THREE.DataTexture;
+  private readonly chunks: Chunks;
+  private shapes: Uint8Array;
+  private lastAlive: Uint8Array | null = null;
+  private colorBy: ColorBy = "rod";
+  private listsDirty = true;
+  readonly uniforms: Record<string, THREE.IUniform>;
+
+  constructor(readonly model: Model, readonly quality: Quality) {
+    const { vertexCount, segmentCount } = model;
+    this.positionData = new Float32Array(4 * texels(vertexCount));
+    this.positions = dataTexture(this.positionData, vertexCount, 4);
+    this.values = new Float32Array(vertexCount);
+    this.stencils = dataTexture(new Uint32Array(4 * texels(segmentCount)), segmentCount, 4);
+    const radii = new Float32Array(texels(vertexCount));
+    radii.set(model.radius);
+    this.categories = dataTexture(new Float32Array(texels(segmentCount)), segmentCount, 1);
+    this.table = new THREE.DataTexture(colorTable("rod", 256), 256, 1);
+    this.chunks = makeChunks(model.segments, model.radius);
+    this.shapes = new Uint8Array(this.chunks.count);
+    this.uniforms = {
+      positions: { value: this.positions },
+      stencils: { value: this.stencils },
+      radii: { value: dataTexture(radii, vertexCount, 1) },
+      categories: { value: this.categories },
+      colorTable: { value: this.table },
+      colorByNumber: { value: 0 },
+      colorRange: { value: new THREE.Vector2(0, 1) },
+      pixelAngle: { value: 0.001 },
+      lightDirection: { value: new THREE.Vector3(0, 1, 0) },
+      upDirection: { value: new THREE.Vector3(...model.up).normalize() },
+      ambient: { value: 0.4 },
+      groundX: { value: new THREE.Vector3(1, 0, 0) },
+      groundZ: { value: new THREE.Vector3(0, 0, 1) },
+      groundHeight: { value: 0 },
+      shadowArea: { value: new THREE.Vector4(0, 0, 1, 0.001) },
+    };
+    const material = (vertexShader: string, fragmentShader: string, ribbon: boolean): THREE.RawShaderMaterial =>
+      new THREE.RawShaderMaterial({
+        vertexShader, fragmentShader, uniforms: this.uniforms, glslVersion: THREE.GLSL3, side: THREE.DoubleSide,
+        defines: ribbon ? { RIBBON: 1 } : {},
+      });
+    this.ribbons = new Instances(ribbonGrid(quality.ribbonSteps), segmentCount, material(ROD_VERTEX, ROD_FRAGMENT, true));
+    this.tubes = new Instances(tubeGrid(quality.tubeSteps, quality.tubeSides), Math.min(segmentCount, quality.lod.tubeBudget + CHUNK), material(ROD_VERTEX, ROD_FRAGMENT, false));
+    const shade = material(SHADOW_VERTEX, SHADOW_FRAGMENT, true);
+    Object.assign(shade, { blending: THREE.CustomBlending, blendEquation: THREE.MaxEquation, blendSrc: THREE.OneFactor, blendDst: THREE.OneFactor, depthTest: false, depthWrite: false });
+    this.shadows = new Instances(ribbonGrid(Math.max(1, Math.ceil(quality.ribbonSteps / 2))), segmentCount, shade);
+    this.shadow = this.shadows.mesh;
+    this.group.add(this.ribbons.mesh, this.tubes.mesh);
+    this.setColor("rod");
+  }
+
+  setColor(mode: ColorBy): void {
+    this.colorBy = mode;
+    this.range.reset();
+    this.table.image.data.set(colorTable(mode, 256));
+    this.table.needsUpdate = true;
+    const ids = mode === "material" ? this.model.segmentMaterial : this.model.segmentRod;
+    const data = this.categories.image.data as unknown as Float32Array;
+    for (let s = 0; s < this.model.segmentCount; ++s) data[s] = ids ? ids[s]! % 252 : 0;
+    this.categories.needsUpdate = true;
+    this.uniforms["colorByNumber"]!.value = this.byNumber() ? 1 : 0;
+    if (this.frame) this.upload(this.frame);
+  }
+
+  private byNumber(): Measure | null {
+    return this.colorBy === "rod" || this.colorBy === "material" ? null : this.colorBy;
+  }
+
+  show(frame: Frame): void {
+    this.frame = frame;
+    if (!this.topology || !sameAlive(this.lastAlive, frame.alive)) this.retopologise(frame);
+    updateBalls(this.chunks, this.model.segments, frame.position);
+    this.bounds.makeEmpty();
+    const b = this.chunks.ball;
+    const at = new THREE.Vector3();
+    for (let c = 0; c < this.chunks.count; ++c) {
+      const r = b[4 * c + 3]!;
+      if (!Number.isFinite(r)) continue;
+      this.bounds.expandByPoint(at.set(b[4 * c]! - r, b[4 * c + 1]! - r, b[4 * c + 2]! - r));
+      this.bounds.expandByPoint(at.set(b[4 * c]! + r, b[4 * c + 1]! + r, b[4 * c + 2]! + r));
+    }
+    this.upload(frame);
+  }
+
+  private retopologise(frame: Frame): void {
+    this.topology = buildTopology(this.model, frame.alive, frame.position);
+    (this.stencils.image.data as unknown as Uint32Array).set(this.topology.stencil);
+    this.stencils.needsUpdate = true;
+    this.lastAlive = frame.alive ? frame.alive.slice() : null;
+    this.listsDirty = true;
+  }
+
+  private upload(frame: Frame): void {
+    const kind = this.byNumber();
+    if (kind && this.topology) {
+      measure(kind, this.model, this.topology, frame, this.values);
+      this.range.include(this.values, isSigned(kind));
+      (this.uniforms["colorRange"]!.value as THREE.Vector2).set(this.range.min, this.range.max);
+    }
+    const out = this.positionData, x = frame.position;
+    for (let v = 0, i = 0, o = 0; v < this.model.vertexCount; ++v) {
+      out[o++] = x[i++]!;
+      out[o++] = x[i++]!;
+      out[o++] = x[i++]!;
+      out[o++] = this.values[v]!;
+    }
+    this.positions.needsUpdate = true;
+  }
+
+  /** Sorts chunks into ribbons and tubes for this camera. */
+  look(eye: Eye): void {
+    this.uniforms["pixelAngle"]!.value = eye.pixelAngle;
+    const shapes = new Uint8Array(this.chunks.count);
+    chooseShapes(this.chunks, eye, this.quality.lod, shapes);
+    if (!this.listsDirty && shapes.every((shape, i) => shape === this.shapes[i])) return;
+    this.shapes = shapes;
+    this.ribbons.fill((list) => this.collect(list, (shape) => shape === RIBBON));
+    this.tubes.fill((list) => this.collect(list, (shape) => shape === TUBE));
+    if (this.listsDirty) this.shadows.fill((list) => this.collect(list, () => true));
+    this.listsDirty = false;
+  }
+
+  private collect(list: Float32Array, wanted: (shape: number) => boolean): number {
+    let n = 0;
+    for (let c = 0; c < this.chunks.count; ++c) {
+      if (!wanted(this.shapes[c]!)) continue;
+      for (let s = c * CHUNK; s < Math.min(this.model.segmentCount, (c + 1) * CHUNK); ++s)
+        if (!this.lastAlive || this.lastAlive[s]) list[n++] = s;
+    }
+    return n;
+  }
+
+  /** How many segments are drawn as tubes and as ribbons. */
+  get drawn(): { tubes: number; ribbons: number } {
+    return { tubes: this.tubes.mesh.geometry.instanceCount, ribbons: this.ribbons.mesh.geometry.instanceCount };
+  }
+
+  dispose(): void {
+    for (const part of [this.ribbons, this.tubes, this.shadows]) part.dispose();
+    for (const uniform of Object.values(this.uniforms)) if (uniform.value instanceof THREE.Texture) uniform.value.dispose();
+  }
+}
+
+function sameAlive(a: Uint8Array | null, b: Uint8Array | null): boolean {
+  if (!a || !b) return !a && !b;
+  if (a.length !== b.length) return false;
+  for (let i = 0; i < a.length; ++i) if ((a[i] !== 0) !== (b[i] !== 0)) return false;
+  return true;
+}
