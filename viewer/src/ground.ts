@@ -37,10 +37,10 @@ float shadow(vec2 at) {
   vec2 uv = (at - shadowArea.xy) / shadowArea.z * 0.5 + 0.5;
   if (any(lessThan(uv, vec2(0.0))) || any(greaterThan(uv, vec2(1.0)))) return 0.0;
   float sum = 0.0, weight = 0.0;
-  for (int i = -2; i <= 2; ++i)
-    for (int j = -2; j <= 2; ++j) {
-      float w = exp(-0.28 * float(i * i + j * j));
-      sum += w * texture(shadowMap, uv + vec2(i, j) * 1.5 / vec2(textureSize(shadowMap, 0))).r;
+  for (int i = -1; i <= 1; ++i)
+    for (int j = -1; j <= 1; ++j) {
+      float w = exp(-0.5 * float(i * i + j * j));
+      sum += w * texture(shadowMap, uv + vec2(i, j) * 1.6 / vec2(textureSize(shadowMap, 0))).r;
       weight += w;
     }
   return sum / weight;
@@ -50,9 +50,9 @@ void main() {
   float away = length(vAt - centre) / extent;
   float fade = 1.0 - smoothstep(0.25, 1.0, away);
   float line = max(0.42 * lines(vAt, spacing), 0.85 * lines(vAt, spacing * 10.0));
-  float dark = shadowOn > 0.5 ? 0.62 * shadow(vAt) : 0.0;
+  float dark = shadowOn > 0.5 ? 0.75 * shadow(vAt) : 0.0;
   vec3 base = mix(planeColor, lineColor, line);
-  float alpha = fade * max(line, 0.5);
+  float alpha = fade * max(line, 0.75);
   color = vec4(mix(base, shadowColor, dark), max(alpha, dark * fade));
 }
 `;
@@ -136,10 +136,10 @@ export class Ground {
     for (const uniforms of [this.rods.uniforms, this.mesh.material.uniforms]) uniforms["groundHeight"]!.value = this.height;
   }
 
-  /** Spacing and extent follow the camera: about a dozen squares across the view. */
+  /** Spacing and extent follow the camera: some ten to forty squares across the view. */
   look(focus: THREE.Vector3, range: number): void {
     const u = this.mesh.material.uniforms;
-    this.spacing = 10 ** Math.round(Math.log10(range / 8));
+    this.spacing = 10 ** Math.round(Math.log10(range / 14));
     u["spacing"]!.value = this.spacing;
     u["extent"]!.value = 9 * range;
     (u["centre"]!.value as THREE.Vector2).set(focus.dot(this.x), focus.dot(this.z));

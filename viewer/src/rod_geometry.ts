@@ -1,4 +1,4 @@
-// The two shapes a segment is drawn with, as grids of (place along, place across, cap angle) for the vertex shader.
+// The two shapes a segment is drawn with, for the vertex shader to bend into place, and the choice between them.
 
 export interface Grid {
   position: Float32Array;
@@ -24,9 +24,21 @@ function strip(rows: [along: number, cap: number][], columns: number[]): Grid {
   return { position, index: Uint16Array.from(index) };
 }
 
-/** A ribbon that faces the camera: two columns. */
-export function ribbonGrid(steps: number): Grid {
-  return strip(Array.from({ length: steps + 1 }, (_, i) => [i / steps, 0]), [-1, 1]);
+/** Triangles of the ribbons of the listed segments; a vertex number is segment · 2 (steps + 1) + corner. Returns how many were written. */
+export function ribbonIndices(steps: number, segments: Iterable<number>, out: Uint32Array): number {
+  let n = 0;
+  for (const s of segments) {
+    let at = s * 2 * (steps + 1);
+    for (let i = 0; i < steps; ++i, at += 2) {
+      out[n++] = at;
+      out[n++] = at + 1;
+      out[n++] = at + 2;
+      out[n++] = at + 2;
+      out[n++] = at + 1;
+      out[n++] = at + 3;
+    }
+  }
+  return n;
 }
 
 /** A round tube with a cap at each end; the shader flattens the caps of ends that continue. */

@@ -1,5 +1,5 @@
-// One vertex shader draws every rod: an instance is a segment, its curve is interpolated here from four vertices that lie in a
-// texture. A new frame therefore uploads positions and nothing else.
+// One vertex shader draws every rod: the curve of a segment is interpolated here from four vertices that lie in a texture. A new
+// frame therefore uploads positions and nothing else.
 
 export const TEXTURE_WIDTH = 2048;
 
@@ -15,8 +15,25 @@ uniform sampler2D categories;  // rod or material of a segment
 uniform sampler2D colorTable;
 uniform float colorByNumber;
 uniform vec2 colorRange;
-in vec3 position;              // place along the segment 0..1, place across, angle of the end cap
-in float segment;
+// A corner: place along the segment 0..1, place across, angle of the end cap.
+vec3 corner;
+uint segment;
+#ifdef RIBBON
+uniform int ribbonSteps;
+// Ribbons are one plain draw whose vertex numbers say everything: software drawing pays dearly for each instance.
+void findCorner() {
+  int perSegment = 2 * (ribbonSteps + 1), local = gl_VertexID % perSegment;
+  segment = uint(gl_VertexID / perSegment);
+  corner = vec3(float(local / 2) / float(ribbonSteps), float(local % 2) * 2.0 - 1.0, 0.0);
+}
+#else
+in vec3 position;
+in float instance;
+void findCorner() {
+  segment = uint(instance);
+  corner = position;
+}
+#endif
 
 ivec2 texel(uint i) { return ivec2(int(i % ${TEXTURE_WIDTH}u), int(i / ${TEXTURE_WIDTH}u)); }
 
@@ -24,7 +41,7 @@ struct Point { vec3 at; vec3 tangent; float radius; float value; bool freeStart;
 
 // Cubic Hermite curve through the vertices; tangents from the neighbours, weighted so that uneven lengths do not overshoot.
 Point curvePoint(float t) {
-  uvec4 id = texelFetch(stencils, texel(uint(segment)), 0);
+  uvec4 id = texelFetch(stencils, texel(segment), 0);
   vec4 p = texelFetch(positions, texel(id.x), 0), a = texelFetch(positions, texel(id.y), 0);
   vec4 b = texelFetch(positions, texel(id.z), 0), n = texelFetch(positions, texel(id.w), 0);
   vec3 d = b.xyz - a.xyz;
@@ -46,7 +63,7 @@ Point curvePoint(float t) {
 vec3 baseColor(float value) {
   float x = colorByNumber > 0.5
     ? clamp((value - colorRange.x) / max(colorRange.y - colorRange.x, 1e-30), 0.0, 1.0) * 255.0 / 256.0 + 0.5 / 256.0
-    : (mod(texelFetch(categories, texel(uint(segment)), 0).r, 252.0) + 0.5) / 256.0;
+    : (mod(texelFetch(categories, texel(segment), 0).r, 252.0) + 0.5) / 256.0;
   return pow(texture(colorTable, vec2(x, 0.5)).rgb, vec3(2.2));
 }
 `;
@@ -63,7 +80,8 @@ out float vAcross;
 out vec3 vToCamera;
 
 void main() {
-  Point c = curvePoint(position.x);
+  findCorner();
+  Point c = curvePoint(corner.x);
   vec3 toCamera = cameraPosition - c.at;
   float range = length(toCamera);
   vec3 side = cross(c.tangent, toCamera);
@@ -73,13 +91,13 @@ void main() {
   if (dot(facing, toCamera) < 0.0) facing = -facing;
 #ifdef RIBBON
   float width = max(c.radius, 0.55 * pixelAngle * range);
-  vec3 at = c.at + side * (width * position.y);
-  vAcross = position.y;
+  vec3 at = c.at + side * (width * corner.y);
+  vAcross = corner.y;
   vNormal = facing;
 #else
-  bool capped = position.z < 0.0 ? c.freeStart : c.freeEnd;
-  float cap = capped ? position.z : 0.0;
-  float angle = 6.28318531 * position.y;
+  bool capped = corner.z < 0.0 ? c.freeStart : c.freeEnd;
+  float cap = capped ? corner.z : 0.0;
+  float angle = 6.28318531 * corner.y;
   vec3 round_ = side * cos(angle) + facing * sin(angle);
   float width = max(c.radius, 0.55 * pixelAngle * range);
   vNormal = round_ * cos(cap) + c.tangent * sin(cap);
@@ -131,16 +149,17 @@ uniform float groundHeight;
 out float vStrength;
 
 void main() {
-  Point c = curvePoint(position.x);
+  findCorner();
+  Point c = curvePoint(corner.x);
   float height = dot(c.at, upDirection) - groundHeight;
   vec3 foot = c.at - lightDirection * (height / dot(lightDirection, upDirection));
   vec3 along = c.tangent - lightDirection * (dot(c.tangent, upDirection) / dot(lightDirection, upDirection));
   vec2 flat_ = vec2(dot(along, groundX), dot(along, groundZ));
   vec2 across = dot(flat_, flat_) > 1e-12 ? normalize(vec2(-flat_.y, flat_.x)) : vec2(1.0, 0.0);
   float width = max(c.radius, 1.6 * shadowArea.w);
-  vec2 at = vec2(dot(foot, groundX), dot(foot, groundZ)) + across * width * position.y;
-  float thin = min(1.0, c.radius / width + 0.35); // a rod thinner than a texel covers only a part of it
-  vStrength = height < -c.radius ? 0.0 : thin * exp(-0.9 * max(height, 0.0) / shadowArea.z);
+  vec2 at = vec2(dot(foot, groundX), dot(foot, groundZ)) + across * width * corner.y;
+  float thin = min(1.0, c.radius / width + 0.5); // a rod thinner than a texel covers only a part of it
+  vStrength = height < -c.radius ? 0.0 : thin * exp(-0.45 * max(height, 0.0) / shadowArea.z);
   gl_Position = vec4((at - shadowArea.xy) / shadowArea.z, 0.0, height < -c.radius ? 0.0 : 1.0);
 }
 `;

@@ -3,7 +3,7 @@ import * as THREE from "three";
 import { type ColorBy, ColorRange, colorTable, isSigned } from "./colors";
 import { type Measure, measure } from "./measures";
 import type { Frame, Model } from "./protocol";
-import { CHUNK, type Chunks, chooseShapes, type Eye, type Grid, type Lod, makeChunks, RIBBON, ribbonGrid, TUBE, tubeGrid, updateBalls } from "./rod_geometry";
+import { CHUNK, type Chunks, chooseShapes, type Eye, type Grid, type Lod, makeChunks, RIBBON, ribbonIndices, TUBE, tubeGrid, updateBalls } from "./rod_geometry";
 import { ROD_FRAGMENT, ROD_VERTEX, SHADOW_FRAGMENT, SHADOW_VERTEX, TEXTURE_WIDTH } from "./rod_shaders";
 import { buildTopology, type Topology } from "./topology";
 
@@ -31,9 +31,11 @@ function dataTexture(data: Float32Array<ArrayBuffer> | Uint32Array<ArrayBuffer>,
 }
 const texels = (count: number): number => TEXTURE_WIDTH * Math.max(1, Math.ceil(count / TEXTURE_WIDTH));
 
-class Instances {
+/** Tubes: an instance is a segment. */
+class Tubes {
   readonly mesh: THREE.Mesh<THREE.InstancedBufferGeometry, THREE.RawShaderMaterial>;
   private readonly list: THREE.InstancedBufferAttribute;
+  count = 0;
 
   constructor(grid: Grid, capacity: number, material: THREE.RawShaderMaterial) {
     const geometry = new THREE.InstancedBufferGeometry();
@@ -41,23 +43,45 @@ class Instances {
     geometry.setIndex(new THREE.BufferAttribute(grid.index, 1));
     this.list = new THREE.InstancedBufferAttribute(new Float32Array(Math.max(1, capacity)), 1);
     this.list.setUsage(THREE.DynamicDrawUsage);
-    geometry.setAttribute("segment", this.list);
-    geometry.instanceCount = 0;
+    geometry.setAttribute("instance", this.list);
     this.mesh = new THREE.Mesh(geometry, material);
     this.mesh.frustumCulled = false;
     this.mesh.visible = false;
   }
-  fill(write: (list: Float32Array) => number): void {
-    const count = write(this.list.array as Float32Array);
+  fill(segments: number[]): void {
+    this.list.array.set(segments);
     this.list.clearUpdateRanges();
-    this.list.addUpdateRange(0, count);
+    this.list.addUpdateRange(0, segments.length);
     this.list.needsUpdate = true;
-    this.mesh.geometry.instanceCount = count;
-    this.mesh.visible = count > 0;
+    this.mesh.geometry.instanceCount = this.count = segments.length;
+    this.mesh.visible = segments.length > 0;
   }
-  dispose(): void {
-    this.mesh.geometry.dispose();
-    this.mesh.material.dispose();
+}
+
+/** Ribbons: one plain draw whose vertex numbers name segment and corner. */
+class Ribbons {
+  readonly mesh: THREE.Mesh<THREE.BufferGeometry, THREE.RawShaderMaterial>;
+  private readonly index: THREE.BufferAttribute;
+  count = 0;
+
+  constructor(private readonly steps: number, capacity: number, material: THREE.RawShaderMaterial) {
+    const geometry = new THREE.BufferGeometry();
+    this.index = new THREE.BufferAttribute(new Uint32Array(Math.max(6, 6 * steps * capacity)), 1);
+    this.index.setUsage(THREE.DynamicDrawUsage);
+    geometry.setIndex(this.index);
+    material.uniforms = { ...material.uniforms, ribbonSteps: { value: steps } };
+    this.mesh = new THREE.Mesh(geometry, material);
+    this.mesh.frustumCulled = false;
+    this.mesh.visible = false;
+  }
+  fill(segments: number[]): void {
+    const written = ribbonIndices(this.steps, segments, this.index.array as Uint32Array);
+    this.index.clearUpdateRanges();
+    this.index.addUpdateRange(0, written);
+    this.index.needsUpdate = true;
+    this.mesh.geometry.setDrawRange(0, written);
+    this.count = segments.length;
+    this.mesh.visible = segments.length > 0;
   }
 }
 
@@ -68,9 +92,9 @@ export class Rods {
   frame: Frame | null = null;
   topology: Topology | null = null;
   readonly range = new ColorRange();
-  private readonly ribbons: Instances;
-  private readonly tubes: Instances;
-  private readonly shadows: Instances;
+  private readonly ribbons: Ribbons;
+  private readonly tubes: Tubes;
+  private readonly shadows: Ribbons;
   private readonly positionData: Float32Array<ArrayBuffer>;
   private readonly values: Float32Array;
   private readonly positions: THREE.DataTexture;
@@ -118,11 +142,11 @@ export class Rods {
         vertexShader, fragmentShader, uniforms: this.uniforms, glslVersion: THREE.GLSL3, side: THREE.DoubleSide,
         defines: ribbon ? { RIBBON: 1 } : {},
       });
-    this.ribbons = new Instances(ribbonGrid(quality.ribbonSteps), segmentCount, material(ROD_VERTEX, ROD_FRAGMENT, true));
-    this.tubes = new Instances(tubeGrid(quality.tubeSteps, quality.tubeSides), Math.min(segmentCount, quality.lod.tubeBudget + CHUNK), material(ROD_VERTEX, ROD_FRAGMENT, false));
+    this.ribbons = new Ribbons(quality.ribbonSteps, segmentCount, material(ROD_VERTEX, ROD_FRAGMENT, true));
+    this.tubes = new Tubes(tubeGrid(quality.tubeSteps, quality.tubeSides), Math.min(segmentCount, quality.lod.tubeBudget + CHUNK), material(ROD_VERTEX, ROD_FRAGMENT, false));
     const shade = material(SHADOW_VERTEX, SHADOW_FRAGMENT, true);
     Object.assign(shade, { blending: THREE.CustomBlending, blendEquation: THREE.MaxEquation, blendSrc: THREE.OneFactor, blendDst: THREE.OneFactor, depthTest: false, depthWrite: false });
-    this.shadows = new Instances(ribbonGrid(Math.max(1, Math.ceil(quality.ribbonSteps / 2))), segmentCount, shade);
+    this.shadows = new Ribbons(Math.max(1, Math.ceil(quality.ribbonSteps / 2)), segmentCount, shade);
     this.shadow = this.shadows.mesh;
     this.group.add(this.ribbons.mesh, this.tubes.mesh);
     this.setColor("rod");
@@ -149,15 +173,7 @@ export class Rods {
     this.frame = frame;
     if (!this.topology || !sameAlive(this.lastAlive, frame.alive)) this.retopologise(frame);
     updateBalls(this.chunks, this.model.segments, frame.position);
-    this.bounds.makeEmpty();
-    const b = this.chunks.ball;
-    const at = new THREE.Vector3();
-    for (let c = 0; c < this.chunks.count; ++c) {
-      const r = b[4 * c + 3]!;
-      if (!Number.isFinite(r)) continue;
-      this.bounds.expandByPoint(at.set(b[4 * c]! - r, b[4 * c + 1]! - r, b[4 * c + 2]! - r));
-      this.bounds.expandByPoint(at.set(b[4 * c]! + r, b[4 * c + 1]! + r, b[4 * c + 2]! + r));
-    }
+    boundsOf(frame.position, this.bounds);
     this.upload(frame);
   }
 
@@ -193,31 +209,47 @@ export class Rods {
     chooseShapes(this.chunks, eye, this.quality.lod, shapes);
     if (!this.listsDirty && shapes.every((shape, i) => shape === this.shapes[i])) return;
     this.shapes = shapes;
-    this.ribbons.fill((list) => this.collect(list, (shape) => shape === RIBBON));
-    this.tubes.fill((list) => this.collect(list, (shape) => shape === TUBE));
-    if (this.listsDirty) this.shadows.fill((list) => this.collect(list, () => true));
+    this.ribbons.fill(this.collect((shape) => shape === RIBBON));
+    this.tubes.fill(this.collect((shape) => shape === TUBE));
+    if (this.listsDirty) this.shadows.fill(this.collect(() => true));
     this.listsDirty = false;
   }
 
-  private collect(list: Float32Array, wanted: (shape: number) => boolean): number {
-    let n = 0;
+  private collect(wanted: (shape: number) => boolean): number[] {
+    const list: number[] = [];
     for (let c = 0; c < this.chunks.count; ++c) {
       if (!wanted(this.shapes[c]!)) continue;
       for (let s = c * CHUNK; s < Math.min(this.model.segmentCount, (c + 1) * CHUNK); ++s)
-        if (!this.lastAlive || this.lastAlive[s]) list[n++] = s;
+        if (!this.lastAlive || this.lastAlive[s]) list.push(s);
     }
-    return n;
+    return list;
   }
 
   /** How many segments are drawn as tubes and as ribbons. */
   get drawn(): { tubes: number; ribbons: number } {
-    return { tubes: this.tubes.mesh.geometry.instanceCount, ribbons: this.ribbons.mesh.geometry.instanceCount };
+    return { tubes: this.tubes.count, ribbons: this.ribbons.count };
   }
 
   dispose(): void {
-    for (const part of [this.ribbons, this.tubes, this.shadows]) part.dispose();
+    for (const { mesh } of [this.ribbons, this.tubes, this.shadows]) {
+      mesh.geometry.dispose();
+      mesh.material.dispose();
+    }
     for (const uniform of Object.values(this.uniforms)) if (uniform.value instanceof THREE.Texture) uniform.value.dispose();
   }
+}
+
+/** The box around all vertices. */
+export function boundsOf(position: Float32Array, box: THREE.Box3): void {
+  const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
+  for (let i = 0; i < position.length; i += 3)
+    for (let k = 0; k < 3; ++k) {
+      const x = position[i + k]!;
+      if (x < low[k]!) low[k] = x;
+      if (x > high[k]!) high[k] = x;
+    }
+  box.min.fromArray(low);
+  box.max.fromArray(high);
 }
 
 function sameAlive(a: Uint8Array | null, b: Uint8Array | null): boolean {

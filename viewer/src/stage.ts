@@ -23,6 +23,9 @@ interface View {
   pull: PullOverlay;
 }
 
+/** The most segments that software drawing refines when they rest. */
+const REFINED = 30_000;
+
 interface Rect { x: number; y: number; width: number; height: number }
 
 export class Stage {
@@ -35,12 +38,14 @@ export class Stage {
   private options: ViewOptions = { colorBy: "rod", frames: false, moments: false, ground: true };
   private colors = { background: "#ffffff", plane: "#eeeeee", line: "#888888", shadow: "#444444", ambient: 0.45 };
   private scheduled = false;
+  private rest = 0;
   private size = { width: 1, height: 1 };
   /** Milliseconds of the last drawing, and how many there were. */
   drawMs = 0;
   drawings = 0;
+  /** The least extent that fit() leaves in each direction, in parts of the largest. */
+  room = 0.55;
   onDraw: () => void = () => {};
-  onCamera: () => void = () => {};
 
   constructor(private readonly host: HTMLElement) {
     const probe = document.createElement("canvas").getContext("webgl2");
@@ -48,7 +53,7 @@ export class Stage {
     const info = probe.getExtension("WEBGL_debug_renderer_info");
     this.software = /swiftshader|llvmpipe|software|basic render/i.test(String(info ? probe.getParameter(info.UNMASKED_RENDERER_WEBGL) : probe.getParameter(probe.RENDERER)));
     probe.getExtension("WEBGL_lose_context")?.loseContext();
-    this.renderer = new THREE.WebGLRenderer({ antialias: !this.software || window.devicePixelRatio < 1.5, powerPreference: "high-performance" });
+    this.renderer = new THREE.WebGLRenderer({ antialias: !this.software, powerPreference: "high-performance" });
     this.renderer.outputColorSpace = THREE.LinearSRGBColorSpace; // the shaders do it
     this.renderer.autoClear = false;
     this.canvas = this.renderer.domElement;
@@ -65,10 +70,7 @@ export class Stage {
     const controls = new OrbitControls(this.camera, this.canvas);
     controls.enableDamping = false;
     controls.zoomSpeed = 1.2;
-    controls.addEventListener("change", () => {
-      this.onCamera();
-      this.redraw();
-    });
+    controls.addEventListener("change", () => this.redraw());
     return controls;
   }
 
@@ -76,9 +78,21 @@ export class Stage {
     const { clientWidth, clientHeight } = this.host;
     if (!clientWidth || !clientHeight) return;
     this.size = { width: clientWidth, height: clientHeight };
-    this.renderer.setPixelRatio(this.software ? 1 : Math.min(window.devicePixelRatio, 2));
+    this.renderer.setPixelRatio(this.pixelRatio(false));
     this.renderer.setSize(clientWidth, clientHeight);
     this.redraw();
+  }
+
+  /** Software drawing is coarse while things move, and fine once they rest. */
+  private pixelRatio(resting: boolean): number {
+    if (!this.software) return Math.min(window.devicePixelRatio, 2);
+    const segments = this.present().reduce((sum, view) => sum + view.rods.model.segmentCount, 0);
+    return resting && segments < REFINED ? 2 : 1;
+  }
+
+  private refine(resting: boolean): void {
+    const ratio = this.pixelRatio(resting);
+    if (ratio !== this.renderer.getPixelRatio()) this.renderer.setPixelRatio(ratio);
   }
 
   /** Finer drawing for small models and real graphics cards, coarser for large ones and software drawing. */
@@ -193,16 +207,24 @@ export class Stage {
     const box = this.bounds();
     if (box.isEmpty()) return;
     const centre = box.getCenter(new THREE.Vector3());
-    const radius = Math.max(box.min.distanceTo(box.max) / 2, 1e-6);
+    const size = box.getSize(new THREE.Vector3());
+    // A straight rod will not stay straight: leave room for it to move.
+    const least = this.room * Math.max(size.x, size.y, size.z, 1e-6);
+    size.max(new THREE.Vector3(least, least, least));
     const [x, z] = groundAxes(this.camera.up);
-    const from = direction ?? new THREE.Vector3().addScaledVector(x, 0.45).addScaledVector(z, 1).addScaledVector(this.camera.up, 0.42);
+    const from = (direction ?? new THREE.Vector3().addScaledVector(x, 0.36).addScaledVector(z, 1).addScaledVector(this.camera.up, 0.36)).normalize();
+    const right = new THREE.Vector3().crossVectors(this.camera.up, from).normalize();
+    const above = new THREE.Vector3().crossVectors(from, right);
     const { width, height } = this.rect(0);
-    const half = THREE.MathUtils.degToRad(this.camera.fov / 2);
-    const narrow = Math.min(half, Math.atan(Math.tan(half) * (width / height)));
+    const tan = Math.tan(THREE.MathUtils.degToRad(this.camera.fov / 2));
+    let range = 0;
+    for (let i = 0; i < 8; ++i) {
+      const corner = new THREE.Vector3(i & 1 ? 0.5 : -0.5, i & 2 ? 0.5 : -0.5, i & 4 ? 0.5 : -0.5).multiply(size);
+      range = Math.max(range, corner.dot(from) + Math.max(Math.abs(corner.dot(above)) / tan, (Math.abs(corner.dot(right)) / tan) * (height / width)));
+    }
     this.controls.target.copy(centre);
-    this.camera.position.copy(centre).addScaledVector(from.normalize(), (1.04 * radius) / Math.sin(narrow));
+    this.camera.position.copy(centre).addScaledVector(from, 1.12 * range);
     this.controls.update();
-    this.onCamera();
     this.redraw();
   }
 
@@ -227,7 +249,14 @@ export class Stage {
     this.scheduled = true;
     requestAnimationFrame(() => {
       this.scheduled = false;
+      this.refine(false);
       this.draw();
+      if (!this.software) return;
+      clearTimeout(this.rest);
+      this.rest = window.setTimeout(() => {
+        this.refine(true);
+        this.draw();
+      }, 350);
     });
   }
 
@@ -335,6 +364,7 @@ export class Stage {
 
   /** The picture as it is now, as a data URL. Read in the same task as it is drawn: the browser clears it afterwards. */
   picture(): string {
+    this.refine(true);
     this.draw();
     return this.canvas.toDataURL("image/png");
   }

@@ -4,8 +4,8 @@ export type Theme = "light" | "dark";
 const KEY = "osier-theme";
 
 export const STAGE_COLORS = {
-  light: { background: "#f3f5f7", plane: "#e9edf0", line: "#8d99a5", shadow: "#59636e", ambient: 0.5 },
-  dark: { background: "#14181d", plane: "#191e24", line: "#56626f", shadow: "#06080a", ambient: 0.42 },
+  light: { background: "#f3f5f7", plane: "#e6ebef", line: "#8d99a5", shadow: "#3f4952", ambient: 0.5 },
+  dark: { background: "#14181d", plane: "#20262d", line: "#5d6977", shadow: "#040507", ambient: 0.42 },
 } as const;
 
 export class ThemeSwitch {
