@@ -54,6 +54,18 @@ class Simulation {
   const Control& control() const;  ///< loads and targets of the last step, before the first one those of time 0
   Frame frame(int index) const;    ///< valid until the next step or the next call
 
+  // For those who take part while it runs.
+
+  /// Pulls a vertex towards a point with a damped spring, from the next step on, until stop_pulling. Any stiffness [N/m] is
+  /// stable; 0 takes one that suits the rod. Throws InputError for statics, a vertex that does not exist or one that is held.
+  void pull(Index vertex, const Vec3d& target, double stiffness = 0);
+  void stop_pulling();
+  /// Force number `index` of the scene acts, or not.
+  void enable_force(std::size_t index, bool on);
+  /// Goes on where another simulation stands: time, state, what has broken or let go, which forces act. Needs the same graph;
+  /// returns false, with nothing changed, when it differs.
+  bool continue_from(const Simulation& other);
+
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
