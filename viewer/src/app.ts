@@ -37,6 +37,8 @@ declare global {
   interface Window { osier: Exposed }
 }
 
+const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
+
 const WIDE = "(min-width: 721px)";
 
 export class App {
@@ -59,6 +61,8 @@ export class App {
   private hello: Hello | null = null;
   private status: Status | null = null;
   private lastError: string | null = null;
+  private lastNote: string | null = null;
+  private warned = new Set<string>();
   private mode: Exposed["mode"] = null;
   private readonly inFlight = [false, false];
   private firstFrame: () => void = () => {};
@@ -154,7 +158,7 @@ export class App {
     this.playback?.pause();
     this.timeline.setPlaying(false);
     this.setChip("Connection lost", "lost");
-    this.notices.setState("Connection lost", `${reason.charAt(0).toUpperCase()}${reason.slice(1)}.`, { label: "Try again", run: () => this.connect() });
+    this.notices.setState("Connection lost", sentence(reason), { label: "Try again", run: () => this.connect() });
   }
 
   private receive(packet: Packet): void {
@@ -188,10 +192,12 @@ export class App {
 
   private setHello(hello: Hello): void {
     if (hello.protocol !== PROTOCOL) this.notices.problem(`The program speaks protocol ${hello.protocol}, this page ${PROTOCOL}. Reload the page.`);
+    for (const warning of hello.warnings ?? []) if (!this.warned.has(warning)) this.notices.problem(warning, "note");
+    this.warned = new Set(hello.warnings ?? []);
     this.hello = hello;
-    this.mode = hello.mode;
     this.panel.setHello(hello);
-    this.timeline.setMode(hello.mode, 0);
+    if (this.mode !== hello.mode) this.timeline.setMode(hello.mode, 0);
+    this.mode = hello.mode;
     this.updateChip();
   }
 
@@ -202,6 +208,8 @@ export class App {
     this.panel.setStatus(status);
     if (status.error && status.error !== this.lastError) this.notices.problem(status.error);
     this.lastError = status.error;
+    if (status.note && status.note !== this.lastNote) this.notices.problem(sentence(status.note), "note");
+    this.lastNote = status.note ?? null;
     this.updateChip();
   }
 

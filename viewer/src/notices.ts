@@ -17,14 +17,14 @@ export class Notices {
   }
 
   /** The same message again counts up instead of filling the screen. */
-  problem(message: string): void {
+  problem(message: string, kind: "problem" | "note" = "problem"): void {
     const before = this.shown.get(message);
     if (before) {
       before.element.querySelector(".count")!.textContent = `×${++before.count}`;
       return;
     }
     const close = h("button", { class: "icon", type: "button", title: "Dismiss", "aria-label": "Dismiss", onClick: () => this.dismiss(message) }, icon("close"));
-    const element = h("div", { class: "notice" }, h("span", {}, message), h("span", { class: "count" }), close);
+    const element = h("div", { class: `notice ${kind}` }, h("span", {}, message), h("span", { class: "count" }), close);
     this.shown.set(message, { element, count: 1 });
     this.list.append(element);
     if (this.shown.size > 4) this.dismiss(this.shown.keys().next().value!);

@@ -33,6 +33,9 @@ export class Panel {
   private readonly cost = new Graph("Time per frame", "s", [{ label: "time", color: "#8470b8" }]);
   private readonly graphs = h("section", {}, h("h2", {}, "Graphs"), this.energy.element, this.residual.element, this.cost.element);
 
+  private shape = "";
+  private updates: ((hello: Hello) => void)[] = [];
+
   constructor(private readonly actions: PanelActions) {
     const changed = (): void => this.actions.view({ ...this.options });
     this.color = select("Colour by", COLOR_MODES, "rod", (value) => {
@@ -64,13 +67,23 @@ export class Panel {
     this.actions.view({ ...this.options });
   }
 
+  /** The program says hello again whenever something has changed; the controls stay where they are and take the new values. */
   setHello(hello: Hello): void {
-    this.live.replaceChildren();
     this.graphs.hidden = hello.mode !== "live";
+    const shape = JSON.stringify([hello.mode, hello.solvers, hello.forces?.map((f) => f.pointer), hello.parameters?.map((p) => [p.pointer, p.min, p.max])]);
+    if (shape !== this.shape) {
+      this.shape = shape;
+      this.build(hello);
+    }
+    for (const update of this.updates) update(hello);
+  }
+
+  private build(hello: Hello): void {
+    this.updates = [];
+    this.live.replaceChildren();
     if (hello.mode !== "live") return;
     if (hello.solvers?.length) this.live.append(this.solverSection(hello));
-    if (hello.forces?.length)
-      this.live.append(h("section", {}, h("h2", {}, "Forces"), ...hello.forces.map((f) => toggle(forceLabel(f, hello.forces!), f.on, (on) => this.actions.force(f.pointer, on), f.pointer))));
+    if (hello.forces?.length) this.live.append(h("section", {}, h("h2", {}, "Forces"), ...hello.forces.map((f) => this.forceToggle(f, hello.forces!))));
     const groups = new Map<string, Parameter[]>();
     for (const p of hello.parameters ?? []) groups.set(p.group || "Parameters", [...(groups.get(p.group || "Parameters") ?? []), p]);
     // The first groups are open; a scene with fifty materials must not become a wall of sliders.
@@ -79,44 +92,73 @@ export class Panel {
       this.live.append(h("section", {}, h("details", { open: index++ < 2 }, h("summary", {}, group), ...list.map((p) => this.slider(p)))));
   }
 
+  private forceToggle(force: { pointer: string; type: string; on: boolean }, all: { pointer: string; type: string }[]): HTMLElement {
+    const label = toggle(forceLabel(force, all), force.on, (on) => this.actions.force(force.pointer, on), force.pointer);
+    label.input.dataset["pointer"] = force.pointer;
+    this.updates.push((hello) => {
+      const now = hello.forces?.find((f) => f.pointer === force.pointer);
+      if (now) label.input.checked = now.on;
+    });
+    return label;
+  }
+
   private solverSection(hello: Hello): HTMLElement {
     const solvers = hello.solvers!;
-    let name = hello.solver ?? solvers[0]!.name;
-    const methods = (of: string): { value: string; label: string }[] => (solvers.find((s) => s.name === of)?.methods ?? []).map((m) => ({ value: m, label: m }));
-    const method = select("Method", methods(name), hello.method ?? "", (value) => this.actions.solver(name, value));
-    method.hidden = methods(name).length === 0;
-    const solver = select("Solver", solvers.map((s) => ({ value: s.name, label: s.name })), name, (value) => {
-      name = value;
-      method.select.replaceChildren(...methods(name).map((m) => h("option", { value: m.value }, m.label)));
+    const methods = (of: string): string[] => solvers.find((s) => s.name === of)?.methods ?? [];
+    const offer = (name: string, chosen: string): void => {
+      method.select.replaceChildren(...methods(name).map((m) => h("option", { value: m }, m)));
+      method.select.value = chosen;
       method.hidden = methods(name).length === 0;
-      this.actions.solver(name, method.select.value);
+    };
+    const send = (): void => this.actions.solver(solver.select.value, method.select.value);
+    const method = select("Method", [], "", send);
+    const solver = select("Solver", solvers.map((s) => ({ value: s.name, label: s.name })), "", (name) => {
+      offer(name, methods(name)[0] ?? "");
+      send();
+    });
+    this.updates.push((now) => {
+      solver.select.value = now.solver ?? "";
+      offer(solver.select.value, now.method ?? "");
     });
     return h("section", {}, h("h2", {}, "Solver"), solver, method);
   }
 
   private slider(p: Parameter): HTMLElement {
-    const readout = h("output", {}, withUnit(p.value, p.unit));
-    let timer = 0, pending = p.value;
+    const readout = h("output", {});
+    let timer = 0, pending = p.value, held = false;
+    const place = (value: number): void => {
+      pending = value;
+      input.value = String(Math.round(STEPS * toSlider(value, p.min, p.max, p.log)));
+      readout.textContent = withUnit(value, p.unit);
+    };
     const send = (): void => {
       timer = 0;
       this.actions.set(p.pointer, pending);
     };
     const input = h("input", {
-      type: "range", min: "0", max: String(STEPS), step: "1", value: String(Math.round(STEPS * toSlider(p.value, p.min, p.max, p.log))),
-      "aria-label": p.label, title: `${p.pointer}; double-click for the scene's own value`,
+      type: "range", min: "0", max: String(STEPS), step: "1", "aria-label": p.label,
+      title: `${p.help ? `${p.help}\n` : ""}${p.pointer}; double-click for the scene's own value`,
       onInput: () => {
-        pending = Number(fromSlider(Number(input.value) / STEPS, p.min, p.max, p.log).toPrecision(4));
+        const value = fromSlider(Number(input.value) / STEPS, p.min, p.max, p.log);
+        pending = p.whole ? Math.round(value) : Number(value.toPrecision(4));
         readout.textContent = withUnit(pending, p.unit);
         timer ||= window.setTimeout(send, PACE);
       },
+      onPointerdown: () => (held = true),
+      onPointerup: () => (held = false),
+      onPointercancel: () => (held = false),
       onDblclick: () => {
-        input.value = String(Math.round(STEPS * toSlider(p.value, p.min, p.max, p.log)));
-        pending = p.value;
-        readout.textContent = withUnit(p.value, p.unit);
+        place(p.value);
         timer ||= window.setTimeout(send, PACE);
       },
     });
     input.dataset["pointer"] = p.pointer;
+    // What the user is moving right now is not moved away under the hand.
+    this.updates.push((hello) => {
+      const now = hello.parameters?.find((q) => q.pointer === p.pointer);
+      if (now && !held && !timer) place(now.value);
+    });
+    place(p.value);
     return h("div", { class: "slider" }, h("div", { class: "row" }, h("span", {}, p.label), readout), input);
   }
 

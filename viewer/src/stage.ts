@@ -39,6 +39,7 @@ export class Stage {
   private colors = { background: "#ffffff", plane: "#eeeeee", line: "#888888", shadow: "#444444", ambient: 0.45 };
   private scheduled = false;
   private rest = 0;
+  private refit = true;
   private size = { width: 1, height: 1 };
   /** Milliseconds of the last drawing, and how many there were. */
   drawMs = 0;
@@ -108,6 +109,8 @@ export class Stage {
   }
 
   setModel(model: Model): void {
+    const before = this.views[model.slot]?.rods.model;
+    this.refit = before?.name !== model.name || before.vertexCount !== model.vertexCount;
     this.remove(model.slot);
     const rods = new Rods(model, this.quality(model.segmentCount));
     const up = rods.uniforms["upDirection"]!.value as THREE.Vector3;
@@ -136,15 +139,15 @@ export class Stage {
     this.redraw();
   }
 
-  /** Shows a frame; the first one of a model also brings the camera to it. */
+  /** Shows a frame; the first one of another model also brings the camera to it. */
   show(frame: Frame): void {
     const view = this.views[frame.slot];
     if (!view) return;
-    const first = view.rods.frame === null;
     view.rods.show(frame);
     view.ground.moved();
     this.overlay(view);
-    if (first && frame.slot === 0) this.fit();
+    if (this.refit) this.fit();
+    this.refit = false;
     this.redraw();
   }
 

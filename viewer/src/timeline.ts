@@ -12,7 +12,8 @@ export interface TransportActions {
 }
 
 export const SPEEDS = [0.1, 0.25, 0.5, 1, 2, 4];
-const speedLabel = (x: number): string => `${x}×`;
+/** 0 stands for as fast as the machine can; a simulation knows that speed, a recording does not. */
+const speedLabel = (x: number): string => (x === 0 ? "max" : `${x}×`);
 
 export class Timeline {
   readonly element: HTMLElement;
@@ -21,6 +22,7 @@ export class Timeline {
   private readonly loopButton: HTMLButtonElement;
   private readonly speedBox: HTMLSelectElement;
   private readonly slider: HTMLInputElement;
+  private live = true;
   private readonly clock = h("output", { class: "clock" }, "0.000 s");
   private readonly count = h("output", { class: "count" }, "");
 
@@ -41,9 +43,11 @@ export class Timeline {
 
   setMode(mode: "live" | "playback", frames: number): void {
     const playback = mode === "playback";
+    this.live = !playback;
     this.element.dataset["mode"] = mode;
     for (const part of [this.back, this.loopButton, this.slider]) part.hidden = !playback;
     this.slider.max = String(Math.max(0, frames - 1));
+    this.setSpeed(Number(this.speedBox.value) || 1);
   }
   setPlaying(playing: boolean): void {
     setIcon(this.play, playing ? "pause" : "play", playing ? "Pause" : "Play", "space");
@@ -52,7 +56,9 @@ export class Timeline {
     this.loopButton.setAttribute("aria-pressed", String(on));
   }
   setSpeed(value: number): void {
-    const values = SPEEDS.includes(value) ? SPEEDS : [...SPEEDS, value].sort((a, b) => a - b);
+    const values = [...(SPEEDS.includes(value) || value === 0 ? SPEEDS : [...SPEEDS, value].sort((a, b) => a - b)), ...(this.live ? [0] : [])];
+    // An open list must not change under the hand.
+    if (this.speedBox.value === String(value) && this.speedBox.options.length === values.length) return;
     this.speedBox.replaceChildren(...values.map((x) => h("option", { value: String(x) }, speedLabel(x))));
     this.speedBox.value = String(value);
   }

@@ -16,10 +16,11 @@ export const PARAMETERS = [
 ];
 
 export async function startMock({ port = 0, token = "mock", rods = 3, segments = 30, playback = 0 } = {}) {
+  const parameters = structuredClone(PARAMETERS);
   const shape = new MockRods({ rods, segments });
   const log = []; // every command that came in
   const sockets = new Set();
-  const state = { playing: true, speed: 1, frame: 0, stiffness: 1, gravity: true, pull: null, error: null, alive: Array(shape.segmentCount).fill(1) };
+  const state = { playing: true, speed: 1, frame: 0, serial: 0, stiffness: 1, gravity: true, pull: null, error: null, refuse: false, alive: Array(shape.segmentCount).fill(1) };
   const tipAt = (frame) => (state.gravity ? -0.25 : 0) + (0.3 / state.stiffness) * Math.sin(0.12 * frame);
   const times = Array.from({ length: playback }, (_, i) => i / 30);
 
@@ -30,15 +31,21 @@ export async function startMock({ port = 0, token = "mock", rods = 3, segments =
   });
   const web = new WebSocketServer({ server: http, path: "/ws" });
 
+  const hello = () => JSON.stringify({
+    type: "hello", protocol: 1, mode: playback ? "playback" : "live", version: "0.1.0", scene: "mock", time_step: 0.001, steps_per_frame: 33, fps: 30, is_static: false,
+    parameters, forces: [{ pointer: "/forces/0", type: "gravity", on: true }, { pointer: "/forces/1", type: "drag", on: true }],
+    solvers: [{ name: "stable_cosserat", methods: ["auto", "sweep", "direct"] }, { name: "newton", methods: [] }], solver: "stable_cosserat", method: "auto",
+  });
+
   const pulled = () => {
     if (!state.pull) return null;
     const at = shape.positions(tipAt(state.frame)).subarray(3 * state.pull.vertex, 3 * state.pull.vertex + 3);
     return { vertex: state.pull.vertex, by: [0, 1, 2].map((k) => 0.9 * (state.pull.to[k] - at[k])) };
   };
   const send = (socket) => {
-    if (playback || !socket.wants || socket.sent === state.frame) return;
+    if (playback || !socket.wants || socket.sent === state.serial) return;
     socket.wants = false;
-    socket.sent = state.frame;
+    socket.sent = state.serial;
     const time = state.frame / 30;
     socket.send(shape.frame(state.frame, time, tipAt(state.frame), { pull: pulled(), alive: state.alive }));
     const swing = Math.sin(0.12 * state.frame);
@@ -47,15 +54,20 @@ export async function startMock({ port = 0, token = "mock", rods = 3, segments =
       stretch_shear: 0.02, bend_twist: 0.5 * swing * swing, external: 0.1, total: 0.62, residual_relative: 10 ** (-6 + swing), iterations: 4, vertices_alive: shape.vertexCount, error: state.error,
     }));
   };
+  // Every change makes a frame worth sending, also while nothing moves.
+  const changed = () => {
+    ++state.serial;
+    for (const socket of sockets) send(socket);
+  };
   const advance = () => {
     ++state.frame;
-    for (const socket of sockets) send(socket);
+    changed();
   };
   const timer = setInterval(() => state.playing && !playback && advance(), 33);
 
   const commands = {
-    play: () => (state.playing = true),
-    pause: () => (state.playing = false),
+    play: () => ((state.playing = true), changed()),
+    pause: () => ((state.playing = false), changed()),
     step: () => ((state.playing = false), advance()),
     reset: () => ((state.frame = -1), advance()),
     speed: (c) => (state.speed = c.value),
@@ -63,9 +75,12 @@ export async function startMock({ port = 0, token = "mock", rods = 3, segments =
     release: () => (state.pull = null),
     force: (c) => (state.gravity = c.on),
     solver: () => {},
-    set: (c) => {
-      if (!PARAMETERS.some((p) => p.pointer === c.pointer)) throw new Error(`${c.pointer}: no such parameter`);
+    set: (c, socket) => {
+      const parameter = parameters.find((p) => p.pointer === c.pointer);
+      if (!parameter || state.refuse) throw new Error(`${c.pointer}: cannot be changed now`);
+      parameter.value = c.value;
       if (c.pointer.endsWith("young")) state.stiffness = c.value / 2e9;
+      socket.send(hello());
     },
     seek: (c, socket) => socket.send(shape.frame(c.frame, times[c.frame], -0.5 * (c.frame / playback), { slot: c.slot ?? 0 })),
     ready: (_, socket) => ((socket.wants = true), send(socket)),
@@ -86,11 +101,7 @@ export async function startMock({ port = 0, token = "mock", rods = 3, segments =
         socket.send(JSON.stringify({ type: "error", id: command.id, message: error.message }));
       }
     });
-    socket.send(JSON.stringify({
-      type: "hello", protocol: 1, mode: playback ? "playback" : "live", version: "0.1.0", scene: "mock", time_step: 0.001, steps_per_frame: 33, fps: 30, is_static: false,
-      parameters: PARAMETERS, forces: [{ pointer: "/forces/0", type: "gravity", on: true }, { pointer: "/forces/1", type: "drag", on: true }],
-      solvers: [{ name: "stable_cosserat", methods: ["auto", "sweep", "direct"] }, { name: "newton", methods: [] }], solver: "stable_cosserat", method: "auto",
-    }));
+    socket.send(hello());
     socket.send(shape.model(playback ? { times } : {}));
   });
   await new Promise((done) => http.listen(port, "127.0.0.1", done));
