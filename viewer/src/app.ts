@@ -232,8 +232,7 @@ export class App {
     this.stage.show(frame);
     if (this.models[frame.slot]!.vertexCount > 0) this.notices.setState(null);
     if (frame.slot === 0 && this.mode === "live") this.timeline.setFrame(frame.index, frame.time, null);
-    const range = this.stage.rods(0)?.range;
-    if (range) this.legend.setRange(range);
+    this.legend.setRange(this.stage.range);
     this.updateMoments();
     requestAnimationFrame(() => requestAnimationFrame(() => this.firstFrame()));
   }
@@ -285,7 +284,7 @@ export class App {
   private reset(): void {
     if (this.playback) return this.playback.seek(0);
     this.panel.clearGraphs();
-    this.stage.rods(0)?.range.reset();
+    this.stage.range.reset();
     this.connection?.ask({ type: "reset" });
   }
   private setSpeed(value: number): void {
@@ -364,12 +363,10 @@ export class App {
     const model = this.present()[0];
     const names = mode === "material" ? (model?.segmentMaterial ? model.materialNames : ["not recorded"]) : (model?.rodNames ?? []);
     this.legend.setColors(mode, names, () => {
-      for (const slot of [0, 1]) this.stage.rods(slot)?.setColor(mode);
-      this.updateLegend();
-      this.stage.redraw();
+      this.stage.resetRange();
+      this.legend.setRange(this.stage.range);
     });
-    const range = this.stage.rods(0)?.range;
-    if (range) this.legend.setRange(range);
+    this.legend.setRange(this.stage.range);
     this.updateMoments();
   }
 

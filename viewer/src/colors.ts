@@ -47,31 +47,32 @@ export const gradient = (kind: Measure): string => `linear-gradient(to right, ${
 
 /** The values a colour map spans: all that have been seen, so that a colour keeps its meaning from frame to frame. */
 export class ColorRange {
-  min = 0;
-  max = 0;
+  /** Smallest and largest, for the shader. */
+  readonly ends = { x: 0, y: 0 };
   private seen = false;
 
+  get min(): number {
+    return this.ends.x;
+  }
+  get max(): number {
+    return this.ends.y;
+  }
   reset(): void {
     this.seen = false;
-    this.min = this.max = 0;
+    this.ends.x = this.ends.y = 0;
   }
-  /** Returns whether the range has grown. */
-  include(values: Float32Array, signed: boolean): boolean {
+  include(values: Float32Array, signed: boolean): void {
     let low = Infinity, high = -Infinity;
     for (let i = 0; i < values.length; ++i) {
       const x = values[i]!;
       if (x < low) low = x;
       if (x > high) high = x;
     }
-    if (!(high >= low)) return false;
+    if (!(high >= low)) return;
     if (signed) (high = Math.max(Math.abs(low), Math.abs(high))), (low = -high);
     else low = 0;
-    const grown = !this.seen || low < this.min || high > this.max;
-    if (grown) {
-      this.min = this.seen ? Math.min(this.min, low) : low;
-      this.max = this.seen ? Math.max(this.max, high) : high;
-    }
+    this.ends.x = this.seen ? Math.min(this.min, low) : low;
+    this.ends.y = this.seen ? Math.max(this.max, high) : high;
     this.seen = true;
-    return grown;
   }
 }

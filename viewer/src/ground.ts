@@ -73,7 +73,7 @@ export class Ground {
   private readonly camera = new THREE.Camera();
   private readonly x: THREE.Vector3;
   private readonly z: THREE.Vector3;
-  private height: number;
+  height: number;
   spacing = 1;
   private stale = true;
 
@@ -110,8 +110,8 @@ export class Ground {
       (u[name]!.value as THREE.Color).setStyle(value, THREE.LinearSRGBColorSpace);
   }
 
-  /** A scene without a ground gets one below its rods; it sinks when they fall below it. */
-  moved(): void {
+  /** A scene without a ground gets one below its rods; it sinks when they fall below it, or when the view beside it has a lower one. */
+  moved(atMost = Infinity): void {
     this.stale = true;
     const { min, max } = this.rods.bounds;
     if (this.rods.bounds.isEmpty()) return;
@@ -121,6 +121,7 @@ export class Ground {
     if (this.rods.model.ground === null) {
       const low = Math.min(...corners.map((c) => c.dot(up)));
       if (!(low - 0.02 * size >= this.height)) this.height = low - 0.12 * size;
+      this.height = Math.min(this.height, atMost);
     }
     const area = this.rods.uniforms["shadowArea"]!.value as THREE.Vector4;
     const tall = Math.max(...corners.map((c) => c.dot(up))) - this.height;

@@ -18,6 +18,14 @@ class VertexMean {
   finish(): void {
     for (let v = 0; v < this.sum.length; ++v) if (this.count[v]! > 1) this.sum[v]! /= this.count[v]!;
   }
+  /** The end of a rod, where nothing bends, takes the value of the vertex beside it. */
+  extend(segments: Uint32Array): void {
+    for (let i = 0; i < segments.length; i += 2) {
+      const a = segments[i]!, b = segments[i + 1]!;
+      if (this.count[a] === 0 && this.count[b]! > 0) this.sum[a] = this.sum[b]!;
+      else if (this.count[b] === 0 && this.count[a]! > 0) this.sum[b] = this.sum[a]!;
+    }
+  }
 }
 
 const lives = (frame: Frame, s: number): boolean => !frame.alive || frame.alive[s] !== 0;
@@ -58,6 +66,7 @@ export function curvature(model: Model, topology: Topology, frame: Frame, out: F
     if (n !== b) turn(n, b, a);
   }
   mean.finish();
+  mean.extend(model.segments);
 }
 
 /** Angle about the axis d3 from one segment's frame to the next, over the joint's length. */
@@ -77,6 +86,7 @@ export function twist(model: Model, topology: Topology, frame: Frame, out: Float
     mean.add(v, (2 * Math.atan2(z, w)) / model.jointLength[j]!);
   }
   mean.finish();
+  mean.extend(model.segments);
 }
 
 export function measure(kind: Measure, model: Model, topology: Topology, frame: Frame, out: Float32Array): void {

@@ -1,6 +1,6 @@
 // The rods of one model on the graphics card: textures of positions and stencils, instanced ribbons and tubes.
 import * as THREE from "three";
-import { type ColorBy, ColorRange, colorTable, isSigned } from "./colors";
+import { type ColorBy, type ColorRange, colorTable, isSigned } from "./colors";
 import { type Measure, measure } from "./measures";
 import type { Frame, Model } from "./protocol";
 import { CHUNK, type Chunks, chooseShapes, type Eye, type Grid, type Lod, makeChunks, RIBBON, ribbonIndices, TUBE, tubeGrid, updateBalls } from "./rod_geometry";
@@ -91,7 +91,6 @@ export class Rods {
   readonly bounds = new THREE.Box3();
   frame: Frame | null = null;
   topology: Topology | null = null;
-  readonly range = new ColorRange();
   private readonly ribbons: Ribbons;
   private readonly tubes: Tubes;
   private readonly shadows: Ribbons;
@@ -108,7 +107,7 @@ export class Rods {
   private listsDirty = true;
   readonly uniforms: Record<string, THREE.IUniform>;
 
-  constructor(readonly model: Model, readonly quality: Quality) {
+  constructor(readonly model: Model, readonly quality: Quality, private readonly range: ColorRange) {
     const { vertexCount, segmentCount } = model;
     this.positionData = new Float32Array(4 * texels(vertexCount));
     this.positions = dataTexture(this.positionData, vertexCount, 4);
@@ -127,7 +126,7 @@ export class Rods {
       categories: { value: this.categories },
       colorTable: { value: this.table },
       colorByNumber: { value: 0 },
-      colorRange: { value: new THREE.Vector2(0, 1) },
+      colorRange: { value: range.ends }, // shared, so that a colour means the same in every view
       pixelAngle: { value: 0.001 },
       lightDirection: { value: new THREE.Vector3(0, 1, 0) },
       upDirection: { value: new THREE.Vector3(...model.up).normalize() },
@@ -154,7 +153,6 @@ export class Rods {
 
   setColor(mode: ColorBy): void {
     this.colorBy = mode;
-    this.range.reset();
     this.table.image.data.set(colorTable(mode, 256));
     this.table.needsUpdate = true;
     const ids = mode === "material" ? this.model.segmentMaterial : this.model.segmentRod;
@@ -190,7 +188,6 @@ export class Rods {
     if (kind && this.topology) {
       measure(kind, this.model, this.topology, frame, this.values);
       this.range.include(this.values, isSigned(kind));
-      (this.uniforms["colorRange"]!.value as THREE.Vector2).set(this.range.min, this.range.max);
     }
     const out = this.positionData, x = frame.position;
     for (let v = 0, i = 0, o = 0; v < this.model.vertexCount; ++v) {

@@ -1,7 +1,7 @@
 // The picture: one renderer, one camera, and one view per slot beside each other. It draws only when something has changed.
 import * as THREE from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
-import type { ColorBy } from "./colors";
+import { type ColorBy, ColorRange } from "./colors";
 import { Ground, groundAxes } from "./ground";
 import { FrameOverlay, MomentOverlay, PullOverlay } from "./overlays";
 import type { Frame, Model } from "./protocol";
@@ -23,6 +23,8 @@ interface View {
   pull: PullOverlay;
 }
 
+/** What the shorter side of a view spans, in degrees. */
+const FIELD = 32;
 /** The most segments that software drawing refines when they rest. */
 const REFINED = 30_000;
 
@@ -32,7 +34,8 @@ export class Stage {
   readonly canvas: HTMLCanvasElement;
   readonly software: boolean;
   private readonly renderer: THREE.WebGLRenderer;
-  readonly camera = new THREE.PerspectiveCamera(32, 1, 0.01, 100);
+  readonly camera = new THREE.PerspectiveCamera(FIELD, 1, 0.01, 100);
+  readonly range = new ColorRange();
   controls: OrbitControls;
   private readonly views: (View | undefined)[] = [];
   private options: ViewOptions = { colorBy: "rod", frames: false, moments: false, ground: true };
@@ -112,7 +115,7 @@ export class Stage {
     const before = this.views[model.slot]?.rods.model;
     this.refit = before?.name !== model.name || before.vertexCount !== model.vertexCount;
     this.remove(model.slot);
-    const rods = new Rods(model, this.quality(model.segmentCount));
+    const rods = new Rods(model, this.quality(model.segmentCount), this.range);
     const up = rods.uniforms["upDirection"]!.value as THREE.Vector3;
     const [x, z] = groundAxes(up);
     const light = up.clone().addScaledVector(x, 0.38).addScaledVector(z, 0.3).normalize();
@@ -145,6 +148,8 @@ export class Stage {
     if (!view) return;
     view.rods.show(frame);
     view.ground.moved();
+    const lowest = Math.min(...this.present().map((v) => v.ground.height).filter(Number.isFinite));
+    for (const beside of this.present()) if (beside.rods.frame && beside.ground.height > lowest) beside.ground.moved(lowest);
     this.overlay(view);
     if (this.refit) this.fit();
     this.refit = false;
@@ -161,12 +166,20 @@ export class Stage {
 
   setOptions(options: ViewOptions): void {
     const recolor = options.colorBy !== this.options.colorBy;
+    if (recolor) this.range.reset();
     this.options = { ...options };
     for (const view of this.present()) {
       if (recolor) view.rods.setColor(options.colorBy);
       view.ground.mesh.visible = options.ground;
       this.overlay(view);
     }
+    this.redraw();
+  }
+
+  /** Lets the colour map span this frame only; it grows again from there. */
+  resetRange(): void {
+    this.range.reset();
+    for (const view of this.present()) view.rods.setColor(this.options.colorBy);
     this.redraw();
   }
 
@@ -219,6 +232,7 @@ export class Stage {
     const right = new THREE.Vector3().crossVectors(this.camera.up, from).normalize();
     const above = new THREE.Vector3().crossVectors(from, right);
     const { width, height } = this.rect(0);
+    this.aim(this.rect(0));
     const tan = Math.tan(THREE.MathUtils.degToRad(this.camera.fov / 2));
     let range = 0;
     for (let i = 0; i < 8; ++i) {
@@ -269,6 +283,8 @@ export class Stage {
     this.camera.near = range * 0.005;
     this.camera.far = range + 12 * size;
     this.camera.aspect = rect.width / rect.height;
+    const half = Math.tan(THREE.MathUtils.degToRad(FIELD / 2)) / Math.min(1, Math.max(0.4, this.camera.aspect));
+    this.camera.fov = THREE.MathUtils.radToDeg(2 * Math.atan(half));
     this.camera.updateProjectionMatrix();
     this.camera.updateMatrixWorld();
   }

@@ -5,7 +5,7 @@ const KEY = "osier-theme";
 
 export const STAGE_COLORS = {
   light: { background: "#f3f5f7", plane: "#e6ebef", line: "#8d99a5", shadow: "#3f4952", ambient: 0.5 },
-  dark: { background: "#14181d", plane: "#20262d", line: "#5d6977", shadow: "#040507", ambient: 0.42 },
+  dark: { background: "#14181d", plane: "#262d35", line: "#5d6977", shadow: "#040507", ambient: 0.42 },
 } as const;
 
 export class ThemeSwitch {

@@ -23,7 +23,7 @@ describe("page", () => {
     socket.send(Buffer.from("garbage that is not a packet"));
     await said("does not start with OSIR");
     socket.send("not json");
-    await said("cannot read");
+    await said("Unexpected token");
     socket.send(JSON.stringify({ type: "surprise" }));
     await said("surprise");
     server.state.refuse = true;
@@ -95,13 +95,14 @@ describe("page", () => {
     await page.getByText("Colour by").waitFor();
     await page.getByRole("button", { name: "Settings" }).tap();
     const client = await page.context().newCDPSession(page);
+    await page.getByRole("button", { name: "Pause", exact: true }).tap();
+    await page.waitForFunction(() => !window.osier.playing, null, { timeout: 30_000 });
     const [x, y] = await page.evaluate(() => window.osier.screen(10));
     const touch = (type, points) => client.send("Input.dispatchTouchEvent", { type, touchPoints: points });
     await touch("touchStart", [{ x, y }]);
     await touch("touchMove", [{ x, y: y - 40 }]);
     await page.waitForTimeout(300);
     await touch("touchEnd", []);
-    await page.waitForFunction(() => true);
     assert.ok(server.log.some((c) => c.type === "drag"), "a drag was sent");
     for (let i = 0; i < 50 && !server.log.some((c) => c.type === "release"); ++i) await page.waitForTimeout(100);
     assert.ok(server.log.some((c) => c.type === "release"), "and released");
