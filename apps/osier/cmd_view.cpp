@@ -16,6 +16,7 @@
 #include "view/live_session.hpp"
 #include "view/page.hpp"
 #include "view/playback_session.hpp"
+#include "view/recording.hpp"
 #include "view/server.hpp"
 
 extern char** environ;
@@ -26,7 +27,7 @@ namespace {
 
 struct Options {
   SceneOption scene;
-  std::string second;
+  std::string second, html;
   int port = 0;
   bool no_browser = false, paused = false;
 };
@@ -55,6 +56,31 @@ void open_browser(const std::string& url) {
   posix_spawn_file_actions_destroy(&quiet);
 }
 
+std::vector<Trajectory> open_slots(const Options& o) {
+  if (o.scene.changes_something())
+    throw InputError({{o.scene.file, "is a recorded run, which --solver, --set and the like cannot change", "leave them out"}});
+  std::vector<Trajectory> slots;
+  slots.push_back(Trajectory::open(o.scene.file));
+  if (!o.second.empty()) slots.push_back(Trajectory::open(o.second));
+  for (const Trajectory& t : slots)
+    if (t.frame_count() == 0) throw InputError({{t.path().string(), "has no frames", "run the scene again"}});
+  return slots;
+}
+
+int write_page(const Options& o) {
+  if (!is_recorded(o.scene.file))
+    throw InputError({{"--html", "is for recorded runs", "run the scene: osier run SCENE --html FILE"}});
+  if (view::viewer_page().empty())
+    throw InputError({{"--html", "this osier was built without the viewer's page", view::viewer_page_remedy()}});
+  Problems problems;
+  check_output_file("--html", o.html, problems);
+  problems.throw_if_any();
+  std::vector<Trajectory> slots = open_slots(o);
+  view::write_html(slots, o.html, view::viewer_page());
+  fmt::print("to look at in a browser: {}\n", o.html);
+  return kDone;
+}
+
 std::unique_ptr<view::Session> open_session(const Options& o) {
   const std::filesystem::path file = o.scene.file;
   if (!is_recorded(file)) {
@@ -65,14 +91,7 @@ std::unique_ptr<view::Session> open_session(const Options& o) {
     for (const std::string& w : scene.warnings()) fmt::print(stderr, "warning: {}\n", w);
     return std::make_unique<view::LiveSession>(scene, file.has_parent_path() ? file.parent_path() : ".", !o.paused);
   }
-  if (o.scene.changes_something())
-    throw InputError({{file.string(), "is a recorded run, which --solver, --set and the like cannot change", "leave them out"}});
-  std::vector<Trajectory> slots;
-  slots.push_back(Trajectory::open(file));
-  if (!o.second.empty()) slots.push_back(Trajectory::open(o.second));
-  for (const Trajectory& t : slots)
-    if (t.frame_count() == 0) throw InputError({{t.path().string(), "has no frames", "run the scene again"}});
-  return std::make_unique<view::PlaybackSession>(std::move(slots));
+  return std::make_unique<view::PlaybackSession>(open_slots(o));
 }
 
 int view_in_browser(const Options& o) {
@@ -96,9 +115,10 @@ Command add_view(CLI::App& app) {
   sub->add_option("TRAJECTORY", o->second, "A second recorded run, shown beside the first");
   sub->add_option("--port", o->port, "Port on 127.0.0.1 (default: a free one)")->check(CLI::Range(0, 65535));
   sub->add_flag("--no-browser", o->no_browser, "Print the address and do not open it");
+  sub->add_option("--html", o->html, "Write the recorded runs as one page, complete in itself, to this file and end");
   sub->add_flag("--paused", o->paused, "A scene waits for play");
   o->scene.add_changes_to(*sub);
-  return {sub, [o] { return view_in_browser(*o); }};
+  return {sub, [o] { return o->html.empty() ? view_in_browser(*o) : write_page(*o); }};
 }
 
 }  // namespace osier::cli

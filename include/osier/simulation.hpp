@@ -6,8 +6,10 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "osier/frame.hpp"
+#include "osier/io.hpp"
 #include "osier/scene.hpp"
 
 namespace osier {
@@ -76,6 +78,7 @@ struct RunOptions {
   int frames = -1;                               ///< fewer or more frames than the scene says
   const std::atomic<bool>* interrupt = nullptr;  ///< set from a signal handler; the run stops after the step at hand
   std::function<void(int frame, int frames, double ms)> progress;
+  std::vector<std::shared_ptr<Writer>> writers;  ///< beside those of the scene's formats
 };
 
 /// What a run did; `--stats` writes it as JSON.

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "scene/setup.hpp"
+#include "sim/recorder.hpp"
 #include "view/packet.hpp"
 
 namespace osier::view {
@@ -67,16 +68,7 @@ std::vector<Message> LiveSession::models() { return {model_packet_}; }
 
 /// Sliders move often, and what a model packet holds seldom changes with them.
 void LiveSession::update_model() {
-  const Setup& setup = scene_.setup();
-  ModelText text{.slot = 0,
-                 .name = scene_.name(),
-                 .live = true,
-                 .precision = Choices<Precision>::names[static_cast<std::size_t>(setup.spec.solver->precision())],
-                 .times = {},
-                 .up = up_of_scene(scene_.json()),
-                 .materials = {},
-                 .segment_material = {}};
-  Message packet = binary_message(model_packet(simulation_->model(), text));
+  Message packet = binary_message(model_packet(simulation_->model(), model_text(run_info(scene_.setup()), true)));
   if (model_packet_.data && *model_packet_.data == *packet.data) return;
   model_packet_ = std::move(packet);
   joints_ = joints_between_segments(simulation_->model());
@@ -107,6 +99,7 @@ OrderedJson LiveSession::status() const {
 std::vector<Message> LiveSession::frames_for(Client& client) {
   if (client.frame_seen[0] == serial_) return {};
   client.frame_seen[0] = serial_;
+  client.ready = 0;
   if (!seen_) seen_ = true, due_ = Clock::now();
   if (packed_ != serial_) {
     packed_ = serial_;

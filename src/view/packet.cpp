@@ -8,11 +8,10 @@ namespace osier::view {
 
 std::string Packet::bytes() const {
   std::string json = header_.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
-  // Eight bytes stand before the header: when it ends at a multiple of 8, so do doubles behind it.
-  json.resize((json.size() + 7) / 8 * 8, ' ');
+  json.resize((json.size() + 3) / 4 * 4, ' ');
   const auto put = [](std::string& out, std::uint32_t v) { out.append(reinterpret_cast<const char*>(&v), sizeof v); };
   std::size_t size = 8 + json.size();
-  for (const Part& p : parts_) size += p.size + 2 * sizeof(double);
+  for (const Part& p : parts_) size += p.size + sizeof(double);
   std::string out;
   out.reserve(size);
   put(out, 0x5249534F);
@@ -20,9 +19,8 @@ std::string Packet::bytes() const {
   out += json;
   for (const Part& p : parts_) {
     const std::size_t unit = std::max<std::size_t>(p.number, 4);
-    out.resize((out.size() + unit - 1) / unit * unit);
     out.append(p.data, p.size);
-    out.resize((out.size() + 3) / 4 * 4);
+    out.append((unit - p.size % unit) % unit, '\0');
   }
   return out;
 }
@@ -32,6 +30,28 @@ std::vector<Index> joints_between_segments(const Model& model) {
   for (Index j = 0; j < model.joint_count(); ++j)
     if (!model.joint_is_clamp[static_cast<std::size_t>(j)]) list.push_back(j);
   return list;
+}
+
+ModelText model_text(const RunInfo& info, bool live) {
+  return {.slot = 0,
+          .name = info.scene_name,
+          .live = live,
+          .precision = info.double_precision ? "double" : "float",
+          .times = {},
+          .up = up_of_scene(info.scene_json),
+          .materials = info.materials,
+          .segment_material = info.segment_material};
+}
+
+ModelText model_text(const Trajectory& t) {
+  RunInfo info{.scene_name = t.name(),
+               .scene_json = t.scene_json(),
+               .version = {},
+               .double_precision = t.double_precision(),
+               .sections = t.has_sections(),
+               .materials = {},
+               .segment_material = {}};
+  return model_text(info, false);
 }
 
 static std::vector<float> floats(std::span<const double> values) {

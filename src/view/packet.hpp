@@ -1,7 +1,7 @@
-// Binary messages for the viewer: a JSON header and plain arrays, little endian (docs/viewer.md, "Protocol").
+// Binary messages for the viewer: a JSON header and plain arrays, little endian (docs/viewer_protocol.md).
 //
 //   u32 magic "OSIR", u32 bytes of JSON (a multiple of 4), JSON padded with spaces, then the arrays that the JSON lists under
-//   "arrays" as {name, type, count}, each starting at a multiple of its number's size and padded to 4 bytes.
+//   "arrays" as {name, type, count}, each padded to a multiple of 4 bytes, of 8 when its numbers are f64.
 #pragma once
 
 #include <bit>
@@ -13,7 +13,9 @@
 
 #include "core/fields.hpp"
 #include "osier/frame.hpp"
+#include "osier/io.hpp"
 #include "osier/model.hpp"
+#include "osier/trajectory.hpp"
 
 namespace osier::view {
 
@@ -58,6 +60,8 @@ struct ModelText {
   std::vector<std::string> materials;     ///< names, or empty
   std::vector<Index> segment_material{};  ///< one of these for each segment, or empty
 };
+ModelText model_text(const RunInfo& info, bool live);
+ModelText model_text(const Trajectory& trajectory);
 std::string model_packet(const Model& model, const ModelText& text);
 
 /// Joints between two segments, in the order of the model packet: the half-joints of clamps are left out.

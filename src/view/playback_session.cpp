@@ -7,15 +7,9 @@
 
 namespace osier::view {
 
-std::string model_packet_of(const Trajectory& trajectory, int slot) {
-  ModelText text{.slot = slot,
-                 .name = trajectory.name(),
-                 .live = false,
-                 .precision = trajectory.double_precision() ? "double" : "float",
-                 .times = {},
-                 .up = up_of_scene(trajectory.scene_json()),
-                 .materials = {},
-                 .segment_material = {}};
+static std::string model_packet_of(const Trajectory& trajectory, int slot) {
+  ModelText text = model_text(trajectory);
+  text.slot = slot;
   for (int f = 0; f < trajectory.frame_count(); ++f) text.times.push_back(trajectory.time(f));
   return model_packet(trajectory.model(), text);
 }
@@ -54,8 +48,9 @@ std::vector<Message> PlaybackSession::models() {
 std::vector<Message> PlaybackSession::frames_for(Client& client) {
   std::vector<Message> list;
   for (std::size_t s = 0; s < slots_.size(); ++s) {
-    if (client.frame_seen[s] == client.frame_wanted[s]) continue;
+    if (client.ready == 0 || client.frame_seen[s] == client.frame_wanted[s]) continue;
     client.frame_seen[s] = client.frame_wanted[s];
+    --client.ready;
     try {
       const Frame frame = slots_[s].read(client.frame_wanted[s]);
       list.push_back(binary_message(frame_packet(frame, static_cast<int>(s), joints_[s])));

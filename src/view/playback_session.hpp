@@ -15,12 +15,10 @@ class PlaybackSession final : public Session {
   std::vector<Message> models() override;
   std::vector<Message> frames_for(Client& client) override;
   void handle(Client& client, const std::string& type, const Json& command) override;
+  int most_ready() const override { return static_cast<int>(slots_.size()); }
 
   std::vector<Trajectory> slots_;
   std::vector<std::vector<Index>> joints_;
 };
-
-/// The model packet of a recorded run.
-std::string model_packet_of(const Trajectory& trajectory, int slot);
 
 }  // namespace osier::view

@@ -125,9 +125,21 @@ class Server::Impl::Client : public std::enable_shared_from_this<Client> {
         return complain("a command is not nested that deeply");
     Json command = Json::parse(message, nullptr, false);
     if (!command.is_object()) return complain("not a JSON object; write {\"type\": \"pause\"}");
+    if (command.value("type", Json()) == "ready") {
+      can_take_ = std::min(can_take_ + 1, 2);
+      return ask_for_frames();
+    }
     ++unanswered_;
-    if (command.value("type", Json()) == "ready") server_.session.ready(id_);
-    else server_.session.command(id_, std::move(command));
+    server_.session.command(id_, std::move(command));
+  }
+
+  /// Not while something still waits to be sent: whatever the page says, it does not read at the moment.
+  void ask_for_frames() {
+    if (!queue_.empty()) return;
+    for (; can_take_ > 0; --can_take_) {
+      ++unanswered_;
+      server_.session.ready(id_);
+    }
   }
 
   void write() {
@@ -139,6 +151,7 @@ class Server::Impl::Client : public std::enable_shared_from_this<Client> {
       if (error) return self->close();
       self->queue_.pop_front();
       self->write();
+      self->ask_for_frames();
       self->read();
     });
   }
@@ -148,7 +161,7 @@ class Server::Impl::Client : public std::enable_shared_from_this<Client> {
   const ClientId id_;
   beast::flat_buffer buffer_{kMostMessage};
   std::deque<Message> queue_;
-  int unanswered_ = 0;
+  int unanswered_ = 0, can_take_ = 0;
   bool open_ = false, reading_ = false, writing_ = false;
 };
 

@@ -1,5 +1,6 @@
 #include "view/session.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace osier::view {
@@ -55,7 +56,7 @@ void Session::open(Letter& letter) {
   if (client == clients_.end()) return;
   if (letter.kind == Letter::disconnect) clients_.erase(client);
   if (letter.kind == Letter::ready) {
-    client->second.ready = true;
+    client->second.ready = std::min(client->second.ready + 1, most_ready());
     deliver_(letter.client, {}, 1);
   }
   if (letter.kind == Letter::command) answer(letter.client, client->second, letter.body);
@@ -90,7 +91,7 @@ void Session::serve() {
   std::optional<std::vector<Message>> shapes;
   for (auto& [id, client] : clients_) {
     // The first greeting comes unasked; later ones only with a frame, or they would pile up before a client that does not read.
-    if (!client.ready && client.hello_seen >= 0) continue;
+    if (client.ready == 0 && client.hello_seen >= 0) continue;
     std::vector<Message> messages;
     if (client.hello_seen != hello_version_) {
       client.hello_seen = hello_version_;
@@ -104,9 +105,8 @@ void Session::serve() {
       if (!shapes) shapes = models();
       messages.insert(messages.end(), shapes->begin(), shapes->end());
     }
-    if (client.ready) {
+    if (client.ready > 0) {
       const std::vector<Message> frames = frames_for(client);
-      if (!frames.empty()) client.ready = false;
       messages.insert(messages.end(), frames.begin(), frames.end());
     }
     if (!messages.empty()) deliver_(id, std::move(messages), 0);

@@ -55,21 +55,23 @@ class Session {
  protected:
   using Clock = std::chrono::steady_clock;
   struct Client {
-    bool ready = false;
+    int ready = 0;  ///< frames that it can take
     int hello_seen = -1, model_seen = -1;
-    long frame_seen[2] = {-1, -1};  ///< by number, see frames_for
-    int frame_wanted[2] = {0, 0};   ///< of a recording
+    long frame_seen[2] = {-1, -1};   ///< by number, see frames_for
+    int frame_wanted[2] = {-1, -1};  ///< of a recording
   };
 
   /// Text that describes the session, and the models; sent again when `hello_version_` or `model_version_` moves on.
   virtual Message hello() = 0;
   virtual std::vector<Message> models() = 0;
-  /// Frames that this client has not seen yet; `frame_seen` is the session's to set.
+  /// Frames that this client has not seen yet; `frame_seen` and `ready` are the session's to set.
   virtual std::vector<Message> frames_for(Client& client) = 0;
   /// Throws InputError or RunError when the command cannot be carried out.
   virtual void handle(Client& client, const std::string& type, const Json& command) = 0;
   /// Does a piece of work; returns when to come back, or nothing when only a command can bring more work.
   virtual std::optional<Clock::time_point> advance() { return {}; }
+  /// How many frames a client can ask for at once.
+  virtual int most_ready() const { return 1; }
   bool stopping() const;
 
   int hello_version_ = 0, model_version_ = 0;
