@@ -31,7 +31,7 @@ std::string strip(double tau) {
 /// From a data sheet: a soft rubber tape.
 std::string tape(double tau) {
   return fmt::format(
-      R"("m": {{"young": 2e7, "poisson": 0.45, "density": 1200, "section": {{"type": "rectangle", "width": 0.012, "height": 0.004}},
+      R"("m": {{"young": 2e6, "poisson": 0.45, "density": 1200, "section": {{"type": "rectangle", "width": 0.012, "height": 0.004}},
                "tau_stretch": {0}, "tau_bend": {0}}})",
       tau);
 }
@@ -69,6 +69,7 @@ std::string strands(int count, int segments, double tau) { return strands(count,
 StepProblem random_chains(std::uint64_t seed, Damping damping, double ratio, double strain) {
   Random random(seed);
   StepProblem p;
+  p.h = 0.004;
   RodGraph& g = p.graph;
   std::vector<std::vector<Index>> chains;
   for (int n : {9, 30, 31, 7, 28, 12, 33, 17, 16, 8, 25, 11, 29, 30, 10, 21, 5, 300}) {
