@@ -2,6 +2,7 @@
 
 import base64
 import contextlib
+import gzip
 import hashlib
 import json
 import os
@@ -14,7 +15,6 @@ import struct
 import subprocess
 import time
 
-import h5py
 import numpy
 
 from osier_cli import BAD_INPUT, DONE, OSIER, CliTest, beam, main
@@ -39,8 +39,11 @@ def decode(data):
 class Page:
     """A WebSocket client that is as good or as bad as a test wants it."""
 
+    opened = []
+
     def __init__(self, port, token, receive_buffer=None):
         self.socket = socket.socket()
+        Page.opened.append(self)
         if receive_buffer:
             self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer)
         self.socket.settimeout(20)
@@ -151,6 +154,8 @@ class ViewTest(CliTest):
             if process.poll() is None:
                 process.kill()
             process.wait()
+            while Page.opened:
+                Page.opened.pop().close()
             process.stdout.close()
             process.stderr.close()
 
@@ -336,7 +341,6 @@ class Live(ViewTest):
             for _ in range(60):
                 page.ask({"type": "step"})
             self.assertGreater(page.look()[0][4][1], 0, "upwards now")
-            models = len(page.models)
             self.assertEqual(page.ask({"type": "set", "pointer": "/materials/m/radius", "value": 0.02})["type"], "ack")
             page.look()
             numpy.testing.assert_array_equal(page.models[0][1]["radius"], numpy.full(5, 0.02, "f4"))
@@ -497,7 +501,8 @@ class Clients(ViewTest):
             while good.look()[1]["frame"] < frame + 20:
                 self.assertLess(time.monotonic(), deadline, "the simulation stands still")
             # A frame is 2.2 MB: model, frame and what is on its way for each of the four, and no more.
-            self.assertLess(self.resident(process) - before, 4 * 4 * 2.5e6)
+            grown = self.resident(process) - before
+            self.assertLess(grown, 4 * 4 * 2.5e6, "%.1f MB more" % (grown / 1e6))
             for page in deaf:
                 page.close()
 
@@ -567,7 +572,6 @@ class Html(ViewTest):
         for name in ("run.html", "again.html"):
             html = (self.folder / name).read_text(encoding="utf-8")
             text = re.search(r'<script id="osier-recording"[^>]*>([^<]*)</script>', html).group(1)
-            import gzip
             raw, packets, at = gzip.decompress(base64.b64decode(text, validate=True)), [], 0
             while at < len(raw):
                 size, = struct.unpack_from("<I", raw, at)

@@ -106,29 +106,28 @@ export interface Status {
   note?: string | null;
 }
 
-/** Arrays start at multiples of four bytes from the packet's start, doubles at multiples of eight. */
-const aligned = (at: number, type: ArrayType): number => {
+/** Bytes an array takes: filled up to a multiple of four, or of eight for doubles. */
+const padded = (bytes: number, type: ArrayType): number => {
   const unit = type === "f64" ? 8 : 4;
-  return Math.ceil(at / unit) * unit;
+  return Math.ceil(bytes / unit) * unit;
 };
 
 /** Writes a packet; the page itself only reads, tests and the mock server write. */
 export function encodePacket(header: Record<string, unknown>, arrays: { name: string; type: ArrayType; data: ArrayLike<number> }[]): Uint8Array {
   const described = { ...header, arrays: arrays.map(({ name, type, data }) => ({ name, type, count: data.length })) };
   const json = new TextEncoder().encode(JSON.stringify(described));
-  const jsonBytes = Math.ceil(json.length / 8) * 8;
-  let end = 8 + jsonBytes;
-  const starts = arrays.map(({ type, data }) => {
-    const start = aligned(end, type);
-    end = start + data.length * ARRAY_TYPES[type].BYTES_PER_ELEMENT;
-    return start;
-  });
-  const out = new Uint8Array(Math.ceil(end / 4) * 4).fill(0x20, 8, 8 + jsonBytes);
+  const jsonBytes = Math.ceil(json.length / 4) * 4;
+  const sizes = arrays.map(({ type, data }) => padded(data.length * ARRAY_TYPES[type].BYTES_PER_ELEMENT, type));
+  const out = new Uint8Array(8 + jsonBytes + sizes.reduce((a, b) => a + b, 0)).fill(0x20, 8, 8 + jsonBytes);
   const view = new DataView(out.buffer);
   view.setUint32(0, MAGIC, true);
   view.setUint32(4, jsonBytes, true);
   out.set(json, 8);
-  arrays.forEach(({ type, data }, i) => out.set(new Uint8Array(ARRAY_TYPES[type].from(data).buffer), starts[i]!));
+  let at = 8 + jsonBytes;
+  arrays.forEach(({ type, data }, i) => {
+    out.set(new Uint8Array(ARRAY_TYPES[type].from(data).buffer), at);
+    at += sizes[i]!;
+  });
   return out;
 }
 
@@ -156,11 +155,10 @@ export function decodePacket(bytes: Uint8Array): Packet {
       throw new DataError(`packet: bad array entry ${JSON.stringify(entry)}`);
     const ctor = ARRAY_TYPES[type as ArrayType];
     const size = (count as number) * ctor.BYTES_PER_ELEMENT;
-    at = aligned(at, type as ArrayType);
     if (at + size > bytes.length) throw new DataError(`packet ends inside array ${name}`);
     // A copy starts at an aligned address whatever the offset, and does not keep the whole message alive.
     arrays.set(name, new ctor(new Uint8Array(bytes.subarray(at, at + size)).buffer, 0, count as number));
-    at += size;
+    at += padded(size, type as ArrayType);
   }
   return { header, arrays };
 }

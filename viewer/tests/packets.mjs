@@ -4,17 +4,15 @@ import { gzipSync } from "node:zlib";
 const TYPES = { f32: Float32Array, f64: Float64Array, u32: Uint32Array, i32: Int32Array, u16: Uint16Array, i16: Int16Array, u8: Uint8Array };
 const fill = (bytes, to) => Buffer.concat([bytes, Buffer.alloc((to - (bytes.length % to)) % to)]);
 
-/** arrays: [name, type, numbers]. Doubles start at a multiple of eight bytes, everything else at one of four. */
+/** arrays: [name, type, numbers], each filled up to a multiple of four bytes, or of eight for doubles. */
 export function packet(header, arrays) {
   let json = JSON.stringify({ ...header, arrays: arrays.map(([name, type, data]) => ({ name, type, count: data.length })) });
-  json += " ".repeat((8 - (Buffer.byteLength(json) % 8)) % 8);
+  json += " ".repeat((4 - (Buffer.byteLength(json) % 4)) % 4);
   const text = Buffer.from(json);
   const head = Buffer.alloc(8);
   head.writeUInt32LE(0x5249534f, 0);
   head.writeUInt32LE(text.length, 4);
-  let out = Buffer.concat([head, text]);
-  for (const [, type, data] of arrays) out = Buffer.concat([fill(out, type === "f64" ? 8 : 4), Buffer.from(TYPES[type].from(data).buffer)]);
-  return fill(out, 4);
+  return Buffer.concat([head, text, ...arrays.map(([, type, data]) => fill(Buffer.from(TYPES[type].from(data).buffer), type === "f64" ? 8 : 4))]);
 }
 
 /** Rods beside each other, clamped at x = 0, each `length` long: the mock's model. */

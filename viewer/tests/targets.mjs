@@ -23,7 +23,8 @@ export async function startView(...args) {
       });
     child.on("exit", (code) => failed(new Error(`osier view ended with ${code}: ${said}`)));
   });
-  return { url, child, stop: () => new Promise((done) => (child.exitCode === null ? (child.on("exit", done), child.kill("SIGINT")) : done())) };
+  const ended = new Promise((done) => child.on("exit", done));
+  return { url, stop: () => (child.kill("SIGINT"), ended) };
 }
 
 export function osier(...args) {
