@@ -47,8 +47,8 @@ export class Stage {
   /** Milliseconds of the last drawing, and how many there were. */
   drawMs = 0;
   drawings = 0;
-  /** The least extent that fit() leaves in each direction, in parts of the largest. */
-  room = 0.55;
+  /** What all frames take up together, where that is known. */
+  extent: THREE.Box3 | null = null;
   onDraw: () => void = () => {};
 
   constructor(private readonly host: HTMLElement) {
@@ -218,15 +218,24 @@ export class Stage {
     return box.isEmpty() ? 1 : box.min.distanceTo(box.max) || 1;
   }
 
+  /** A straight rod will not stay straight: at least half its length in every direction, most of it downwards. */
+  private roomToMove(box: THREE.Box3): THREE.Box3 {
+    if (box.isEmpty()) return box;
+    const size = box.getSize(new THREE.Vector3());
+    const least = 0.5 * Math.max(size.x, size.y, size.z);
+    const grow = new THREE.Vector3(least, least, least).sub(size).max(new THREE.Vector3()).multiplyScalar(0.5);
+    box.min.sub(grow);
+    box.max.add(grow);
+    const fall = 0.7 * grow.dot(this.camera.up.clone().set(Math.abs(this.camera.up.x), Math.abs(this.camera.up.y), Math.abs(this.camera.up.z)));
+    return box.translate(this.camera.up.clone().multiplyScalar(-fall));
+  }
+
   /** Brings everything into view, from the side and a little above. */
   fit(direction?: THREE.Vector3): void {
-    const box = this.bounds();
+    const box = this.extent?.clone() ?? this.roomToMove(this.bounds());
     if (box.isEmpty()) return;
     const centre = box.getCenter(new THREE.Vector3());
-    const size = box.getSize(new THREE.Vector3());
-    // A straight rod will not stay straight: leave room for it to move.
-    const least = this.room * Math.max(size.x, size.y, size.z, 1e-6);
-    size.max(new THREE.Vector3(least, least, least));
+    const size = box.getSize(new THREE.Vector3()).addScalar(1e-6);
     const [x, z] = groundAxes(this.camera.up);
     const from = (direction ?? new THREE.Vector3().addScaledVector(x, 0.36).addScaledVector(z, 1).addScaledVector(this.camera.up, 0.36)).normalize();
     const right = new THREE.Vector3().crossVectors(this.camera.up, from).normalize();
@@ -240,7 +249,7 @@ export class Stage {
       range = Math.max(range, corner.dot(from) + Math.max(Math.abs(corner.dot(above)) / tan, (Math.abs(corner.dot(right)) / tan) * (height / width)));
     }
     this.controls.target.copy(centre);
-    this.camera.position.copy(centre).addScaledVector(from, 1.12 * range);
+    this.camera.position.copy(centre).addScaledVector(from, 1.1 * range);
     this.controls.update();
     this.redraw();
   }
@@ -281,7 +290,7 @@ export class Stage {
     const range = this.camera.position.distanceTo(this.controls.target);
     const size = Math.max(range, this.sceneSize());
     this.camera.near = range * 0.005;
-    this.camera.far = range + 12 * size;
+    this.camera.far = 12 * size;
     this.camera.aspect = rect.width / rect.height;
     const half = Math.tan(THREE.MathUtils.degToRad(FIELD / 2)) / Math.min(1, Math.max(0.4, this.camera.aspect));
     this.camera.fov = THREE.MathUtils.radToDeg(2 * Math.atan(half));
