@@ -173,7 +173,7 @@ class ChainStep {
   OSIER_FN void eliminate(int j, P c, P (&S)[21], P (&f)[6], bool keep);
   template <bool kColumns>
   OSIER_FN void turn_all(const Mat3<P>& A, const Mat3<P>& B, P (&S)[21], P (&f)[6]);
-  void tail_anchors(Index i, P (&S)[21], P (&f)[6]);
+  [[gnu::noinline]] void tail_anchors(Index i, P (&stiffness)[6], P (&couple)[3]);
   void find_root();
   void close();
   template <bool kColumns>
@@ -215,6 +215,8 @@ class ChainStep {
 };
 
 constexpr int packed(int i, int j) { return i >= j ? i * (i + 1) / 2 + j : j * (j + 1) / 2 + i; }
+/// Where the lower triangle of rotations lies in that of everything.
+inline constexpr int kRotationEntries[6] = {packed(3, 3), packed(4, 3), packed(4, 4), packed(5, 3), packed(5, 4), packed(5, 5)};
 
 /// The constants of a row in the number type of the recursion.
 template <class P, template <class> class Law>
@@ -383,19 +385,19 @@ void ChainStep<P, Law>::load_head() {
   }
 }
 
-/// An anchor beyond the last segment: its joint acts on that segment's frame alone.
+/// An anchor beyond the last segment: its joint acts on that segment's frame alone. `stiffness`: lower triangle, row by row.
 template <class P, template <class> class Law>
-void ChainStep<P, Law>::tail_anchors(Index i, P (&S)[21], P (&f)[6]) {
+void ChainStep<P, Law>::tail_anchors(Index i, P (&stiffness)[6], P (&couple)[3]) {
   for (int k = 0; k < W; ++k) {
     if (i != g_.segments[k] - 1 || !(tail_[k].k.x > 0)) continue;
     const Quatd frame = turned(lane_of(row_[i].turn, k), view_.rotation[g_.first_segment[k] + i]);
     const JointModel joint = joint_model(tail_[k], frame, tail_frame_[k]);
     const Vec3d& c = joint.compliance;
-    const Mat3<double> stiffness = rotated_diagonal(joint.axes, Vec3d{1 / c.x, 1 / c.y, 1 / c.z});
+    const Mat3<double> turning = rotated_diagonal(joint.axes, Vec3d{1 / c.x, 1 / c.y, 1 / c.z});
     const auto add = [k](P& to, double what) { set_lane(to, k, lane(to, k) + static_cast<T>(what)); };
     for (int a = 0; a < 3; ++a) {
-      for (int b = 0; b <= a; ++b) add(S[packed(3 + a, 3 + b)], stiffness.m[a][b]);
-      add(f[3 + a], component(joint.gradient, a));
+      for (int b = 0; b <= a; ++b) add(stiffness[packed(a, b)], turning.m[a][b]);
+      add(couple[a], component(joint.gradient, a));
     }
     add(energy_, joint_energy(tail_[k], frame, tail_frame_[k]));
   }
@@ -468,27 +470,35 @@ void ChainStep<P, Law>::upward() {
         if (i == g_.segments[k] - 1)
           for (int m = 0; m < 6; ++m) set_lane(B_[m][m], k, T(1));
     }
-    if (anchored_tails_) tail_anchors(i, S, f);
+    if (anchored_tails_) {
+      // Copies, so that what the recursion works on has no address and stays in registers.
+      P stiffness[6], couple[3] = {f[3], f[4], f[5]};
+#pragma GCC unroll 6
+      for (int a = 0; a < 6; ++a) stiffness[a] = S[kRotationEntries[a]];
+      tail_anchors(i, stiffness, couple);
+#pragma GCC unroll 6
+      for (int a = 0; a < 6; ++a) S[kRotationEntries[a]] = stiffness[a];
+      f[3] = couple[0], f[4] = couple[1], f[5] = couple[2];
+    }
     // Strains, and what acts on the node alone.
     const Vec3<P> delta = change_by(r.turn, r.arm0);
     const Vec3<P> arm = r.arm0 + delta;
-    const Vec3<P> apart = r.stretch0 + (r.u - u_near) - delta;
-    LinkStrain<P> strain;
+    Vec3<P> e_x = r.stretch0 + (r.u - u_near) - delta, e_w;
+    P stretched, bent;
     if constexpr (Law<P>::kOwnAxes) {
       const Quat<P>& frame0_near = i > 0 ? row_[i - 1].frame0 : head_frame0_;
       const Quat<P> frame_near = turn_near * frame0_near;
-      Vec3<P> couple;
-      strain = r.template strain<kDamped>(r.turn, turn_near, frame0_near, frame_near, frame, apart, couple, room_);
+      const Vec3<P> couple =
+          r.template strain<kDamped>(r.turn, turn_near, frame0_near, frame_near, frame, e_x, e_w, stretched, bent, room_);
       frame = frame_near;
       f[3] += couple.x, f[4] += couple.y, f[5] += couple.z;
     } else {
-      strain = r.template strain<kDamped>(r.turn, turn_near, apart);
+      r.template strain<kDamped>(r.turn, turn_near, e_x, e_w, stretched, bent);
     }
-    const Vec3<P>&e_x = strain.e_x, &e_w = strain.e_w;
     const Vec3<P> wu = r.weight * r.u;
     const P moved = P(0.5) * dot(wu, r.u), done = dot(r.rhs, r.u);
-    energy_ += strain.stretched + strain.bent + moved - done;
-    magnitude_ += strain.stretched + strain.bent + moved + select(done < P(0), -done, done);
+    energy_ += stretched + bent + moved - done;
+    magnitude_ += stretched + bent + moved + select(done < P(0), -done, done);
     f[0] += r.rhs.x - wu.x, f[1] += r.rhs.y - wu.y, f[2] += r.rhs.z - wu.z;
     S[packed(0, 0)] += r.weight, S[packed(1, 1)] += r.weight, S[packed(2, 2)] += r.weight;
     const P pull = r.tension * r.length, across = -pull * r.inverse_arm * r.inverse_arm;
@@ -512,12 +522,13 @@ void ChainStep<P, Law>::upward() {
     }
     if constexpr (Law<P>::kOwnAxes) turn_all<kColumns>(transposed(r.x_axes), transposed(r.w_axes), S, f);
     const bool keep = i == 0;
-    eliminate<kColumns>(0, r.compliance(0), S, f, keep);
-    eliminate<kColumns>(1, r.compliance(1), S, f, keep);
-    eliminate<kColumns>(2, r.compliance(2), S, f, keep);
-    eliminate<kColumns>(3, r.compliance(3), S, f, keep);
-    eliminate<kColumns>(4, r.compliance(4), S, f, keep);
-    eliminate<kColumns>(5, r.compliance(5), S, f, keep);
+    const P c[6] = {r.compliance(0), r.compliance(1), r.compliance(2), r.compliance(3), r.compliance(4), r.compliance(5)};
+    eliminate<kColumns>(0, c[0], S, f, keep);
+    eliminate<kColumns>(1, c[1], S, f, keep);
+    eliminate<kColumns>(2, c[2], S, f, keep);
+    eliminate<kColumns>(3, c[3], S, f, keep);
+    eliminate<kColumns>(4, c[4], S, f, keep);
+    eliminate<kColumns>(5, c[5], S, f, keep);
     r.arm = arm, r.e_x = e_x, r.e_w = e_w;
     r.f_x = {f[0], f[1], f[2]}, r.f_w = {f[3], f[4], f[5]};
 #pragma GCC unroll 21
