@@ -52,16 +52,16 @@ class WriteTarget {
   bool named_ = false, single_ = false;
 };
 
-struct CurveFormat;
+struct CurveOutput;
 
-/// A way to write runs. Formats that know curves, and not segments and joints, are described by a CurveFormat
+/// A way to write runs. Formats that know curves, and not segments and joints, are described by a CurveOutput
 /// (src/io/curve_writer.hpp).
 struct FormatEntry {
   const char* name;       ///< as in /output/formats
   const char* extension;  ///< ".h5"
   const char* help;
   std::unique_ptr<Writer> (*maker)(const WriteTarget& target);  ///< or nothing
-  const CurveFormat* curves;                                    ///< or nothing
+  const CurveOutput* curves;                                    ///< or nothing
   bool holds_sections;                                          ///< writes what RunInfo::sections announces
 
   std::unique_ptr<Writer> make(const WriteTarget& target) const;

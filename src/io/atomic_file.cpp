@@ -117,7 +117,8 @@ void OutputFile::append(std::string_view bytes) {
 }
 
 void OutputFile::overwrite(std::uint64_t offset, std::string_view bytes) {
-  if (::pwrite(file_, bytes.data(), bytes.size(), static_cast<off_t>(offset)) != static_cast<ssize_t>(bytes.size())) fail("write");
+  if (::pwrite(file_, bytes.data(), bytes.size(), static_cast<off_t>(offset)) != static_cast<ssize_t>(bytes.size()))
+    fail("write");
 }
 
 void OutputFile::append_from(const fs::path& other, std::uint64_t offset, std::uint64_t length) {
@@ -128,7 +129,8 @@ void OutputFile::append_from(const fs::path& other, std::uint64_t offset, std::u
     const ssize_t n = ::pread(in, block.data(), std::min<std::uint64_t>(length, block.size()), static_cast<off_t>(offset));
     if (n <= 0) {
       ::close(in);
-      throw RunError(fmt::format("{}: cannot be read again: {}", other.string(), n < 0 ? std::strerror(errno) : "it is too short"));
+      throw RunError(
+          fmt::format("{}: cannot be read again: {}", other.string(), n < 0 ? std::strerror(errno) : "it is too short"));
     }
     try {
       append({block.data(), static_cast<std::size_t>(n)});

@@ -50,7 +50,8 @@ std::vector<Vec3d> untwisted_normals(const CurveSet& curves) {
     const Vec3d back = carried(out[first + n - 1], tangent[first + n - 1], t0);
     const double angle = std::atan2(dot(cross(back, out[first]), t0), dot(back, out[first]));
     for (std::size_t i = 0; i < n; ++i)
-      out[first + i] = rotate(axis_angle(tangent[first + i], angle * static_cast<double>(i) / static_cast<double>(n)), out[first + i]);
+      out[first + i] =
+          rotate(axis_angle(tangent[first + i], angle * static_cast<double>(i) / static_cast<double>(n)), out[first + i]);
   }
   return out;
 }
@@ -65,7 +66,8 @@ RodCurves::RodCurves(const Model& model) : vertex_radius_(model.vertex_radius) {
   for (std::size_t s = 0; s < taken.size(); ++s) {
     if (taken[s]) continue;
     const auto [a, b] = model.segment_vertices[s];
-    chains_.push_back({fmt::format("segment {}", s), static_cast<std::int64_t>(chains_.size()), {a, b}, {static_cast<Index>(s)}, false});
+    chains_.push_back(
+        {fmt::format("segment {}", s), static_cast<std::int64_t>(chains_.size()), {a, b}, {static_cast<Index>(s)}, false});
   }
   for (const double limit : model.segment_strain_limit) may_break_.push_back(std::isfinite(limit) ? 1 : 0);
   may_break_.resize(model.segment_vertices.size(), 0);
@@ -129,14 +131,16 @@ void RodCurves::add_pieces(CurveFrame& out, const Frame& frame, const Chain& cha
 CurveFrame RodCurves::split(const Frame& frame) const {
   CurveFrame out{.index = frame.index, .time = frame.time, .curves = {}, .normals = {}, .velocities = {}};
   for (const Chain& chain : chains_)
-    add_pieces(out, frame, chain, [&](std::size_t s) { return !frame.segment_alive[s]; }, false);
+    add_pieces(
+        out, frame, chain, [&](std::size_t s) { return !frame.segment_alive[s]; }, false);
   return out;
 }
 
 CurveFrame RodCurves::constant(const Frame& frame) const {
   CurveFrame out{.index = frame.index, .time = frame.time, .curves = {}, .normals = {}, .velocities = {}};
   for (const Chain& chain : chains_)
-    add_pieces(out, frame, chain, [&](std::size_t s) { return may_break_[s] != 0; }, true);
+    add_pieces(
+        out, frame, chain, [&](std::size_t s) { return may_break_[s] != 0; }, true);
   return out;
 }
 

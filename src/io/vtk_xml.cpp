@@ -27,8 +27,9 @@ std::string vtk_polydata_head(double time, std::size_t points, std::size_t verts
 }
 
 std::string vtk_collection(std::string_view entries) {
-  return fmt::format("<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\">\n<Collection>\n{}</Collection>\n</VTKFile>\n",
-                     entries);
+  return fmt::format(
+      "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\">\n<Collection>\n{}</Collection>\n</VTKFile>\n",
+      entries);
 }
 
 }  // namespace osier

@@ -33,7 +33,7 @@ static std::unique_ptr<CurveWriter> make(const WriteTarget& target, const CurveW
   return std::make_unique<FrameFiles>(target, options, ".bcc", encode);
 }
 
-const CurveFormat kBccFormat{.extension = ".bcc",
+const CurveOutput kBccFormat{.extension = ".bcc",
                              .help = "binary curve collection: yarns and curves, closed ones included",
                              .holds_closed = true,
                              .holds_names = false,
@@ -41,7 +41,7 @@ const CurveFormat kBccFormat{.extension = ".bcc",
                              .holds_widths = false,
                              .holds_empty = true,
                              .single_precision = true,
-                             .time = CurveFormat::Time::no,
+                             .time = CurveOutput::Time::no,
                              .make = make};
 
 }  // namespace osier

@@ -9,7 +9,7 @@ namespace osier {
 
 namespace {
 
-std::string quoted(const std::string& text) {
+std::string in_quotes(const std::string& text) {
   if (text.find_first_of(",\"\n\r") == std::string::npos && !text.starts_with(' ') && !text.ends_with(' ')) return text;
   std::string out = "\"";
   for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
@@ -35,7 +35,7 @@ void append_lines(fmt::memory_buffer& text, const CurveFrame& frame, bool timed)
   for (std::size_t k = 0; k < c.size(); ++k) {
     std::string start = timed ? fmt::format("{},{},", frame.index, frame.time) : "";
     start += fmt::format("{},", own_ids ? c.ids[k] : static_cast<std::int64_t>(k));
-    if (!c.names.empty()) start += quoted(c.names[k]) + ',';
+    if (!c.names.empty()) start += in_quotes(c.names[k]) + ',';
     start += c.closed[k] ? '1' : '0';
     for (std::size_t p = c.start[k]; p < c.start[k + 1]; ++p) {
       fmt::format_to(out, "{},{},{},{}", start, c.points[p].x, c.points[p].y, c.points[p].z);
@@ -78,7 +78,7 @@ std::unique_ptr<CurveWriter> make(const WriteTarget& target, const CurveWriteOpt
 
 }  // namespace
 
-const CurveFormat kCsvFormat{.extension = ".csv",
+const CurveOutput kCsvFormat{.extension = ".csv",
                              .help = "a line for each point: curve, x, y, z, width; frame and time where there are several",
                              .holds_closed = true,
                              .holds_names = true,
@@ -86,7 +86,7 @@ const CurveFormat kCsvFormat{.extension = ".csv",
                              .holds_widths = true,
                              .holds_empty = false,
                              .single_precision = false,
-                             .time = CurveFormat::Time::any_topology,
+                             .time = CurveOutput::Time::any_topology,
                              .make = make};
 
 }  // namespace osier

@@ -1,6 +1,7 @@
 // glTF 2.0: tube meshes. Over time each frame is a morph target of the first, and an animation blends from one to the next;
 // the buffer is collected in a file of its own, as its length is not known before the end. `.glb` packs both into one file.
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <limits>
 #include <nlohmann/json.hpp>
@@ -8,6 +9,7 @@
 #include "io/atomic_file.hpp"
 #include "io/curve_writer.hpp"
 #include "io/tubes.hpp"
+#include "math/vec3.hpp"
 #include "osier/error.hpp"
 
 namespace osier {
@@ -29,7 +31,7 @@ class Document {
     if (target != 0) view["target"] = target;
     views_.push_back(std::move(view));
     buffer_.append(bytes);  // every piece is a multiple of four bytes
-    accessors_.push_back({{"bufferView", views_.size() - 1}, {"componentType", component}, {"count", count}, {"type", type}});
+    accessors_.push_back(Json{{"bufferView", views_.size() - 1}, {"componentType", component}, {"count", count}, {"type", type}});
     return accessors_.size() - 1;
   }
 
@@ -52,7 +54,8 @@ class Document {
     std::string bytes;
     append_binary(bytes, numbers);
     const std::size_t accessor = add(bytes, numbers.size(), "SCALAR", kFloat);
-    if (bounds) accessors_.back()["min"] = {numbers.front()}, accessors_.back()["max"] = {numbers.back()};
+    if (bounds)
+      accessors_.back()["min"] = Json::array({numbers.front()}), accessors_.back()["max"] = Json::array({numbers.back()});
     return accessor;
   }
 
@@ -71,7 +74,7 @@ class Document {
   /// Displacements from the mesh.
   void add_target(const std::vector<Vec3d>& positions, const std::vector<Vec3d>& normals) {
     const std::size_t p = add_vectors(positions, true);
-    primitive_["targets"].push_back({{"POSITION", p}, {"NORMAL", add_vectors(normals, false)}});
+    primitive_["targets"].push_back(Json{{"POSITION", p}, {"NORMAL", add_vectors(normals, false)}});
   }
 
   /// Frame i is target i - 1 at full weight. Weights between two frames blend the two.
@@ -85,9 +88,9 @@ class Document {
     for (std::size_t i = 1; i < input.size(); ++i)  // must rise, also where frames lie closer than a float can tell
       input[i] = std::max(input[i], std::nextafter(input[i - 1], std::numeric_limits<float>::infinity()));
     const std::size_t in = add_numbers(input, true), out = add_numbers(weights, false);
-    animation_ = {{"name", "run"},
-                  {"samplers", {{{"input", in}, {"interpolation", "LINEAR"}, {"output", out}}}},
-                  {"channels", {{{"sampler", 0}, {"target", {{"node", 0}, {"path", "weights"}}}}}}};
+    const Json sampler{{"input", in}, {"interpolation", "LINEAR"}, {"output", out}};
+    const Json channel{{"sampler", 0}, {"target", {{"node", 0}, {"path", "weights"}}}};
+    animation_ = {{"name", "run"}, {"samplers", Json::array({sampler})}, {"channels", Json::array({channel})}};
   }
 
   /// `uri` is empty for the buffer inside a .glb. Curves without tubes make a file without a mesh.
@@ -97,16 +100,16 @@ class Document {
     if (options_.up == 'z') node["rotation"] = {-std::sqrt(0.5), 0, 0, std::sqrt(0.5)};  // glTF is always y-up
     Json out{{"asset", {{"version", "2.0"}, {"generator", "Osier " + options_.version}}},
              {"scene", 0},
-             {"scenes", {{{"nodes", {0}}}}},
-             {"nodes", {node}}};
+             {"scenes", Json::array({Json{{"nodes", Json::array({0})}}})},
+             {"nodes", Json::array({node})}};
     if (primitive_.empty()) return out.dump(-1, ' ', false, Json::error_handler_t::replace);
-    out["meshes"] = {{{"name", options_.title}, {"primitives", {primitive_}}}};
-    out["materials"] = {{{"name", "rods"},
-                         {"pbrMetallicRoughness", {{"baseColorFactor", {0.72, 0.55, 0.36, 1.0}}, {"metallicFactor", 0.0}, {"roughnessFactor", 0.6}}}}};
-    if (!animation_.empty()) out["animations"] = {animation_};
+    out["meshes"] = Json::array({Json{{"name", options_.title}, {"primitives", Json::array({primitive_})}}});
+    const Json surface{{"baseColorFactor", {0.72, 0.55, 0.36, 1.0}}, {"metallicFactor", 0.0}, {"roughnessFactor", 0.6}};
+    out["materials"] = Json::array({Json{{"name", "rods"}, {"pbrMetallicRoughness", surface}}});
+    if (!animation_.empty()) out["animations"] = Json::array({animation_});
     Json buffer{{"byteLength", buffer_.size()}};
     if (!uri.empty()) buffer["uri"] = uri;
-    out["buffers"] = {buffer};
+    out["buffers"] = Json::array({buffer});
     out["bufferViews"] = views_;
     out["accessors"] = accessors_;
     return out.dump(-1, ' ', false, Json::error_handler_t::replace);
@@ -122,7 +125,9 @@ class Document {
 std::string uri_of(const std::string& name) {
   std::string out;
   for (const char c : name)
-    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_' || c == '~') out += c;
+    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_' ||
+        c == '~')
+      out += c;
     else out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
   return out;
 }
@@ -149,10 +154,8 @@ class GltfFile final : public CurveWriter {
     TubeMesh mesh = tube_mesh(frame, options_.sides, width_);
     if (!times_.empty() && !mesh.positions.empty()) {
       for (std::size_t i = 0; i < mesh.positions.size(); ++i) {
-        mesh.positions[i] = {mesh.positions[i].x - first_.positions[i].x, mesh.positions[i].y - first_.positions[i].y,
-                             mesh.positions[i].z - first_.positions[i].z};
-        mesh.normals[i] = {mesh.normals[i].x - first_.normals[i].x, mesh.normals[i].y - first_.normals[i].y,
-                           mesh.normals[i].z - first_.normals[i].z};
+        mesh.positions[i] -= first_.positions[i];
+        mesh.normals[i] -= first_.normals[i];
       }
       document_->add_target(mesh.positions, mesh.normals);
     }
@@ -184,8 +187,9 @@ class GltfFile final : public CurveWriter {
     json.append((4 - json.size() % 4) % 4, ' ');
     const std::uint64_t size = buffer_->size(), total = 12 + 8 + json.size() + (size > 0 ? 8 + size : 0);
     if (total > 0xFFFFFFFFULL)
-      throw InputError({{path_.string(), fmt::format("would have {:.1f} GB, and a .glb ends at 4.3", 1e-9 * static_cast<double>(total)),
-                         "write .gltf, fewer --frames, fewer --sides or --per-frame"}});
+      throw InputError(
+          {{path_.string(), fmt::format("would have {:.1f} GB, and a .glb ends at 4.3", 1e-9 * static_cast<double>(total)),
+            "write .gltf, fewer --frames, fewer --sides or --per-frame"}});
     OutputFile out(path_, OutputFile::Mode::atomic);
     std::string head = "glTF";
     const auto u32 = [&](std::uint64_t value) { append_binary(head, static_cast<std::uint32_t>(value)); };
@@ -250,7 +254,7 @@ std::unique_ptr<CurveWriter> make_frames(const WriteTarget& target, const CurveW
   return std::make_unique<GltfFrames>(target, options, ".glb");
 }
 
-constexpr CurveFormat format(const char* extension, const char* help, CurveFormat::Time time, decltype(CurveFormat::make) maker) {
+constexpr CurveOutput format(const char* extension, const char* help, CurveOutput::Time time, decltype(CurveOutput::make) maker) {
   return {.extension = extension,
           .help = help,
           .holds_closed = true,
@@ -265,8 +269,9 @@ constexpr CurveFormat format(const char* extension, const char* help, CurveForma
 
 }  // namespace
 
-const CurveFormat kGltfFormat = format(".gltf", "tube mesh, animated by morph targets, with a .bin beside it", CurveFormat::Time::constant_topology, make<false>);
-const CurveFormat kGlbFormat = format(".glb", "the same in one file", CurveFormat::Time::constant_topology, make<true>);
-const CurveFormat kGlbFramesFormat = format(".glb", "a tube mesh per frame", CurveFormat::Time::no, make_frames);
+const CurveOutput kGltfFormat = format(".gltf", "tube mesh, animated by morph targets, with a .bin beside it",
+                                       CurveOutput::Time::constant_topology, make<false>);
+const CurveOutput kGlbFormat = format(".glb", "the same in one file", CurveOutput::Time::constant_topology, make<true>);
+const CurveOutput kGlbFramesFormat = format(".glb", "a tube mesh per frame", CurveOutput::Time::no, make_frames);
 
 }  // namespace osier

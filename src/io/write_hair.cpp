@@ -30,7 +30,8 @@ static std::string encode(const CurveFrame& frame, const CurveWriteOptions&) {
   }
   std::string bytes = "HAIR";
   const auto u32 = [&](std::size_t value) { append_binary(bytes, static_cast<std::uint32_t>(value)); };
-  if (points.size() / 3 > 0xffffffffULL) throw InputError({{".hair", "more points than the format can count", "choose another format"}});
+  if (points.size() / 3 > 0xffffffffULL)
+    throw InputError({{".hair", "more points than the format can count", "choose another format"}});
   u32(segments.size());
   u32(points.size() / 3);
   u32(thickness.empty() ? 1 | 2 : 1 | 2 | 4);
@@ -48,7 +49,7 @@ static std::unique_ptr<CurveWriter> make(const WriteTarget& target, const CurveW
   return std::make_unique<FrameFiles>(target, options, ".hair", encode);
 }
 
-const CurveFormat kHairFormat{.extension = ".hair",
+const CurveOutput kHairFormat{.extension = ".hair",
                               .help = "strands of hair with thickness, at most 65,536 points each",
                               .holds_closed = false,
                               .holds_names = false,
@@ -56,7 +57,7 @@ const CurveFormat kHairFormat{.extension = ".hair",
                               .holds_widths = true,
                               .holds_empty = false,
                               .single_precision = true,
-                              .time = CurveFormat::Time::no,
+                              .time = CurveOutput::Time::no,
                               .make = make};
 
 }  // namespace osier

@@ -78,8 +78,7 @@ class Zip {
       file_.append(piece);
     }
     const std::string header = local_header(name, sum.value(), size);
-    if (file_.size() != at + header.size() + size)
-      throw RunError(fmt::format("{}: cannot be read again", from.string()));
+    if (file_.size() != at + header.size() + size) throw RunError(fmt::format("{}: cannot be read again", from.string()));
     file_.overwrite(at, header);
     central_ += "PK\x01\x02";
     put<std::uint16_t>(central_, 45);
@@ -186,7 +185,8 @@ class NpzWriter final : public CurveWriter {
   fs::path part(const std::string& name) const { return parts_ / (name + ".npy"); }
 
   template <class T>
-  void whole(const std::string& name, const std::string& type, const std::vector<std::size_t>& shape, const std::vector<T>& values) {
+  void whole(const std::string& name, const std::string& type, const std::vector<std::size_t>& shape,
+             const std::vector<T>& values) {
     std::string bytes = npy_header(type, shape);
     append_binary(bytes, values);
     write_file_atomically(part(name), bytes);
@@ -197,7 +197,8 @@ class NpzWriter final : public CurveWriter {
   template <class T>
   void append(const std::string& name, const std::vector<T>& values, std::size_t width) {
     const auto header = [&](std::size_t frames) {
-      return npy_header("<f8", width == 0 ? std::vector<std::size_t>{frames} : std::vector<std::size_t>{frames, values.size(), width});
+      return npy_header("<f8",
+                        width == 0 ? std::vector<std::size_t>{frames} : std::vector<std::size_t>{frames, values.size(), width});
     };
     if (frames_ == 0) {
       growing_.emplace_back(name, std::make_unique<OutputFile>(part(name), OutputFile::Mode::growing));
@@ -272,15 +273,16 @@ std::unique_ptr<CurveWriter> make(const WriteTarget& target, const CurveWriteOpt
 
 }  // namespace
 
-const CurveFormat kNpzFormat{.extension = ".npz",
-                             .help = "arrays for numpy: time, position, normal, velocity, width, start, closed, segments, id, name",
-                             .holds_closed = true,
-                             .holds_names = true,
-                             .holds_ids = true,
-                             .holds_widths = true,
-                             .holds_empty = true,
-                             .single_precision = false,
-                             .time = CurveFormat::Time::constant_topology,
-                             .make = make};
+const CurveOutput kNpzFormat{
+    .extension = ".npz",
+    .help = "arrays for numpy: time, position, normal, velocity, width, start, closed, segments, id, name",
+    .holds_closed = true,
+    .holds_names = true,
+    .holds_ids = true,
+    .holds_widths = true,
+    .holds_empty = true,
+    .single_precision = false,
+    .time = CurveOutput::Time::constant_topology,
+    .make = make};
 
 }  // namespace osier

@@ -13,7 +13,8 @@ namespace osier {
 namespace {
 
 std::string one_line(std::string name) {
-  std::replace_if(name.begin(), name.end(), [](char c) { return c == '\n' || c == '\r' || c == '\\'; }, '_');
+  std::replace_if(
+      name.begin(), name.end(), [](char c) { return c == '\n' || c == '\r' || c == '\\'; }, '_');
   return name;
 }
 
@@ -80,7 +81,8 @@ class PointCache final : public CurveWriter {
   void begin(const CurveFrame& frame) {
     first_ = frame.curves;
     width_ = usual_width(frame.curves);
-    const std::size_t points = options_.tubes ? tube_mesh(frame, options_.sides, width_).positions.size() : frame.curves.points.size();
+    const std::size_t points =
+        options_.tubes ? tube_mesh(frame, options_.sides, width_).positions.size() : frame.curves.points.size();
     std::string header("POINTCACHE2\0", 12);
     append_binary(header, std::int32_t{1});
     append_binary(header, static_cast<std::int32_t>(points));
@@ -110,7 +112,7 @@ std::unique_ptr<CurveWriter> make_pc2(const WriteTarget& target, const CurveWrit
   return std::make_unique<PointCache>(target, options);
 }
 
-constexpr CurveFormat format(const char* extension, const char* help, decltype(CurveFormat::make) make) {
+constexpr CurveOutput format(const char* extension, const char* help, decltype(CurveOutput::make) make) {
   return {.extension = extension,
           .help = help,
           .holds_closed = true,
@@ -119,13 +121,13 @@ constexpr CurveFormat format(const char* extension, const char* help, decltype(C
           .holds_widths = false,
           .holds_empty = false,
           .single_precision = false,
-          .time = CurveFormat::Time::constant_topology,
+          .time = CurveOutput::Time::constant_topology,
           .make = make};
 }
 
 }  // namespace
 
-const CurveFormat kObjFormat = format(".obj", "a line per segment, or tubes; a .pc2 beside it holds all frames", make_obj);
-const CurveFormat kPc2Format = format(".pc2", "the point cache of an .obj, which is written beside it", make_pc2);
+const CurveOutput kObjFormat = format(".obj", "a line per segment, or tubes; a .pc2 beside it holds all frames", make_obj);
+const CurveOutput kPc2Format = format(".pc2", "the point cache of an .obj, which is written beside it", make_pc2);
 
 }  // namespace osier

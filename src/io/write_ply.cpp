@@ -36,7 +36,7 @@ static std::unique_ptr<CurveWriter> make(const WriteTarget& target, const CurveW
   return std::make_unique<FrameFiles>(target, options, ".ply", encode);
 }
 
-const CurveFormat kPlyFormat{.extension = ".ply",
+const CurveOutput kPlyFormat{.extension = ".ply",
                              .help = "vertices and edges",
                              .holds_closed = true,
                              .holds_names = false,
@@ -44,7 +44,7 @@ const CurveFormat kPlyFormat{.extension = ".ply",
                              .holds_widths = true,
                              .holds_empty = false,
                              .single_precision = false,
-                             .time = CurveFormat::Time::no,
+                             .time = CurveOutput::Time::no,
                              .make = make};
 
 }  // namespace osier

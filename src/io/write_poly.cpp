@@ -18,7 +18,7 @@ static std::string encode(const CurveFrame& frame, const CurveWriteOptions&) {
     if (c.curve(k).empty()) continue;
     fmt::format_to(out, "{}:", ++number);
     for (std::size_t p = c.start[k]; p < c.start[k + 1]; ++p) fmt::format_to(out, " {}", p + 1);
-    fmt::format_to(out, c.closed[k] ? " <\n" : "\n");
+    fmt::format_to(out, "{}\n", c.closed[k] ? " <" : "");
   }
   fmt::format_to(out, "END\n");
   return {text.data(), text.size()};
@@ -28,7 +28,7 @@ static std::unique_ptr<CurveWriter> make(const WriteTarget& target, const CurveW
   return std::make_unique<FrameFiles>(target, options, ".poly", encode);
 }
 
-const CurveFormat kPolyFormat{.extension = ".poly",
+const CurveOutput kPolyFormat{.extension = ".poly",
                               .help = "text polygons of Houdini",
                               .holds_closed = true,
                               .holds_names = false,
@@ -36,7 +36,7 @@ const CurveFormat kPolyFormat{.extension = ".poly",
                               .holds_widths = false,
                               .holds_empty = false,
                               .single_precision = false,
-                              .time = CurveFormat::Time::no,
+                              .time = CurveOutput::Time::no,
                               .make = make};
 
 }  // namespace osier

@@ -77,7 +77,7 @@ std::unique_ptr<CurveWriter> make(const WriteTarget& target, const CurveWriteOpt
   return std::make_unique<VtpCurves>(target);
 }
 
-constexpr CurveFormat format(const char* extension) {
+constexpr CurveOutput format(const char* extension) {
   return {.extension = extension,
           .help = "polylines for ParaView, and a .pvd with the times of all frames",
           .holds_closed = true,
@@ -86,12 +86,12 @@ constexpr CurveFormat format(const char* extension) {
           .holds_widths = true,
           .holds_empty = false,
           .single_precision = false,
-          .time = CurveFormat::Time::any_topology,
+          .time = CurveOutput::Time::any_topology,
           .make = make};
 }
 
 }  // namespace
 
-const CurveFormat kVtpFormat = format(".vtp"), kPvdFormat = format(".pvd");
+const CurveOutput kVtpFormat = format(".vtp"), kPvdFormat = format(".pvd");
 
 }  // namespace osier

@@ -12,14 +12,14 @@ namespace osier {
 
 namespace fs = std::filesystem;
 
-static constexpr const CurveFormat* kCurveFormats[] = {&kUsdaFormat, &kObjFormat, &kPc2Format, &kGltfFormat, &kGlbFormat,
-                                                       &kBccFormat,  &kHairFormat, &kPolyFormat, &kPlyFormat, &kCsvFormat,
-                                                       &kVtpFormat,  &kPvdFormat, &kNpzFormat};
+static constexpr const CurveOutput* kCurveOutputs[] = {&kUsdaFormat, &kObjFormat,  &kPc2Format,  &kGltfFormat, &kGlbFormat,
+                                                       &kBccFormat,  &kHairFormat, &kPolyFormat, &kPlyFormat,  &kCsvFormat,
+                                                       &kVtpFormat,  &kPvdFormat,  &kNpzFormat};
 
-std::span<const CurveFormat* const> curve_formats() { return kCurveFormats; }
+std::span<const CurveOutput* const> curve_outputs() { return kCurveOutputs; }
 
-const CurveFormat* find_curve_format(std::string_view extension) {
-  for (const CurveFormat* format : kCurveFormats)
+const CurveOutput* find_curve_output(std::string_view extension) {
+  for (const CurveOutput* format : kCurveOutputs)
     if (extension == format->extension) return format;
   return nullptr;
 }
@@ -48,7 +48,7 @@ void WriteTarget::prepare_frames(const char* extension, const char* folder) cons
   prepare_frame_folder(parent, extension, path_.stem().string() + "_");
 }
 
-std::vector<std::string> what_is_lost(const CurveFormat& format, const CurveFrame& frame) {
+std::vector<std::string> what_is_lost(const CurveOutput& format, const CurveFrame& frame) {
   const CurveSet& c = frame.curves;
   std::vector<std::string> lost;
   if (!format.holds_names && !c.names.empty()) lost.emplace_back("names");
@@ -100,19 +100,19 @@ namespace {
 
 class RodWriter final : public Writer {
  public:
-  RodWriter(const CurveFormat& format, WriteTarget target) : format_(format), target_(std::move(target)) {}
+  RodWriter(const CurveOutput& format, WriteTarget target) : format_(format), target_(std::move(target)) {}
 
   void begin(const Model& model, const RunInfo& info) override {
     rods_ = std::make_unique<RodCurves>(model);
     writer_ = format_.make(target_, options_of(info));
   }
   void write(const Frame& frame) override {
-    writer_->write(format_.time == CurveFormat::Time::constant_topology ? rods_->constant(frame) : rods_->split(frame));
+    writer_->write(format_.time == CurveOutput::Time::constant_topology ? rods_->constant(frame) : rods_->split(frame));
   }
   void end() override { writer_->end(); }
 
  private:
-  const CurveFormat& format_;
+  const CurveOutput& format_;
   WriteTarget target_;
   std::unique_ptr<RodCurves> rods_;
   std::unique_ptr<CurveWriter> writer_;
@@ -120,15 +120,15 @@ class RodWriter final : public Writer {
 
 }  // namespace
 
-std::unique_ptr<Writer> make_rod_writer(const CurveFormat& format, const WriteTarget& target) {
+std::unique_ptr<Writer> make_rod_writer(const CurveOutput& format, const WriteTarget& target) {
   return std::make_unique<RodWriter>(format, target);
 }
 
 void write_curves(const fs::path& path, const CurveSet& curves) {
-  const CurveFormat* format = find_curve_format(path.extension().string());
+  const CurveOutput* format = find_curve_output(path.extension().string());
   if (!format) {
     std::vector<std::string> known;
-    for (const CurveFormat* f : kCurveFormats) known.emplace_back(f->extension);
+    for (const CurveOutput* f : kCurveOutputs) known.emplace_back(f->extension);
     throw InputError({{path.string(), "no format has this extension", "use one of " + join(known, ", ")}});
   }
   const auto writer = format->make(WriteTarget::at(path, format != &kPvdFormat), {});
