@@ -7,6 +7,7 @@
 #include "core/text.hpp"
 #include "io/curves/edit.hpp"
 #include "io/curves/point_groups.hpp"
+#include "io/curves/scan.hpp"
 
 namespace osier {
 
@@ -55,12 +56,6 @@ std::string what_there_is(const CurveSet& curves, bool number) {
   if (curves.ids.empty()) return fmt::format("there are 0 to {}", curves.size() - 1);
   const auto [low, high] = std::minmax_element(curves.ids.begin(), curves.ids.end());
   return fmt::format("ids run from {} to {}", *low, *high);
-}
-
-std::string_view trimmed(std::string_view text) {
-  const std::size_t first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
 }
 
 }  // namespace
