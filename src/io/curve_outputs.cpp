@@ -61,6 +61,7 @@ std::vector<std::string> what_is_lost(const CurveOutput& format, const CurveFram
         lost.emplace_back("curves without points");
         break;
       }
+  if (!c.welds.empty()) lost.emplace_back("that points are welded (edit with --weld when it is read again)");
   return lost;
 }
 

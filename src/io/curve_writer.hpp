@@ -17,6 +17,9 @@ struct CurveMaterial {
   double stretch = 0, shear = 0, bend = 0, twist = 0;  ///< EA, GA [N], EI, GJ [N m²]
 };
 
+/// Means over all rods, by length.
+CurveMaterial mean_material(const Model& model);
+
 struct CurveWriteOptions {
   std::string title = "curves";  ///< name of the scene
   std::string version;

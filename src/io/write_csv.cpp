@@ -9,8 +9,10 @@ namespace osier {
 
 namespace {
 
-std::string in_quotes(const std::string& text) {
-  if (text.find_first_of(",\"\n\r") == std::string::npos && !text.starts_with(' ') && !text.ends_with(' ')) return text;
+/// On one line: a quoted line break is beyond many readers.
+std::string in_quotes(std::string text) {
+  std::replace_if(
+      text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
   std::string out = "\"";
   for (const char c : text) out += c == '"' ? "\"\"" : std::string(1, c);
   return out + '"';

@@ -12,9 +12,10 @@ namespace osier {
 
 namespace {
 
+/// `#` would start a comment, and a backslash join the next line.
 std::string one_line(std::string name) {
   std::replace_if(
-      name.begin(), name.end(), [](char c) { return c == '\n' || c == '\r' || c == '\\'; }, '_');
+      name.begin(), name.end(), [](char c) { return c == '\n' || c == '\r' || c == '\\' || c == '#'; }, '_');
   return name;
 }
 

@@ -32,8 +32,8 @@ constexpr Attribute kAttribute[kAttributes] = {
     {"normal3f[] normals", "interpolation = \"vertex\""},
     {"float[] widths", "interpolation = \"vertex\""},
     {"vector3f[] velocities", ""},
-    {"string[] primvars:name", "interpolation = \"uniform\""},
-    {"int64[] primvars:id", "interpolation = \"uniform\""},
+    {"string[] primvars:osier:name", "interpolation = \"uniform\""},
+    {"int64[] primvars:osier:id", "interpolation = \"uniform\""},
 };
 
 /// A value in time: text of its own, or a place in a clip that is written already.
