@@ -187,7 +187,8 @@ CurveWriteOptions write_options(const Options& o, CurveWriteOptions base) {
 void warn_of_losses(const Options& o, const CurveOutput& format, const CurveFrame& frame) {
   if (o.quiet) return;
   for (const std::string& lost : what_is_lost(format, frame))
-    fmt::print(stderr, "warning: {} cannot say {}\n", fs::path(o.out).filename().string(), lost);
+    if (!o.tubes || lost != "widths")  // tubes show them
+      fmt::print(stderr, "warning: {} cannot say {}\n", fs::path(o.out).filename().string(), lost);
 }
 
 void stop_if_interrupted() {
@@ -236,7 +237,7 @@ void copy_run(const Options& o, Trajectory& run, const std::vector<int>& frames)
   }
 }
 
-void convert_run(const Options& o, const CurveOutput* format, Trajectory& run, const std::vector<int>& frames) {
+void convert_frames(const Options& o, const CurveOutput* format, Trajectory& run, const std::vector<int>& frames) {
   const std::string extension = fs::path(o.out).extension().string();
   const bool as_segments = !o.edited() && (extension == ".h5" || extension == ".vtp" || extension == ".pvd" ||
                                            (extension == ".obj" && (o.per_frame || frames.size() == 1)));
@@ -278,6 +279,15 @@ void convert_run(const Options& o, const CurveOutput* format, Trajectory& run, c
   }
 }
 
+void convert_run(const Options& o, const CurveOutput* format) {
+  Trajectory run = Trajectory::open(o.in);
+  Problems problems;
+  const std::vector<int> frames = chosen_frames(o, run.frame_count(), problems);
+  problems.throw_if_any();
+  convert_frames(o, format, run, frames);
+  if (!o.quiet) fmt::print("{} frame{} -> {}\n", frames.size(), frames.size() == 1 ? "" : "s", o.out);
+}
+
 void convert_curves(const Options& o, const CurveOutput& format) {
   CurveReadOptions read;
   read.time = o.time, read.cubic_samples = o.cubic_samples;
@@ -287,17 +297,7 @@ void convert_curves(const Options& o, const CurveOutput& format) {
       throw InputError({{"--frame", fmt::format("`{}` is no frame", shorten(o.frame)), "write a number, `first` or `last`"}});
   }
   CurveFrame frame;
-  try {
-    frame.curves = edit_curves(read_curves(o.in, read), o.edits);
-  } catch (const InputError& e) {  // edits are named as options here
-    std::vector<Problem> problems = e.problems();
-    for (Problem& p : problems)
-      if (p.where.starts_with("/") && p.where.find('/', 1) == std::string::npos && p.where.find('.') == std::string::npos) {
-        p.where = "--" + p.where.substr(1);
-        std::replace(p.where.begin(), p.where.end(), '_', '-');
-      }
-    throw InputError(problems);
-  }
+  frame.curves = edit_curves(read_curves(o.in, read), o.edits);
   Pipeline pipeline(o);
   frame = pipeline(std::move(frame), false);
   warn_of_losses(o, format, frame);
@@ -316,6 +316,17 @@ void convert_curves(const Options& o, const CurveOutput& format) {
   if (!o.quiet) fmt::print("{} curves, {} points -> {}\n", frame.curves.size(), frame.curves.points.size(), o.out);
 }
 
+/// Edits are JSON settings elsewhere and options here: `/segment_length` is --segment-length.
+std::vector<Problem> named_as_options(std::vector<Problem> problems) {
+  for (Problem& p : problems) {
+    const bool setting = p.where.starts_with("/") && p.where.find_first_of("/.", 1) == std::string::npos;
+    if (!setting) continue;
+    p.where = "--" + p.where.substr(1);
+    std::replace(p.where.begin(), p.where.end(), '_', '-');
+  }
+  return problems;
+}
+
 int convert(const Options& o) {
   Problems problems;
   std::error_code error;
@@ -324,15 +335,12 @@ int convert(const Options& o) {
   problems.throw_if_any();
   std::signal(SIGINT, on_interrupt);
   std::signal(SIGTERM, on_interrupt);
-  if (!recorded) {
-    convert_curves(o, *format);
-    return kDone;
+  try {
+    if (recorded) convert_run(o, format);
+    else convert_curves(o, *format);
+  } catch (const InputError& e) {
+    throw InputError(named_as_options(e.problems()));
   }
-  Trajectory run = Trajectory::open(o.in);
-  const std::vector<int> frames = chosen_frames(o, run.frame_count(), problems);
-  problems.throw_if_any();
-  convert_run(o, format, run, frames);
-  if (!o.quiet) fmt::print("{} frame{} -> {}\n", frames.size(), frames.size() == 1 ? "" : "s", o.out);
   return kDone;
 }
 
