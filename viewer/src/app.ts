@@ -1,5 +1,4 @@
 // Puts the parts together: what comes in goes to the picture and the panel, what the user does goes out.
-import { Box3 } from "three";
 import { COLOR_MODES } from "./colors";
 import { Connection } from "./connection";
 import { h, iconButton } from "./dom";
@@ -10,7 +9,6 @@ import { Panel } from "./panel";
 import { type FrameSource, Playback } from "./playback";
 import { DataError, type Frame, type Hello, type Model, type Packet, type Parameter, PROTOCOL, readFrame, readModel, type Status } from "./protocol";
 import { openRecording, type Track } from "./recording";
-import { boundsOf } from "./rods";
 import { Shortcuts } from "./shortcuts";
 import { Stage, type ViewOptions } from "./stage";
 import { STAGE_COLORS, ThemeSwitch } from "./theme";
@@ -40,17 +38,6 @@ declare global {
 }
 
 const sentence = (text: string): string => `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.!?]$/.test(text) ? "" : "."}`;
-
-/** The box around a recording, from some of its frames: all of a long one would take a while. */
-function extentOf(tracks: Track[]): Box3 {
-  const extent = new Box3(), box = new Box3();
-  for (const track of tracks)
-    for (let i = 0; i < 25; ++i) {
-      boundsOf(track.frame(Math.round((i / 24) * (track.times.length - 1))).position, box);
-      extent.union(box);
-    }
-  return extent;
-}
 
 const WIDE = "(min-width: 721px)";
 
@@ -137,7 +124,8 @@ export class App {
       return this.notices.setState("The recording cannot be shown", (error as Error).message);
     }
     this.mode = "recording";
-    this.stage.extent = extentOf(this.tracks);
+    // All frames of a long recording would take a while; some tell where it goes.
+    this.stage.allFrames = this.tracks.flatMap((track) => Array.from({ length: 25 }, (_, i) => track.frame(Math.round((i / 24) * (track.times.length - 1))).position));
     for (const [slot, track] of this.tracks.entries()) this.setModel({ ...track.model, slot, live: false });
     this.panel.setHello({ type: "hello", protocol: PROTOCOL, mode: "playback" });
     this.startPlayback({
