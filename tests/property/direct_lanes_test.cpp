@@ -222,32 +222,33 @@ TEST(DirectLanes, LeaveTheRestOfTheModelToTheTreeRecursion) {
 }
 
 TEST(DirectLanes, ThreadsDoNotChangeABit) {
-  const std::string text = strands(70, 24, 0.001);
-  for (const char* precision : {"float", "double"}) {
-    const auto run = [&](int threads) {
-      LoadOptions options;
-      options.overrides.push_back("/solver=" + direct(precision, Simd::automatic, R"("iterations": 2)"));
-      options.threads = threads;
-      Simulation sim(Scene::parse(text, "strands", ".", options));
-      for (int i = 0; i < 5; ++i) sim.step();
-      return sim.state();
-    };
-    const State one = run(1);
-    for (int threads : {2, 3, 7}) EXPECT_TRUE(identical(one, run(threads))) << precision << " " << threads;
-  }
+  for (const char* precision : {"float", "double"})
+    for (const std::string& text : {strands(70, 24, isotropic(0.001)), strands(70, 24, strip(0.001))}) {
+      const auto run = [&](int threads) {
+        LoadOptions options;
+        options.overrides.push_back("/solver=" + direct(precision, Simd::automatic, R"("iterations": 2)"));
+        options.threads = threads;
+        Simulation sim(Scene::parse(text, "strands", ".", options));
+        for (int i = 0; i < 5; ++i) sim.step();
+        return sim.state();
+      };
+      const State one = run(1);
+      for (int threads : {2, 3, 7}) EXPECT_TRUE(identical(one, run(threads))) << precision << " " << threads;
+    }
 }
 
 /// The largest steps in use, from wild velocities: nothing is lost, whatever lanes gave up was done otherwise.
 TEST(DirectLanes, StayFiniteFromWildVelocities) {
-  for (const char* precision : {"float", "double"}) {
-    LoadOptions options;
-    options.overrides = {"/solver=" + direct(precision, Simd::automatic, R"("tolerance": 1e-3)"), "/analysis/step=0.0333"};
-    Simulation sim(Scene::parse(strands(16, 24, 0), "strands", ".", options));
-    Random random(7);
-    for (Vec3d& v : sim.mutable_state().vertex_velocity) v = 20.0 * random.in_cube();
-    for (int i = 0; i < 30; ++i) EXPECT_FALSE(sim.step().non_finite);
-    EXPECT_LT(extent(sim.state()), 100);
-  }
+  for (const char* precision : {"float", "double"})
+    for (const std::string& text : {strands(16, 24, isotropic(0)), strands(16, 24, strip(0))}) {
+      LoadOptions options;
+      options.overrides = {"/solver=" + direct(precision, Simd::automatic, R"("tolerance": 1e-3)"), "/analysis/step=0.0333"};
+      Simulation sim(Scene::parse(text, "strands", ".", options));
+      Random random(7);
+      for (Vec3d& v : sim.mutable_state().vertex_velocity) v = 20.0 * random.in_cube();
+      for (int i = 0; i < 30; ++i) EXPECT_FALSE(sim.step().non_finite);
+      EXPECT_LT(extent(sim.state()), 100);
+    }
 }
 
 }  // namespace
