@@ -3,7 +3,8 @@
 //
 //   IsotropicLink     one stiffness for position and one for rotation, so that the axes of the world will do
 //   AnisotropicLink   a stiffness and a Kelvin-Voigt time for each axis: those of the segment (d1, d2, d3) for position, those
-//                     halfway between the two frames for rotation
+//                     halfway between the two frames for rotation. It knows the frames, so torques are its business too,
+//                     whatever the stiffness
 //
 // Both measure everything from the start of the step, marked t, so that float keeps its digits for what happens within it:
 //
@@ -161,8 +162,10 @@ struct AnisotropicLink {
   Quat<P> r0, difference0;
   Quat<P> K, K_viscous;
   Vec3<P> w_compliance;
+  Vec3<P> torque, torque_material;  ///< on the frame, where there are any: fixed in the world, and turning with it
   // Of the iteration.
   Mat3<P> x_axes, w_axes;
+  Vec3<P> drive;  ///< both torques, world axes
 
   template <class Constant>
   OSIER_FN static Vec3<P> three(const Constant& constant, int first) {

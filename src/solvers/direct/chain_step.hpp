@@ -126,7 +126,13 @@ class ChainStep {
   };
 
   ChainStep(const ChainGroup& g, const T* constants, bool damped, const StepView& view, void* scratch)
-      : g_(g), constants_(constants), view_(view), damped_(damped), jointed_(true), rows_(g.cut ? g.rows : g.rows - 1) {
+      : g_(g),
+        constants_(constants),
+        view_(view),
+        damped_(damped),
+        driven_(Law<P>::kOwnAxes && view.torque != nullptr),
+        jointed_(true),
+        rows_(g.cut ? g.rows : g.rows - 1) {
     for (int k = 0; k < W; ++k) jointed_ = jointed_ && g.jointed[k];
     row_ = static_cast<Row*>(scratch);
     column_ = reinterpret_cast<Columns*>(row_ + rows_ + 1);
@@ -185,6 +191,7 @@ class ChainStep {
   const T* constants_;
   const StepView& view_;
   bool damped_;
+  bool driven_;     ///< by torques
   bool jointed_;    ///< no lane is a cable
   Index rows_;      ///< segments of the longest lane
   Index shortest_;  ///< and of the shortest
@@ -211,6 +218,7 @@ class ChainStep {
   Vec3<P> root_x_, root_w_;
   P lambda_[6];
   P turn2_, move2_, motion2_, energy_, magnitude_;
+  P work_;  ///< of torques in the last iteration
   P room_;  ///< negative: a pole should change, which the law cannot do within a step
 };
 
@@ -267,6 +275,11 @@ OSIER_FN bool ChainStep<P, Law>::load_plain(Index i) {
   r.arm0 = {narrow<P>(arm[0]), narrow<P>(arm[1]), narrow<P>(arm[2])};
   r.stretch0 = {narrow<P>(stretch[0]), narrow<P>(stretch[1]), narrow<P>(stretch[2])};
   r.take(start);
+  if constexpr (Law<P>::kOwnAxes)
+    if (driven_) {
+      const auto segment = [&](int k) { return s[k]; };
+      r.torque = gather<P>(view_.torque, segment), r.torque_material = gather<P>(view_.torque_material, segment);
+    }
   r.turn = {P(0), P(0), P(0), P(1)};
   const Vec3<P> v = gather<P>(view_.velocity, far);
   r.u = h * v;
@@ -322,6 +335,11 @@ void ChainStep<P, Law>::load(const T* tension) {
       }
       set_lanes(r.arm0, k, cast<T>(start.segment.arm)), set_lanes(r.stretch0, k, cast<T>(start.segment.stretch));
       r.take_lane(k, start);
+      if constexpr (Law<P>::kOwnAxes)
+        if (driven_) {
+          set_lanes(r.torque, k, here ? cast<T>(view_.torque[s]) : Vec3<T>{});
+          set_lanes(r.torque_material, k, here ? cast<T>(view_.torque_material[s]) : Vec3<T>{});
+        }
       const bool fixed = here && view_.frame_control[s] == FrameControl::fixed;
       set_lanes(r.turn, k, cast<T>(fixed ? turn_between(q, view_.frame_target[s]) : Quatd{}));
       set_lanes(r.u, k, cast<T>(view_.vertex_fixed[b] ? view_.vertex_target[b] - x[b] : h * view_.velocity[b]));
@@ -492,6 +510,10 @@ void ChainStep<P, Law>::upward() {
           r.template strain<kDamped>(r.turn, turn_near, frame0_near, frame_near, frame, e_x, e_w, stretched, bent, room_);
       frame = frame_near;
       f[3] += couple.x, f[4] += couple.y, f[5] += couple.z;
+      if (driven_) {
+        r.drive = r.torque + r.x_axes * r.torque_material;
+        f[3] += r.drive.x, f[4] += r.drive.y, f[5] += r.drive.z;
+      }
     } else {
       r.template strain<kDamped>(r.turn, turn_near, e_x, e_w, stretched, bent);
     }
@@ -615,7 +637,7 @@ void ChainStep<P, Law>::close() {
 template <class P, template <class> class Law>
 template <bool kColumns>
 void ChainStep<P, Law>::downward() {
-  turn2_ = move2_ = motion2_ = P(0);
+  turn2_ = move2_ = motion2_ = work_ = P(0);
   P z[6] = {root_x_.x, root_x_.y, root_x_.z, root_w_.x, root_w_.y, root_w_.z};
   if (!(g_.cut)) {
     head_u_ += root_x_;
@@ -665,6 +687,8 @@ void ChainStep<P, Law>::downward() {
     r.u += dx;
     const Quat<P> step = Quat<P>{P(0.5) * w.x, P(0.5) * w.y, P(0.5) * w.z, P(1)} * r.turn;
     r.turn = inverse_sqrt(norm2(step)) * step;
+    if constexpr (Law<P>::kOwnAxes)
+      if (driven_) work_ += dot(r.drive, w);
     const MaskOf<P> present = r.length > P(0);
     const P w2 = norm2(w);
     turn2_ = larger(turn2_, select(present, w2, P(0)));
@@ -686,9 +710,10 @@ ChainOutcome ChainStep<P, Law>::iterate(const ChainOptions& options) {
   for (;;) {
     upward<kColumns, kDamped>();
     // The energy of the state this iteration starts from; of a cut chain in all lanes together.
-    double energy[kMostLanes], size[kMostLanes];
+    double energy[kMostLanes], size[kMostLanes], work[kMostLanes] = {};
     for (int k = 0; k < W; ++k) {
       energy[k] = static_cast<double>(lane(energy_, k)), size[k] = static_cast<double>(lane(magnitude_, k));
+      if (driven_ && out.iterations > 0) work[k] = static_cast<double>(lane(work_, k));
       if (root_held_[k] || (g_.cut && k > 0)) continue;
       // The first vertex is nobody's far vertex.
       const Vec3d u = lane_of(head_u_, k);
@@ -696,12 +721,12 @@ ChainOutcome ChainStep<P, Law>::iterate(const ChainOptions& options) {
       energy[k] += moved - done, size[k] += moved + std::abs(done);
     }
     if (g_.cut) {
-      for (int k = 1; k < W; ++k) energy[0] += energy[k], size[0] += size[k];
-      for (int k = 1; k < W; ++k) energy[k] = energy[0], size[k] = size[0];
+      for (int k = 1; k < W; ++k) energy[0] += energy[k], size[0] += size[k], work[0] += work[k];
+      for (int k = 1; k < W; ++k) energy[k] = energy[0], size[k] = size[0], work[k] = work[0];
     }
     for (int k = 0; k < W; ++k) {
       if (g_.segments[k] == 0) continue;
-      if (out.iterations > 0 && !(energy[k] <= last[k] + noise * size[k])) out.risen |= 1u << k;
+      if (out.iterations > 0 && !(energy[k] - work[k] <= last[k] + noise * size[k])) out.risen |= 1u << k;
       if constexpr (Law<P>::kOwnAxes)
         if (lane(room_, k) < T(0)) out.risen |= 1u << k;
       last[k] = energy[k];
