@@ -1,4 +1,4 @@
-// The scene argument and the options that change it, shared by run, check and info.
+// The scene argument and the options that change it, shared by run, check, info and view.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -17,12 +17,18 @@ struct SceneOption {
 
   void add_to(CLI::App& app) {
     app.add_option("SCENE", file, "Scene file (JSON)")->required();
+    add_changes_to(app);
+  }
+  /// All but the file, for commands that take other files too.
+  void add_changes_to(CLI::App& app) {
     app.add_option("--solver", solver, "Another solver, with its default settings");
     app.add_option("--precision", precision, "Number type of the solver: float or double");
     app.add_option("--threads", threads, "Threads of the solver");
     app.add_option("--simd", simd, "Instructions of the solver: auto, off, sse2, avx2 or avx512");
     app.add_option("--set", sets, "Change a value of the scene: /json/pointer=value (repeatable)")->allow_extra_args(false);
   }
+
+  bool changes_something() const { return !solver.empty() || !precision.empty() || !simd.empty() || threads || !sets.empty(); }
 
   Scene load() const {
     LoadOptions options;

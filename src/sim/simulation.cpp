@@ -9,6 +9,7 @@
 
 #include "scene/setup.hpp"
 #include "sim/measure.hpp"
+#include "sim/pull.hpp"
 #include "sim/readout.hpp"
 #include "solvers/potential.hpp"
 
@@ -22,6 +23,8 @@ struct Simulation::Impl {
   std::unique_ptr<Solver> solver;
   Executor executor;                 ///< for loads and copies, on as many threads as the solver has
   std::vector<std::uint8_t> let_go;  ///< per constraint
+  std::vector<std::uint8_t> acts;    ///< per force
+  Pull pull;
   IncrementalPotential potential;
   StepReport report;
   const DynamicAnalysis* dynamic = nullptr;
@@ -56,6 +59,11 @@ struct Simulation::Impl {
     f(state.frame_rotation, last_good.frame_rotation), f(state.frame_velocity, last_good.frame_velocity);
     f(state.segment_gamma, last_good.segment_gamma);
   }
+  bool is_same_graph(const Model& other) const {
+    const Model& m = model();
+    return m.vertex_count() == other.vertex_count() && m.segment_vertices == other.segment_vertices &&
+           m.joint_frames == other.joint_frames && m.anchor_vertex == other.anchor_vertex;
+  }
   void release(double t);
   bool break_segments();  ///< true when something broke
   StepReport dynamic_step(bool measure);
@@ -74,6 +82,7 @@ Simulation::Simulation(const Scene& scene) : impl_(std::make_unique<Impl>()) {
   s.dynamic = dynamic_cast<const DynamicAnalysis*>(s.setup->spec.analysis.get());
   s.statics = dynamic_cast<const StaticAnalysis*>(s.setup->spec.analysis.get());
   s.let_go.assign(s.setup->spec.constraints.size(), 0);
+  s.acts.assign(s.setup->spec.forces.size(), 1);
   const auto& limits = s.model().segment_strain_limit;
   s.breakable = std::any_of(limits.begin(), limits.end(), [](double l) { return std::isfinite(l); });
   s.last_good = s.state;
@@ -103,7 +112,9 @@ void Simulation::Impl::prepare_control(double t, double ramp) {
   if (control.has_rotary_damping || control.frame_damping.size() != nf) control.frame_damping.assign(nf, 0);
   control.has_torque = control.has_rotary_damping = false;
   const LoadContext context{model(), state, t, ramp, executor};
-  for (const auto& f : setup->spec.forces) f->apply(context, control);
+  for (std::size_t i = 0; i < acts.size(); ++i)
+    if (acts[i]) setup->spec.forces[i]->apply(context, control);
+  if (dynamic) pull.apply(state, dynamic->step, control);
   for (std::size_t i = 0; i < let_go.size(); ++i)
     if (!let_go[i]) setup->spec.constraints[i]->apply(t, state, control);
 }
@@ -304,8 +315,10 @@ const Control& Simulation::control() const { return impl_->control; }
 Diagnostics Simulation::diagnostics() const {
   Diagnostics d = measure_state(impl_->model(), impl_->state);
   const double ramp = impl_->statics && impl_->statics->ramp ? impl_->state.time / impl_->statics->duration : 1;
-  for (const auto& f : impl_->setup->spec.forces)
-    d.external += f->potential({impl_->model(), impl_->state, impl_->state.time, ramp, impl_->executor});
+  for (std::size_t i = 0; i < impl_->acts.size(); ++i)
+    if (impl_->acts[i])
+      d.external +=
+          impl_->setup->spec.forces[i]->potential({impl_->model(), impl_->state, impl_->state.time, ramp, impl_->executor});
   d.residual = impl_->report.residual;
   d.residual_relative = impl_->report.residual_relative;
   d.iterations = impl_->report.iterations;
@@ -330,6 +343,49 @@ Frame Simulation::frame(int index) const {
   frame.joint_moment = s.sections.joint_moment;
   frame.joint_curvature = s.sections.joint_curvature;
   return frame;
+}
+
+void Simulation::pull(Index vertex, const Vec3d& target, double stiffness) {
+  const auto refuse = [](std::string what, std::string remedy) {
+    throw InputError({{"pull", std::move(what), std::move(remedy)}});
+  };
+  if (is_static()) refuse("a static analysis has no motion to take part in", "use dynamics");
+  const Model& m = model();
+  if (vertex < 0 || vertex >= m.vertex_count())
+    refuse(fmt::format("there is no vertex {}", vertex), fmt::format("use 0 to {}", m.vertex_count() - 1));
+  if (!std::isfinite(norm2(target)) || !std::isfinite(stiffness) || stiffness < 0)
+    refuse("the target or the stiffness is not a finite number", "use finite ones");
+  if (impl_->control.vertex_fixed[vertex]) refuse(fmt::format("vertex {} is held by the scene", vertex), "pull another one");
+  Pull& p = impl_->pull;
+  if (p.vertex != vertex || stiffness > 0) p.stiffness = stiffness > 0 ? stiffness : pull_stiffness(m, vertex);
+  p.damping = 2 * std::sqrt(p.stiffness * m.vertex_mass[vertex]);  // critical for the vertex alone
+  p.vertex = vertex, p.target = target;
+}
+
+void Simulation::stop_pulling() { impl_->pull = {}; }
+
+void Simulation::enable_force(std::size_t index, bool on) { impl_->acts.at(index) = on ? 1 : 0; }
+
+bool Simulation::continue_from(const Simulation& other) {
+  Impl& s = *impl_;
+  const Impl& o = *other.impl_;
+  const Model &m = s.model(), &n = o.model();
+  if (!s.is_same_graph(n) || s.let_go.size() != o.let_go.size() || s.acts.size() != o.acts.size()) return false;
+  const bool rebound = m.segment_alive != n.segment_alive || m.joint_alive != n.joint_alive;
+  if (rebound) {
+    Model& mine = s.mutable_model();
+    mine.segment_alive = n.segment_alive, mine.joint_alive = n.joint_alive;
+    update_topology(mine);
+    s.solver->rebind(mine);
+  }
+  s.state = o.state;
+  // Time is counted in steps, which may have become longer or shorter.
+  if (s.dynamic) s.state.step_index = std::lround(o.state.time / s.dynamic->step);
+  s.state.time = s.dynamic ? static_cast<double>(s.state.step_index) * s.dynamic->step : o.state.time;
+  s.let_go = o.let_go, s.acts = o.acts, s.pull = o.pull, s.finished = o.finished;
+  s.last_good = s.state;
+  if (s.dynamic) s.prepare_control(s.state.time, 1);
+  return true;
 }
 
 const char* version() { return OSIER_VERSION; }

@@ -1,0 +1,114 @@
+#include "render/tracer.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <iterator>
+#include <limits>
+
+#include "osier/error.hpp"
+
+#if OSIER_HAS_RENDER
+#include <embree3/rtcore.h>
+#endif
+
+namespace osier::render {
+
+const char* const kCannotTrace =
+    "this osier was built without its ray tracer; install libembree-dev and libstb-dev, then configure again with "
+    "-DOSIER_RENDER=ON";
+
+#if OSIER_HAS_RENDER
+
+bool can_trace() { return true; }
+
+struct Tracer::Impl {
+  RTCDevice device = nullptr;
+  RTCScene scene = nullptr;
+  ~Impl() {
+    if (scene) rtcReleaseScene(scene);
+    if (device) rtcReleaseDevice(device);
+  }
+};
+
+static_assert(RTC_CURVE_FLAG_NEIGHBOR_LEFT == 1 && RTC_CURVE_FLAG_NEIGHBOR_RIGHT == 2);
+
+Tracer::Tracer(const Geometry& g, bool ribbons) : impl_(std::make_unique<Impl>()) {
+  // One thread builds: with more the order inside the hierarchy, and with it the last bit of a hit, would depend on their luck.
+  impl_->device = rtcNewDevice("threads=1,set_affinity=0");
+  if (!impl_->device)
+    throw RunError(fmt::format("Embree does not start: error {}", static_cast<int>(rtcGetDeviceError(nullptr))));
+  impl_->scene = rtcNewScene(impl_->device);
+  rtcSetSceneFlags(impl_->scene, RTC_SCENE_FLAG_ROBUST);
+  RTCGeometry curves =
+      rtcNewGeometry(impl_->device, ribbons ? RTC_GEOMETRY_TYPE_FLAT_LINEAR_CURVE : RTC_GEOMETRY_TYPE_ROUND_LINEAR_CURVE);
+  rtcSetSharedGeometryBuffer(curves, RTC_BUFFER_TYPE_VERTEX, 0, RTC_FORMAT_FLOAT4, g.point.data(), 0, sizeof(g.point[0]),
+                             g.point.size());
+  rtcSetSharedGeometryBuffer(curves, RTC_BUFFER_TYPE_INDEX, 0, RTC_FORMAT_UINT, g.piece.data(), 0, sizeof(g.piece[0]),
+                             g.piece.size());
+  if (!ribbons)
+    rtcSetSharedGeometryBuffer(curves, RTC_BUFFER_TYPE_FLAGS, 0, RTC_FORMAT_UCHAR, g.neighbors.data(), 0, 1, g.neighbors.size());
+  rtcCommitGeometry(curves);
+  rtcAttachGeometry(impl_->scene, curves);
+  rtcReleaseGeometry(curves);
+  rtcCommitScene(impl_->scene);
+  const RTCError error = rtcGetDeviceError(impl_->device);
+  if (error == RTC_ERROR_OUT_OF_MEMORY) throw std::bad_alloc();
+  if (error != RTC_ERROR_NONE) throw RunError(fmt::format("Embree refuses the geometry: error {}", static_cast<int>(error)));
+}
+Tracer::~Tracer() = default;
+
+namespace {
+
+template <class Packet>
+void fill(Packet& to, std::span<const Ray> rays, int* valid) {
+  for (std::size_t i = 0; i < Tracer::kPacket; ++i) {
+    const Ray& ray = rays[i < rays.size() ? i : 0];  // the rest is left out, but must be numbers
+    valid[i] = i < rays.size() && norm2(ray.direction) > 0 ? -1 : 0;
+    to.org_x[i] = ray.origin.x, to.org_y[i] = ray.origin.y, to.org_z[i] = ray.origin.z;
+    to.dir_x[i] = ray.direction.x, to.dir_y[i] = ray.direction.y, to.dir_z[i] = ray.direction.z;
+    to.tnear[i] = ray.nearest, to.tfar[i] = std::numeric_limits<float>::infinity();
+    to.time[i] = 0, to.mask[i] = ~0U, to.id[i] = 0, to.flags[i] = 0;
+  }
+}
+
+}  // namespace
+
+void Tracer::intersect(std::span<const Ray> rays, std::span<Hit> hits) const {
+  alignas(64) int valid[kPacket];
+  RTCRayHit16 query;
+  fill(query.ray, rays, valid);
+  std::fill(std::begin(query.hit.geomID), std::end(query.hit.geomID), RTC_INVALID_GEOMETRY_ID);
+  RTCIntersectContext context;
+  rtcInitIntersectContext(&context);
+  context.flags = RTC_INTERSECT_CONTEXT_FLAG_COHERENT;
+  rtcIntersect16(valid, impl_->scene, &context, &query);
+  for (std::size_t i = 0; i < rays.size(); ++i) {
+    hits[i] = {.distance = std::numeric_limits<float>::infinity(), .piece = 0, .along = 0, .normal = {}};
+    if (query.hit.geomID[i] == RTC_INVALID_GEOMETRY_ID) continue;
+    hits[i] = {query.ray.tfar[i], query.hit.primID[i], query.hit.u[i],
+               normalized(Vec3f{query.hit.Ng_x[i], query.hit.Ng_y[i], query.hit.Ng_z[i]})};
+  }
+}
+
+void Tracer::occluded(std::span<const Ray> rays, std::span<bool> blocked) const {
+  alignas(64) int valid[kPacket];
+  RTCRay16 query;
+  fill(query, rays, valid);
+  RTCIntersectContext context;
+  rtcInitIntersectContext(&context);
+  rtcOccluded16(valid, impl_->scene, &context, &query);
+  for (std::size_t i = 0; i < rays.size(); ++i) blocked[i] = valid[i] != 0 && query.tfar[i] < 0;
+}
+
+#else
+
+bool can_trace() { return false; }
+struct Tracer::Impl {};
+Tracer::Tracer(const Geometry&, bool) { throw RunError(kCannotTrace); }
+Tracer::~Tracer() = default;
+void Tracer::intersect(std::span<const Ray>, std::span<Hit>) const {}
+void Tracer::occluded(std::span<const Ray>, std::span<bool>) const {}
+
+#endif
+
+}  // namespace osier::render
