@@ -18,7 +18,7 @@ class Commands(CliTest):
 
     def test_lists_name_everything_with_a_line_of_help(self):
         for what, names in (("solvers", ["stable_cosserat", "newton"]), ("forces", ["gravity", "drag", "force", "torque", "wind"]),
-                            ("formats", ["hdf5", "obj", "vtp", "bcc", "hair", "poly", "usda", "ply", "csv"]), ("constraints", ["pin", "fix", "clamp", "hinge"]),
+                            ("formats", ["hdf5", "obj", "vtp"]), ("curves", ["bcc", "hair", "obj", "poly", "usda", "ply", "csv"]), ("constraints", ["pin", "fix", "clamp", "hinge"]),
                             ("materials", ["hair", "steel_wire", "nylon", "rubber", "wood", "cotton_yarn"]),
                             ("sections", ["circle", "tube", "ellipse", "rectangle"]),
                             ("generators", ["line", "arc", "circle", "helix", "points", "polyline", "coil", "slingshot", "bridge", "trees", "net", "hair", "grass", "curves"])):
