@@ -289,6 +289,8 @@ void Server::run() {
     });
   });
   s.io.run();
+  Error ignored;
+  s.signals.clear(ignored);  // a second Ctrl-C does not wait for the step at hand
   s.session.stop();
 }
 
