@@ -13,6 +13,8 @@ core_packages=(
   libfmt-dev         # messages
   libhdf5-dev        # writes trajectory.h5
   libmuparser-dev    # expressions in the cases of `osier validate`
+  libembree-dev      # rays of `osier render`
+  libstb-dev         # writes its PNG and JPEG files
   libboost-dev       # HTTP and WebSocket of `osier view` (Boost.Beast, headers only)
   zlib1g-dev         # compresses the frames in pages of `--html`
 )

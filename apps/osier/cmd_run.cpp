@@ -1,12 +1,10 @@
 // osier run: simulate a scene and write its results.
-#include <atomic>
-#include <chrono>
-#include <csignal>
 #include <fmt/format.h>
 #include <fstream>
 #include <unistd.h>
 
 #include "commands.hpp"
+#include "interrupt.hpp"
 #include "osier/osier.hpp"
 #include "progress.hpp"
 #include "scene_option.hpp"
@@ -16,14 +14,6 @@
 namespace osier::cli {
 
 namespace {
-
-std::atomic<bool> interrupted{false};
-static_assert(std::atomic<bool>::is_always_lock_free);  // safe to set in a signal handler
-
-void on_interrupt(int) {
-  interrupted.store(true, std::memory_order_relaxed);
-  std::signal(SIGINT, SIG_DFL);  // a second Ctrl-C does not wait
-}
 
 struct Options {
   SceneOption scene;
@@ -59,8 +49,7 @@ int run(const Options& o) {
   const std::filesystem::path folder =
       o.folder.empty() ? std::filesystem::path("out") / scene.name() : std::filesystem::path(o.folder);
 
-  std::signal(SIGINT, on_interrupt);
-  std::signal(SIGTERM, on_interrupt);
+  catch_interrupts();
   Progress progress(scene.name(), o.quiet);
   RunOptions options;
   options.folder = folder;

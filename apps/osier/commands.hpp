@@ -22,6 +22,7 @@ Command add_info(CLI::App& app);
 Command add_list(CLI::App& app);
 Command add_validate(CLI::App& app);
 Command add_bench(CLI::App& app);
+Command add_render(CLI::App& app);
 Command add_version(CLI::App& app);
 Command add_schema(CLI::App& app);
 Command add_reference(CLI::App& app);

@@ -19,7 +19,7 @@ struct SceneOption {
     app.add_option("SCENE", file, "Scene file (JSON)")->required();
     add_changes_to(app);
   }
-
+  /// All but the file, for commands that take other files too.
   void add_changes_to(CLI::App& app) {
     app.add_option("--solver", solver, "Another solver, with its default settings");
     app.add_option("--precision", precision, "Number type of the solver: float or double");

@@ -4,10 +4,10 @@
 #include <cmath>
 #include <limits>
 
-#include "energies/bend_twist.hpp"
 #include "energies/stretch_shear.hpp"
 #include "exec/parallel.hpp"
 #include "model/edge.hpp"
+#include "solvers/direct/joint_model.hpp"
 #include "solvers/direct/tree.hpp"
 #include "solvers/direct/tree_factor.hpp"
 #include "solvers/newton/newton.hpp"
@@ -44,14 +44,6 @@ struct Energy {
   void operator+=(const Energy& e) { value += e.value, magnitude += e.magnitude; }
 };
 
-/// A joint seen by its second frame: gradient in its turn, and the compliances of the Gauss-Newton model.
-struct JointModel {
-  Vec3d gradient;  ///< world
-  Mat3<double> axes;
-  Vec3d compliance;
-  bool isotropic;
-};
-
 }  // namespace
 
 /// The algorithm, whatever the number type of its recursion.
@@ -82,6 +74,7 @@ class DirectSolver::Engine {
     return h_ > 0 ? c.vertex_force[v] + (m.vertex_mass[v] / h_) * state_->vertex_velocity[v] : c.vertex_force[v];
   }
   stretch_shear::FoldedSpring<double> spring(const Model& m, Index s) const;
+  JointSpring joint_spring(const Model& m, Index j) const;
   JointModel joint_model(const Model& m, Index j, const std::vector<Quatd>& q) const;
   void add_joint_energy(const Model& m, Index j, const std::vector<Quatd>& q, Energy& e) const;
   void add_vertex_energy(const Model& m, const Control& c, Index v, const std::vector<Vec3d>& u, Energy& e) const;
@@ -204,33 +197,19 @@ stretch_shear::FoldedSpring<double> DirectSolver::Engine::spring(const Model& m,
   return stretch_shear::folded(k, cast<double>((1 / h_) * m.segment_tau[s]), strain_prev_[s]);
 }
 
+JointSpring DirectSolver::Engine::joint_spring(const Model& m, Index j) const {
+  return {cast<double>(m.joint_stiffness[j]), h_ > 0 ? cast<double>((1 / h_) * m.joint_tau[j]) : Vec3d{},
+          m.joint_rest_rotation[j], rotation_prev_[j]};
+}
+
 JointModel DirectSolver::Engine::joint_model(const Model& m, Index j, const std::vector<Quatd>& q) const {
   const auto [a, b] = m.joint_frames[j];
-  const Quatd r = conj(q[a]) * q[b];
-  const Vec3d k = cast<double>(m.joint_stiffness[j]);
-  JointModel model;
-  model.gradient = bend_twist::moment(bend_twist::stiffness4(k), r, m.joint_rest_rotation[j]);
-  Vec3d stiff = k;
-  model.isotropic = m.joint_stiffness[j].uniform() && m.joint_tau[j].uniform();
-  if (h_ > 0 && m.joint_tau[j].any()) {
-    const Vec3d tau = cast<double>(m.joint_tau[j]);
-    model.gradient += bend_twist::moment((1 / h_) * bend_twist::viscous4(k, tau), r, rotation_prev_[j]);
-    stiff = {k.x * (1 + tau.x / h_), k.y * (1 + tau.y / h_), k.z * (1 + tau.z / h_)};
-  }
-  model.gradient = rotate(q[a], model.gradient);
-  model.axes = model.isotropic ? identity3(1.0) : rotation_matrix(normalized(q[a] * half_rotation(r)));
-  const auto soft = [](double stiffness) { return stiffness > 0 ? 4 / stiffness : kLoose<double>; };
-  model.compliance = {soft(stiff.x), soft(stiff.y), soft(stiff.z)};
-  return model;
+  return direct::joint_model(joint_spring(m, j), q[a], q[b]);
 }
 
 void DirectSolver::Engine::add_joint_energy(const Model& m, Index j, const std::vector<Quatd>& q, Energy& e) const {
   const auto [a, b] = m.joint_frames[j];
-  const Quatd r = conj(q[a]) * q[b];
-  const Vec3d k = cast<double>(m.joint_stiffness[j]);
-  const auto add = [&](const Quatd& K, const Quatd& rest) { e.add(bend_twist::value4(K, bend_twist::difference(K, r, rest))); };
-  add(bend_twist::stiffness4(k), m.joint_rest_rotation[j]);
-  if (h_ > 0 && m.joint_tau[j].any()) add((1 / h_) * bend_twist::viscous4(k, cast<double>(m.joint_tau[j])), rotation_prev_[j]);
+  e.add(joint_energy(joint_spring(m, j), q[a], q[b]));
 }
 
 void DirectSolver::Engine::add_vertex_energy(const Model& m, const Control& c, Index v, const std::vector<Vec3d>& u,

@@ -21,6 +21,10 @@
 
 namespace osier::direct {
 
+/// Compliance of an axis without stiffness.
+template <class T>
+constexpr T kLoose = T(1e20);
+
 template <class T>
 struct LinkSprings {
   Vec3<T> arm;     ///< from near to far end along the material axis
@@ -98,6 +102,46 @@ OSIER_FN void see_from_near_end(const Vec3<T>& arm, const Entry& S) {
   }
 }
 
+/// S along other axes, in place: A S_xx A^T, B S_wx A^T and B S_ww B^T; S(a, b) with a >= b is an entry. Rows of A and B are the
+/// new axes in the old ones, those of position and of rotation.
+template <class T, class Entry>
+OSIER_FN void turn_symmetric(const Mat3<T>& A, int first, const Entry& S) {
+  T half[3][3];  // S A^T
+#pragma GCC unroll 3
+  for (int i = 0; i < 3; ++i)
+#pragma GCC unroll 3
+    for (int j = 0; j < 3; ++j) {
+      const T s0 = S(first + i, first), s1 = i < 1 ? S(first + 1, first) : S(first + i, first + 1), s2 = S(first + 2, first + i);
+      half[i][j] = s0 * A.m[j][0] + s1 * A.m[j][1] + s2 * A.m[j][2];
+    }
+#pragma GCC unroll 3
+  for (int i = 0; i < 3; ++i)
+#pragma GCC unroll 3
+    for (int j = 0; j <= i; ++j)
+      S(first + i, first + j) = A.m[i][0] * half[0][j] + A.m[i][1] * half[1][j] + A.m[i][2] * half[2][j];
+}
+template <class T, class Entry>
+OSIER_FN void turn_axes(const Mat3<T>& A, const Mat3<T>& B, const Entry& S) {
+  turn_symmetric(A, 0, S);
+  turn_symmetric(B, 3, S);
+  T half[3][3];  // S_wx A^T
+#pragma GCC unroll 3
+  for (int i = 0; i < 3; ++i)
+#pragma GCC unroll 3
+    for (int j = 0; j < 3; ++j) half[i][j] = S(3 + i, 0) * A.m[j][0] + S(3 + i, 1) * A.m[j][1] + S(3 + i, 2) * A.m[j][2];
+#pragma GCC unroll 3
+  for (int i = 0; i < 3; ++i)
+#pragma GCC unroll 3
+    for (int j = 0; j < 3; ++j) S(3 + i, j) = B.m[i][0] * half[0][j] + B.m[i][1] * half[1][j] + B.m[i][2] * half[2][j];
+}
+
+/// A force or displacement likewise.
+template <class T>
+OSIER_FN void turn_six(const Mat3<T>& A, const Mat3<T>& B, T v[6]) {
+  const Vec3<T> x = A * Vec3<T>{v[0], v[1], v[2]}, w = B * Vec3<T>{v[3], v[4], v[5]};
+  v[0] = x.x, v[1] = x.y, v[2] = x.z, v[3] = w.x, v[4] = w.y, v[5] = w.z;
+}
+
 /// A spring of compliance c along coordinate j, in series with S, in place; S(a, b) with a >= b is an entry. `row` receives S_ja
 /// as it was, with den on its diagonal. Returns g.
 template <class T, class Entry>
@@ -131,34 +175,14 @@ OSIER_FN T pass_spring(int j, T g, const T row[6], T f[6]) {
 /// S of the subtree on z, in series with the link's springs.
 template <class T>
 OSIER_FN void factor_link(const LinkSprings<T>& l, Sym6<T> S, LinkFactor<T>& out) {
-  see_from_near_end(l.arm, [&](int a, int b) -> T& {
-    return a < 3 ? S.xx.m[a][b] : b < 3 ? S.xw.m[b][a - 3] : S.ww.m[a - 3][b - 3];
-  });
-  S.ww.m[0][1] = S.ww.m[1][0], S.ww.m[0][2] = S.ww.m[2][0], S.ww.m[1][2] = S.ww.m[2][1];
-  if (!l.world_axes) {
-    S.xx = transposed(l.x_axes) * S.xx * l.x_axes;
-    S.xw = transposed(l.x_axes) * S.xw * l.w_axes;
-    S.ww = transposed(l.w_axes) * S.ww * l.w_axes;
-  }
-  T m[6][6];
-  for (int a = 0; a < 3; ++a)
-    for (int b = 0; b < 3; ++b) m[a][b] = S.xx.m[a][b], m[3 + a][b] = S.xw.m[b][a], m[3 + a][3 + b] = S.ww.m[a][b];
+  const auto entry = [&](int a, int b) -> T& { return a < 3 ? S.xx.m[a][b] : b < 3 ? S.xw.m[b][a - 3] : S.ww.m[a - 3][b - 3]; };
+  see_from_near_end(l.arm, entry);
+  if (!l.world_axes) turn_axes(transposed(l.x_axes), transposed(l.w_axes), entry);
   const T c[6] = {l.x_compliance.x, l.x_compliance.y, l.x_compliance.z, l.w_compliance.x, l.w_compliance.y, l.w_compliance.z};
 #pragma GCC unroll 6
-  for (int j = 0; j < 6; ++j)
-    out.gain[j] = eliminate_spring(
-        j, c[j], [&](int a, int b) -> T& { return m[a][b]; }, out.row[j]);
-  for (int a = 0; a < 3; ++a)
-    for (int b = 0; b < 3; ++b) {
-      S.xx.m[a][b] = a < b ? m[b][a] : m[a][b];
-      S.xw.m[a][b] = m[3 + b][a];
-      S.ww.m[a][b] = a < b ? m[3 + b][3 + a] : m[3 + a][3 + b];
-    }
-  if (!l.world_axes) {
-    S.xx = l.x_axes * S.xx * transposed(l.x_axes);
-    S.xw = l.x_axes * S.xw * transposed(l.w_axes);
-    S.ww = l.w_axes * S.ww * transposed(l.w_axes);
-  }
+  for (int j = 0; j < 6; ++j) out.gain[j] = eliminate_spring(j, c[j], entry, out.row[j]);
+  if (!l.world_axes) turn_axes(l.x_axes, l.w_axes, entry);
+  for (Mat3<T>* m : {&S.xx, &S.ww}) m->m[0][1] = m->m[1][0], m->m[0][2] = m->m[2][0], m->m[1][2] = m->m[2][1];
   out.S = S;
 }
 

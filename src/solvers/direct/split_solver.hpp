@@ -11,6 +11,9 @@ namespace osier::direct {
 
 std::unique_ptr<Solver> make_solver(const Model& model, const Options& options);
 
+/// How many segments it steps in lanes.
+Index segments_in_lanes(const Model& model, const Control& control);
+
 /// Working memory it will use.
 std::size_t bytes(const Model& model, const Control& control, const Options& options);
 

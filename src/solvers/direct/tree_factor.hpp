@@ -40,10 +40,6 @@
 
 namespace osier::direct {
 
-/// Compliance of an axis without stiffness.
-template <class T>
-constexpr T kLoose = T(1e20);
-
 template <class T>
 struct Link : LinkSprings<T> {
   int parent = -1;  ///< node, or -1: the parent is the root vertex `root`, whose frame does not turn

@@ -1,0 +1,152 @@
+#include "render/picture.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <cmath>
+
+#include "render/sampling.hpp"
+#include "render/shading.hpp"
+
+namespace osier::render {
+
+namespace {
+
+constexpr int kTile = 16;
+
+class Picture {
+ public:
+  Picture(const Geometry& geometry, const Tracer& tracer, const Camera& camera, const Studio& studio,
+          const PictureOptions& options)
+      : geometry_(geometry),
+        tracer_(tracer),
+        camera_(camera),
+        studio_(studio),
+        options_(options),
+        light_(studio.to_light),
+        up_(studio.up) {}
+
+  Rgb pixel(int x, int y) const {
+    Rgb sum{0, 0, 0};
+    for (int i = 0; i < options_.samples; ++i) {
+      Sampler sampler(x, y, i, options_.samples);
+      const Point2 offset = tent_offset(sampler.next());
+      const Vec3d through = camera_.direction(x + 0.5 + offset.x, y + 0.5 + offset.y);
+      Rgb light = seen({cast<float>(camera_.position), cast<float>(normalized(through)), 0}, sampler);
+      // One sample on a highlight must not outweigh all others.
+      const float brightest = std::max({light.x, light.y, light.z});
+      if (brightest > kMostLight) light = (kMostLight / brightest) * light;
+      sum += light;
+    }
+    return (1 / static_cast<float>(options_.samples)) * sum;
+  }
+
+ private:
+  static constexpr float kMostLight = 4;
+
+  Rgb seen(const Ray& ray, Sampler& sampler) const {
+    Hit hit;
+    const bool met = tracer_.intersect(ray, hit);
+    const float fall = dot(ray.direction, studio_.up);
+    if (studio_.floor && fall < 0) {
+      const float distance = (studio_.floor_height - dot(ray.origin, studio_.up)) / fall;
+      if (distance > 0 && !(met && hit.distance < distance)) return floor_at(ray, distance, sampler);
+    }
+    return met ? rod_at(ray, hit, sampler) : studio_.backdrop(ray.direction);
+  }
+
+  Rgb floor_at(const Ray& ray, float distance, Sampler& sampler) const {
+    const Vec3f p = ray.origin + distance * ray.direction;
+    if (studio_.floor_strength(p) <= 0) return studio_.backdrop(ray.direction);
+    const Ray to_light{p, cone_direction(light_, studio_.light_cosine, sampler.next()), 1e-5F * studio_.radius};
+    const Ray to_sky{p, cosine_direction(up_, sampler.next()), 1e-5F * studio_.radius};
+    const float pixel = 2 * static_cast<float>(camera_.tan_y / camera_.height) * distance;
+    return studio_.floor_color(p, ray.direction, tracer_.occluded(to_light) ? 0.0F : 1.0F, tracer_.occluded(to_sky) ? 0.0F : 1.0F,
+                               pixel);
+  }
+
+  Surface surface_at(const Ray& ray, const Hit& hit) const {
+    const std::uint32_t i = geometry_.piece[hit.piece];
+    const auto &a = geometry_.point[i], &b = geometry_.point[i + 1];
+    const float u = std::clamp(hit.along, 0.0F, 1.0F);
+    Surface s;
+    s.position = ray.origin + hit.distance * ray.direction;
+    s.to_eye = -ray.direction;
+    s.color = mix(geometry_.color[i], geometry_.color[i + 1], u);
+    s.radius = (1 - u) * a[3] + u * b[3];
+    s.tangent = normalized(mix(geometry_.tangent[i], geometry_.tangent[i + 1], u));
+    const Vec3f axis = mix(Vec3f{a[0], a[1], a[2]}, Vec3f{b[0], b[1], b[2]}, u);
+    // Pieces are straight, but lit as the curve they stand for; the ball at a free end is itself.
+    const std::uint8_t neighbors = geometry_.neighbors[hit.piece];
+    const bool cap = (u < 1e-3F && !(neighbors & 1)) || (u > 1 - 1e-3F && !(neighbors & 2));
+    const Vec3f out = options_.style == Style::hair ? s.to_eye : s.position - axis;
+    s.normal = cap && options_.style != Style::hair ? hit.normal : normalized(out - dot(out, s.tangent) * s.tangent);
+    if (options_.style == Style::yarn) {
+      const Vec3f outward = mix(geometry_.outward[i], geometry_.outward[i + 1], u);
+      const float turns = geometry_.turns[i] + u * (geometry_.turns[i + 1] - geometry_.turns[i]);
+      add_fibers(s, std::atan2(dot(s.normal, cross(s.tangent, outward)), dot(s.normal, outward)), turns);
+    }
+    if (dot(s.normal, s.to_eye) < 0) s.normal = normalized(s.normal - 2 * dot(s.normal, s.to_eye) * s.to_eye);
+    return s;
+  }
+
+  Rgb rod_at(const Ray& ray, const Hit& hit, Sampler& sampler) const {
+    const Surface s = surface_at(ray, hit);
+    const bool hair = options_.style == Style::hair;
+    // Off the surface, or rounding would let a rod shade itself; ribbons turn to every ray, so a step past their own width.
+    const float clear = 1e-4F * hit.distance + (hair ? 2.5F : 0.02F) * s.radius;
+    const Vec3f start = hair ? s.position : s.position + clear * s.normal;
+    const float nearest = hair ? clear : 0;
+
+    const Vec3f to_light = cone_direction(light_, studio_.light_cosine, sampler.next());
+    const Rgb direct = times(studio_.light, reflected(options_.style, s, to_light));
+    const bool lit = direct.x + direct.y + direct.z > 0 && !tracer_.occluded({start, to_light, nearest});
+    // Hair lets light through; its shadows are never black.
+    const Rgb transmitted = hair ? 0.16F * times(direct, s.color) : Rgb{0, 0, 0};
+
+    const Vec3f to_sky = cosine_direction(Basis(s.normal), sampler.next());
+    const bool open = !tracer_.occluded({start, to_sky, nearest}) && !below_floor(start, to_sky);
+    // Whatever is in the way has likely the same colour and is lit half as well.
+    const Rgb ambient = open ? studio_.sky(to_sky) : 0.3F * s.color;
+    const Vec3f mirror = 2 * dot(s.normal, s.to_eye) * s.normal - s.to_eye;
+    const float gloss = open ? mirrored(options_.style, s) : 0.0F;
+    return (lit ? direct : transmitted) + times(s.color, ambient) + gloss * studio_.sky(mirror);
+  }
+
+  /// The floor right under a rod is in its shade.
+  bool below_floor(const Vec3f& p, const Vec3f& d) const {
+    if (!studio_.floor) return false;
+    const float fall = -dot(d, studio_.up), height = dot(p, studio_.up) - studio_.floor_height;
+    return fall > 0 && height < 0.04F * studio_.radius * fall;
+  }
+
+  const Geometry& geometry_;
+  const Tracer& tracer_;
+  const Camera& camera_;
+  const Studio& studio_;
+  const PictureOptions& options_;
+  Basis light_, up_;
+};
+
+}  // namespace
+
+Image draw_picture(const Geometry& geometry, const Tracer& tracer, const Camera& camera, const Studio& studio,
+                   const PictureOptions& options, const Executor& executor) {
+  Image image(camera.width, camera.height);
+  const Picture picture(geometry, tracer, camera, studio, options);
+  const int columns = (camera.width + kTile - 1) / kTile, rows = (camera.height + kTile - 1) / kTile, tiles = columns * rows;
+  std::atomic<int> done{0};
+  std::atomic<bool> stopped{false};
+  executor.for_each_job(static_cast<std::size_t>(tiles), [&](std::size_t tile) {
+    if (stopped.load(std::memory_order_relaxed)) return;
+    const int left = static_cast<int>(tile) % columns * kTile, top = static_cast<int>(tile) / columns * kTile;
+    for (int y = top; y < std::min(top + kTile, camera.height); ++y)
+      for (int x = left; x < std::min(left + kTile, camera.width); ++x) image.at(x, y) = picture.pixel(x, y);
+    const int now = ++done;
+    if (executor.worker() != 0) return;
+    if (options.progress) options.progress(now, tiles);
+    if (options.stop && options.stop()) stopped.store(true, std::memory_order_relaxed);
+  });
+  return image;
+}
+
+}  // namespace osier::render

@@ -1,0 +1,91 @@
+#include "render/stage.hpp"
+
+#include <cmath>
+#include <numbers>
+
+#include "math/quat.hpp"
+
+namespace osier::render {
+
+namespace {
+
+constexpr double kMargin = 0.07, kElevation = 14;
+
+const std::vector<Rgb>& palette_of(Style style) {
+  static const std::vector<Rgb> hair{*parse_hex("#7a4a2b")};
+  return style == Style::hair ? hair : default_palette();
+}
+
+}  // namespace
+
+Stage::Stage(const Model& model, const std::string& scene_json, const StageOptions& options, const EachFrame& frames)
+    : model_(model),
+      options_(options),
+      rod_of_segment_(rod_of_segments(model)),
+      survey_(up_direction(scene_json), options.color, options.geometry.thickness) {
+  if (options_.palette.empty()) options_.palette = palette_of(options_.geometry.style);
+  if (!is_measured(options_.color))
+    groups_ = options_.color == ColorBy::rod ? group_by_rod(model, rod_of_segment_)
+                                             : group_by_material(model, rod_of_segment_, scene_json);
+  bool first = true;
+  frames([&](const Frame& frame) {
+    if (first) first_time_ = frame.time;
+    first = false;
+    survey_.add(model_, frame);
+  });
+  place_camera(frames);
+  studio_.emplace(survey_.axes(), survey_.center(), survey_.radius(), options_.floor_height.value_or(survey_.lowest()), azimuth_,
+                  options_.background);
+  studio_->floor = options_.floor;
+}
+
+void Stage::place_camera(const EachFrame& frames) {
+  const View& view = options_.view;
+  const Ground& axes = survey_.axes();
+  if (view.from) {
+    camera_ = camera_at(*view.from, view.at.value_or(survey_.center()), axes.up, view.fov, options_.width, options_.height);
+    azimuth_ = std::atan2(-dot(camera_.forward, axes.east), -dot(camera_.forward, axes.south)) * 180 / std::numbers::pi;
+  } else {
+    azimuth_ = view.azimuth.value_or(survey_.broad_azimuth());
+    Fit fit(looking_from(axes, azimuth_, view.elevation.value_or(kElevation)), view.fov, options_.width, options_.height);
+    // What turns around must fit from every side.
+    if (options_.orbit != 0) fit.add(survey_.center(), survey_.radius());
+    else
+      frames([&](const Frame& frame) {
+        for_each_living_end(model_, frame, [&](const Vec3d& p, double r) { fit.add(p, options_.geometry.thickness * r); });
+      });
+    camera_ = fit.camera(kMargin);
+    if (view.at) camera_.position += *view.at - survey_.center();
+  }
+  camera_.tan_x /= view.zoom, camera_.tan_y /= view.zoom;
+}
+
+double Stage::range() const { return options_.range > 0 ? options_.range : survey_.range(); }
+
+Camera Stage::camera(double time) const {
+  Camera c = camera_;
+  if (options_.orbit == 0) return c;
+  const Vec3d pivot = options_.view.at.value_or(survey_.center());
+  const Quatd turn = axis_angle(survey_.axes().up, options_.orbit * (time - first_time_) * std::numbers::pi / 180);
+  c.position = pivot + rotate(turn, c.position - pivot);
+  c.right = rotate(turn, c.right), c.up = rotate(turn, c.up), c.forward = rotate(turn, c.forward);
+  return c;
+}
+
+std::vector<Rgb> Stage::colors(const Frame& frame) const {
+  if (is_measured(options_.color)) return color_values(measured(model_, frame, options_.color), options_.color, range());
+  return color_groups(groups_, options_.palette);
+}
+
+Image Stage::draw(const Frame& frame, const Executor& executor, const PictureOptions& progress) const {
+  const Camera view = camera(frame.time);
+  const std::vector<Strand> strands = living_strands(model_, frame, rod_of_segment_);
+  const Geometry geometry = build_geometry(model_, frame, strands, colors(frame), view, options_.geometry, executor);
+  const Tracer tracer(geometry, options_.geometry.style == Style::hair);
+  PictureOptions options = progress;
+  options.style = options_.geometry.style;
+  options.samples = options_.samples;
+  return draw_picture(geometry, tracer, view, *studio_, options, executor);
+}
+
+}  // namespace osier::render

@@ -1,0 +1,54 @@
+#include "render/survey.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <numbers>
+
+namespace osier::render {
+
+void Survey::add(const Model& model, const Frame& frame) {
+  for_each_living_end(model, frame, [&](const Vec3d& p, double radius) {
+    const double r = thickness_ * radius;
+    low_ = {std::min(low_.x, p.x - r), std::min(low_.y, p.y - r), std::min(low_.z, p.z - r)};
+    high_ = {std::max(high_.x, p.x + r), std::max(high_.y, p.y + r), std::max(high_.z, p.z + r)};
+    lowest_ = std::min(lowest_, dot(p, ground_.up) - r);
+    const double s = dot(p, ground_.south), e = dot(p, ground_.east);
+    count_ += 1, s_ += s, e_ += e, ss_ += s * s, se_ += s * e, ee_ += e * e;
+  });
+  if (!is_measured(by_)) return;
+  const std::vector<double> values = measured(model, frame, by_);
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (frame.segment_alive[i]) range_ = std::max(range_, std::abs(values[i]));
+}
+
+double Survey::radius() const { return empty() ? 1 : std::max(0.5 * norm(high_ - low_), 1e-9); }
+
+double Survey::broad_azimuth() const {
+  constexpr double kAside = 22;
+  if (empty()) return kAside;
+  const double ss = ss_ / count_ - s_ * s_ / count_ / count_, ee = ee_ / count_ - e_ * e_ / count_ / count_;
+  const double se = se_ / count_ - s_ * e_ / count_ / count_;
+  if (std::hypot(ss - ee, 2 * se) < 0.05 * (ss + ee)) return kAside;  // as broad from everywhere
+  // Long direction at `angle` from south towards east; of the two normals the one that looks from the south.
+  const double angle = 0.5 * std::atan2(2 * se, ss - ee) * 180 / std::numbers::pi;
+  return (angle > 0 ? angle - 90 : angle + 90) + kAside;
+}
+
+Vec3d up_direction(const std::string& scene_json) {
+  using Json = nlohmann::json;
+  const Vec3d y{0, 1, 0};
+  const Json scene = Json::parse(scene_json, nullptr, false);
+  if (!scene.is_object() || !scene.contains("forces") || !scene["forces"].is_array()) return y;
+  for (const Json& force : scene["forces"]) {
+    if (!force.is_object() || force.value("type", "") != "gravity" || !force.contains("acceleration")) continue;
+    const Json* a = &force["acceleration"];
+    if (a->is_object() && a->contains("keys") && (*a)["keys"].is_array() && !(*a)["keys"].empty()) a = &(*a)["keys"][0][1];
+    if (!a->is_array() || a->size() != 3 || !(*a)[0].is_number() || !(*a)[1].is_number() || !(*a)[2].is_number()) continue;
+    const Vec3d down{(*a)[0].get<double>(), (*a)[1].get<double>(), (*a)[2].get<double>()};
+    if (norm(down) > 0) return normalized(-down);
+  }
+  return y;
+}
+
+}  // namespace osier::render

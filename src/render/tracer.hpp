@@ -1,0 +1,42 @@
+// Rays against the pieces of a geometry. The only place that knows Embree.
+#pragma once
+
+#include <memory>
+
+#include "render/geometry.hpp"
+
+namespace osier::render {
+
+struct Ray {
+  Vec3f origin, direction;  ///< direction: unit
+  float nearest = 0;        ///< no hits before this distance
+};
+
+struct Hit {
+  float distance = 0;
+  std::uint32_t piece = 0;
+  float along = 0;  ///< 0 to 1 along the piece
+  Vec3f normal;     ///< of the piece, unit
+};
+
+/// Whether this program was built with a ray tracer, and what to say when not.
+bool can_trace();
+extern const char* const kCannotTrace;
+
+class Tracer {
+ public:
+  /// `geometry` must outlive it. Ribbons always face the ray: the cheap form of what is thinner than a pixel.
+  Tracer(const Geometry& geometry, bool ribbons);
+  ~Tracer();
+  Tracer(const Tracer&) = delete;
+  Tracer& operator=(const Tracer&) = delete;
+
+  bool intersect(const Ray& ray, Hit& hit) const;
+  bool occluded(const Ray& ray) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace osier::render
