@@ -38,6 +38,10 @@ std::string_view view_of(beast::string_view s) { return {s.data(), s.size()}; }
 struct Server::Impl {
   Impl(Session& s, int wanted) : session(s), acceptor(io), signals(io, SIGINT, SIGTERM), pause(io) { listen(wanted); }
 
+  ~Impl() { const auto gone = std::move(clients); }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
   void listen(int wanted);
   void accept();
 
@@ -49,8 +53,8 @@ struct Server::Impl {
   const std::string token = make_token();
   std::size_t connections = 0;
   ClientId next_client = 1;
-  std::map<ClientId, std::weak_ptr<Client>> clients;
-  asio::io_context io{1};  ///< after what connections use: they end with it
+  std::map<ClientId, std::shared_ptr<Client>> clients;  ///< a client that is neither read from nor written to stays
+  asio::io_context io{1};                               ///< after what connections use: they end with it
   tcp::acceptor acceptor;
   asio::signal_set signals;
   asio::steady_timer pause;
@@ -60,11 +64,7 @@ struct Server::Impl {
 class Server::Impl::Client : public std::enable_shared_from_this<Client> {
  public:
   Client(Impl& server, beast::tcp_stream stream) : server_(server), socket_(std::move(stream)), id_(server.next_client++) {}
-  ~Client() {
-    --server_.connections;
-    server_.clients.erase(id_);
-    if (open_) server_.session.disconnect(id_);
-  }
+  ~Client() { --server_.connections; }
   Client(const Client&) = delete;
   Client& operator=(const Client&) = delete;
 
@@ -80,7 +80,6 @@ class Server::Impl::Client : public std::enable_shared_from_this<Client> {
     socket_.auto_fragment(false);
     socket_.async_accept(request, [self = shared_from_this()](Error error) {
       if (error) return;
-      self->open_ = true;
       self->server_.clients[self->id_] = self;
       self->server_.session.connect(self->id_);
       self->read();
@@ -97,6 +96,7 @@ class Server::Impl::Client : public std::enable_shared_from_this<Client> {
   void close() {
     Error ignored;
     beast::get_lowest_layer(socket_).socket().close(ignored);
+    if (server_.clients.erase(id_) > 0) server_.session.disconnect(id_);
   }
 
  private:
@@ -162,7 +162,7 @@ class Server::Impl::Client : public std::enable_shared_from_this<Client> {
   beast::flat_buffer buffer_{kMostMessage};
   std::deque<Message> queue_;
   int unanswered_ = 0, can_take_ = 0;
-  bool open_ = false, reading_ = false, writing_ = false;
+  bool reading_ = false, writing_ = false;
 };
 
 /// One HTTP request, which is answered or becomes a client.
@@ -285,10 +285,13 @@ void Server::run() {
     asio::post(s.io, [&s, id, messages = std::move(messages), commands_done]() mutable {
       const auto client = s.clients.find(id);
       if (client == s.clients.end()) return;
-      if (const std::shared_ptr<Impl::Client> c = client->second.lock()) c->deliver(std::move(messages), commands_done);
+      const std::shared_ptr<Impl::Client> kept = client->second;
+      kept->deliver(std::move(messages), commands_done);
     });
   });
   s.io.run();
+  Error ignored;
+  s.signals.clear(ignored);  // a second Ctrl-C does not wait for the step at hand
   s.session.stop();
 }
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 namespace osier::view {
 
@@ -45,8 +46,24 @@ void Session::run() {
       if (stop_) return;
       letters.swap(mailbox_);
     }
+    find_superseded(letters);
     for (Letter& letter : letters) open(letter);
     letters.clear();
+  }
+}
+
+/// A slider moves faster than a scene compiles: of settings in a row that overwrite each other the last one counts.
+void Session::find_superseded(std::vector<Letter>& letters) {
+  std::set<std::string> later;
+  for (auto letter = letters.rbegin(); letter != letters.rend(); ++letter) {
+    if (letter->kind != Letter::command) continue;
+    const Json type = letter->body.value("type", Json());
+    if (type == "drag" || type == "set") {
+      const Json pointer = type == "set" ? letter->body.value("pointer", Json()) : type;
+      letter->superseded = !later.insert(pointer.dump(-1, ' ', false, Json::error_handler_t::replace)).second;
+    } else {
+      later.clear();
+    }
   }
 }
 
@@ -59,7 +76,7 @@ void Session::open(Letter& letter) {
     client->second.ready = std::min(client->second.ready + 1, most_ready());
     deliver_(letter.client, {}, 1);
   }
-  if (letter.kind == Letter::command) answer(letter.client, client->second, letter.body);
+  if (letter.kind == Letter::command) answer(letter.client, client->second, letter);
 }
 
 /// Every problem in a line of its own.
@@ -69,12 +86,13 @@ static std::string text_of(const InputError& e) {
   return text;
 }
 
-void Session::answer(ClientId id, Client& client, const Json& command) {
+void Session::answer(ClientId id, Client& client, const Letter& letter) {
+  const Json& command = letter.body;
   const auto it = command.find("id");
   const Json number = it == command.end() ? Json(nullptr) : *it;
   std::string error;
   try {
-    handle(client, word_of(command, "type"), command);
+    if (!letter.superseded) handle(client, word_of(command, "type"), command);
   } catch (const InputError& e) {
     error = text_of(e);
   } catch (const std::exception& e) {

@@ -47,10 +47,10 @@ class Session {
   void stop();
 
   // Called on the network's thread.
-  void connect(ClientId client) { post({client, Letter::connect, {}}); }
-  void disconnect(ClientId client) { post({client, Letter::disconnect, {}}); }
-  void ready(ClientId client) { post({client, Letter::ready, {}}); }
-  void command(ClientId client, Json command) { post({client, Letter::command, std::move(command)}); }
+  void connect(ClientId client) { post({client, Letter::connect, {}, false}); }
+  void disconnect(ClientId client) { post({client, Letter::disconnect, {}, false}); }
+  void ready(ClientId client) { post({client, Letter::ready, {}, false}); }
+  void command(ClientId client, Json command) { post({client, Letter::command, std::move(command), false}); }
 
  protected:
   using Clock = std::chrono::steady_clock;
@@ -81,11 +81,13 @@ class Session {
     ClientId client;
     enum Kind { connect, disconnect, ready, command } kind;
     Json body;
+    bool superseded = false;  ///< a later one of the same batch overwrites it
   };
+  static void find_superseded(std::vector<Letter>& letters);
   void post(Letter letter);
   void run();
   void open(Letter& letter);
-  void answer(ClientId id, Client& client, const Json& command);
+  void answer(ClientId id, Client& client, const Letter& letter);
   void serve();
 
   Deliver deliver_;

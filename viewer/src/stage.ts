@@ -257,7 +257,7 @@ export class Stage {
       };
       target.addScaledVector(right, middle("x")).addScaledVector(above, middle("y"));
     }
-    range *= sags ? 1.3 : this.allFrames ? 1.12 : 1.2;
+    range *= this.allFrames ? 1.12 : sags ? 1.3 : 1.22;
     if (sags) target.addScaledVector(up, -0.2 * largest);
     this.controls.target.copy(target);
     this.camera.position.copy(target).addScaledVector(from, range);
