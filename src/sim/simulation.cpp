@@ -62,6 +62,7 @@ struct Simulation::Impl {
   StepReport static_step();
   StepReport solve_at(double t);
   void locate_instability(double stable, double unstable);
+  StepReport accepted;  ///< statics: of the equilibrium that the state is in
   [[noreturn]] void throw_non_finite(const StepReport& r);
 };
 
@@ -195,6 +196,7 @@ StepReport Simulation::Impl::solve_at(double t) {
 /// as unstable: near a limit point there is nothing to converge to.
 void Simulation::Impl::locate_instability(double stable, double unstable) {
   state = last_good;
+  report.residual = accepted.residual, report.residual_relative = accepted.residual_relative;
   while (unstable - stable > 1e-9 * statics->duration) {
     const double middle = 0.5 * (stable + unstable);
     const StepReport trial = solve_at(middle);
@@ -219,8 +221,9 @@ StepReport Simulation::Impl::static_step() {
   const double increment = statics->duration / statics->load_steps;
   const double end = static_cast<double>(state.step_index + 1) * increment;
   StepReport total;
-  // The load step is taken whole if it converges, otherwise in halves, up to 2^10 pieces.
-  double done = state.time, piece = end - state.time;
+  // The load step is taken whole if it converges, otherwise in halves, up to 2^10 pieces. On the way to an instability the
+  // gap to where it failed is halved, instead of running into the same wall with every second piece.
+  double done = state.time, piece = end - state.time, failed = end * 2;
   const double least = piece / 1024;
   while (done < end * (1 - 1e-12)) {
     piece = std::min(piece, end - done);
@@ -232,6 +235,7 @@ StepReport Simulation::Impl::static_step() {
       if (lost) throw_non_finite(report);
       state = last_good;
       piece *= 0.5;
+      failed = t;
       if (piece < least && statics->stop_at_instability) {  // a limit point: beyond it there is nothing to converge to
         locate_instability(done, t);
         report.iterations += total.iterations;
@@ -253,7 +257,10 @@ StepReport Simulation::Impl::static_step() {
     }
     done = t;
     state.time = t;
+    accepted = report;
     piece *= 2;  // past the hard spot
+    if (statics->stop_at_instability && done < failed && done + piece >= failed)
+      piece = failed - done > 2 * least ? 0.5 * (failed - done) : failed - done;  // the last one: was it only a hard spot?
   }
   total.residual = report.residual;
   total.residual_relative = report.residual_relative;

@@ -91,6 +91,15 @@ class TreeFactor {
   /// The strains and forces in the links do not matter yet.
   void factor(const std::vector<Link<T>>& links, const std::vector<RootVertex<T>>& roots, const std::vector<Row<T>>& rows,
               const Executor* executor = nullptr);
+  /// The same with other variables for the nodes (one for each link; kept by reference until the next call), and loads that need
+  /// not be positive: the recursion goes through negative pivots, which count_pivots() counts.
+  void factor_signed(const std::vector<Link<T>>& links, const std::vector<RootVertex<T>>& roots, const std::vector<Row<T>>& rows,
+                     const std::vector<Reframe<T>>& reframe);
+  struct PivotCount {
+    int negative = 0;  ///< of the energy, rows included: its directions of falling energy
+    int null = 0;      ///< next to nothing
+  };
+  PivotCount count_pivots(const std::vector<Link<T>>& links, const std::vector<RootVertex<T>>& roots) const;
   /// For the forces and strains that the links, roots and rows carry now.
   void solve(const std::vector<Link<T>>& links, const std::vector<RootVertex<T>>& roots, const std::vector<Row<T>>& rows,
              const Executor* executor = nullptr);
@@ -117,6 +126,8 @@ class TreeFactor {
   template <class Job>
   void each_group(const Executor* executor, const Job& job) const;
   void rebuild_plan(const Rows& rows);
+  void factor_any(const Links& links, const Roots& roots, const Rows& rows, const Executor* executor);
+  Vec6<T> reframed(int node, const Vec6<T>& f) const { return reframe_ ? force_in((*reframe_)[at(node)], f) : f; }
   void factor_group(const Links& links, const Roots& roots, const Rows& rows, int g);
   T* gather_compliances(const PlacePlan& place, T* workspace, T* scratch) const;
   void close(int p, const Rows& rows, T* D, Sym6<T>* S);
@@ -144,13 +155,14 @@ class TreeFactor {
   std::vector<T> workspace_, closing_factor_, closing_gain_;  ///< D; L and pivots; L^-1 D12
   std::vector<int> loose_;                                    ///< per node, index into loose_share_ or -1
   std::vector<T> loose_share_;                                ///< a.f along the six axes
+  const std::vector<Reframe<T>>* reframe_ = nullptr;          ///< of factor_signed
   std::vector<std::uint8_t> too_stiff_;                       ///< rows that have no compliance yet where they should close
 };
 
 /// LDL^T of a dense n x n matrix in place: lower triangle, pivots on the diagonal. A pivot that is no more than the share `least`
-/// of its own diagonal entry is set to 0 and reported.
+/// of its own diagonal entry is set to 0 and reported; so is a negative one, unless `either_sign`.
 template <class T, class Null>
-void factor_ldl(T* a, int n, T least, const Null& null) {
+void factor_ldl(T* a, int n, T least, bool either_sign, const Null& null) {
   const auto row = [&](int i) { return a + static_cast<std::ptrdiff_t>(i) * n; };
   for (int i = 0; i < n; ++i) {
     const T whole = row(i)[i];
@@ -161,11 +173,11 @@ void factor_ldl(T* a, int n, T least, const Null& null) {
     }
     T pivot = whole;
     for (int j = 0; j < i; ++j) {
-      const T scaled = row(j)[j] > T(0) ? row(i)[j] / row(j)[j] : T(0);
+      const T scaled = row(j)[j] != T(0) ? row(i)[j] / row(j)[j] : T(0);
       pivot -= scaled * row(i)[j];
       row(i)[j] = scaled;
     }
-    if (!(pivot > least * whole)) pivot = T(0), null(i);
+    if (!(either_sign ? std::abs(pivot) > least * std::abs(whole) : pivot > least * whole)) pivot = T(0), null(i);
     row(i)[i] = pivot;
   }
 }
@@ -246,6 +258,19 @@ void TreeFactor<T>::each_group(const Executor* executor, const Job& job) const {
 
 template <class T>
 void TreeFactor<T>::factor(const Links& links, const Roots& roots, const Rows& rows, const Executor* executor) {
+  reframe_ = nullptr;
+  factor_any(links, roots, rows, executor);
+}
+
+template <class T>
+void TreeFactor<T>::factor_signed(const Links& links, const Roots& roots, const Rows& rows,
+                                  const std::vector<Reframe<T>>& reframe) {
+  reframe_ = &reframe;
+  factor_any(links, roots, rows, nullptr);
+}
+
+template <class T>
+void TreeFactor<T>::factor_any(const Links& links, const Roots& roots, const Rows& rows, const Executor* executor) {
   int loose = 0;
   for (std::size_t i = 0; i < links.size(); ++i) loose_[i] = links[i].is_loose() ? loose++ : -1;
   loose_share_.resize(6 * at(loose));
@@ -286,7 +311,7 @@ void TreeFactor<T>::factor_group(const Links& links, const Roots& roots, const R
         close(p, rows, D, &nodes_[at(p)].S);
         keep_compliances(place, D, workspace);
       }
-      factor_link<T>(l, nodes_[at(p)].S, nodes_[at(p)]);
+      factor_link<T>(l, reframe_ ? stiffness_in((*reframe_)[at(p)], nodes_[at(p)].S) : nodes_[at(p)].S, nodes_[at(p)]);
       if (place.staying > 0) carry_columns(l, p, workspace + place.compliance_out);
       if (l.parent >= 0) nodes_[at(l.parent)].S = nodes_[at(l.parent)].S + nodes_[at(p)].S;
       else roots_[at(l.root)].S = roots_[at(l.root)].S + nodes_[at(p)].S.xx;
@@ -348,7 +373,7 @@ void TreeFactor<T>::close(int p, const Rows& rows, T* D, Sym6<T>* S) {
   // A row without compliance would take infinite forces. In the group there is no place left that could give it some: it is
   // redundant, and has no force.
   const bool last = plan_.is_group(p);
-  factor_ldl(L, place.closing, (last ? T(4) : T(64)) * std::numeric_limits<T>::epsilon(), [&](int i) {
+  factor_ldl(L, place.closing, (last ? T(4) : T(64)) * std::numeric_limits<T>::epsilon(), reframe_ != nullptr, [&](int i) {
     if (!last) too_stiff_[at(row[i])] = 1;
   });
   Vec6<T>* V = &B_[at(place.first_column)];
@@ -360,7 +385,7 @@ void TreeFactor<T>::close(int p, const Rows& rows, T* D, Sym6<T>* S) {
     }
   }
   for (std::size_t i = 0; i < k; ++i) {
-    if (!(L[i * k + i] > T(0))) continue;
+    if (L[i * k + i] == T(0)) continue;
     const T g = T(1) / L[i * k + i];
     if (S) subtract_outer(*S, -g, V[i]);
     const T* y = Y + i * s;
@@ -386,7 +411,7 @@ void TreeFactor<T>::carry_columns(const Link<T>& l, int node, T* D) {
     const Vec6<T> B = B_[first + c];
     const T force = norm(B.x), couple = norm(B.w) + arm * force;
     T along[6];
-    B_[first + c] = force_up<T>(l, factor, B, along);
+    B_[first + c] = force_up<T>(l, factor, reframed(node, B), along);
     // What is only rounding would look like a tiny compliance where there is none.
     for (int j = 0; j < 6; ++j)
       share[at(j) * s + c] = std::abs(along[j]) > kRounding * (j < 3 ? force : couple) ? along[j] : T(0);
@@ -406,7 +431,7 @@ void TreeFactor<T>::eliminate_root(const RootVertex<T>& root, int r, T* D) {
   if (root.held) return;
   RootFactor& factor = roots_[at(r)];
   for (int i = 0; i < 9; ++i) factor.ldl[i] = factor.S.m[i / 3][i % 3];
-  factor_ldl(factor.ldl, 3, T(4) * std::numeric_limits<T>::epsilon(), [](int) {});
+  factor_ldl(factor.ldl, 3, T(4) * std::numeric_limits<T>::epsilon(), reframe_ != nullptr, [](int) {});
   if (!D) return;
   const PlacePlan& place = plan_.places[at(plan_.root_place(r))];
   const auto s = at(place.staying), first = at(place.first_column);
@@ -418,7 +443,7 @@ void TreeFactor<T>::eliminate_root(const RootVertex<T>& root, int r, T* D) {
 
 template <class T>
 Vec3<T> TreeFactor<T>::solve_root(const RootFactor& f, const Vec3<T>& b) {
-  const auto over = [](T x, T pivot) { return pivot > T(0) ? x / pivot : T(0); };
+  const auto over = [](T x, T pivot) { return pivot != T(0) ? x / pivot : T(0); };
   const T y0 = b.x, y1 = b.y - f.ldl[3] * y0, y2 = b.z - f.ldl[6] * y0 - f.ldl[7] * y1;
   const T z = over(y2, f.ldl[8]), y = over(y1, f.ldl[4]) - f.ldl[7] * z;
   return {over(y0, f.ldl[0]) - f.ldl[3] * y - f.ldl[6] * z, y, z};
@@ -442,7 +467,7 @@ void TreeFactor<T>::close_forces(const PlacePlan& place, Vec6<T>* f) {
   const T* Y = closing_gain_.data() + place.closing_gain;
   for (std::size_t i = 0; i < k; ++i) {
     for (std::size_t j = 0; j < i; ++j) d_[first + i] -= L[i * k + j] * d_[first + j];
-    if (!(L[i * k + i] > T(0))) continue;
+    if (L[i * k + i] == T(0)) continue;
     const T y = d_[first + i] / L[i * k + i];
     if (f) *f = *f - y * B_[first + i];
     for (std::size_t c = 0; c < s; ++c) d_[first + k + c] -= y * Y[i * s + c];
@@ -459,7 +484,7 @@ void TreeFactor<T>::find_multipliers(const PlacePlan& place, const Vec6<T>& z) {
   for (std::size_t i = k; i-- > 0;) {
     T r = dot6(B_[first + i], z) + d_[first + i];
     for (std::size_t c = 0; c < s; ++c) r += Y[i * s + c] * lambda_[at(row[k + c])];
-    T lambda = L[i * k + i] > T(0) ? -r / L[i * k + i] : T(0);
+    T lambda = L[i * k + i] != T(0) ? -r / L[i * k + i] : T(0);
     for (std::size_t j = i + 1; j < k; ++j) lambda -= L[j * k + i] * lambda_[at(row[j])];
     lambda_[at(row[i])] = lambda;
   }
@@ -495,7 +520,7 @@ void TreeFactor<T>::solve_up(const Links& links, const Roots& roots, int g) {
       const LinkFactor<T>& factor = nodes_[at(p)];
       if (place.closing > 0) close_forces(place, &f_[at(p)]);
       T along[6];
-      const Vec6<T> f = f_[at(p)] = force_up<T>(l, factor, f_[at(p)], along);
+      const Vec6<T> f = f_[at(p)] = force_up<T>(l, factor, reframed(p, f_[at(p)]), along);
       if (loose_[at(p)] >= 0) std::copy(along, along + 6, &loose_share_[6 * at(loose_[at(p)])]);
       if (s > 0) {
         const T* share = &share_[6 * first];
@@ -550,8 +575,37 @@ void TreeFactor<T>::solve_down(const Links& links, const Roots& roots, int g) {
       loose_shares(p, along);
       z_[at(p)] = displacement_by_steps<T>(l, nodes_[at(p)], zeta, along);
     }
+    if (reframe_) z_[at(p)] = displacement_of((*reframe_)[at(p)], z_[at(p)]);
     if (place.closing > 0) find_multipliers(place, z_[at(p)]);
   }
+}
+
+/// A spring of compliance c along j is eliminated with the pivot S_jj + 1/c, whose sign is that of den. A multiplier adds a
+/// negative pivot to the whole and takes one away from it if D + c is negative.
+template <class T>
+auto TreeFactor<T>::count_pivots(const Links& links, const Roots& roots) const -> PivotCount {
+  PivotCount count;
+  constexpr T kHuge = T(1e-2) / std::numeric_limits<T>::epsilon();
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    const Link<T>& l = links[i];
+    const T across = norm2(l.arm) / std::max({l.x_compliance.x, l.x_compliance.y, l.x_compliance.z});  // what rounding goes with
+    for (int j = 0; j < 6; ++j) {
+      const T den = nodes_[i].row[j][j], g = nodes_[i].gain[j];
+      if (g == T(0)) continue;  // rigid
+      const bool loose = j >= 3 && component(l.w_compliance, j - 3) >= kLoose<T>;
+      if (!(std::abs(den) < kHuge) || (loose && !(std::abs(g) * across < kHuge))) ++count.null;
+      else if (den < T(0)) ++count.negative;
+    }
+  }
+  for (std::size_t r = 0; r < roots.size(); ++r)
+    for (int i = 0; i < 9 && !roots[r].held; i += 4) {
+      if (roots_[r].ldl[i] == T(0)) ++count.null;
+      else if (roots_[r].ldl[i] < T(0)) ++count.negative;
+    }
+  for (const PlacePlan& place : plan_.places)
+    for (int i = 0; i < place.closing; ++i)
+      if (closing_factor_[place.closing_factor + at(i) * at(place.closing) + at(i)] < T(0)) --count.negative;
+  return count;
 }
 
 template <class T>
