@@ -44,7 +44,6 @@ bool TreeSystem::suits(const Model& m, const Control& c) {
   return plan.work() <= 10 * TreePlan::kWorkOfLink * std::max(1, plan.node_count());
 }
 
-TreeSystem::~TreeSystem() { std::fprintf(stderr, "sparse %d solves %d skews %d gm %d\n", sparse_solves_, n1_, n2_, n3_); }
 void TreeSystem::forget() {
   built_control_.clear();
   sparse_.forget();
@@ -233,7 +232,8 @@ void TreeSystem::keep_free(Field& f) const {
 double TreeSystem::size(const Field& f) const {
   double sum = 0;
   for (const Vec3d& x : f.x) sum += norm2(x);
-  for (Index s = 0; s < m_->segment_count(); ++s) sum += norm2(f.w[s]) / (m_->segment_rest_length[s] * m_->segment_rest_length[s]);
+  for (Index s = 0; s < m_->segment_count(); ++s)
+    sum += norm2(f.w[s]) / (m_->segment_rest_length[s] * m_->segment_rest_length[s]);
   return std::sqrt(sum);
 }
 
@@ -312,7 +312,6 @@ bool TreeSystem::solve(const std::vector<Vec3d>& gx, const std::vector<Vec3d>& g
   for (Vec3d& f : force_.x) f = -f;
   for (Vec3d& f : force_.w) f = -f;
   keep_free(force_);
-  ++n1_;
   if (refined(force_, d)) return true;
   newton::SparseSystem& other = sparse();
   return other.factorise(shift_).definite && other.solve(gx, gw, d);
@@ -324,7 +323,6 @@ bool TreeSystem::solve_skew(const std::vector<Vec3d>& gx, const std::vector<Vec3
   constexpr int kMost = 24;
   constexpr double kEnough = 1e-8;
   factorise({});
-  ++n2_;
   std::vector<Field> basis, preconditioned;
   std::vector<std::vector<double>> columns;  // of the triangular factor
   std::vector<double> cosine, sine, rhs;
@@ -353,7 +351,6 @@ bool TreeSystem::solve_skew(const std::vector<Vec3d>& gx, const std::vector<Vec3
   for (int k = 0; k < kMost && !done; ++k) {
     Field z, next;
     by_recursion(basis.back(), z);
-    ++n3_;
     apply(z, &turn, next);
     if (!std::isfinite(size(next))) break;
     preconditioned.push_back(std::move(z));

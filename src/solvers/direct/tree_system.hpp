@@ -24,8 +24,7 @@
 namespace osier::direct {
 
 class TreeSystem final : public newton::LinearSystem {
-public:
-  ~TreeSystem() override;
+ public:
   /// Whether it is what suits a model: some stiffness along every axis, and loops that are not too wide.
   static bool suits(const Model& m, const Control& c);
 
@@ -71,14 +70,14 @@ public:
   std::vector<RootVertex<double>> roots_;
   std::vector<Row<double>> rows_;
   std::vector<Reframe<double>> reframe_;
-  std::vector<Mat3<double>> local_;          ///< per node, on its frame, without the shift
-  std::vector<SegmentHessian> segment_;      ///< per segment
-  std::vector<JointHessian> joint_;          ///< per joint
-  std::vector<Mat3<double>> frame_;          ///< per segment: of directions (rotational inertia, motors)
+  std::vector<Mat3<double>> local_;      ///< per node, on its frame, without the shift
+  std::vector<SegmentHessian> segment_;  ///< per segment
+  std::vector<JointHessian> joint_;      ///< per joint
+  std::vector<Mat3<double>> frame_;      ///< per segment: of directions (rotational inertia, motors)
   newton::Shift shift_;
   newton::SparseSystem sparse_;
   bool sparse_ready_ = false;
-  int sparse_solves_ = 0, n1_ = 0, n2_ = 0, n3_ = 0;
+  int sparse_solves_ = 0;
   Field force_, left_, more_;
 };
 

@@ -44,8 +44,8 @@ class LinearSystem {
   virtual Signature factorise(const Shift& shift) = 0;
   /// (H + shift) d = -g by the last factor. False when it is not finite.
   virtual bool solve(const std::vector<Vec3d>& gx, const std::vector<Vec3d>& gw, Direction& d) = 0;
-  /// (H + [turn]x) d = -g with a skew block for every frame: the Jacobian of the residual. Needs assemble() only. False when it is
-  /// singular.
+  /// (H + [turn]x) d = -g with a skew block for every frame: the Jacobian of the residual. Needs assemble() only. False when it
+  /// is singular.
   virtual bool solve_skew(const std::vector<Vec3d>& gx, const std::vector<Vec3d>& gw, const std::vector<Vec3d>& turn,
                           Direction& d) = 0;
 };

@@ -31,7 +31,8 @@ using Sparse = Eigen::SparseMatrix<double>;
 
 class NewtonSolver final : public Solver {
  public:
-  NewtonSolver(const Settings& settings, std::unique_ptr<LinearSystem> system) : settings_(settings), system_(std::move(system)) {}
+  NewtonSolver(const Settings& settings, std::unique_ptr<LinearSystem> system)
+      : settings_(settings), system_(std::move(system)) {}
 
   void rebind(const Model&) override { system_->forget(); }
 
