@@ -59,11 +59,19 @@ void TreeSystem::build(const Model& m, const Control& c) {
   roots_.assign(tree_.roots.size(), {});
   rows_.assign(tree_.rows.size(), {});
   reframe_.resize(tree_.nodes.size()), local_.resize(tree_.nodes.size());
-  for (std::size_t i = 0; i < links_.size(); ++i) links_[i].parent = tree_.nodes[i].parent, links_[i].root = tree_.nodes[i].root;
+  const auto nodes = static_cast<Index>(tree_.nodes.size());
+  node_of_segment_.assign(m.segment_count(), -1);
+  for (std::size_t i = 0; i < links_.size(); ++i) {
+    const TreeNode& n = tree_.nodes[i];
+    (n.parent < nodes ? links_[i].parent : links_[i].root) = n.parent < nodes ? n.parent : n.parent - nodes;
+    node_of_segment_[n.segment] = static_cast<Index>(i);
+    const bool one_stretch = m.segment_stiffness[n.segment].uniform() && m.segment_tau[n.segment].uniform();
+    links_[i].world_axes = one_stretch && (n.joint < 0 || m.joint_stiffness[n.joint].uniform());
+  }
   for (std::size_t i = 0; i < rows_.size(); ++i) {
-    rows_[i].end[0].node = tree_.rows[i].node;
-    rows_[i].end[1].node = tree_.rows[i].other;
-    rows_[i].end[1].root = tree_.rows[i].root;
+    const TreeRow& row = tree_.rows[i];
+    rows_[i].end[0].node = row.node;
+    (row.other < nodes ? rows_[i].end[1].node : rows_[i].end[1].root) = row.other < nodes ? row.other : row.other - nodes;
   }
   factor_.plan(links_, static_cast<int>(roots_.size()), rows_);
 }
@@ -76,7 +84,7 @@ void TreeSystem::bind(const Model& m, const Control& c) {
 
 void TreeSystem::add_parent(Index frame, const Mat3<double>& block) {
   if (m_->is_anchor(frame)) return;
-  Mat3<double>& to = local_[static_cast<std::size_t>(tree_.node_of_segment[frame])];
+  Mat3<double>& to = local_[static_cast<std::size_t>(node_of_segment_[frame])];
   to = to + block;
 }
 
@@ -133,22 +141,21 @@ void TreeSystem::assemble_node(std::size_t i) {
   const SegmentHessian& h = segment_[s];
   const PerAxis k = potential_->position_stiffness(s);
   const Vec3d stiffness = cast<double>(k);
+  const double sign = n.near_vertex == m_->segment_vertices[s][0] ? 1 : -1;
   Link<double>& l = links_[i];
-  l.arm = (n.sign * m_->segment_rest_length[s]) * director3(q);
+  l.arm = (sign * m_->segment_rest_length[s]) * director3(q);
   l.x_compliance = inverse(stiffness);
   l.w_compliance = {kLoose<double>, kLoose<double>, kLoose<double>};
-  l.world_axes = k.uniform();
-  Mat3<double> A = skew(l.arm), Q = identity3(1.0), w_axes = l.world_axes ? identity3(1.0) : rotation_matrix(q);
+  Mat3<double> A = skew(l.arm), Q = identity3(1.0), w_axes = identity3(1.0);
   local_[i] = local_[i] + frame_[s];
   if (c_->frame_control[s] != FrameControl::fixed) {
-    A = n.sign * ((k.uniform() ? identity3(1 / k.d3) : rotated_diagonal(rotation_matrix(q), inverse(stiffness))) * h.xw);
-    local_[i] = local_[i] + h.ww + -1.0 * (n.sign * (transposed(A) * h.xw));  // A'xx A = sign A'xw
+    A = sign * ((k.uniform() ? identity3(1 / k.d3) : rotated_diagonal(rotation_matrix(q), inverse(stiffness))) * h.xw);
+    local_[i] = local_[i] + h.ww + -1.0 * (sign * (transposed(A) * h.xw));  // A'xx A = sign A'xw
   }
   if (n.joint >= 0) {
     const auto [a, b] = m_->joint_frames[n.joint];
     const JointSplit joint = split(n.joint, s);
     w_axes = joint.axes;
-    l.world_axes = l.world_axes && joint.isotropic;
     l.w_compliance = inverse(joint.stiffness);
     Q = joint.Q;
     local_[i] = local_[i] + joint.child;
@@ -208,7 +215,7 @@ newton::Signature TreeSystem::factorise(const newton::Shift& shift) {
     load.ww = local_[i] + identity3(shift.of_frame(*m_, n.segment));
   }
   factor_.factor_signed(links_, roots_, rows_, reframe_);
-  const auto pivots = factor_.count_pivots(links_, roots_);
+  const auto pivots = factor_.count_pivots();
   return {.negative = pivots.negative, .definite = pivots.negative == 0 && pivots.null == 0};
 }
 

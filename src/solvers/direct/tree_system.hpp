@@ -63,6 +63,7 @@ class TreeSystem final : public newton::LinearSystem {
   const std::vector<Vec3d>* u_ = nullptr;
   const std::vector<Quatd>* q_ = nullptr;
   Tree tree_;
+  std::vector<Index> node_of_segment_;  ///< -1 for dead ones
   std::vector<std::uint8_t> built_fixed_;
   std::vector<FrameControl> built_control_;
   TreeFactor<double> factor_;
