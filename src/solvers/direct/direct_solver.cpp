@@ -5,8 +5,7 @@
 #include <limits>
 
 #include "solvers/direct/link_assembly.hpp"
-#include "solvers/newton/newton.hpp"
-#include "solvers/potential.hpp"
+#include "solvers/direct/tree_system.hpp"
 
 namespace osier::direct {
 
@@ -18,7 +17,6 @@ class DirectSolver::Engine {
   virtual std::size_t bytes() const = 0;
   virtual void rebind(const Model& m) = 0;
   StepReport step(const Model& m, const Control& c, State& state, double h);
-  StepReport solve_static(const Model& m, const Control& c, State& state, const StaticOptions& options);
 
  protected:
   /// Memory for a new tree.
@@ -263,76 +261,20 @@ void DirectSolver::Engine::store(State& state, StepReport& report) {
   update_frame_velocity(m, c, step_.q, h, state);
 }
 
-/// The same iterations with neither mass nor damping, each checked by the energy. Where they converge too slowly (compression,
-/// strong curvature far from equilibrium: what the Gauss-Newton model leaves out) the exact Hessian takes over from where they
-/// are.
-StepReport DirectSolver::Engine::solve_static(const Model& m, const Control& c, State& state, const StaticOptions& options) {
-  const auto newton = [&] { return newton::Settings{}.make(m)->solve_static(m, c, state, options); };
-  if (options.along_path) return newton();
-  begin(m, c, state, 0);
-  std::vector<Vec3d>& u = step_.u;
-  std::vector<Quatd>& q = step_.q;
-  IncrementalPotential potential;
-  potential.begin(m, c, state, 0);
-  std::vector<Vec3d> gx, gw;
-  StepReport report;
-  IncrementalPotential::Residual residual;
-  constexpr int kPatience = 8;  // iterations that have to gain two digits
-  double scale = 0, before = std::numeric_limits<double>::infinity(), earlier = before;
-  for (bool done = false;; ++report.iterations) {
-    potential.set_torque_point(q);
-    potential.gradient(u, q, gx, gw);
-    residual = potential.residual(gx, gw);
-    scale = std::max(potential.force_scale(u, q), std::numeric_limits<double>::min());
-    const double floor = potential.rounding_floor(u, scale);
-    done = residual.value <= options.tolerance * scale || (residual.value <= floor && residual.value > 0.5 * before);
-    if (done) break;
-    if (report.iterations % kPatience == 0) {
-      report.not_converged = !(residual.value <= 1e-2 * earlier) && report.iterations > 0;
-      earlier = residual.value;
-    }
-    if (report.not_converged || report.iterations == options.max_iterations) {
-      report.not_converged = true;
-      break;
-    }
-    before = residual.value;
-    solve();
-    share_ = 0;
-    turned_ = largest_turn();
-    if (!std::isfinite(largest_correction()) || !descend()) {
-      report.not_converged = true;
-      break;
-    }
-  }
-  for (Index v = 0; v < m.vertex_count(); ++v) {
-    state.vertex_position[v] += u[v];
-    if (c.vertex_fixed[v]) state.vertex_position[v] = c.vertex_target[v];
-  }
-  state.frame_rotation = q;
-  if (report.not_converged && report.iterations < options.max_iterations) {
-    const int iterations = report.iterations;
-    report = newton();
-    report.iterations += iterations;
-    return report;
-  }
-  report.residual = residual.value;
-  report.residual_relative = residual.value / scale;
-  report.worst_vertex = residual.vertex;
-  report.worst_segment = residual.segment;
-  report.non_finite = !std::isfinite(residual.value);
-  return report;
-}
-
 DirectSolver::DirectSolver(const Model& model, const Options& options) {
   if (options.precision == Precision::single_precision) engine_ = std::make_unique<EngineOf<float>>(options);
   else engine_ = std::make_unique<EngineOf<double>>(options);
   rebind(model);
 }
 DirectSolver::~DirectSolver() = default;
-void DirectSolver::rebind(const Model& model) { engine_->rebind(model); }
+void DirectSolver::rebind(const Model& model) {
+  engine_->rebind(model);
+  statics_.reset();
+}
 StepReport DirectSolver::step(const Model& m, const Control& c, State& state, double h) { return engine_->step(m, c, state, h); }
 StepReport DirectSolver::solve_static(const Model& m, const Control& c, State& state, const StaticOptions& options) {
-  return engine_->solve_static(m, c, state, options);
+  if (!statics_) statics_ = make_statics(m, c);
+  return statics_->solve_static(m, c, state, options);
 }
 std::size_t DirectSolver::bytes() const { return engine_->bytes(); }
 

@@ -41,6 +41,13 @@ struct WorldSprings {
   Vec3<T> arm, x_compliance, w_compliance;
 };
 
+/// Other variables z' for a node: z = (x' - Z w', P w'). With them in place of z in M, a link carries the exact Hessian of its
+/// springs, of which Gauss-Newton leaves a part out (tree_system.hpp).
+template <class T>
+struct Reframe {
+  Mat3<T> P, Z;
+};
+
 template <class T>
 OSIER_FN T dot6(const Vec6<T>& a, const Vec6<T>& b) {
   return dot(a.x, b.x) + dot(a.w, b.w);
@@ -61,6 +68,21 @@ OSIER_FN Vec6<T> at_near_end(const Vec3<T>& arm, const Vec6<T>& f) {
 template <class T>
 OSIER_FN Vec6<T> at_far_end(const Vec3<T>& arm, const Vec6<T>& y) {
   return {y.x - cross(arm, y.w), y.w};
+}
+
+/// A stiffness, a force on z as one on z'; z of z'.
+template <class T>
+OSIER_FN Sym6<T> stiffness_in(const Reframe<T>& r, const Sym6<T>& S) {
+  const Mat3<T> xZ = S.xx * r.Z, xw = S.xw * r.P + T(-1) * xZ, mixed = transposed(r.Z) * S.xw * r.P;
+  return {S.xx, xw, transposed(r.P) * S.ww * r.P + T(-1) * (mixed + transposed(mixed)) + transposed(r.Z) * xZ};
+}
+template <class T>
+OSIER_FN Vec6<T> force_in(const Reframe<T>& r, const Vec6<T>& f) {
+  return {f.x, transposed_times(r.P, f.w) - transposed_times(r.Z, f.x)};
+}
+template <class T>
+OSIER_FN Vec6<T> displacement_of(const Reframe<T>& r, const Vec6<T>& z) {
+  return {z.x - r.Z * z.w, r.P * z.w};
 }
 
 /// In the axes of the springs, and back. The six numbers are three of positions and three of rotations.

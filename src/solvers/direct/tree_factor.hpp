@@ -96,6 +96,15 @@ class TreeFactor {
   void factor_made(const LinkOf& link, const std::vector<RootVertex<T>>& roots, const RowsOf& rows, const Executor* executor);
   void factor(const std::vector<Link<T>>& links, const std::vector<RootVertex<T>>& roots, const std::vector<Row<T>>& rows,
               const Executor* executor = nullptr);
+  /// The same with other variables for the nodes (one for each link; kept by reference until the next call), and loads that need
+  /// not be positive: the recursion goes through negative pivots, which count_pivots() counts.
+  void factor_signed(const std::vector<Link<T>>& links, const std::vector<RootVertex<T>>& roots, const std::vector<Row<T>>& rows,
+                     const std::vector<Reframe<T>>& reframe);
+  struct PivotCount {
+    int negative = 0;  ///< of the energy, rows included: its directions of falling energy
+    int null = 0;      ///< next to nothing
+  };
+  PivotCount count_pivots() const;
   /// Another right-hand side: forces and strains of the links, forces and places of the roots, offsets of the rows.
   void load(const std::vector<Link<T>>& links, const std::vector<RootVertex<T>>& roots, const std::vector<Row<T>>& rows);
   /// For the right-hand side at hand, which it consumes. visit(node, F, arm): the force on the link's subtree, from its parent.
@@ -162,6 +171,10 @@ class TreeFactor {
     return {plan_.column_in_parent.data() + c.first + c.closing, plan_.columns_at(plan_.places[at(place)].parent)->first};
   }
 
+  template <class N>
+  Vec6<N> reframed(int node, const Vec6<N>& f) const {
+    return reframe_ ? cast6<N>(force_in((*reframe_)[at(node)], cast6<T>(f))) : f;
+  }
   void factor_up(const JobPlan& job);
   void close_group(int g);
   T* gather_compliances(const ColumnPlan& c, T* scratch);
@@ -192,13 +205,14 @@ class TreeFactor {
   std::vector<T> d_;                                          ///< per column
   std::vector<T> workspace_, closing_factor_, closing_gain_;  ///< D; L and pivots; L^-1 D12. Triangles are packed
   std::vector<T> compliance_;                                 ///< per row
+  const std::vector<Reframe<T>>* reframe_ = nullptr;          ///< of factor_signed
   std::vector<std::uint8_t> too_stiff_;                       ///< rows that have no compliance yet where they should close
 };
 
 /// LDL^T of a dense symmetric matrix in place: packed lower triangle, pivots on the diagonal. A pivot that is no more than the
-/// share `least` of its own diagonal entry is set to 0 and reported.
+/// share `least` of its own diagonal entry is set to 0 and reported; so is a negative one, unless `either_sign`.
 template <class T, class Null>
-void factor_ldl(T* a, int n, T least, const Null& null) {
+void factor_ldl(T* a, int n, T least, bool either_sign, const Null& null) {
   const auto row = [&](int i) { return a + packed(static_cast<std::size_t>(i)); };
   for (int i = 0; i < n; ++i) {
     const T whole = row(i)[i];
@@ -209,11 +223,11 @@ void factor_ldl(T* a, int n, T least, const Null& null) {
     }
     T pivot = whole;
     for (int j = 0; j < i; ++j) {
-      const T scaled = row(j)[j] > T(0) ? row(i)[j] / row(j)[j] : T(0);
+      const T scaled = row(j)[j] != T(0) ? row(i)[j] / row(j)[j] : T(0);
       pivot -= scaled * row(i)[j];
       row(i)[j] = scaled;
     }
-    if (!(pivot > least * whole)) pivot = T(0), null(i);
+    if (!(either_sign ? std::abs(pivot) > least * std::abs(whole) : pivot > least * whole)) pivot = T(0), null(i);
     row(i)[i] = pivot;
   }
 }
@@ -367,11 +381,53 @@ void TreeFactor<T>::put_row(int i, const Row<T>& row) {
 template <class T>
 void TreeFactor<T>::factor(const Links& links, const std::vector<RootVertex<T>>& roots, const Rows& rows,
                            const Executor* executor) {
+  reframe_ = nullptr;
   factor_made([&](std::size_t i) -> const Link<T>& { return links[i]; }, roots,
               [&](std::size_t begin, std::size_t end, const auto& put) {
                 for (std::size_t i = begin; i < end; ++i) put(i, rows[i]);
               },
               executor);
+}
+
+template <class T>
+void TreeFactor<T>::factor_signed(const Links& links, const std::vector<RootVertex<T>>& roots, const Rows& rows,
+                                  const std::vector<Reframe<T>>& reframe) {
+  reframe_ = &reframe;
+  factor_made([&](std::size_t i) -> const Link<T>& { return links[i]; }, roots,
+              [&](std::size_t begin, std::size_t end, const auto& put) {
+                for (std::size_t i = begin; i < end; ++i) put(i, rows[i]);
+              },
+              nullptr);
+}
+
+/// A spring of compliance c along j is eliminated with the pivot S_jj + 1/c, whose sign is that of 1 + c S_jj. A multiplier adds
+/// a negative pivot to the whole and takes one away from it if D + c is negative.
+template <class T>
+auto TreeFactor<T>::count_pivots() const -> PivotCount {
+  PivotCount count;
+  constexpr T kTiny = T(100) * std::numeric_limits<T>::epsilon();
+  for (std::size_t i = 0; i < springs_.size(); ++i) {
+    const Springs& s = springs_[i];
+    // Stiffness of turning the segment alone: what rounding goes with where there is no joint.
+    const T across = norm2(s.arm) / std::max({s.x_compliance.x, s.x_compliance.y, s.x_compliance.z});
+    for (int j = 0; j < 6; ++j) {
+      const T c = component(j < 3 ? s.x_compliance : s.w_compliance, j % 3);
+      if (c == T(0)) continue;  // rigid
+      const T pivot = T(1) + c * S_[i](j, j), scale = j >= 3 && c >= kLoose<T> ? c * across : T(1);
+      if (!(std::abs(pivot) > kTiny * scale)) ++count.null;
+      else if (pivot < T(0)) ++count.negative;
+    }
+  }
+  for (const RootFactor& root : roots_)
+    for (std::size_t i = 0; i < 3 && !root.root.held; ++i) {
+      const T pivot = root.ldl[packed(i) + i];
+      if (pivot == T(0)) ++count.null;
+      else if (pivot < T(0)) ++count.negative;
+    }
+  for (const ColumnPlan& c : plan_.columns)
+    for (std::size_t i = 0; i < at(c.closing); ++i)
+      if (closing_factor_[c.closing_factor + packed(i) + i] < T(0)) --count.negative;
+  return count;
 }
 
 template <class T>
@@ -422,6 +478,7 @@ void TreeFactor<T>::factor_up(const JobPlan& job) {
     }
     PackedSym6<T> S;
     with_springs<T>(p, [&](const auto& l) {
+      if (reframe_) S_[at(p)] = pack(stiffness_in((*reframe_)[at(p)], unpack(S_[at(p)])));
       S = factor_link(l, S_[at(p)]);
       if (c && c->staying > 0) carry_columns(l, p, *c, scratch);
     });
@@ -484,7 +541,7 @@ void TreeFactor<T>::close(int p, const ColumnPlan& c, T* D, PackedSym6<T>* S) {
   // A row without compliance would take infinite forces. In the group there is no place left that could give it some: it is
   // redundant, and has no force.
   const bool last = plan_.is_group(p);
-  factor_ldl(L, c.closing, (last ? T(4) : T(64)) * std::numeric_limits<T>::epsilon(), [&](int i) {
+  factor_ldl(L, c.closing, (last ? T(4) : T(64)) * std::numeric_limits<T>::epsilon(), reframe_ != nullptr, [&](int i) {
     if (!last) too_stiff_[at(row[i])] = 1;
   });
   T* V = B(c.first);
@@ -497,7 +554,7 @@ void TreeFactor<T>::close(int p, const ColumnPlan& c, T* D, PackedSym6<T>* S) {
   }
   for (std::size_t i = 0; i < k; ++i) {
     const T pivot = L[packed(i) + i];
-    if (!(pivot > T(0))) continue;
+    if (pivot == T(0)) continue;
     const T g = T(1) / pivot;
     const Vec6<T> v = vec6(V + 6 * i);
     if (S) add_outer(*S, g, v);
@@ -522,7 +579,7 @@ void TreeFactor<T>::carry_columns(const LinkSprings& l, int node, const ColumnPl
   const T arm = norm(l.arm);
   const Above up = above(node, c);
   for (std::size_t i = 0; i < s; ++i) {
-    const Vec6<T> b = vec6(B(first + static_cast<int>(i)));
+    const Vec6<T> b = reframed(node, vec6(B(first + static_cast<int>(i))));
     const T force = norm(b.x), couple = norm(b.w) + arm * force;
     T along[6], passed[6];
     to_axes(l, at_near_end(l.arm, b), along);
@@ -550,7 +607,7 @@ void TreeFactor<T>::eliminate_root(int r, const ColumnPlan* c, T* D) {
   if (factor.root.held) return;
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j <= i; ++j) factor.ldl[packed(at(i)) + at(j)] = factor.S.m[i][j];
-  factor_ldl(factor.ldl, 3, T(4) * std::numeric_limits<T>::epsilon(), [](int) {});
+  factor_ldl(factor.ldl, 3, T(4) * std::numeric_limits<T>::epsilon(), reframe_ != nullptr, [](int) {});
   if (!c) return;
   for (int i = 0; i < c->staying; ++i) {
     const Vec3<T> x = solve_root(factor, vec6(B(c->first + i)).x);
@@ -560,7 +617,7 @@ void TreeFactor<T>::eliminate_root(int r, const ColumnPlan* c, T* D) {
 
 template <class T>
 Vec3<T> TreeFactor<T>::solve_root(const RootFactor& f, const Vec3<T>& b) {
-  const auto over = [](T x, T pivot) { return pivot > T(0) ? x / pivot : T(0); };
+  const auto over = [](T x, T pivot) { return pivot != T(0) ? x / pivot : T(0); };
   const T y0 = b.x, y1 = b.y - f.ldl[1] * y0, y2 = b.z - f.ldl[3] * y0 - f.ldl[4] * y1;
   const T z = over(y2, f.ldl[5]), y = over(y1, f.ldl[2]) - f.ldl[4] * z;
   return {over(y0, f.ldl[0]) - f.ldl[1] * y - f.ldl[3] * z, y, z};
@@ -604,7 +661,7 @@ void TreeFactor<T>::close_forces(const ColumnPlan& c, Vec6<double>* f) {
   for (std::size_t i = 0; i < k; ++i) {
     for (std::size_t j = 0; j < i; ++j) d[i] -= L[packed(i) + j] * d[j];
     const T pivot = L[packed(i) + i];
-    if (!(pivot > T(0))) continue;
+    if (pivot == T(0)) continue;
     const T y = d[i] / pivot;
     if (f) *f = *f - cast6<double>(y * vec6(B(c.first + static_cast<int>(i))));
     for (std::size_t a = 0; a < s; ++a) d[k + a] -= y * Y[i * s + a];
@@ -622,7 +679,7 @@ void TreeFactor<T>::find_multipliers(const ColumnPlan& c, const Vec6<T>& z) {
     T r = dot6(vec6(B(c.first + static_cast<int>(i))), z) + d[i];
     for (std::size_t a = 0; a < s; ++a) r += Y[i * s + a] * d[k + a];
     const T pivot = L[packed(i) + i];
-    T lambda = pivot > T(0) ? -r / pivot : T(0);
+    T lambda = pivot != T(0) ? -r / pivot : T(0);
     for (std::size_t j = i + 1; j < k; ++j) lambda -= L[packed(j) + i] * d[j];
     d[i] = lambda;
   }
@@ -658,7 +715,7 @@ void TreeFactor<T>::solve_up(const JobPlan& job) {
       with_springs<double>(p, [&](const auto& l) {
         const LinkSteps<double, T> steps(l, S_[at(p)]);
         double share[6], y[6], force[6], felt[6];
-        to_axes(l, at_near_end(l.arm, f), share);
+        to_axes(l, at_near_end(l.arm, reframed(p, f)), share);
         to_axes(l, -1.0 * cast6<double>(springs_[at(p)].e), y);  // zeta, if the parent stays where it is
         steps.up(y, share, felt);
         f = {{share[0], share[1], share[2]}, {share[3], share[4], share[5]}};
@@ -716,6 +773,7 @@ void TreeFactor<T>::solve_down(const JobPlan& job, const Visit& visit) {
       to_axes(l, above_it - springs_[at(p)].e, y);
       steps.down(share, y, force);
       z_[at(p)] = at_far_end(l.arm, from_axes(l, y));
+      if (reframe_) z_[at(p)] = displacement_of((*reframe_)[at(p)], z_[at(p)]);
       visit(p, from_axes(l, force), l.arm);
     });
     if (c && c->closing > 0) find_multipliers(*c, z_[at(p)]);
