@@ -42,6 +42,7 @@ struct Sample {
   std::string text;
   fs::path file = {};
   std::uint64_t offset = 0, length = 0;
+  std::size_t key = std::hash<std::string>()(text);  ///< of the text, which does not stay
 };
 using Samples = std::vector<Sample>;
 
@@ -327,11 +328,28 @@ class UsdaWriter final : public CurveWriter {
     for (std::size_t closed = 0; closed < 2; ++closed)
       for (std::size_t a = 0; a < kAttributes; ++a)
         for (Sample& s : chunk_[closed].attribute[a]) {
-          s.text.clear(), s.text.shrink_to_fit();
+          s.text = {};
           done_[closed].attribute[a].push_back(std::move(s));
+        }
+    for (std::size_t closed = 0; closed < 2; ++closed)
+      for (std::size_t a = 0; a < kAttributes; ++a)
+        if (Samples& samples = done_[closed].attribute[a]; !samples.empty() && samples.back().time < held_until_[closed][a]) {
+          samples.push_back(Sample(samples.back()));  // held until the end of the chunk
+          samples.back().time = held_until_[closed][a];
         }
     written_bytes_ += current_bytes_;
     chunk_ = {}, current_bytes_ = 0;
+  }
+
+  /// Without samples that say the same as those before and after them.
+  static Samples without_repeats(const Samples& samples) {
+    Samples kept;
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      const auto same = [&](std::size_t j) { return samples[i].key == samples[j].key && samples[i].length == samples[j].length; };
+      if (i > 0 && same(i - 1) && (i + 1 == samples.size() || same(i + 1))) continue;
+      kept.push_back(samples[i]);
+    }
+    return kept;
   }
 
   void write_joined(OutputFile& out) {
@@ -341,10 +359,9 @@ class UsdaWriter final : public CurveWriter {
       if (!is_wanted(closed)) continue;
       PrimSamples all = done_[closed];
       for (std::size_t a = 0; a < kAttributes; ++a) {
-        for (Sample s : chunk_[closed].attribute[a]) {
-          s.text.clear();
-          all.attribute[a].push_back(std::move(s));
-        }
+        Samples& samples = all.attribute[a];
+        samples.insert(samples.end(), chunk_[closed].attribute[a].begin(), chunk_[closed].attribute[a].end());
+        samples = without_repeats(samples);
       }
       append(prim_start(closed));
       emit(
