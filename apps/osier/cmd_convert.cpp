@@ -177,6 +177,7 @@ class Pipeline {
 CurveWriteOptions write_options(const Options& o, CurveWriteOptions base) {
   base.sides = o.sides.value_or(base.sides);
   base.tubes = o.tubes, base.per_frame = o.per_frame;
+  base.live = false;  // a conversion that does not come to its end leaves nothing
   base.split_bytes = static_cast<std::uint64_t>(1e6 * o.split_mb);
   base.chunk_bytes = std::min(base.chunk_bytes, base.split_bytes / 8);
   if (o.edits.up) base.up = 'y';

@@ -26,6 +26,7 @@ struct CurveWriteOptions {
   char up = 'y';                            ///< axis that points up, 'y' or 'z'
   int sides = 8;                            ///< of tubes
   bool tubes = false;                       ///< OBJ: surfaces instead of lines
+  bool live = true;                         ///< files must be whole after every frame, not only at the end
   bool per_frame = false;                   ///< a file per frame, even where one could hold all
   std::uint64_t split_bytes = 500'000'000;  ///< USD: from here on, value clips instead of one file
   std::uint64_t chunk_bytes = 8'000'000;    ///< USD: size of one clip

@@ -1,9 +1,11 @@
 // USD, in its text form: BasisCurves with time samples. A prim has one wrap mode, so closed curves have a prim of their own.
 //
-// Samples are collected in chunks. As long as there is one chunk, the file is written anew after each frame. A second one turns
-// it into value clips: NAME.usda then lists NAME_clips/clip_00000.usda and so on, beside a layer with the topology and a
-// manifest. The end joins the clips to one file again, unless that would be larger than options.split_bytes. So the files are
-// whole after every frame, and no frame costs more than one chunk.
+// Samples are collected in chunks. As long as there is one chunk, the file is written anew after each frame (options.live). A
+// second one turns it into value clips: NAME.usda then lists NAME_clips/clip_00000.usda and so on, beside a layer with the
+// topology and a manifest. The end joins the clips to one file again, unless that would be larger than options.split_bytes. So
+// the files are whole after every frame, and no frame costs more than one chunk.
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -42,11 +44,12 @@ struct Sample {
   std::string text;
   fs::path file = {};
   std::uint64_t offset = 0, length = 0;
+  std::size_t key = std::hash<std::string>()(text);  ///< of the text, which does not stay
 };
 using Samples = std::vector<Sample>;
 
 struct PrimSamples {
-  Samples attribute[kAttributes];
+  std::array<Samples, kAttributes> attribute;
 };
 using Chunk = std::array<PrimSamples, 2>;
 
@@ -142,18 +145,19 @@ class UsdaWriter final : public CurveWriter {
   void write(const CurveFrame& frame) override {
     if (frames_ == 1 && frame.time > first_time_) codes_per_second_ = nice(1 / (frame.time - first_time_));
     if (frames_ == 0) first_time_ = frame.time;
-    if (current_bytes_ > options_.chunk_bytes) {
+    if (current_bytes_ > chunk_limit()) {
       finish_chunk();
       clip_start_.push_back(frame.time);
     }
     last_time_ = frame.time;
     add(frame);
     ++frames_;
-    if (clip_start_.empty()) write_file_atomically(path_, whole_file());
-    else write_clip();
+    if (frames_ == 1) first_bytes_ = current_bytes_;
+    if (options_.live) publish();
   }
 
   void end() override {
+    if (!options_.live) publish();
     if (clip_start_.empty() || written_bytes_ + current_bytes_ > options_.split_bytes) return;
     OutputFile out(path_, OutputFile::Mode::atomic);
     write_joined(out);
@@ -163,6 +167,17 @@ class UsdaWriter final : public CurveWriter {
   }
 
  private:
+  /// A chunk is written anew with each of its frames, so it is no longer than a handful of them; but very small ones would make
+  /// too many files.
+  std::uint64_t chunk_limit() const {
+    if (!options_.live) return options_.chunk_bytes;
+    return std::min(options_.chunk_bytes, std::max<std::uint64_t>(256'000, 8 * first_bytes_));
+  }
+  void publish() {
+    if (clip_start_.empty()) write_file_atomically(path_, whole_file());
+    else write_clip();
+  }
+
   /// A rate that was meant to be a whole number is one.
   static double nice(double rate) { return std::abs(rate - std::round(rate)) < 1e-6 * rate ? std::round(rate) : rate; }
   std::string code(double time) const {
@@ -323,15 +338,34 @@ class UsdaWriter final : public CurveWriter {
       write_file_atomically(clips_ / "topology.usda", topology + "}\n");
       write_file_atomically(clips_ / "manifest.usda", manifest + "}\n");
       write_clip();
+    } else if (!options_.live) {
+      write_clip();
     }
     for (std::size_t closed = 0; closed < 2; ++closed)
       for (std::size_t a = 0; a < kAttributes; ++a)
         for (Sample& s : chunk_[closed].attribute[a]) {
-          s.text.clear(), s.text.shrink_to_fit();
+          s.text = {};
           done_[closed].attribute[a].push_back(std::move(s));
+        }
+    for (std::size_t closed = 0; closed < 2; ++closed)
+      for (std::size_t a = 0; a < kAttributes; ++a)
+        if (Samples& samples = done_[closed].attribute[a]; !samples.empty() && samples.back().time < held_until_[closed][a]) {
+          samples.push_back(Sample(samples.back()));  // held until the end of the chunk
+          samples.back().time = held_until_[closed][a];
         }
     written_bytes_ += current_bytes_;
     chunk_ = {}, current_bytes_ = 0;
+  }
+
+  /// Without samples that say the same as those before and after them.
+  static Samples without_repeats(const Samples& samples) {
+    Samples kept;
+    for (std::size_t i = 0; i < samples.size(); ++i) {
+      const auto same = [&](std::size_t j) { return samples[i].key == samples[j].key && samples[i].length == samples[j].length; };
+      if (i > 0 && same(i - 1) && (i + 1 == samples.size() || same(i + 1))) continue;
+      kept.push_back(samples[i]);
+    }
+    return kept;
   }
 
   void write_joined(OutputFile& out) {
@@ -341,10 +375,9 @@ class UsdaWriter final : public CurveWriter {
       if (!is_wanted(closed)) continue;
       PrimSamples all = done_[closed];
       for (std::size_t a = 0; a < kAttributes; ++a) {
-        for (Sample s : chunk_[closed].attribute[a]) {
-          s.text.clear();
-          all.attribute[a].push_back(std::move(s));
-        }
+        Samples& samples = all.attribute[a];
+        samples.insert(samples.end(), chunk_[closed].attribute[a].begin(), chunk_[closed].attribute[a].end());
+        samples = without_repeats(samples);
       }
       append(prim_start(closed));
       emit(
@@ -357,7 +390,7 @@ class UsdaWriter final : public CurveWriter {
   fs::path path_, clips_;
   CurveWriteOptions options_;
   Chunk chunk_{}, done_{};  ///< of the clips that are finished, `done_` knows only places
-  std::uint64_t current_bytes_ = 0, written_bytes_ = 0;
+  std::uint64_t current_bytes_ = 0, written_bytes_ = 0, first_bytes_ = 0;
   std::vector<double> clip_start_;
   std::array<std::array<double, kAttributes>, 2> held_until_{};
   std::array<bool, 2> had_curves_{};
@@ -370,6 +403,7 @@ class UsdaFrames final : public CurveWriter {
  public:
   UsdaFrames(const WriteTarget& target, CurveWriteOptions options) : target_(target), options_(std::move(options)) {
     target_.prepare_frames(".usda");
+    options_.live = true;
   }
   void write(const CurveFrame& frame) override {
     const fs::path file = target_.frame(frame.index, ".usda");

@@ -216,7 +216,7 @@ class Convert(CliTest):
         refused("curves.usda", "is the input", "curves.usda", "curves.usda")
         refused("OUT", "folder", "out", "nowhere/x.usda")
         refused("--time", "frames", "out", "x.usda", "--time", "1")
-        refused("nothing.bcc", "no such file", "nothing.bcc", "x.usda")
+        refused("nothing.bcc", "does not exist", "nothing.bcc", "x.usda")
 
     def test_a_full_disk_is_an_error_that_leaves_nothing(self):
         self.falling()

@@ -76,7 +76,7 @@ class UsdaReader {
   std::size_t choice(const UsdaPrim& prim, const char* name, const std::array<const char*, N>& words) const {
     const UsdaAttribute* a = prim.find(name);
     if (!a || !a->value) return 0;
-    const std::vector<std::string> given = UsdaLayer::strings(source_, *a);
+    const std::vector<std::string> given = UsdaLayer::strings(source_, *a, time_);
     for (std::size_t i = 0; i < N; ++i)
       if (given.size() == 1 && given[0] == words[i]) return i;
     std::string known;
@@ -223,7 +223,7 @@ void UsdaReader::add(std::size_t index) {
 /// Names and ids that Osier wrote; otherwise the prim's name, numbered when it has several curves.
 void UsdaReader::label(const UsdaPrim& prim, std::size_t curves) {
   if (const UsdaAttribute* a = prim.find("primvars:osier:name")) {
-    const std::vector<std::string> names = UsdaLayer::strings(source_, *a);
+    const std::vector<std::string> names = UsdaLayer::strings(source_, *a, time_);
     if (names.size() != curves)
       fail(a->at, fmt::format("{} names for {} curves", names.size(), curves), "give one for each curve");
     set_.names.insert(set_.names.end(), names.begin(), names.end());

@@ -180,7 +180,11 @@ std::vector<double> UsdaLayer::numbers(const CurveSource& source, const UsdaAttr
   return value;
 }
 
-std::vector<std::string> UsdaLayer::strings(const CurveSource& source, const UsdaAttribute& attribute) {
+std::vector<std::string> UsdaLayer::strings(const CurveSource& source, const UsdaAttribute& attribute, double time) {
+  if (!attribute.times.empty()) {
+    const auto [before, after, t] = moment_at(attribute.times, time);
+    return UsdaScanner(source, attribute.samples[t < 1 ? before : after]).strings();
+  }
   if (attribute.value) return UsdaScanner(source, *attribute.value).strings();
   return {};
 }

@@ -44,7 +44,8 @@ struct UsdaLayer {
 
   /// The numbers at a time; between samples on the straight way where both have the same count, otherwise the earlier one.
   static std::vector<double> numbers(const CurveSource& source, const UsdaAttribute& attribute, std::size_t arity, double time);
-  static std::vector<std::string> strings(const CurveSource& source, const UsdaAttribute& attribute);
+  /// Text does not blend: that of the earlier sample.
+  static std::vector<std::string> strings(const CurveSource& source, const UsdaAttribute& attribute, double time);
 };
 
 }  // namespace osier

@@ -46,7 +46,7 @@ class Transform {
     Affine result;
     const UsdaAttribute* order = prim_.find("xformOpOrder");
     if (!order) return result;
-    const std::vector<std::string> ops = UsdaLayer::strings(source_, *order);
+    const std::vector<std::string> ops = UsdaLayer::strings(source_, *order, time_);
     // The last one is the first to act on a point.
     for (std::size_t i = ops.size(); i-- > 0;) {
       if (ops[i] == "!resetXformStack!") {
