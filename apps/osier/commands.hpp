@@ -23,6 +23,7 @@ Command add_list(CLI::App& app);
 Command add_validate(CLI::App& app);
 Command add_bench(CLI::App& app);
 Command add_render(CLI::App& app);
+Command add_convert(CLI::App& app);
 Command add_version(CLI::App& app);
 Command add_schema(CLI::App& app);
 Command add_reference(CLI::App& app);

@@ -5,8 +5,10 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "osier/curves.hpp"
 #include "osier/frame.hpp"
 #include "osier/model.hpp"
 
@@ -17,10 +19,10 @@ struct RunInfo {
   std::string scene_name;
   std::string scene_json;  ///< the scene as it was run, overrides included
   std::string version;
-  bool double_precision = true;         ///< the number type the solver worked in
-  bool sections = false;                ///< frames carry section forces, strains, moments and curvatures
-  std::vector<std::string> materials;   ///< names
-  std::vector<Index> segment_material;  ///< one of these for each segment
+  bool double_precision = true;              ///< the number type the solver worked in
+  bool sections = false;                     ///< frames carry section forces, strains, moments and curvatures
+  std::vector<std::string> materials = {};   ///< names
+  std::vector<Index> segment_material = {};  ///< one of these for each segment
 };
 
 /// begin, write for each frame in order, end. Whatever has been written is a complete, readable file even when end() is
@@ -33,15 +35,46 @@ class Writer {
   virtual void end() = 0;
 };
 
+/// Where a writer puts its files: into the folder of a run under its usual names, or at one chosen name.
+class WriteTarget {
+ public:
+  WriteTarget(std::filesystem::path folder) : path_(std::move(folder)) {}
+  /// `cable.usda`; formats that need a file per frame number them, `cable_00012.bcc`, unless `single` says there is only one.
+  static WriteTarget at(std::filesystem::path file, bool single = false);
+
+  /// The one file of a format that holds time, or `trajectory` with the extension.
+  std::filesystem::path file(const char* extension) const;
+  /// The file of frame `index`.
+  std::filesystem::path frame(int index, const char* extension, const char* folder = "frames") const;
+  /// Makes the folder and clears numbered frames of an earlier, perhaps longer, run.
+  void prepare_frames(const char* extension, const char* folder = "frames") const;
+  bool numbered() const { return !single_; }
+
+ private:
+  std::filesystem::path path_;
+  bool named_ = false, single_ = false;
+};
+
+struct CurveOutput;
+
+/// A way to write runs. Formats that know curves, and not segments and joints, are described by a CurveOutput
+/// (src/io/curve_writer.hpp).
 struct FormatEntry {
   const char* name;       ///< as in /output/formats
   const char* extension;  ///< ".h5"
   const char* help;
-  std::unique_ptr<Writer> (*make)(const std::filesystem::path& folder);
-  bool holds_sections;  ///< writes what RunInfo::sections announces
+  std::unique_ptr<Writer> (*maker)(const WriteTarget& target);  ///< or nothing
+  const CurveOutput* curves;                                    ///< or nothing
+  bool holds_sections;                                          ///< writes what RunInfo::sections announces
+
+  std::unique_ptr<Writer> make(const WriteTarget& target) const;
 };
 
 std::span<const FormatEntry> formats();
 const FormatEntry* find_format(std::string_view name);
+
+/// Writes one set of curves; the extension decides the format. The file is complete or absent. Throws InputError when the
+/// extension is unknown or the format cannot hold such curves, RunError when the disk refuses.
+void write_curves(const std::filesystem::path& path, const CurveSet& curves);
 
 }  // namespace osier

@@ -20,10 +20,39 @@ void write_file_atomically(const std::filesystem::path& path, std::string_view t
 void reserve_file_space(const std::filesystem::path& path, std::uintmax_t offset, std::uintmax_t bytes);
 
 /// `frame_00012.obj`
-std::string frame_file_name(int index, std::string_view extension);
+std::string frame_file_name(int index, std::string_view extension, std::string_view prefix = "frame_");
 
 /// Makes the folder and removes the frames an earlier, perhaps longer, run left in it: a player that takes every file of the
 /// folder must not continue into another simulation.
-void prepare_frame_folder(const std::filesystem::path& folder, std::string_view extension);
+void prepare_frame_folder(const std::filesystem::path& folder, std::string_view extension, std::string_view prefix = "frame_");
+
+/// A file that is written piece by piece. Throws RunError with the path and the system's reason; a piece that does not fit on
+/// the disk leaves the pieces before it as they were.
+class OutputFile {
+ public:
+  enum class Mode {
+    atomic,   ///< a temporary neighbour that takes its name in commit(), and is gone without it
+    growing,  ///< the file itself: every append leaves it readable
+  };
+  OutputFile(std::filesystem::path path, Mode mode);
+  ~OutputFile();
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  void append(std::string_view bytes);
+  /// Over what is there already.
+  void overwrite(std::uint64_t offset, std::string_view bytes);
+  /// `length` bytes of another file from `offset` on.
+  void append_from(const std::filesystem::path& other, std::uint64_t offset, std::uint64_t length);
+  std::uint64_t size() const { return size_; }
+  void commit();
+
+ private:
+  [[noreturn]] void fail(const char* what) const;
+  std::filesystem::path path_, open_path_;
+  int file_ = -1;
+  std::uint64_t size_ = 0;
+  bool atomic_;
+};
 
 }  // namespace osier

@@ -25,7 +25,7 @@ struct Series {
 
 class Hdf5Writer final : public Writer {
  public:
-  explicit Hdf5Writer(const std::filesystem::path& folder) : folder_(folder), path_((folder / "trajectory.h5").string()) {}
+  explicit Hdf5Writer(const WriteTarget& target) : path_(target.file(".h5").string()) {}
 
   // After a failed write HDF5 1.10 crashes in close, before anybody could read our exception. All earlier frames are flushed.
   ~Hdf5Writer() override {
@@ -37,7 +37,7 @@ class Hdf5Writer final : public Writer {
 
   void begin(const Model& model, const RunInfo& info) override {
     hdf5_be_quiet();
-    make_folder(folder_);
+    if (const auto folder = std::filesystem::path(path_).parent_path(); !folder.empty()) make_folder(folder);
     reserve_file_space(path_, 0, header_bytes(model, info));
     sound_ = false;
     // The default (oldest) file version on purpose: newer ones carry an "open for writing" mark, and a killed run would leave
@@ -302,7 +302,6 @@ class Hdf5Writer final : public Writer {
     check(H5Dwrite(series.dataset, series.memory_type, memory_space, file_space, H5P_DEFAULT, data), series.name);
   }
 
-  std::filesystem::path folder_;
   std::string path_;
   hid_t number_type_ = H5I_INVALID_HID;
   hsize_t frames_ = 0;
@@ -316,9 +315,9 @@ class Hdf5Writer final : public Writer {
 
 }  // namespace
 
-std::unique_ptr<Writer> make_hdf5_writer(const std::filesystem::path& folder) {
+std::unique_ptr<Writer> make_hdf5_writer(const WriteTarget& target) {
   H5dont_atexit();  // its exit handler would close, and crash on, a file abandoned after a failure
-  return std::make_unique<Hdf5Writer>(folder);
+  return std::make_unique<Hdf5Writer>(target);
 }
 
 }  // namespace osier

@@ -12,13 +12,13 @@ namespace {
 
 class ObjWriter final : public Writer {
  public:
-  explicit ObjWriter(const std::filesystem::path& folder) : folder_(folder / "frames") {}
+  explicit ObjWriter(const WriteTarget& target) : target_(target) {}
 
   void begin(const Model& model, const RunInfo& info) override {
     segment_vertices_ = model.segment_vertices;
     version_ = info.version;
     digits_ = info.double_precision ? 17 : 9;
-    prepare_frame_folder(folder_, ".obj");
+    target_.prepare_frames(".obj");
   }
 
   void write(const Frame& frame) override {
@@ -30,13 +30,13 @@ class ObjWriter final : public Writer {
     // Vertices of broken segments stay, so that vertex i is the same vertex in every frame. OBJ counts from one.
     for (std::size_t s = 0; s < segment_vertices_.size(); ++s)
       if (frame.segment_alive[s]) fmt::format_to(out, "l {} {}\n", segment_vertices_[s][0] + 1, segment_vertices_[s][1] + 1);
-    write_file_atomically(folder_ / frame_file_name(frame.index, ".obj"), {text.data(), text.size()});
+    write_file_atomically(target_.frame(frame.index, ".obj"), {text.data(), text.size()});
   }
 
   void end() override {}
 
  private:
-  std::filesystem::path folder_;
+  WriteTarget target_;
   std::vector<std::array<Index, 2>> segment_vertices_;
   std::string version_;
   int digits_ = 17;  ///< enough to read back the very number the solver had
@@ -44,6 +44,6 @@ class ObjWriter final : public Writer {
 
 }  // namespace
 
-std::unique_ptr<Writer> make_obj_writer(const std::filesystem::path& folder) { return std::make_unique<ObjWriter>(folder); }
+std::unique_ptr<Writer> make_obj_writer(const WriteTarget& target) { return std::make_unique<ObjWriter>(target); }
 
 }  // namespace osier

@@ -1,45 +1,17 @@
 // ParaView: one XML PolyData file per frame, and a .pvd that gives each its time.
-// Arrays are inline base64 (an 8-byte length, then the values). Appended raw data would be a quarter smaller, but is not XML:
-// every reader other than VTK's own trips over it.
-#include <bit>
-#include <cstring>
 #include <fmt/format.h>
 #include <string>
-#include <type_traits>
 #include <vector>
 
 #include "io/atomic_file.hpp"
+#include "io/vtk_xml.hpp"
 #include "io/writers.hpp"
 
 namespace osier {
 
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "the files say byte_order=\"LittleEndian\"");
 static_assert(sizeof(Vec3d) == 3 * sizeof(double) && sizeof(Quatd) == 4 * sizeof(double), "spans are written as flat numbers");
-
-void append_base64(std::string& text, std::span<const unsigned char> bytes) {
-  constexpr char kDigits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    const std::size_t n = std::min<std::size_t>(3, bytes.size() - i);
-    unsigned word = 0;
-    for (std::size_t k = 0; k < 3; ++k) word = word << 8 | (k < n ? bytes[i + k] : 0u);
-    for (unsigned k = 0; k < 4; ++k) text += k <= n ? kDigits[word >> (18 - 6 * k) & 63] : '=';
-  }
-}
-
-template <class T>
-void append_array(std::string& text, std::string_view name, int components, const std::vector<T>& values) {
-  static_assert(std::is_same_v<T, float> || std::is_same_v<T, double> || std::is_same_v<T, std::int32_t>);
-  const std::string_view type = std::is_same_v<T, float> ? "Float32" : std::is_same_v<T, double> ? "Float64" : "Int32";
-  const std::uint64_t size = values.size() * sizeof(T);
-  std::vector<unsigned char> bytes(sizeof(size) + size);
-  std::memcpy(bytes.data(), &size, sizeof(size));
-  if (size > 0) std::memcpy(bytes.data() + sizeof(size), values.data(), size);
-  text += fmt::format(R"(<DataArray type="{}" Name="{}" NumberOfComponents="{}" format="binary">)", type, name, components);
-  append_base64(text, bytes);
-  text += "</DataArray>\n";
-}
 
 /// `T` is the number type the solver worked in.
 template <class T>
@@ -62,21 +34,12 @@ std::string polydata(const Frame& frame, std::span<const std::array<Index, 2>> s
     return values;
   };
 
-  std::string text = "<?xml version=\"1.0\"?>\n";
-  text += R"(<VTKFile type="PolyData" version="1.0" byte_order="LittleEndian" header_type="UInt64">)"
-          "\n<PolyData>\n";
-  text += fmt::format(
-      R"(<FieldData><DataArray type="Float64" Name="TimeValue" NumberOfTuples="1" format="ascii">{}</DataArray></FieldData>)"
-      "\n",
-      frame.time);
-  text += fmt::format(R"(<Piece NumberOfPoints="{}" NumberOfVerts="0" NumberOfLines="{}" NumberOfStrips="0" NumberOfPolys="0">)"
-                      "\n",
-                      frame.vertex_position.size(), offsets.size());
+  std::string text = vtk_polydata_head(frame.time, frame.vertex_position.size(), 0, offsets.size());
   text += "<PointData Scalars=\"radius\" Vectors=\"velocity\">\n";
-  append_array(text, "radius", 1, std::vector<T>(radius.begin(), radius.end()));
-  append_array(text, "velocity", 3, flat(frame.vertex_velocity));
+  append_vtk_array(text, "radius", 1, std::vector<T>(radius.begin(), radius.end()));
+  append_vtk_array(text, "velocity", 3, flat(frame.vertex_velocity));
   text += "</PointData>\n<CellData>\n";
-  append_array(text, "frame", 4, rotation);
+  append_vtk_array(text, "frame", 4, rotation);
   // Moments too belong to lines, not points: at a clamp or a branch a point has one for each line.
   const std::pair<const char*, std::span<const Vec3d>> sections[] = {{"force", frame.segment_force},
                                                                      {"strain", frame.segment_strain},
@@ -86,21 +49,20 @@ std::string polydata(const Frame& frame, std::span<const std::array<Index, 2>> s
     if (values.empty()) continue;  // not asked for
     std::vector<Vec3d> kept;
     for (std::size_t s : living) kept.push_back(values[s]);
-    append_array(text, name, 3, flat(kept));
+    append_vtk_array(text, name, 3, flat(kept));
   }
   text += "</CellData>\n<Points>\n";
-  append_array(text, "position", 3, flat(frame.vertex_position));
+  append_vtk_array(text, "position", 3, flat(frame.vertex_position));
   text += "</Points>\n<Lines>\n";
-  append_array(text, "connectivity", 1, connectivity);
-  append_array(text, "offsets", 1, offsets);
+  append_vtk_array(text, "connectivity", 1, connectivity);
+  append_vtk_array(text, "offsets", 1, offsets);
   text += "</Lines>\n</Piece>\n</PolyData>\n</VTKFile>\n";
   return text;
 }
 
 class VtpWriter final : public Writer {
  public:
-  explicit VtpWriter(const std::filesystem::path& folder)
-      : frames_(folder / "paraview"), collection_(folder / "trajectory.pvd") {}
+  explicit VtpWriter(const WriteTarget& target) : target_(target), collection_(target.file(".pvd")) {}
 
   void begin(const Model& model, const RunInfo& info) override {
     segment_vertices_ = model.segment_vertices;
@@ -108,24 +70,26 @@ class VtpWriter final : public Writer {
     double_precision_ = info.double_precision;
     entries_.clear();
     std::error_code ignored;  // an old list that cannot be removed fails at the first frame, with a better message
-    std::filesystem::remove(collection_, ignored);
-    prepare_frame_folder(frames_, ".vtp");
+    if (target_.numbered()) std::filesystem::remove(collection_, ignored);
+    target_.prepare_frames(".vtp", "paraview");
   }
 
   void write(const Frame& frame) override {
-    const std::string name = frame_file_name(frame.index, ".vtp");
-    write_file_atomically(frames_ / name, double_precision_ ? polydata<double>(frame, segment_vertices_, vertex_radius_)
-                                                            : polydata<float>(frame, segment_vertices_, vertex_radius_));
+    const std::filesystem::path file = target_.frame(frame.index, ".vtp", "paraview");
+    write_file_atomically(file, double_precision_ ? polydata<double>(frame, segment_vertices_, vertex_radius_)
+                                                  : polydata<float>(frame, segment_vertices_, vertex_radius_));
+    if (!target_.numbered()) return;
     // The list comes second, so that it never names a file that is not there.
-    entries_ += fmt::format("<DataSet timestep=\"{}\" file=\"paraview/{}\"/>\n", frame.time, name);
-    write_file_atomically(collection_, "<?xml version=\"1.0\"?>\n<VTKFile type=\"Collection\" version=\"0.1\">\n<Collection>\n" +
-                                           entries_ + "</Collection>\n</VTKFile>\n");
+    entries_ += fmt::format("<DataSet timestep=\"{}\" file=\"{}\"/>\n", frame.time,
+                            file.lexically_relative(collection_.parent_path()).string());
+    write_file_atomically(collection_, vtk_collection(entries_));
   }
 
   void end() override {}
 
  private:
-  std::filesystem::path frames_, collection_;
+  WriteTarget target_;
+  std::filesystem::path collection_;
   std::vector<std::array<Index, 2>> segment_vertices_;
   std::vector<double> vertex_radius_;
   bool double_precision_ = true;
@@ -134,6 +98,6 @@ class VtpWriter final : public Writer {
 
 }  // namespace
 
-std::unique_ptr<Writer> make_vtp_writer(const std::filesystem::path& folder) { return std::make_unique<VtpWriter>(folder); }
+std::unique_ptr<Writer> make_vtp_writer(const WriteTarget& target) { return std::make_unique<VtpWriter>(target); }
 
 }  // namespace osier

@@ -1,6 +1,7 @@
 #include "render/picture.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cmath>
 
@@ -25,43 +26,99 @@ class Picture {
         light_(studio.to_light),
         up_(studio.up) {}
 
+  /// The samples of a pixel go together through each stage, a packet at a time.
   Rgb pixel(int x, int y) const {
     Rgb sum{0, 0, 0};
-    for (int i = 0; i < options_.samples; ++i) {
-      Sampler sampler(x, y, i, options_.samples);
-      const Point2 offset = tent_offset(sampler.next());
-      const Vec3d through = camera_.direction(x + 0.5 + offset.x, y + 0.5 + offset.y);
-      Rgb light = seen({cast<float>(camera_.position), cast<float>(normalized(through)), 0}, sampler);
-      // One sample on a highlight must not outweigh all others.
-      const float brightest = std::max({light.x, light.y, light.z});
-      if (brightest > kMostLight) light = (kMostLight / brightest) * light;
-      sum += light;
+    for (int first = 0; first < options_.samples; first += kPacket) {
+      const int count = std::min(kPacket, options_.samples - first);
+      std::array<Sample, kPacket> samples;
+      std::array<Ray, kPacket> rays;
+      std::array<Hit, kPacket> hits;
+      std::array<bool, kPacket> no_light{}, no_sky{};
+      const auto n = static_cast<std::size_t>(count);
+      for (std::size_t i = 0; i < n; ++i) {
+        Sampler sampler(x, y, first + static_cast<int>(i), options_.samples);
+        const Point2 offset = tent_offset(sampler.next());
+        const Vec3d through = camera_.direction(x + 0.5 + offset.x, y + 0.5 + offset.y);
+        samples[i].light = cone_direction(light_, studio_.light_cosine, sampler.next());
+        samples[i].sky = sampler.next();
+        rays[i] = {cast<float>(camera_.position), cast<float>(normalized(through)), 0};
+      }
+      tracer_.intersect({rays.data(), n}, hits);
+      std::array<Ray, kPacket> to_light, to_sky;
+      for (std::size_t i = 0; i < n; ++i) meet(rays[i], hits[i], samples[i], to_light[i], to_sky[i]);
+      tracer_.occluded({to_light.data(), n}, no_light);
+      tracer_.occluded({to_sky.data(), n}, no_sky);
+      for (std::size_t i = 0; i < n; ++i) {
+        Rgb light = shade(rays[i], samples[i], to_sky[i], !no_light[i], !no_sky[i]);
+        // One sample on a highlight must not outweigh all others.
+        const float brightest = std::max({light.x, light.y, light.z});
+        if (brightest > kMostLight) light = (kMostLight / brightest) * light;
+        sum += light;
+      }
     }
     return (1 / static_cast<float>(options_.samples)) * sum;
   }
 
  private:
   static constexpr float kMostLight = 4;
+  static constexpr int kPacket = Tracer::kPacket;
 
-  Rgb seen(const Ray& ray, Sampler& sampler) const {
-    Hit hit;
-    const bool met = tracer_.intersect(ray, hit);
+  enum class Seen : std::uint8_t { backdrop, floor, rod };
+  struct Sample {
+    Vec3f light;  ///< direction to a point of the lamp
+    Point2 sky;   ///< chooses a direction to the sky
+    Seen seen = Seen::backdrop;
+    Surface surface;     ///< of a rod; of the floor its position alone
+    float distance = 0;  ///< from the eye
+    Rgb direct{};        ///< what the lamp gives a rod
+  };
+
+  /// What a ray meets first, and the rays that ask for light there; without direction when none is needed.
+  void meet(const Ray& ray, const Hit& hit, Sample& s, Ray& to_light, Ray& to_sky) const {
+    to_light = to_sky = {ray.origin, {0, 0, 0}, 0};
     const float fall = dot(ray.direction, studio_.up);
     if (studio_.floor && fall < 0) {
       const float distance = (studio_.floor_height - dot(ray.origin, studio_.up)) / fall;
-      if (distance > 0 && !(met && hit.distance < distance)) return floor_at(ray, distance, sampler);
+      if (distance > 0 && distance <= hit.distance) {
+        s.surface.position = ray.origin + distance * ray.direction;
+        if (studio_.floor_strength(s.surface.position) <= 0) return;
+        s.seen = Seen::floor, s.distance = distance;
+        to_light = {s.surface.position, s.light, 1e-5F * studio_.radius};
+        to_sky = {s.surface.position, cosine_direction(up_, s.sky), 1e-5F * studio_.radius};
+        return;
+      }
     }
-    return met ? rod_at(ray, hit, sampler) : studio_.backdrop(ray.direction);
+    if (!std::isfinite(hit.distance)) return;
+    s.seen = Seen::rod, s.distance = hit.distance, s.surface = surface_at(ray, hit);
+    // Off the surface, or rounding would let a rod shade itself; ribbons turn to every ray, so a step past their own width.
+    const bool hair = options_.style == Style::hair;
+    const float clear = 1e-4F * hit.distance + (hair ? 2.5F : 0.02F) * s.surface.radius;
+    const Vec3f start = hair ? s.surface.position : s.surface.position + clear * s.surface.normal;
+    s.direct = times(studio_.light, reflected(options_.style, s.surface, s.light));
+    if (s.direct.x + s.direct.y + s.direct.z > 0) to_light = {start, s.light, hair ? clear : 0};
+    to_sky = {start, cosine_direction(Basis(s.surface.normal), s.sky), hair ? clear : 0};
   }
 
-  Rgb floor_at(const Ray& ray, float distance, Sampler& sampler) const {
-    const Vec3f p = ray.origin + distance * ray.direction;
-    if (studio_.floor_strength(p) <= 0) return studio_.backdrop(ray.direction);
-    const Ray to_light{p, cone_direction(light_, studio_.light_cosine, sampler.next()), 1e-5F * studio_.radius};
-    const Ray to_sky{p, cosine_direction(up_, sampler.next()), 1e-5F * studio_.radius};
-    const float pixel = 2 * static_cast<float>(camera_.tan_y / camera_.height) * distance;
-    return studio_.floor_color(p, ray.direction, tracer_.occluded(to_light) ? 0.0F : 1.0F, tracer_.occluded(to_sky) ? 0.0F : 1.0F,
-                               pixel);
+  Rgb shade(const Ray& ray, const Sample& s, const Ray& to_sky, bool lit, bool open) const {
+    switch (s.seen) {
+      case Seen::backdrop:
+        return studio_.backdrop(ray.direction);
+      case Seen::floor:
+        return studio_.floor_color(s.surface.position, ray.direction, lit ? 1.0F : 0.0F, open ? 1.0F : 0.0F,
+                                   2 * static_cast<float>(camera_.tan_y / camera_.height) * s.distance);
+      case Seen::rod:
+        break;
+    }
+    const Surface& surface = s.surface;
+    open = open && !below_floor(to_sky.origin, to_sky.direction);
+    // Hair lets light through; its shadows are never black.
+    const Rgb transmitted = options_.style == Style::hair ? 0.16F * times(s.direct, surface.color) : Rgb{0, 0, 0};
+    // Whatever is in the way has likely the same colour and is lit half as well.
+    const Rgb ambient = open ? studio_.sky(to_sky.direction) : 0.3F * surface.color;
+    const Vec3f mirror = 2 * dot(surface.normal, surface.to_eye) * surface.normal - surface.to_eye;
+    const float gloss = open ? mirrored(options_.style, surface) : 0.0F;
+    return (lit ? s.direct : transmitted) + times(surface.color, ambient) + gloss * studio_.sky(mirror);
   }
 
   Surface surface_at(const Ray& ray, const Hit& hit) const {
@@ -87,29 +144,6 @@ class Picture {
     }
     if (dot(s.normal, s.to_eye) < 0) s.normal = normalized(s.normal - 2 * dot(s.normal, s.to_eye) * s.to_eye);
     return s;
-  }
-
-  Rgb rod_at(const Ray& ray, const Hit& hit, Sampler& sampler) const {
-    const Surface s = surface_at(ray, hit);
-    const bool hair = options_.style == Style::hair;
-    // Off the surface, or rounding would let a rod shade itself; ribbons turn to every ray, so a step past their own width.
-    const float clear = 1e-4F * hit.distance + (hair ? 2.5F : 0.02F) * s.radius;
-    const Vec3f start = hair ? s.position : s.position + clear * s.normal;
-    const float nearest = hair ? clear : 0;
-
-    const Vec3f to_light = cone_direction(light_, studio_.light_cosine, sampler.next());
-    const Rgb direct = times(studio_.light, reflected(options_.style, s, to_light));
-    const bool lit = direct.x + direct.y + direct.z > 0 && !tracer_.occluded({start, to_light, nearest});
-    // Hair lets light through; its shadows are never black.
-    const Rgb transmitted = hair ? 0.16F * times(direct, s.color) : Rgb{0, 0, 0};
-
-    const Vec3f to_sky = cosine_direction(Basis(s.normal), sampler.next());
-    const bool open = !tracer_.occluded({start, to_sky, nearest}) && !below_floor(start, to_sky);
-    // Whatever is in the way has likely the same colour and is lit half as well.
-    const Rgb ambient = open ? studio_.sky(to_sky) : 0.3F * s.color;
-    const Vec3f mirror = 2 * dot(s.normal, s.to_eye) * s.normal - s.to_eye;
-    const float gloss = open ? mirrored(options_.style, s) : 0.0F;
-    return (lit ? direct : transmitted) + times(s.color, ambient) + gloss * studio_.sky(mirror);
   }
 
   /// The floor right under a rod is in its shade.

@@ -1,6 +1,8 @@
 #include "render/tracer.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <iterator>
 #include <limits>
 
 #include "osier/error.hpp"
@@ -55,32 +57,47 @@ Tracer::Tracer(const Geometry& g, bool ribbons) : impl_(std::make_unique<Impl>()
 }
 Tracer::~Tracer() = default;
 
-static void set(RTCRay& to, const Ray& ray) {
-  to.org_x = ray.origin.x, to.org_y = ray.origin.y, to.org_z = ray.origin.z;
-  to.dir_x = ray.direction.x, to.dir_y = ray.direction.y, to.dir_z = ray.direction.z;
-  to.tnear = ray.nearest, to.tfar = std::numeric_limits<float>::infinity();
-  to.time = 0, to.mask = ~0U, to.id = 0, to.flags = 0;
+namespace {
+
+template <class Packet>
+void fill(Packet& to, std::span<const Ray> rays, int* valid) {
+  for (std::size_t i = 0; i < Tracer::kPacket; ++i) {
+    const Ray& ray = rays[i < rays.size() ? i : 0];  // the rest is left out, but must be numbers
+    valid[i] = i < rays.size() && norm2(ray.direction) > 0 ? -1 : 0;
+    to.org_x[i] = ray.origin.x, to.org_y[i] = ray.origin.y, to.org_z[i] = ray.origin.z;
+    to.dir_x[i] = ray.direction.x, to.dir_y[i] = ray.direction.y, to.dir_z[i] = ray.direction.z;
+    to.tnear[i] = ray.nearest, to.tfar[i] = std::numeric_limits<float>::infinity();
+    to.time[i] = 0, to.mask[i] = ~0U, to.id[i] = 0, to.flags[i] = 0;
+  }
 }
 
-bool Tracer::intersect(const Ray& ray, Hit& hit) const {
-  RTCRayHit query;
-  set(query.ray, ray);
-  query.hit.geomID = RTC_INVALID_GEOMETRY_ID;
+}  // namespace
+
+void Tracer::intersect(std::span<const Ray> rays, std::span<Hit> hits) const {
+  alignas(64) int valid[kPacket];
+  RTCRayHit16 query;
+  fill(query.ray, rays, valid);
+  std::fill(std::begin(query.hit.geomID), std::end(query.hit.geomID), RTC_INVALID_GEOMETRY_ID);
   RTCIntersectContext context;
   rtcInitIntersectContext(&context);
-  rtcIntersect1(impl_->scene, &context, &query);
-  if (query.hit.geomID == RTC_INVALID_GEOMETRY_ID) return false;
-  hit = {query.ray.tfar, query.hit.primID, query.hit.u, normalized(Vec3f{query.hit.Ng_x, query.hit.Ng_y, query.hit.Ng_z})};
-  return true;
+  context.flags = RTC_INTERSECT_CONTEXT_FLAG_COHERENT;
+  rtcIntersect16(valid, impl_->scene, &context, &query);
+  for (std::size_t i = 0; i < rays.size(); ++i) {
+    hits[i] = {.distance = std::numeric_limits<float>::infinity(), .piece = 0, .along = 0, .normal = {}};
+    if (query.hit.geomID[i] == RTC_INVALID_GEOMETRY_ID) continue;
+    hits[i] = {query.ray.tfar[i], query.hit.primID[i], query.hit.u[i],
+               normalized(Vec3f{query.hit.Ng_x[i], query.hit.Ng_y[i], query.hit.Ng_z[i]})};
+  }
 }
 
-bool Tracer::occluded(const Ray& ray) const {
-  RTCRay query;
-  set(query, ray);
+void Tracer::occluded(std::span<const Ray> rays, std::span<bool> blocked) const {
+  alignas(64) int valid[kPacket];
+  RTCRay16 query;
+  fill(query, rays, valid);
   RTCIntersectContext context;
   rtcInitIntersectContext(&context);
-  rtcOccluded1(impl_->scene, &context, &query);
-  return query.tfar < 0;
+  rtcOccluded16(valid, impl_->scene, &context, &query);
+  for (std::size_t i = 0; i < rays.size(); ++i) blocked[i] = valid[i] != 0 && query.tfar[i] < 0;
 }
 
 #else
@@ -89,8 +106,8 @@ bool can_trace() { return false; }
 struct Tracer::Impl {};
 Tracer::Tracer(const Geometry&, bool) { throw RunError(kCannotTrace); }
 Tracer::~Tracer() = default;
-bool Tracer::intersect(const Ray&, Hit&) const { return false; }
-bool Tracer::occluded(const Ray&) const { return false; }
+void Tracer::intersect(std::span<const Ray>, std::span<Hit>) const {}
+void Tracer::occluded(std::span<const Ray>, std::span<bool>) const {}
 
 #endif
 

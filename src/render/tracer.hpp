@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <span>
 
 #include "render/geometry.hpp"
 
@@ -31,8 +32,11 @@ class Tracer {
   Tracer(const Tracer&) = delete;
   Tracer& operator=(const Tracer&) = delete;
 
-  bool intersect(const Ray& ray, Hit& hit) const;
-  bool occluded(const Ray& ray) const;
+  /// Up to kPacket rays at once, which is cheaper than one by one. A ray that meets nothing has a hit of distance infinity.
+  static constexpr std::size_t kPacket = 16;
+  void intersect(std::span<const Ray> rays, std::span<Hit> hits) const;
+  /// blocked[i]: something is in the way of ray i. A ray without direction is left out and counts as free.
+  void occluded(std::span<const Ray> rays, std::span<bool> blocked) const;
 
  private:
   struct Impl;

@@ -479,9 +479,12 @@ void Compiler::run() {
     add_rod(spec_.rods[i], i);
     origin_.resize(graph_.rods.size(), spec_.rods[i].where);
   }
+  const StructureContext context{folder_, [this](const MaterialRef& m) { return section_of(m); },
+                                 [this](const MaterialRef& m, const Section& s, double scale) { note_use(m, s, scale); }};
   for (auto& s : spec_.structures) {
     if (s && s->name.empty()) s->name = s->type();
     const std::size_t before = problems_.size();
+    if (s && !problems_.mentions(s->where)) s->prepare(context, problems_);
     if (s && !problems_.mentions(s->where)) s->check(problems_);
     if (s && problems_.size() == before && !problems_.mentions(s->where)) s->build(graph_, s->name);
     else missing_.push_back(s ? s->name : "");

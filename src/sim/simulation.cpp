@@ -69,7 +69,8 @@ struct Simulation::Impl {
   StepReport dynamic_step(bool measure);
   StepReport static_step();
   StepReport solve_at(double t);
-  void locate_instability(double stable, double unstable);
+  bool locate_instability(double stable, double unstable);
+  StepReport accepted;  ///< statics: of the equilibrium that the state is in
   [[noreturn]] void throw_non_finite(const StepReport& r);
 };
 
@@ -203,9 +204,12 @@ StepReport Simulation::Impl::solve_at(double t) {
 }
 
 /// Between a pseudo-time whose equilibrium (last_good) is stable and one where it is not. A trial that does not converge counts
-/// as unstable: near a limit point there is nothing to converge to.
-void Simulation::Impl::locate_instability(double stable, double unstable) {
+/// as unstable: near a limit point there is nothing to converge to. False, with the state at `unstable`, if from close by that
+/// turns out to be stable after all.
+bool Simulation::Impl::locate_instability(double stable, double unstable) {
+  const double bound = unstable;
   state = last_good;
+  report.residual = accepted.residual, report.residual_relative = accepted.residual_relative;
   while (unstable - stable > 1e-9 * statics->duration) {
     const double middle = 0.5 * (stable + unstable);
     const StepReport trial = solve_at(middle);
@@ -218,10 +222,20 @@ void Simulation::Impl::locate_instability(double stable, double unstable) {
       report.residual = trial.residual, report.residual_relative = trial.residual_relative;
     }
   }
+  if (unstable == bound) {  // nobody has looked at it from close by
+    const StepReport trial = solve_at(bound);
+    report.iterations += trial.iterations;
+    if (!trial.not_converged && !trial.non_finite && trial.unstable_modes == 0) {
+      accepted = trial;
+      return false;
+    }
+    state = last_good;
+  }
   state.time = stable;
   state.step_index += 1;
   report.not_converged = report.non_finite = false;
   finished = true;
+  return true;
 }
 
 StepReport Simulation::Impl::static_step() {
@@ -230,8 +244,9 @@ StepReport Simulation::Impl::static_step() {
   const double increment = statics->duration / statics->load_steps;
   const double end = static_cast<double>(state.step_index + 1) * increment;
   StepReport total;
-  // The load step is taken whole if it converges, otherwise in halves, up to 2^10 pieces.
-  double done = state.time, piece = end - state.time;
+  // The load step is taken whole if it converges, otherwise in halves, up to 2^10 pieces. On the way to an instability the
+  // gap to where it failed is halved, instead of running into the same wall with every second piece.
+  double done = state.time, piece = end - state.time, failed = end * 2;
   const double least = piece / 1024;
   while (done < end * (1 - 1e-12)) {
     piece = std::min(piece, end - done);
@@ -243,8 +258,14 @@ StepReport Simulation::Impl::static_step() {
       if (lost) throw_non_finite(report);
       state = last_good;
       piece *= 0.5;
+      failed = t;
       if (piece < least && statics->stop_at_instability) {  // a limit point: beyond it there is nothing to converge to
-        locate_instability(done, t);
+        if (!locate_instability(done, t)) {
+          total.iterations += report.iterations;
+          done = state.time = t;
+          piece = least;
+          continue;
+        }
         report.iterations += total.iterations;
         return report;
       }
@@ -257,14 +278,16 @@ StepReport Simulation::Impl::static_step() {
       continue;
     }
     if (break_segments()) continue;  // the same load on what is left
-    if (statics->stop_at_instability && report.unstable_modes > 0) {
-      locate_instability(done, t);
+    if (statics->stop_at_instability && report.unstable_modes > 0 && locate_instability(done, t)) {
       report.iterations += total.iterations;
       return report;
     }
     done = t;
     state.time = t;
+    accepted = report;
     piece *= 2;  // past the hard spot
+    if (statics->stop_at_instability && done < failed && done + piece >= failed)
+      piece = failed - done > 2 * least ? 0.5 * (failed - done) : failed - done;  // the last one: was it only a hard spot?
   }
   total.residual = report.residual;
   total.residual_relative = report.residual_relative;

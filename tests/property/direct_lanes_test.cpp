@@ -66,7 +66,7 @@ std::string strands(int count, int segments, double tau) { return strands(count,
 
 /// Chains of all lengths with a stiffness and a Kelvin-Voigt time for every axis of every segment, the largest `ratio` times the
 /// smallest, and frames about `strain` radians away from rest; clamped at one end, or both, or free.
-StepProblem random_chains(std::uint64_t seed, Damping damping, double ratio, double strain) {
+StepProblem random_chains(std::uint64_t seed, Damping damping, double ratio, double strain, bool torque) {
   Random random(seed);
   StepProblem p;
   p.h = 0.004;
@@ -97,6 +97,11 @@ StepProblem random_chains(std::uint64_t seed, Damping damping, double ratio, dou
     if (!p.control.vertex_fixed[v]) p.state.vertex_position[v] += (0.1 * strain) * random.in_cube();
   }
   p.state.vertex_velocity_previous = p.state.vertex_velocity;
+  p.control.has_torque = torque;
+  for (Index s = 0; s < p.model.segment_count() && torque; ++s) {
+    if (s % 2 == 0) p.control.frame_torque[s] = 0.05 * random.in_cube();
+    if (s % 3 == 0) p.control.frame_torque_material[s] = 0.05 * random.in_cube();
+  }
   for (Index s = 0; s < p.model.segment_count(); ++s) {
     Quatd& q = p.state.frame_rotation[s];
     q = normalized(rotation_exp(strain * random.in_cube()) * q);
@@ -186,7 +191,8 @@ TEST(DirectLanes, FindNewtonsStepOfRandomAnisotropicChains) {
   for (int i = 0; i < 12; ++i) {
     // Far from rest and alike, or near it and as different as a strip's.
     const double ratio = i < 8 ? 3 : 30, strain = i < 8 ? 0.1 : 0.02;
-    const StepProblem p = random_chains(400 + static_cast<std::uint64_t>(i), static_cast<Damping>(i % 4), ratio, strain);
+    const StepProblem p =
+        random_chains(400 + static_cast<std::uint64_t>(i), static_cast<Damping>(i % 4), ratio, strain, i % 3 == 1);
     State exact = p.state;
     ASSERT_FALSE(newton::Settings{}.make(p.model)->step(p.model, p.control, exact, p.h).not_converged);
     const double motion = farthest(exact.vertex_position, p.state.vertex_position);
@@ -222,32 +228,33 @@ TEST(DirectLanes, LeaveTheRestOfTheModelToTheTreeRecursion) {
 }
 
 TEST(DirectLanes, ThreadsDoNotChangeABit) {
-  const std::string text = strands(70, 24, 0.001);
-  for (const char* precision : {"float", "double"}) {
-    const auto run = [&](int threads) {
-      LoadOptions options;
-      options.overrides.push_back("/solver=" + direct(precision, Simd::automatic, R"("iterations": 2)"));
-      options.threads = threads;
-      Simulation sim(Scene::parse(text, "strands", ".", options));
-      for (int i = 0; i < 5; ++i) sim.step();
-      return sim.state();
-    };
-    const State one = run(1);
-    for (int threads : {2, 3, 7}) EXPECT_TRUE(identical(one, run(threads))) << precision << " " << threads;
-  }
+  for (const char* precision : {"float", "double"})
+    for (const std::string& text : {strands(70, 24, isotropic(0.001)), strands(70, 24, strip(0.001))}) {
+      const auto run = [&](int threads) {
+        LoadOptions options;
+        options.overrides.push_back("/solver=" + direct(precision, Simd::automatic, R"("iterations": 2)"));
+        options.threads = threads;
+        Simulation sim(Scene::parse(text, "strands", ".", options));
+        for (int i = 0; i < 5; ++i) sim.step();
+        return sim.state();
+      };
+      const State one = run(1);
+      for (int threads : {2, 3, 7}) EXPECT_TRUE(identical(one, run(threads))) << precision << " " << threads;
+    }
 }
 
 /// The largest steps in use, from wild velocities: nothing is lost, whatever lanes gave up was done otherwise.
 TEST(DirectLanes, StayFiniteFromWildVelocities) {
-  for (const char* precision : {"float", "double"}) {
-    LoadOptions options;
-    options.overrides = {"/solver=" + direct(precision, Simd::automatic, R"("tolerance": 1e-3)"), "/analysis/step=0.0333"};
-    Simulation sim(Scene::parse(strands(16, 24, 0), "strands", ".", options));
-    Random random(7);
-    for (Vec3d& v : sim.mutable_state().vertex_velocity) v = 20.0 * random.in_cube();
-    for (int i = 0; i < 30; ++i) EXPECT_FALSE(sim.step().non_finite);
-    EXPECT_LT(extent(sim.state()), 100);
-  }
+  for (const char* precision : {"float", "double"})
+    for (const std::string& text : {strands(16, 24, isotropic(0)), strands(16, 24, strip(0))}) {
+      LoadOptions options;
+      options.overrides = {"/solver=" + direct(precision, Simd::automatic, R"("tolerance": 1e-3)"), "/analysis/step=0.0333"};
+      Simulation sim(Scene::parse(text, "strands", ".", options));
+      Random random(7);
+      for (Vec3d& v : sim.mutable_state().vertex_velocity) v = 20.0 * random.in_cube();
+      for (int i = 0; i < 30; ++i) EXPECT_FALSE(sim.step().non_finite);
+      EXPECT_LT(extent(sim.state()), 100);
+    }
 }
 
 }  // namespace

@@ -215,7 +215,7 @@ void expect_trajectory(const fs::path& path) {
 
 TEST(FormatsTest, EveryFormatIsFoundByItsNameAndNothingElseIs) {
   for (const FormatEntry& format : formats()) EXPECT_EQ(find_format(format.name), &format);
-  EXPECT_EQ(formats().size(), 3u);
+  EXPECT_EQ(formats().size(), 12u);
   EXPECT_EQ(find_format("alembic"), nullptr);
 }
 

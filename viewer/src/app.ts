@@ -124,6 +124,8 @@ export class App {
       return this.notices.setState("The recording cannot be shown", (error as Error).message);
     }
     this.mode = "recording";
+    // All frames of a long recording would take a while; some tell where it goes.
+    this.stage.allFrames = this.tracks.flatMap((track) => Array.from({ length: 25 }, (_, i) => track.frame(Math.round((i / 24) * (track.times.length - 1))).position));
     for (const [slot, track] of this.tracks.entries()) this.setModel({ ...track.model, slot, live: false });
     this.panel.setHello({ type: "hello", protocol: PROTOCOL, mode: "playback" });
     this.startPlayback({

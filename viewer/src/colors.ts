@@ -45,11 +45,26 @@ export function colorTable(mode: ColorBy, size: number): Uint8Array<ArrayBuffer>
 
 export const gradient = (kind: Measure): string => `linear-gradient(to right, ${stops(kind).join(", ")})`;
 
-/** The values a colour map spans: all that have been seen, so that a colour keeps its meaning from frame to frame. */
+/** Up to this many values the range reaches to the largest; of more, one in fifty may lie beyond it, as one kink would pale all the rest. */
+const FEW = 1000;
+
+/** The largest value, or of many the one that two per cent exceed (of a sample of them). */
+export function highEnd(values: Float32Array, signed: boolean): number {
+  const size = (x: number): number => (signed ? Math.abs(x) : x);
+  if (values.length <= FEW) return values.reduce((most, x) => Math.max(most, size(x)), 0);
+  const stride = Math.max(1, Math.floor(values.length / 4000));
+  const sample: number[] = [];
+  for (let i = 0; i < values.length; i += stride) if (Number.isFinite(values[i])) sample.push(size(values[i]!));
+  sample.sort((a, b) => a - b);
+  return sample[Math.floor(0.98 * (sample.length - 1))] ?? 0;
+}
+
+/** The values a colour map spans: it grows and does not shrink, so that a colour keeps its meaning from frame to frame. */
 export class ColorRange {
   /** Smallest and largest, for the shader. */
   readonly ends = { x: 0, y: 0 };
-  private seen = false;
+  /** Some values may lie beyond the ends. */
+  beyond = false;
 
   get min(): number {
     return this.ends.x;
@@ -58,21 +73,14 @@ export class ColorRange {
     return this.ends.y;
   }
   reset(): void {
-    this.seen = false;
+    this.beyond = false;
     this.ends.x = this.ends.y = 0;
   }
   include(values: Float32Array, signed: boolean): void {
-    let low = Infinity, high = -Infinity;
-    for (let i = 0; i < values.length; ++i) {
-      const x = values[i]!;
-      if (x < low) low = x;
-      if (x > high) high = x;
-    }
-    if (!(high >= low)) return;
-    if (signed) (high = Math.max(Math.abs(low), Math.abs(high))), (low = -high);
-    else low = 0;
-    this.ends.x = this.seen ? Math.min(this.min, low) : low;
-    this.ends.y = this.seen ? Math.max(this.max, high) : high;
-    this.seen = true;
+    if (values.length === 0) return;
+    const high = highEnd(values, signed);
+    this.beyond ||= values.length > FEW;
+    this.ends.y = Math.max(this.ends.y, high);
+    this.ends.x = signed ? -this.ends.y : 0;
   }
 }

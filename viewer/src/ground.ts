@@ -120,7 +120,10 @@ export class Ground {
     const size = min.distanceTo(max);
     if (this.rods.model.ground === null) {
       const low = Math.min(...corners.map((c) => c.dot(up)));
-      if (!(low - 0.02 * size >= this.height)) this.height = low - 0.12 * size;
+      const tall = Math.max(...corners.map((c) => c.dot(up))) - low;
+      // What stands, stands on it; what hangs has it at a distance.
+      if (Number.isNaN(this.height)) this.height = low - (tall > 0.3 * size ? 0 : 0.12 * size);
+      else if (low < this.height - 0.01 * size) this.height = low - 0.06 * size;
       this.height = Math.min(this.height, atMost);
     }
     const area = this.rods.uniforms["shadowArea"]!.value as THREE.Vector4;

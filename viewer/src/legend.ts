@@ -44,8 +44,8 @@ export class Legend {
 
   setRange(range: ColorRange): void {
     const factor = this.mode === "stretch" ? 100 : 1;
-    this.low.textContent = number(range.min * factor);
-    this.high.textContent = number(range.max * factor);
+    this.low.textContent = `${range.beyond && range.min < 0 ? "≤ " : ""}${number(range.min * factor)}`;
+    this.high.textContent = `${range.beyond ? "≥ " : ""}${number(range.max * factor)}`;
   }
 
   setMoments(largest: number | null, has: boolean): void {

@@ -89,7 +89,7 @@ export class Panel {
     // The first groups are open; a scene with fifty materials must not become a wall of sliders.
     let index = 0;
     for (const [group, list] of groups)
-      this.live.append(h("section", {}, h("details", { open: index++ < 2 }, h("summary", {}, group), ...list.map((p) => this.slider(p)))));
+      this.live.append(h("section", {}, h("details", { open: index++ < 2 }, h("summary", {}, readable(group)), ...list.map((p) => this.slider(p)))));
   }
 
   private forceToggle(force: { pointer: string; type: string; on: boolean }, all: { pointer: string; type: string }[]): HTMLElement {
@@ -159,7 +159,7 @@ export class Panel {
       if (now && !held && !timer) place(now.value);
     });
     place(p.value);
-    return h("div", { class: "slider" }, h("div", { class: "row" }, h("span", {}, p.label), readout), input);
+    return h("div", { class: "slider" }, h("div", { class: "row" }, h("span", {}, readable(p.label)), readout), input);
   }
 
   setStatus(status: Status): void {
@@ -183,9 +183,12 @@ export class Panel {
   }
 }
 
+/** "bend_twist" -> "Bend twist" */
+export const readable = (key: string): string => key.charAt(0).toUpperCase() + key.slice(1).replaceAll("_", " ");
+
 /** "gravity"; "wind 2" where there are several of a type. */
 export function forceLabel(force: { pointer: string; type: string }, all: { pointer: string; type: string }[]): string {
   const same = all.filter((f) => f.type === force.type);
-  const name = force.type.charAt(0).toUpperCase() + force.type.slice(1).replaceAll("_", " ");
+  const name = readable(force.type);
   return same.length > 1 ? `${name} ${same.findIndex((f) => f.pointer === force.pointer) + 1}` : name;
 }

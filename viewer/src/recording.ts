@@ -21,6 +21,7 @@ export function bytesOfBase64(base64: string): Uint8Array {
 }
 
 export async function gunzip(bytes: Uint8Array): Promise<Uint8Array> {
+  if (typeof DecompressionStream === "undefined") throw new DataError("this browser cannot decompress recordings; a newer one can");
   try {
     const stream = new Blob([bytes as BlobPart]).stream().pipeThrough(new DecompressionStream("gzip"));
     return new Uint8Array(await new Response(stream).arrayBuffer());

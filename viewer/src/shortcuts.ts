@@ -24,9 +24,10 @@ export class Shortcuts {
   private press(event: KeyboardEvent): void {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     const target = event.target as HTMLElement;
-    // Keys that a control needs for itself stay with it; the space bar on a button would press it twice.
-    const typing = target instanceof HTMLInputElement && target.type !== "checkbox" ? true : target instanceof HTMLSelectElement;
-    if (typing && event.key !== "Escape" && event.key !== " " && event.key !== "?") return;
+    // A slider keeps the keys that move it, a list those that choose.
+    const moves = /^(Arrow|Home|End|Page)/.test(event.key);
+    if (target instanceof HTMLInputElement && target.type === "range" && moves) return;
+    if (target instanceof HTMLSelectElement && event.key !== "?") return;
     if (this.dialog.open && event.key !== "?") return;
     const found = this.shortcuts.find((s) => s.keys.includes(event.key) && (s.when?.() ?? true));
     if (!found) return;

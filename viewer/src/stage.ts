@@ -47,8 +47,8 @@ export class Stage {
   /** Milliseconds of the last drawing, and how many there were. */
   drawMs = 0;
   drawings = 0;
-  /** The least extent that fit() leaves in each direction, in parts of the largest. */
-  room = 0.55;
+  /** Positions of frames from beginning to end, where they are known beforehand. */
+  allFrames: Float32Array[] | null = null;
   onDraw: () => void = () => {};
 
   constructor(private readonly host: HTMLElement) {
@@ -218,29 +218,49 @@ export class Stage {
     return box.isEmpty() ? 1 : box.min.distanceTo(box.max) || 1;
   }
 
+  /** Points to bring into view: some vertices of what is shown, or of all frames where they are known. */
+  private landmarks(): THREE.Vector3[] {
+    const points: THREE.Vector3[] = [];
+    for (const position of this.allFrames ?? this.present().flatMap((view) => view.rods.frame?.position ?? [])) {
+      const stride = 3 * Math.max(1, Math.ceil(position.length / 3 / (this.allFrames ? 400 : 4000)));
+      for (let i = 0; i < position.length; i += stride) points.push(new THREE.Vector3(position[i], position[i + 1], position[i + 2]));
+    }
+    return points.filter((p) => Number.isFinite(p.x + p.y + p.z));
+  }
+
   /** Brings everything into view, from the side and a little above. */
   fit(direction?: THREE.Vector3): void {
-    const box = this.bounds();
-    if (box.isEmpty()) return;
-    const centre = box.getCenter(new THREE.Vector3());
-    const size = box.getSize(new THREE.Vector3());
-    // A straight rod will not stay straight: leave room for it to move.
-    const least = this.room * Math.max(size.x, size.y, size.z, 1e-6);
-    size.max(new THREE.Vector3(least, least, least));
-    const [x, z] = groundAxes(this.camera.up);
-    const from = (direction ?? new THREE.Vector3().addScaledVector(x, 0.36).addScaledVector(z, 1).addScaledVector(this.camera.up, 0.36)).normalize();
-    const right = new THREE.Vector3().crossVectors(this.camera.up, from).normalize();
+    const points = this.landmarks();
+    if (points.length === 0) return;
+    const box = new THREE.Box3().setFromPoints(points), size = box.getSize(new THREE.Vector3());
+    const largest = Math.max(size.x, size.y, size.z, 1e-6), { up } = this.camera;
+    const tall = Math.abs(size.dot(up));
+    // A rod that starts out level will sag: leave room below it.
+    const sags = !this.allFrames && tall < 0.3 * largest;
+    const [x, z] = groundAxes(up);
+    const from = (direction ?? new THREE.Vector3().addScaledVector(x, 0.36).addScaledVector(z, 1).addScaledVector(up, 0.32)).normalize();
+    const right = new THREE.Vector3().crossVectors(up, from).normalize();
     const above = new THREE.Vector3().crossVectors(from, right);
     const { width, height } = this.rect(0);
     this.aim(this.rect(0));
-    const tan = Math.tan(THREE.MathUtils.degToRad(this.camera.fov / 2));
+    const tan = Math.tan(THREE.MathUtils.degToRad(this.camera.fov / 2)), wide = (tan * width) / height;
+    const target = box.getCenter(new THREE.Vector3());
     let range = 0;
-    for (let i = 0; i < 8; ++i) {
-      const corner = new THREE.Vector3(i & 1 ? 0.5 : -0.5, i & 2 ? 0.5 : -0.5, i & 4 ? 0.5 : -0.5).multiply(size);
-      range = Math.max(range, corner.dot(from) + Math.max(Math.abs(corner.dot(above)) / tan, (Math.abs(corner.dot(right)) / tan) * (height / width)));
+    // Near things look larger than far ones, so the middle of the picture is found step by step.
+    for (let round = 0; round < 4; ++round) {
+      range = 0.1 * largest;
+      const seen = points.map((p) => p.clone().sub(target)).map((p) => ({ x: p.dot(right), y: p.dot(above), z: p.dot(from) }));
+      for (const p of seen) range = Math.max(range, p.z + Math.max(Math.abs(p.y) / tan, Math.abs(p.x) / wide));
+      const middle = (k: "x" | "y"): number => {
+        const at = seen.map((p) => p[k] / Math.max(range - p.z, 1e-9));
+        return ((at.reduce((a, b) => Math.min(a, b)) + at.reduce((a, b) => Math.max(a, b))) / 2) * range;
+      };
+      target.addScaledVector(right, middle("x")).addScaledVector(above, middle("y"));
     }
-    this.controls.target.copy(centre);
-    this.camera.position.copy(centre).addScaledVector(from, 1.12 * range);
+    range *= this.allFrames ? 1.12 : sags ? 1.3 : 1.22;
+    if (sags) target.addScaledVector(up, -0.2 * largest);
+    this.controls.target.copy(target);
+    this.camera.position.copy(target).addScaledVector(from, range);
     this.controls.update();
     this.redraw();
   }
@@ -281,7 +301,7 @@ export class Stage {
     const range = this.camera.position.distanceTo(this.controls.target);
     const size = Math.max(range, this.sceneSize());
     this.camera.near = range * 0.005;
-    this.camera.far = range + 12 * size;
+    this.camera.far = 12 * size;
     this.camera.aspect = rect.width / rect.height;
     const half = Math.tan(THREE.MathUtils.degToRad(FIELD / 2)) / Math.min(1, Math.max(0.4, this.camera.aspect));
     this.camera.fov = THREE.MathUtils.radToDeg(2 * Math.atan(half));

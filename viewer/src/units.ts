@@ -9,7 +9,7 @@ export function withUnit(value: number, unit: string): string {
   if (!Number.isFinite(value)) return "–";
   if (value === 0) return `0 ${unit}`.trim();
   const size = Math.abs(value);
-  if (/^(m|s|N|J|Pa|W|N·m|N m)$/.test(unit)) {
+  if (/^(m|s|N|J|Pa|W|N·m|N m)$/.test(unit) && size >= 1e-10) {
     const [factor, prefix] = PREFIXES.find(([f]) => size >= f * 0.9995) ?? PREFIXES[PREFIXES.length - 1]!;
     return `${trim(value / factor)} ${prefix}${unit}`;
   }

@@ -15,8 +15,6 @@ export async function openPage(browser, url, options = {}) {
   page.problems = [];
   page.on("pageerror", (error) => page.problems.push(String(error)));
   page.on("console", (message) => message.type() === "error" && page.problems.push(message.text()));
-  // While the page is being written: the one in dist/ instead of the one inside the program.
-  if (process.env.OSIER_PAGE) await page.route(/^http.*token=/, (route) => route.fulfill({ path: process.env.OSIER_PAGE, contentType: "text/html" }));
   await page.goto(url);
   return page;
 }

@@ -25,7 +25,7 @@ function embedded(name, base64) {
 
 /** Positions of a frame as the program wrote them to an OBJ file. */
 const objPositions = (folder, frame) =>
-  readFileSync(join(folder, `frame_${String(frame).padStart(5, "0")}.obj`), "utf8").split("\n").filter((line) => line.startsWith("v ")).map((line) => line.slice(2).trim().split(/\s+/).map(Number));
+  readFileSync(join(folder, "frames", `frame_${String(frame).padStart(5, "0")}.obj`), "utf8").split("\n").filter((line) => line.startsWith("v ")).map((line) => line.slice(2).trim().split(/\s+/).map(Number));
 
 const targets = [
   { name: "mock server", mode: "playback", open: async () => {
@@ -51,7 +51,7 @@ const targets = [
 for (const target of targets)
   describe(`playback: ${target.name}`, () => {
     let browser, run, page;
-    const until = (condition, argument) => page.waitForFunction(condition, argument, { timeout: 60_000 });
+    const until = (condition, argument) => page.waitForFunction(condition, argument, { timeout: 40_000 });
     const scrub = async (frame) => {
       await page.locator(".scrub").fill(String(frame));
       await until((f) => window.osier.frame === f, frame);
@@ -74,7 +74,7 @@ for (const target of targets)
 
     test("scrubbing shows the right frame, in numbers and in the picture", async () => {
       await scrub(run.frames - 1);
-      const ink = [];
+      const ink = [], tips = [];
       for (const frame of [0, Math.floor(run.frames / 2), run.frames - 1]) {
         await scrub(frame);
         const got = await page.evaluate((v) => window.osier.position(v), run.tip);
@@ -82,9 +82,11 @@ for (const target of targets)
         for (let k = 0; k < 3; ++k) assert.ok(Math.abs(got[k] - want[k]) < run.tolerance, `frame ${frame}: ${got} instead of ${[...want]}`);
         assert.ok(Math.abs((await page.evaluate(() => window.osier.time)) - frame / 30) < 1e-6);
         ink.push(await inkOf(page));
+        tips.push(want[1]);
       }
-      // The rod sags, so its ink sinks.
-      assert.ok(ink[0].y < ink[1].y - 0.005 && ink[1].y < ink[2].y - 0.005, JSON.stringify(ink));
+      // Where the rod hangs lower, its ink is lower in the picture.
+      for (const [a, b] of [[0, 1], [0, 2], [1, 2]]) assert.equal(Math.sign(ink[a].y - ink[b].y), Math.sign(tips[b] - tips[a]), JSON.stringify({ ink, tips }));
+      assert.ok(Math.abs(ink[0].y - ink[2].y) > 0.01, JSON.stringify(ink));
       assert.ok(ink.every((i) => i.share > 5e-4 && i.share < 0.3), JSON.stringify(ink));
     });
 
@@ -135,7 +137,7 @@ describe("side by side and damaged files", () => {
     await page.waitForFunction(([a, b]) => {
       const near = (slot, want) => Math.abs(window.osier.position(window.osier.vertexCount - 1, slot)[1] - want) < 1e-3;
       return window.osier.frame === 20 && near(0, a) && near(1, b);
-    }, tips, { timeout: 60_000 });
+    }, tips, { timeout: 40_000 });
     const [left, right] = await page.evaluate(() => [0, 1].map((slot) => window.osier.screen(0, slot)));
     const { width } = await page.locator("main canvas").boundingBox();
     assert.ok(Math.abs(right[0] - left[0] - width / 2) < 1.5 && Math.abs(right[1] - left[1]) < 1.5, "the same place in both halves");
@@ -164,7 +166,7 @@ describe("side by side and damaged files", () => {
 
   for (const [what, base64, says] of [
     ["no base64", "@@@@", "not base64"], ["no gzip", Buffer.from("hello").toString("base64"), "cannot be decompressed"],
-    ["cut short", recording([rods], 5, sag).slice(0, 2000), "cannot be decompressed"],
+    ["cut short", recording([rods], 5, sag).slice(0, 400), "cannot be decompressed"],
   ])
     test(`a recording that is ${what} says so`, async () => {
       const page = await openPage(browser, embedded("bad.html", base64));

@@ -3,7 +3,8 @@
 //
 //   IsotropicLink     one stiffness for position and one for rotation, so that the axes of the world will do
 //   AnisotropicLink   a stiffness and a Kelvin-Voigt time for each axis: those of the segment (d1, d2, d3) for position, those
-//                     halfway between the two frames for rotation
+//                     halfway between the two frames for rotation. It knows the frames, so torques are its business too,
+//                     whatever the stiffness
 //
 // Both measure everything from the start of the step, marked t, so that float keeps its digits for what happens within it:
 //
@@ -51,13 +52,6 @@ OSIER_FN void widen3(const Vec3<P>& v, Vec3<typename InDouble<P>::type> (&part)[
   widen(v.x, x), widen(v.y, y), widen(v.z, z);
   for (int g = 0; g < InDouble<P>::parts; ++g) part[g] = {x[g], y[g], z[g]};
 }
-
-/// What a law does to a state: strains along its axes, their energies, and what its curvature adds to the couple on the frame.
-template <class P>
-struct LinkStrain {
-  Vec3<P> e_x, e_w;
-  P stretched, bent;
-};
 
 template <class P>
 struct IsotropicLink {
@@ -136,8 +130,10 @@ struct IsotropicLink {
     set_lane(half_share, lane_index, T(0));
   }
 
+  /// Strain of the joint, e_x being that of the segment, and both energies.
   template <bool kDamped>
-  OSIER_FN LinkStrain<P> strain(const Quat<P>& turn, const Quat<P>& turn_near, const Vec3<P>& e_x) const {
+  OSIER_FN void strain(const Quat<P>& turn, const Quat<P>& turn_near, const Vec3<P>& e_x, Vec3<P>& e_w, P& stretched,
+                       P& bent_energy) const {
     const Quat<P> near_back = conj(turn_near), bend = turn * bend0 * near_back;
     const P phi = bend_twist::pole(bend.w);
     Vec3<P> couple = phi * imag(bend);
@@ -148,7 +144,8 @@ struct IsotropicLink {
       couple += (viscous * psi) * imag(since);
       bent += viscous * norm2(imag(since)) * inverse(P(1) + psi * since.w);
     }
-    return {e_x, half_share * couple, P(0.5) * x_stiffness * norm2(e_x), k * bent};
+    e_w = half_share * couple;
+    stretched = P(0.5) * x_stiffness * norm2(e_x), bent_energy = k * bent;
   }
 };
 
@@ -165,8 +162,10 @@ struct AnisotropicLink {
   Quat<P> r0, difference0;
   Quat<P> K, K_viscous;
   Vec3<P> w_compliance;
+  Vec3<P> torque, torque_material;  ///< on the frame, where there are any: fixed in the world, and turning with it
   // Of the iteration.
   Mat3<P> x_axes, w_axes;
+  Vec3<P> drive;  ///< both torques, world axes
 
   template <class Constant>
   OSIER_FN static Vec3<P> three(const Constant& constant, int first) {
@@ -254,22 +253,22 @@ struct AnisotropicLink {
     set_lanes(K_viscous, lane_index, {T(0), T(0), T(0), T(0)});
   }
 
-  /// `frame0_near` and `frame_near` are the frame before at the start and now, `frame` this one now, e_x in the world. Sets the
-  /// axes. `couple` receives what the segment's springs add to the couple on the frame, `room` becomes negative where a pole
-  /// should change.
+  /// `frame0_near` and `frame_near` are the frame before at the start and now, `frame` this one now; e_x comes in the axes of the
+  /// world and leaves along the springs. Sets the axes. `room` becomes negative where a pole should change. Returns what the
+  /// segment's springs add to the couple on the frame.
   template <bool kDamped>
-  OSIER_FN LinkStrain<P> strain(const Quat<P>& turn, const Quat<P>& turn_near, const Quat<P>& frame0_near,
-                                const Quat<P>& frame_near, const Quat<P>& frame, const Vec3<P>& e_x, Vec3<P>& couple, P& room) {
+  OSIER_FN Vec3<P> strain(const Quat<P>& turn, const Quat<P>& turn_near, const Quat<P>& frame0_near, const Quat<P>& frame_near,
+                          const Quat<P>& frame, Vec3<P>& e_x, Vec3<P>& e_w, P& stretched, P& bent, P& room) {
     const Quat<P> apart = conj(turn_near) * turn;
     const Vec3<P> v = rotate(conj(frame0_near), imag(apart));
     const Quat<P> change = Quat<P>{v.x, v.y, v.z, -norm2(v) * inverse(P(1) + apart.w)} * r0;
     const Quat<P> r = r0 + change, apart_from_rest = difference0 + change;
     Quat<P> pull = bend_twist::times(K, apart_from_rest);
-    P bent = dot(apart_from_rest, pull);
+    bent = P(0.5) * dot(apart_from_rest, pull);
     room = smaller(room, dot(r, bend_twist::times(K, r)) - dot(r, pull));  // r.(K q0) with the pole of the start
     if constexpr (kDamped) {
       const Quat<P> viscous = bend_twist::times(K_viscous, change);
-      bent += dot(change, viscous);
+      bent += P(0.5) * dot(change, viscous);
       pull += viscous;
       room = smaller(room, apart.w);
     }
@@ -277,11 +276,12 @@ struct AnisotropicLink {
     const Quat<P> half{scale * r.x, scale * r.y, scale * r.z, scale * (P(1) + r.w)};
     w_axes = rotation_matrix(frame_near * half);
     x_axes = rotation_matrix(frame);
-    const Vec3<P> moment = rotate(conj(half), bend_twist::gradient_of_pull(pull, r)), stretch = transposed_times(x_axes, e_x);
-    const Vec3<P> force = times(x_stiffness, stretch);
+    e_w = times(w_compliance, rotate(conj(half), bend_twist::gradient_of_pull(pull, r)));
+    e_x = transposed_times(x_axes, e_x);
+    const Vec3<P> force = times(x_stiffness, e_x);
+    stretched = P(0.5) * dot(force, e_x);
     // The part of the exact couple n x p that the model of a straight spring does not have: n x (p - axis).
-    couple = x_axes * cross(stretch, force);
-    return {stretch, times(w_compliance, moment), P(0.5) * dot(force, stretch), P(0.5) * bent};
+    return x_axes * cross(e_x, force);
   }
 };
 

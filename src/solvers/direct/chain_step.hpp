@@ -126,7 +126,13 @@ class ChainStep {
   };
 
   ChainStep(const ChainGroup& g, const T* constants, bool damped, const StepView& view, void* scratch)
-      : g_(g), constants_(constants), view_(view), damped_(damped), jointed_(true), rows_(g.cut ? g.rows : g.rows - 1) {
+      : g_(g),
+        constants_(constants),
+        view_(view),
+        damped_(damped),
+        driven_(Law<P>::kOwnAxes && view.torque != nullptr),
+        jointed_(true),
+        rows_(g.cut ? g.rows : g.rows - 1) {
     for (int k = 0; k < W; ++k) jointed_ = jointed_ && g.jointed[k];
     row_ = static_cast<Row*>(scratch);
     column_ = reinterpret_cast<Columns*>(row_ + rows_ + 1);
@@ -173,7 +179,7 @@ class ChainStep {
   OSIER_FN void eliminate(int j, P c, P (&S)[21], P (&f)[6], bool keep);
   template <bool kColumns>
   OSIER_FN void turn_all(const Mat3<P>& A, const Mat3<P>& B, P (&S)[21], P (&f)[6]);
-  void tail_anchors(Index i, P (&S)[21], P (&f)[6]);
+  [[gnu::noinline]] void tail_anchors(Index i, P (&stiffness)[6], P (&couple)[3]);
   void find_root();
   void close();
   template <bool kColumns>
@@ -185,6 +191,7 @@ class ChainStep {
   const T* constants_;
   const StepView& view_;
   bool damped_;
+  bool driven_;     ///< by torques
   bool jointed_;    ///< no lane is a cable
   Index rows_;      ///< segments of the longest lane
   Index shortest_;  ///< and of the shortest
@@ -211,10 +218,13 @@ class ChainStep {
   Vec3<P> root_x_, root_w_;
   P lambda_[6];
   P turn2_, move2_, motion2_, energy_, magnitude_;
+  P work_;  ///< of torques in the last iteration
   P room_;  ///< negative: a pole should change, which the law cannot do within a step
 };
 
 constexpr int packed(int i, int j) { return i >= j ? i * (i + 1) / 2 + j : j * (j + 1) / 2 + i; }
+/// Where the lower triangle of rotations lies in that of everything.
+inline constexpr int kRotationEntries[6] = {packed(3, 3), packed(4, 3), packed(4, 4), packed(5, 3), packed(5, 4), packed(5, 5)};
 
 /// The constants of a row in the number type of the recursion.
 template <class P, template <class> class Law>
@@ -265,6 +275,11 @@ OSIER_FN bool ChainStep<P, Law>::load_plain(Index i) {
   r.arm0 = {narrow<P>(arm[0]), narrow<P>(arm[1]), narrow<P>(arm[2])};
   r.stretch0 = {narrow<P>(stretch[0]), narrow<P>(stretch[1]), narrow<P>(stretch[2])};
   r.take(start);
+  if constexpr (Law<P>::kOwnAxes)
+    if (driven_) {
+      const auto segment = [&](int k) { return s[k]; };
+      r.torque = gather<P>(view_.torque, segment), r.torque_material = gather<P>(view_.torque_material, segment);
+    }
   r.turn = {P(0), P(0), P(0), P(1)};
   const Vec3<P> v = gather<P>(view_.velocity, far);
   r.u = h * v;
@@ -320,6 +335,11 @@ void ChainStep<P, Law>::load(const T* tension) {
       }
       set_lanes(r.arm0, k, cast<T>(start.segment.arm)), set_lanes(r.stretch0, k, cast<T>(start.segment.stretch));
       r.take_lane(k, start);
+      if constexpr (Law<P>::kOwnAxes)
+        if (driven_) {
+          set_lanes(r.torque, k, here ? cast<T>(view_.torque[s]) : Vec3<T>{});
+          set_lanes(r.torque_material, k, here ? cast<T>(view_.torque_material[s]) : Vec3<T>{});
+        }
       const bool fixed = here && view_.frame_control[s] == FrameControl::fixed;
       set_lanes(r.turn, k, cast<T>(fixed ? turn_between(q, view_.frame_target[s]) : Quatd{}));
       set_lanes(r.u, k, cast<T>(view_.vertex_fixed[b] ? view_.vertex_target[b] - x[b] : h * view_.velocity[b]));
@@ -383,19 +403,19 @@ void ChainStep<P, Law>::load_head() {
   }
 }
 
-/// An anchor beyond the last segment: its joint acts on that segment's frame alone.
+/// An anchor beyond the last segment: its joint acts on that segment's frame alone. `stiffness`: lower triangle, row by row.
 template <class P, template <class> class Law>
-void ChainStep<P, Law>::tail_anchors(Index i, P (&S)[21], P (&f)[6]) {
+void ChainStep<P, Law>::tail_anchors(Index i, P (&stiffness)[6], P (&couple)[3]) {
   for (int k = 0; k < W; ++k) {
     if (i != g_.segments[k] - 1 || !(tail_[k].k.x > 0)) continue;
     const Quatd frame = turned(lane_of(row_[i].turn, k), view_.rotation[g_.first_segment[k] + i]);
     const JointModel joint = joint_model(tail_[k], frame, tail_frame_[k]);
     const Vec3d& c = joint.compliance;
-    const Mat3<double> stiffness = rotated_diagonal(joint.axes, Vec3d{1 / c.x, 1 / c.y, 1 / c.z});
+    const Mat3<double> turning = rotated_diagonal(joint.axes, Vec3d{1 / c.x, 1 / c.y, 1 / c.z});
     const auto add = [k](P& to, double what) { set_lane(to, k, lane(to, k) + static_cast<T>(what)); };
     for (int a = 0; a < 3; ++a) {
-      for (int b = 0; b <= a; ++b) add(S[packed(3 + a, 3 + b)], stiffness.m[a][b]);
-      add(f[3 + a], component(joint.gradient, a));
+      for (int b = 0; b <= a; ++b) add(stiffness[packed(a, b)], turning.m[a][b]);
+      add(couple[a], component(joint.gradient, a));
     }
     add(energy_, joint_energy(tail_[k], frame, tail_frame_[k]));
   }
@@ -468,27 +488,39 @@ void ChainStep<P, Law>::upward() {
         if (i == g_.segments[k] - 1)
           for (int m = 0; m < 6; ++m) set_lane(B_[m][m], k, T(1));
     }
-    if (anchored_tails_) tail_anchors(i, S, f);
+    if (anchored_tails_) {
+      // Copies, so that what the recursion works on has no address and stays in registers.
+      P stiffness[6], couple[3] = {f[3], f[4], f[5]};
+#pragma GCC unroll 6
+      for (int a = 0; a < 6; ++a) stiffness[a] = S[kRotationEntries[a]];
+      tail_anchors(i, stiffness, couple);
+#pragma GCC unroll 6
+      for (int a = 0; a < 6; ++a) S[kRotationEntries[a]] = stiffness[a];
+      f[3] = couple[0], f[4] = couple[1], f[5] = couple[2];
+    }
     // Strains, and what acts on the node alone.
     const Vec3<P> delta = change_by(r.turn, r.arm0);
     const Vec3<P> arm = r.arm0 + delta;
-    const Vec3<P> apart = r.stretch0 + (r.u - u_near) - delta;
-    LinkStrain<P> strain;
+    Vec3<P> e_x = r.stretch0 + (r.u - u_near) - delta, e_w;
+    P stretched, bent;
     if constexpr (Law<P>::kOwnAxes) {
       const Quat<P>& frame0_near = i > 0 ? row_[i - 1].frame0 : head_frame0_;
       const Quat<P> frame_near = turn_near * frame0_near;
-      Vec3<P> couple;
-      strain = r.template strain<kDamped>(r.turn, turn_near, frame0_near, frame_near, frame, apart, couple, room_);
+      const Vec3<P> couple =
+          r.template strain<kDamped>(r.turn, turn_near, frame0_near, frame_near, frame, e_x, e_w, stretched, bent, room_);
       frame = frame_near;
       f[3] += couple.x, f[4] += couple.y, f[5] += couple.z;
+      if (driven_) {
+        r.drive = r.torque + r.x_axes * r.torque_material;
+        f[3] += r.drive.x, f[4] += r.drive.y, f[5] += r.drive.z;
+      }
     } else {
-      strain = r.template strain<kDamped>(r.turn, turn_near, apart);
+      r.template strain<kDamped>(r.turn, turn_near, e_x, e_w, stretched, bent);
     }
-    const Vec3<P>&e_x = strain.e_x, &e_w = strain.e_w;
     const Vec3<P> wu = r.weight * r.u;
     const P moved = P(0.5) * dot(wu, r.u), done = dot(r.rhs, r.u);
-    energy_ += strain.stretched + strain.bent + moved - done;
-    magnitude_ += strain.stretched + strain.bent + moved + select(done < P(0), -done, done);
+    energy_ += stretched + bent + moved - done;
+    magnitude_ += stretched + bent + moved + select(done < P(0), -done, done);
     f[0] += r.rhs.x - wu.x, f[1] += r.rhs.y - wu.y, f[2] += r.rhs.z - wu.z;
     S[packed(0, 0)] += r.weight, S[packed(1, 1)] += r.weight, S[packed(2, 2)] += r.weight;
     const P pull = r.tension * r.length, across = -pull * r.inverse_arm * r.inverse_arm;
@@ -512,12 +544,13 @@ void ChainStep<P, Law>::upward() {
     }
     if constexpr (Law<P>::kOwnAxes) turn_all<kColumns>(transposed(r.x_axes), transposed(r.w_axes), S, f);
     const bool keep = i == 0;
-    eliminate<kColumns>(0, r.compliance(0), S, f, keep);
-    eliminate<kColumns>(1, r.compliance(1), S, f, keep);
-    eliminate<kColumns>(2, r.compliance(2), S, f, keep);
-    eliminate<kColumns>(3, r.compliance(3), S, f, keep);
-    eliminate<kColumns>(4, r.compliance(4), S, f, keep);
-    eliminate<kColumns>(5, r.compliance(5), S, f, keep);
+    const P c[6] = {r.compliance(0), r.compliance(1), r.compliance(2), r.compliance(3), r.compliance(4), r.compliance(5)};
+    eliminate<kColumns>(0, c[0], S, f, keep);
+    eliminate<kColumns>(1, c[1], S, f, keep);
+    eliminate<kColumns>(2, c[2], S, f, keep);
+    eliminate<kColumns>(3, c[3], S, f, keep);
+    eliminate<kColumns>(4, c[4], S, f, keep);
+    eliminate<kColumns>(5, c[5], S, f, keep);
     r.arm = arm, r.e_x = e_x, r.e_w = e_w;
     r.f_x = {f[0], f[1], f[2]}, r.f_w = {f[3], f[4], f[5]};
 #pragma GCC unroll 21
@@ -604,7 +637,7 @@ void ChainStep<P, Law>::close() {
 template <class P, template <class> class Law>
 template <bool kColumns>
 void ChainStep<P, Law>::downward() {
-  turn2_ = move2_ = motion2_ = P(0);
+  turn2_ = move2_ = motion2_ = work_ = P(0);
   P z[6] = {root_x_.x, root_x_.y, root_x_.z, root_w_.x, root_w_.y, root_w_.z};
   if (!(g_.cut)) {
     head_u_ += root_x_;
@@ -654,6 +687,8 @@ void ChainStep<P, Law>::downward() {
     r.u += dx;
     const Quat<P> step = Quat<P>{P(0.5) * w.x, P(0.5) * w.y, P(0.5) * w.z, P(1)} * r.turn;
     r.turn = inverse_sqrt(norm2(step)) * step;
+    if constexpr (Law<P>::kOwnAxes)
+      if (driven_) work_ += dot(r.drive, w);
     const MaskOf<P> present = r.length > P(0);
     const P w2 = norm2(w);
     turn2_ = larger(turn2_, select(present, w2, P(0)));
@@ -675,9 +710,10 @@ ChainOutcome ChainStep<P, Law>::iterate(const ChainOptions& options) {
   for (;;) {
     upward<kColumns, kDamped>();
     // The energy of the state this iteration starts from; of a cut chain in all lanes together.
-    double energy[kMostLanes], size[kMostLanes];
+    double energy[kMostLanes], size[kMostLanes], work[kMostLanes] = {};
     for (int k = 0; k < W; ++k) {
       energy[k] = static_cast<double>(lane(energy_, k)), size[k] = static_cast<double>(lane(magnitude_, k));
+      if (driven_ && out.iterations > 0) work[k] = static_cast<double>(lane(work_, k));
       if (root_held_[k] || (g_.cut && k > 0)) continue;
       // The first vertex is nobody's far vertex.
       const Vec3d u = lane_of(head_u_, k);
@@ -685,12 +721,12 @@ ChainOutcome ChainStep<P, Law>::iterate(const ChainOptions& options) {
       energy[k] += moved - done, size[k] += moved + std::abs(done);
     }
     if (g_.cut) {
-      for (int k = 1; k < W; ++k) energy[0] += energy[k], size[0] += size[k];
-      for (int k = 1; k < W; ++k) energy[k] = energy[0], size[k] = size[0];
+      for (int k = 1; k < W; ++k) energy[0] += energy[k], size[0] += size[k], work[0] += work[k];
+      for (int k = 1; k < W; ++k) energy[k] = energy[0], size[k] = size[0], work[k] = work[0];
     }
     for (int k = 0; k < W; ++k) {
       if (g_.segments[k] == 0) continue;
-      if (out.iterations > 0 && !(energy[k] <= last[k] + noise * size[k])) out.risen |= 1u << k;
+      if (out.iterations > 0 && !(energy[k] - work[k] <= last[k] + noise * size[k])) out.risen |= 1u << k;
       if constexpr (Law<P>::kOwnAxes)
         if (lane(room_, k) < T(0)) out.risen |= 1u << k;
       last[k] = energy[k];

@@ -91,8 +91,16 @@ bool is_plain(const Model& m, const Chain& c) {
   return true;
 }
 
-/// Of a plain chain.
-ChainLaw law_of(const Model& m, const Chain& c) {
+bool is_driven(const Control& control, const Chain& c) {
+  if (!control.has_torque) return false;
+  for (Index s = c.first_segment; s < c.first_segment + c.segments(); ++s)
+    if (norm2(control.frame_torque[s]) + norm2(control.frame_torque_material[s]) > 0) return true;
+  return false;
+}
+
+/// Of a plain chain. The anisotropic law also knows torques.
+ChainLaw law_of(const Model& m, const Control& control, const Chain& c) {
+  if (is_driven(control, c)) return ChainLaw::anisotropic;
   for (Index s = c.first_segment; s < c.first_segment + c.segments(); ++s)
     if (!m.segment_stiffness[s].uniform() || !m.segment_tau[s].uniform()) return ChainLaw::anisotropic;
   const auto uniform = [&](Index j) { return j < 0 || (m.joint_stiffness[j].uniform() && m.joint_tau[j].uniform()); };
@@ -101,22 +109,15 @@ ChainLaw law_of(const Model& m, const Chain& c) {
   return all ? ChainLaw::isotropic : ChainLaw::anisotropic;
 }
 
-bool is_driven(const Control& control, const Chain& c) {
-  if (!control.has_torque) return false;
-  for (Index s = c.first_segment; s < c.first_segment + c.segments(); ++s)
-    if (norm2(control.frame_torque[s]) + norm2(control.frame_torque_material[s]) > 0) return true;
-  return false;
-}
-
 /// Chains in lanes, those of each law by themselves.
 template <class T>
 class Lanes {
  public:
-  void bind(const Model& m, std::span<const Chain> chains, Simd simd, const Executor& executor) {
+  void bind(const Model& m, const Control& c, std::span<const Chain> chains, Simd simd, const Executor& executor) {
     for (ChainLaw law : {ChainLaw::isotropic, ChainLaw::anisotropic}) {
       std::vector<Chain> own;
-      for (const Chain& c : chains)
-        if (law_of(m, c) == law) own.push_back(c);
+      for (const Chain& chain : chains)
+        if (law_of(m, c, chain) == law) own.push_back(chain);
       std::optional<ChainDirect<T>>& lanes = by_law_[static_cast<std::size_t>(law)];
       lanes.reset();
       if (!own.empty()) lanes.emplace().bind(m, own, law, simd, executor);
@@ -143,10 +144,10 @@ class Lanes {
   std::array<std::optional<ChainDirect<T>>, 2> by_law_;
 };
 
-/// The chains that lanes take as they are held and driven now.
+/// The chains that lanes take as they are held now.
 std::vector<Chain> chains_for_lanes(const Model& m, const Control& c) {
   std::vector<Chain> chains = find_chains(m);
-  std::erase_if(chains, [&](const Chain& chain) { return !is_plain(m, chain) || !fits_lanes(chain, c) || is_driven(c, chain); });
+  std::erase_if(chains, [&](const Chain& chain) { return !is_plain(m, chain) || !fits_lanes(chain, c); });
   return chains;
 }
 
@@ -203,7 +204,8 @@ class SplitSolver final : public Solver {
     had_torque_ = c.has_torque;
     vertex_fixed_ = c.vertex_fixed, frame_control_ = c.frame_control;
     fits.clear();
-    for (const Chain& chain : chains_) fits.push_back(fits_lanes(chain, c) && !is_driven(c, chain) ? 1 : 0);
+    for (const Chain& chain : chains_)
+      fits.push_back(fits_lanes(chain, c) ? static_cast<std::uint8_t>(1 + static_cast<int>(law_of(m, c, chain))) : 0);
     if (split_ && fits == fits_) return;
     fits_ = fits;
     split_ = true;
@@ -216,7 +218,7 @@ class SplitSolver final : public Solver {
     }
     rest_.reset();
     if (in_lanes_.empty()) return;
-    lanes_.bind(m, in_lanes_, options_.simd, executor_);
+    lanes_.bind(m, c, in_lanes_, options_.simd, executor_);
     if (std::any_of(rest.begin(), rest.end(), [](std::uint8_t r) { return r != 0; }))
       rest_ = std::make_unique<Part>(m, c, rest, options_);
   }
@@ -240,7 +242,7 @@ class SplitSolver final : public Solver {
   Executor executor_;
   std::vector<Chain> chains_;
   bool split_ = false, had_torque_ = false;
-  std::vector<std::uint8_t> fits_, fits_now_, vertex_fixed_;
+  std::vector<std::uint8_t> fits_, fits_now_, vertex_fixed_;  ///< fits: 0, or 1 + the law
   std::vector<FrameControl> frame_control_;
   std::vector<Chain> in_lanes_;
   Lanes<T> lanes_;
@@ -253,7 +255,7 @@ std::size_t bytes_of(const Model& m, const Control& c, const Options& options) {
   const std::vector<Chain> chains = chains_for_lanes(m, c);
   if (chains.empty()) return DirectSolver::bytes(m, c, suited(options, m, c).precision);
   Lanes<T> lanes;
-  lanes.bind(m, chains, options.simd, Executor(options.threads));
+  lanes.bind(m, c, chains, options.simd, Executor(options.threads));
   std::vector<std::uint8_t> rest(m.segment_alive.begin(), m.segment_alive.end());
   for (const Chain& chain : chains)
     for (Index s = 0; s < chain.segments(); ++s) rest[static_cast<std::size_t>(chain.first_segment + s)] = 0;

@@ -1,5 +1,5 @@
 // The direct method for a whole model: chains in lanes (chain_step.hpp), everything else by the recursion over trees
-// (direct_solver.hpp), which also takes the chains that lanes cannot: held in the middle, hinged, driven by a torque, or, for one
+// (direct_solver.hpp), which also takes the chains that lanes cannot: held in the middle, hinged, or, for one
 // step, with an energy that rose.
 #pragma once
 

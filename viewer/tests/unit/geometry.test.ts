@@ -135,6 +135,13 @@ test("a signed range is symmetric, grows and does not shrink", () => {
   assert.ok(Math.abs(range.min + 0.2) < 1e-6 && Math.abs(range.max - 0.2) < 1e-6);
 });
 
+test("one kink among thousands does not pale the rest", () => {
+  const values = Float32Array.from({ length: 5000 }, (_, i) => (i === 1234 ? 1000 : i / 5000));
+  const range = new ColorRange();
+  range.include(values, false);
+  assert.ok(range.max > 0.95 && range.max <= 1 && range.beyond && range.min === 0, String(range.max));
+});
+
 test("colour maps start and end at their end colours", () => {
   const table = colorTable("curvature", 256);
   assert.deepEqual([...table.subarray(0, 3)], [0x40, 0x30, 0x8a]);
@@ -147,6 +154,7 @@ test("numbers read as people write them", () => {
   assert.equal(withUnit(999.96, "m"), "1 km");
   assert.equal(withUnit(0, "J"), "0 J");
   assert.equal(withUnit(NaN, "J"), "–");
+  assert.equal(withUnit(2.07e-18, "J"), "2.07·10⁻¹⁸ J");
   assert.equal(number(1.2e-7), "1.2·10⁻⁷");
   assert.deepEqual([0.07, 1, 2.3, 990].map(roundDown), [0.05, 1, 2, 500]);
 });

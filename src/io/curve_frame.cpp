@@ -1,0 +1,147 @@
+#include "io/curve_frame.hpp"
+
+#include <cmath>
+#include <fmt/format.h>
+
+#include "math/quat.hpp"
+
+namespace osier {
+
+bool same_topology(const CurveSet& a, const CurveSet& b) { return a.start == b.start && a.closed == b.closed; }
+
+std::vector<Vec3d> tangents(const CurveSet& curves) {
+  std::vector<Vec3d> out(curves.points.size());
+  for (std::size_t k = 0; k < curves.size(); ++k) {
+    const auto x = curves.curve(k);
+    const std::size_t n = x.size(), first = curves.start[k];
+    const bool closed = curves.closed[k] && n > 2;
+    const auto edge = [&](std::size_t i) { return normalized(x[(i + 1) % n] - x[i]); };
+    for (std::size_t i = 0; i < n && n > 1; ++i) {
+      Vec3d t{};
+      if (closed || i > 0) t += edge((i + n - 1) % n);
+      if (closed || i + 1 < n) t += edge(i);
+      out[first + i] = normalized(t);
+    }
+    // Zero where points coincide or the curve turns back on itself: filled from behind, then from ahead.
+    const auto fill = [&](Vec3d& last, Vec3d& here) { (norm2(here) > 0.5 ? last : here) = norm2(here) > 0.5 ? here : last; };
+    Vec3d last{};
+    for (std::size_t i = 0; i < n; ++i) fill(last, out[first + i]);
+    last = {0, 0, 1};
+    for (std::size_t i = n; i-- > 0;) fill(last, out[first + i]);
+  }
+  return out;
+}
+
+std::vector<Vec3d> untwisted_normals(const CurveSet& curves) {
+  const std::vector<Vec3d> tangent = tangents(curves);
+  std::vector<Vec3d> out(tangent.size());
+  for (std::size_t k = 0; k < curves.size(); ++k) {
+    const std::size_t first = curves.start[k], n = curves.start[k + 1] - first;
+    if (n == 0) continue;
+    const Vec3d t0 = tangent[first];
+    const Vec3d side = std::abs(t0.y) < 0.9 ? Vec3d{0, 1, 0} : Vec3d{1, 0, 0};
+    out[first] = normalized(side - dot(side, t0) * t0);
+    const auto carried = [&](const Vec3d& normal, const Vec3d& from, const Vec3d& to) {
+      const Vec3d moved = rotate(rotation_between(from, to), normal);
+      return normalized(moved - dot(moved, to) * to);
+    };
+    for (std::size_t i = 1; i < n; ++i) out[first + i] = carried(out[first + i - 1], tangent[first + i - 1], tangent[first + i]);
+    if (!curves.closed[k] || n < 3) continue;
+    const Vec3d back = carried(out[first + n - 1], tangent[first + n - 1], t0);
+    const double angle = std::atan2(dot(cross(back, out[first]), t0), dot(back, out[first]));
+    for (std::size_t i = 0; i < n; ++i)
+      out[first + i] =
+          rotate(axis_angle(tangent[first + i], angle * static_cast<double>(i) / static_cast<double>(n)), out[first + i]);
+  }
+  return out;
+}
+
+RodCurves::RodCurves(const Model& model) : vertex_radius_(model.vertex_radius) {
+  std::vector<std::uint8_t> taken(model.segment_vertices.size(), 0);
+  for (std::size_t r = 0; r < model.rods.size(); ++r) {
+    const RodInfo& rod = model.rods[r];
+    chains_.push_back({rod.name, static_cast<std::int64_t>(r), rod.vertices, rod.segments, rod.closed});
+    for (const Index s : rod.segments) taken[static_cast<std::size_t>(s)] = 1;
+  }
+  for (std::size_t s = 0; s < taken.size(); ++s) {
+    if (taken[s]) continue;
+    const auto [a, b] = model.segment_vertices[s];
+    chains_.push_back(
+        {fmt::format("segment {}", s), static_cast<std::int64_t>(chains_.size()), {a, b}, {static_cast<Index>(s)}, false});
+  }
+  for (const double limit : model.segment_strain_limit) may_break_.push_back(std::isfinite(limit) ? 1 : 0);
+  may_break_.resize(model.segment_vertices.size(), 0);
+}
+
+void RodCurves::add_piece(CurveFrame& out, const Frame& frame, const Chain& chain, std::size_t first, std::size_t count,
+                          bool closed, bool collapsed) const {
+  const std::size_t n = chain.vertices.size(), segments = chain.segments.size();
+  const std::size_t points = closed ? count : count + 1;
+  const auto d1 = [&](std::size_t i) {
+    return rotate(frame.segment_frame[static_cast<std::size_t>(chain.segments[i % segments])], Vec3d{1, 0, 0});
+  };
+  for (std::size_t i = 0; i < points; ++i) {
+    const auto v = static_cast<std::size_t>(chain.vertices[(first + (collapsed ? 0 : i)) % n]);
+    out.curves.points.push_back(frame.vertex_position[v]);
+    out.curves.widths.push_back(collapsed ? 0 : 2 * vertex_radius_[v]);
+    out.velocities.push_back(v < frame.vertex_velocity.size() ? frame.vertex_velocity[v] : Vec3d{});
+    Vec3d normal{};
+    if (segments > 0) {
+      const std::size_t at = first + i;
+      if (closed || i > 0) normal += d1(at + segments - 1);
+      if ((closed || i < count) && count > 0) normal += d1(at);
+    }
+    normal = normalized(normal);
+    out.normals.push_back(norm2(normal) > 0.5 ? normal : segments > 0 ? d1(first + std::min(i, segments - 1)) : Vec3d{1, 0, 0});
+  }
+  out.curves.start.push_back(out.curves.points.size());
+  out.curves.closed.push_back(closed ? 1 : 0);
+  out.curves.names.push_back(chain.name);
+  out.curves.ids.push_back(chain.id);
+}
+
+/// `is_cut(segment)` says where the chain is interrupted; a cut segment is left out, or kept as a curve of its own.
+template <class Cut>
+void RodCurves::add_pieces(CurveFrame& out, const Frame& frame, const Chain& chain, Cut is_cut, bool keep_cut) const {
+  const std::size_t segments = chain.segments.size();
+  if (chain.vertices.empty()) return;
+  if (segments == 0) return add_piece(out, frame, chain, 0, 0, false, false);
+  const auto cut = [&](std::size_t i) { return is_cut(static_cast<std::size_t>(chain.segments[i % segments])); };
+  std::size_t begin = 0;
+  if (chain.closed) {
+    std::size_t at = 0;
+    while (at < segments && !cut(at)) ++at;
+    if (at == segments) return add_piece(out, frame, chain, 0, segments, true, false);
+    begin = at;  // start with the cut, so that the piece across the seam stays whole
+  }
+  for (std::size_t i = begin; i < begin + segments;) {
+    if (cut(i)) {
+      const bool broken = !frame.segment_alive[static_cast<std::size_t>(chain.segments[i % segments])];
+      if (keep_cut) add_piece(out, frame, chain, i, 1, false, broken);
+      ++i;
+      continue;
+    }
+    std::size_t end = i;
+    while (end < begin + segments && !cut(end)) ++end;
+    add_piece(out, frame, chain, i, end - i, false, false);
+    i = end;
+  }
+}
+
+CurveFrame RodCurves::split(const Frame& frame) const {
+  CurveFrame out{.index = frame.index, .time = frame.time, .curves = {}, .normals = {}, .velocities = {}};
+  for (const Chain& chain : chains_)
+    add_pieces(
+        out, frame, chain, [&](std::size_t s) { return !frame.segment_alive[s]; }, false);
+  return out;
+}
+
+CurveFrame RodCurves::constant(const Frame& frame) const {
+  CurveFrame out{.index = frame.index, .time = frame.time, .curves = {}, .normals = {}, .velocities = {}};
+  for (const Chain& chain : chains_)
+    add_pieces(
+        out, frame, chain, [&](std::size_t s) { return may_break_[s] != 0; }, true);
+  return out;
+}
+
+}  // namespace osier

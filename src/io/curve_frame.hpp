@@ -1,0 +1,60 @@
+// A moment as curves: what a modeller, a renderer or a curve file sees of a run.
+#pragma once
+
+#include <vector>
+
+#include "osier/curves.hpp"
+#include "osier/frame.hpp"
+#include "osier/model.hpp"
+
+namespace osier {
+
+struct CurveFrame {
+  int index = 0;
+  double time = 0;  ///< [s]
+  CurveSet curves;
+  std::vector<Vec3d> normals;     ///< the material axis d1 at each point, a unit vector; or empty when nobody knows
+  std::vector<Vec3d> velocities;  ///< at each point [m/s], or empty
+};
+
+/// Two frames have the same curves with the same numbers of points.
+bool same_topology(const CurveSet& a, const CurveSet& b);
+
+/// Directions across curves that come without: carried along each curve without twist; what is left over around a closed one is
+/// spread evenly.
+std::vector<Vec3d> untwisted_normals(const CurveSet& curves);
+
+/// Unit tangents at the points; where neighbours coincide, that of the nearest place that has one.
+std::vector<Vec3d> tangents(const CurveSet& curves);
+
+/// Rods as curves: `names` are theirs, `ids` their numbers. Segments that belong to no rod come last, one by one.
+class RodCurves {
+ public:
+  explicit RodCurves(const Model& model);
+
+  /// A rod with broken segments falls into pieces with the same name and id.
+  CurveFrame split(const Frame& frame) const;
+
+  /// The same curves in every frame, for formats that cannot change them: a segment that may break (it has a strain limit) is a
+  /// curve of its own from the start, and shrinks to a point of no width when it does.
+  CurveFrame constant(const Frame& frame) const;
+
+ private:
+  struct Chain {
+    std::string name;
+    std::int64_t id;
+    std::vector<Index> vertices, segments;  ///< segment i joins vertices i and i + 1, round the end when closed
+    bool closed;
+  };
+  /// Vertices first to first + count (inclusive) of a chain; indices wrap in closed ones.
+  void add_piece(CurveFrame& out, const Frame& frame, const Chain& chain, std::size_t first, std::size_t count, bool closed,
+                 bool collapsed) const;
+  template <class Cut>
+  void add_pieces(CurveFrame& out, const Frame& frame, const Chain& chain, Cut is_cut, bool keep_cut) const;
+
+  std::vector<Chain> chains_;
+  std::vector<double> vertex_radius_;
+  std::vector<std::uint8_t> may_break_;
+};
+
+}  // namespace osier

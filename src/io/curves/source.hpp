@@ -1,0 +1,23 @@
+// The bytes of a curve file, and how errors speak of places in them.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace osier {
+
+struct CurveSource {
+  std::span<const std::byte> bytes;
+  std::string file;
+
+  std::string_view text() const { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
+
+  /// Throw InputError: `yarn.bcc, byte 64: what; remedy`.
+  [[noreturn]] void fail_at_byte(std::size_t offset, const std::string& what, const std::string& remedy) const;
+  [[noreturn]] void fail_at_line(std::size_t line, const std::string& what, const std::string& remedy) const;
+  [[noreturn]] void fail(const std::string& what, const std::string& remedy) const;
+};
+
+}  // namespace osier

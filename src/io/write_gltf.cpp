@@ -1,0 +1,277 @@
+// glTF 2.0: tube meshes. Over time each frame is a morph target of the first, and an animation blends from one to the next;
+// the buffer is collected in a file of its own, as its length is not known before the end. `.glb` packs both into one file.
+#include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
+#include <limits>
+#include <nlohmann/json.hpp>
+
+#include "io/atomic_file.hpp"
+#include "io/curve_writer.hpp"
+#include "io/tubes.hpp"
+#include "math/vec3.hpp"
+#include "osier/error.hpp"
+
+namespace osier {
+
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+enum : int { kFloat = 5126, kUnsignedInt = 5125, kArrayBuffer = 34962, kIndexBuffer = 34963 };
+
+/// The JSON of a file whose buffer grows as accessors are added.
+class Document {
+ public:
+  Document(OutputFile& buffer, const CurveWriteOptions& options) : buffer_(buffer), options_(options) {}
+
+  std::size_t add(const std::string& bytes, std::size_t count, const char* type, int component, int target = 0) {
+    Json view{{"buffer", 0}, {"byteOffset", buffer_.size()}, {"byteLength", bytes.size()}};
+    if (target != 0) view["target"] = target;
+    views_.push_back(std::move(view));
+    buffer_.append(bytes);  // every piece is a multiple of four bytes
+    accessors_.push_back(Json{{"bufferView", views_.size() - 1}, {"componentType", component}, {"count", count}, {"type", type}});
+    return accessors_.size() - 1;
+  }
+
+  std::size_t add_vectors(const std::vector<Vec3d>& vectors, bool bounds) {
+    std::string bytes;
+    bytes.reserve(12 * vectors.size());
+    constexpr float kFar = std::numeric_limits<float>::infinity();
+    std::array<float, 3> low{kFar, kFar, kFar}, high{-kFar, -kFar, -kFar};
+    for (const Vec3d& x : vectors) {
+      const std::array<float, 3> v{static_cast<float>(x.x), static_cast<float>(x.y), static_cast<float>(x.z)};
+      for (std::size_t i = 0; i < 3; ++i) low[i] = std::min(low[i], v[i]), high[i] = std::max(high[i], v[i]);
+      append_binary(bytes, v);
+    }
+    const std::size_t accessor = add(bytes, vectors.size(), "VEC3", kFloat, kArrayBuffer);
+    if (bounds) accessors_.back()["min"] = low, accessors_.back()["max"] = high;
+    return accessor;
+  }
+
+  std::size_t add_numbers(const std::vector<float>& numbers, bool bounds) {
+    std::string bytes;
+    append_binary(bytes, numbers);
+    const std::size_t accessor = add(bytes, numbers.size(), "SCALAR", kFloat);
+    if (bounds)
+      accessors_.back()["min"] = Json::array({numbers.front()}), accessors_.back()["max"] = Json::array({numbers.back()});
+    return accessor;
+  }
+
+  void add_mesh(const TubeMesh& mesh) {
+    primitive_["attributes"]["POSITION"] = add_vectors(mesh.positions, true);
+    primitive_["attributes"]["NORMAL"] = add_vectors(mesh.normals, false);
+    std::string uvs, indices;
+    for (const auto& uv : mesh.uvs)
+      for (const double value : uv) append_binary(uvs, static_cast<float>(value));
+    primitive_["attributes"]["TEXCOORD_0"] = add(uvs, mesh.uvs.size(), "VEC2", kFloat, kArrayBuffer);
+    for (const auto& t : mesh.triangles) append_binary(indices, t);
+    primitive_["indices"] = add(indices, 3 * mesh.triangles.size(), "SCALAR", kUnsignedInt, kIndexBuffer);
+    primitive_["material"] = 0;
+  }
+
+  /// Displacements from the mesh.
+  void add_target(const std::vector<Vec3d>& positions, const std::vector<Vec3d>& normals) {
+    const std::size_t p = add_vectors(positions, true);
+    primitive_["targets"].push_back(Json{{"POSITION", p}, {"NORMAL", add_vectors(normals, false)}});
+  }
+
+  /// Frame i is target i - 1 at full weight. Weights between two frames blend the two.
+  void add_animation(const std::vector<double>& times) {
+    const std::size_t targets = times.size() - 1;
+    std::vector<float> input, weights(times.size() * targets, 0.F);
+    for (std::size_t i = 0; i < times.size(); ++i) {
+      input.push_back(static_cast<float>(times[i] - times[0]));
+      if (i > 0) weights[i * targets + i - 1] = 1.F;
+    }
+    for (std::size_t i = 1; i < input.size(); ++i)  // must rise, also where frames lie closer than a float can tell
+      input[i] = std::max(input[i], std::nextafter(input[i - 1], std::numeric_limits<float>::infinity()));
+    const std::size_t in = add_numbers(input, true), out = add_numbers(weights, false);
+    const Json sampler{{"input", in}, {"interpolation", "LINEAR"}, {"output", out}};
+    const Json channel{{"sampler", 0}, {"target", {{"node", 0}, {"path", "weights"}}}};
+    animation_ = {{"name", "run"}, {"samplers", Json::array({sampler})}, {"channels", Json::array({channel})}};
+  }
+
+  /// `uri` is empty for the buffer inside a .glb. Curves without tubes make a file without a mesh.
+  std::string json(const std::string& uri) const {
+    Json node{{"name", options_.title}};
+    if (!primitive_.empty()) node["mesh"] = 0;
+    if (options_.up == 'z') node["rotation"] = {-std::sqrt(0.5), 0, 0, std::sqrt(0.5)};  // glTF is always y-up
+    Json out{{"asset", {{"version", "2.0"}, {"generator", "Osier " + options_.version}}},
+             {"scene", 0},
+             {"scenes", Json::array({Json{{"nodes", Json::array({0})}}})},
+             {"nodes", Json::array({node})}};
+    if (primitive_.empty()) return out.dump(-1, ' ', false, Json::error_handler_t::replace);
+    out["meshes"] = Json::array({Json{{"name", options_.title}, {"primitives", Json::array({primitive_})}}});
+    const Json surface{{"baseColorFactor", {0.72, 0.55, 0.36, 1.0}}, {"metallicFactor", 0.0}, {"roughnessFactor", 0.6}};
+    out["materials"] = Json::array({Json{{"name", "rods"}, {"pbrMetallicRoughness", surface}}});
+    if (!animation_.empty()) out["animations"] = Json::array({animation_});
+    Json buffer{{"byteLength", buffer_.size()}};
+    if (!uri.empty()) buffer["uri"] = uri;
+    out["buffers"] = Json::array({buffer});
+    out["bufferViews"] = views_;
+    out["accessors"] = accessors_;
+    return out.dump(-1, ' ', false, Json::error_handler_t::replace);
+  }
+
+ private:
+  OutputFile& buffer_;
+  const CurveWriteOptions& options_;
+  Json views_ = Json::array(), accessors_ = Json::array(), primitive_, animation_;
+};
+
+/// In a URI everything but letters, digits and -._~ is a percent and two hexadecimal digits.
+std::string uri_of(const std::string& name) {
+  std::string out;
+  for (const char c : name)
+    if ((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '.' || c == '_' ||
+        c == '~')
+      out += c;
+    else out += fmt::format("%{:02X}", static_cast<unsigned char>(c));
+  return out;
+}
+
+/// One file, of one frame or of many.
+class GltfFile final : public CurveWriter {
+ public:
+  GltfFile(fs::path path, const CurveWriteOptions& options)
+      : path_(std::move(path)), options_(options), binary_(path_.extension() == ".glb"), buffer_path_(path_) {
+    if (path_.has_parent_path()) make_folder(path_.parent_path());
+    if (binary_) buffer_path_ += ".buffer";
+    else buffer_path_.replace_extension(".bin");
+    buffer_ = std::make_unique<OutputFile>(buffer_path_, OutputFile::Mode::atomic);
+    document_ = std::make_unique<Document>(*buffer_, options_);
+  }
+
+  void write(const CurveFrame& frame) override {
+    if (times_.empty()) {
+      curves_ = frame.curves;
+      width_ = usual_width(frame.curves);
+    } else if (!same_topology(frame.curves, curves_)) {
+      throw RunError(fmt::format("{}: frame {} has other curves than the first", path_.string(), frame.index));
+    }
+    TubeMesh mesh = tube_mesh(frame, options_.sides, width_);
+    if (!times_.empty() && !mesh.positions.empty()) {
+      for (std::size_t i = 0; i < mesh.positions.size(); ++i) {
+        mesh.positions[i] -= first_.positions[i];
+        mesh.normals[i] -= first_.normals[i];
+      }
+      document_->add_target(mesh.positions, mesh.normals);
+    }
+    if (times_.empty()) {
+      first_ = std::move(mesh);
+      if (!first_.positions.empty()) document_->add_mesh(first_);
+    }
+    times_.push_back(frame.time);
+  }
+
+  void end() override {
+    if (times_.size() > 1 && !first_.positions.empty()) document_->add_animation(times_);
+    binary_ ? finish_glb() : finish_gltf();
+    wrote(path_);
+  }
+
+ private:
+  void finish_gltf() {
+    const std::string json = document_->json(uri_of(buffer_path_.filename().string()));
+    if (buffer_->size() > 0) {
+      buffer_->commit();  // first: the file never names a buffer that is not there
+      wrote(buffer_path_);
+    }
+    write_file_atomically(path_, json);
+  }
+
+  void finish_glb() {
+    std::string json = document_->json("");
+    json.append((4 - json.size() % 4) % 4, ' ');
+    const std::uint64_t size = buffer_->size(), total = 12 + 8 + json.size() + (size > 0 ? 8 + size : 0);
+    if (total > 0xFFFFFFFFULL)
+      throw InputError(
+          {{path_.string(), fmt::format("would have {:.1f} GB, and a .glb ends at 4.3", 1e-9 * static_cast<double>(total)),
+            "write .gltf, fewer --frames, fewer --sides or --per-frame"}});
+    OutputFile out(path_, OutputFile::Mode::atomic);
+    std::string head = "glTF";
+    const auto u32 = [&](std::uint64_t value) { append_binary(head, static_cast<std::uint32_t>(value)); };
+    u32(2), u32(total), u32(json.size());
+    head += "JSON" + json;
+    if (size > 0) {
+      u32(size);
+      head += std::string("BIN\0", 4);
+    }
+    out.append(head);
+    if (size > 0) {
+      fs::path collected = buffer_path_;
+      collected += ".tmp";  // still open
+      out.append_from(collected, 0, size);
+    }
+    out.commit();
+    buffer_.reset();
+  }
+
+  fs::path path_;
+  CurveWriteOptions options_;
+  bool binary_;
+  fs::path buffer_path_;
+  std::unique_ptr<OutputFile> buffer_;
+  std::unique_ptr<Document> document_;
+  CurveSet curves_;
+  TubeMesh first_;
+  double width_ = 0;
+  std::vector<double> times_;
+};
+
+class GltfFrames final : public CurveWriter {
+ public:
+  GltfFrames(const WriteTarget& target, CurveWriteOptions options, const char* extension)
+      : target_(target), options_(std::move(options)), extension_(extension) {
+    target_.prepare_frames(extension_);
+  }
+  void write(const CurveFrame& frame) override {
+    const fs::path file = target_.frame(frame.index, extension_);
+    GltfFile one(file, options_);
+    one.write(frame);
+    one.end();
+    wrote(file);
+    if (file.extension() == ".gltf") wrote(fs::path(file).replace_extension(".bin"));
+  }
+
+ private:
+  WriteTarget target_;
+  CurveWriteOptions options_;
+  const char* extension_;
+};
+
+template <bool binary>
+std::unique_ptr<CurveWriter> make(const WriteTarget& target, const CurveWriteOptions& options) {
+  constexpr const char* kExtension = binary ? ".glb" : ".gltf";
+  if (options.per_frame || !target.numbered()) return std::make_unique<GltfFrames>(target, options, kExtension);
+  return std::make_unique<GltfFile>(target.file(kExtension), options);
+}
+
+/// While a run goes on: a file that is animated would be complete only at its end.
+std::unique_ptr<CurveWriter> make_frames(const WriteTarget& target, const CurveWriteOptions& options) {
+  return std::make_unique<GltfFrames>(target, options, ".glb");
+}
+
+constexpr CurveOutput format(const char* extension, const char* help, CurveOutput::Time time, decltype(CurveOutput::make) maker) {
+  return {.extension = extension,
+          .help = help,
+          .holds_closed = true,
+          .holds_names = false,
+          .holds_ids = false,
+          .holds_widths = true,
+          .holds_empty = false,
+          .single_precision = true,
+          .time = time,
+          .make = maker};
+}
+
+}  // namespace
+
+const CurveOutput kGltfFormat = format(".gltf", "tube mesh, animated by morph targets, with a .bin beside it",
+                                       CurveOutput::Time::constant_topology, make<false>);
+const CurveOutput kGlbFormat = format(".glb", "the same in one file", CurveOutput::Time::constant_topology, make<true>);
+const CurveOutput kGlbFramesFormat = format(".glb", "a tube mesh per frame", CurveOutput::Time::no, make_frames);
+
+}  // namespace osier

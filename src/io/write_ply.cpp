@@ -1,0 +1,50 @@
+// PLY with vertices and edges, binary. MeshLab and Blender show the edges; `width` and `curve` are extra properties of vertices.
+#include <fmt/format.h>
+#include <limits>
+
+#include "io/curve_writer.hpp"
+#include "osier/error.hpp"
+
+namespace osier {
+
+static std::string encode(const CurveFrame& frame, const CurveWriteOptions& options) {
+  const CurveSet& c = frame.curves;
+  if (c.points.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))
+    throw InputError({{".ply", "more points than the format can count", "choose another format"}});
+  std::string edges;
+  std::size_t count = 0;
+  const auto add_edge = [&](std::size_t a, std::size_t b) {
+    append_binary(edges, static_cast<std::int32_t>(a)), append_binary(edges, static_cast<std::int32_t>(b));
+    ++count;
+  };
+  for (std::size_t k = 0; k < c.size(); ++k) {
+    for (std::size_t p = c.start[k]; p + 1 < c.start[k + 1]; ++p) add_edge(p, p + 1);
+    if (c.closed[k] && c.curve(k).size() > 2) add_edge(c.start[k + 1] - 1, c.start[k]);
+  }
+  std::string bytes = fmt::format(
+      "ply\nformat binary_little_endian 1.0\ncomment written by Osier {}\nelement vertex {}\nproperty double x\nproperty double "
+      "y\nproperty double z\n{}element edge {}\nproperty int vertex1\nproperty int vertex2\nend_header\n",
+      options.version, c.points.size(), c.widths.empty() ? "" : "property double width\n", count);
+  for (std::size_t p = 0; p < c.points.size(); ++p) {
+    append_binary(bytes, c.points[p]);
+    if (!c.widths.empty()) append_binary(bytes, c.widths[p]);
+  }
+  return bytes + edges;
+}
+
+static std::unique_ptr<CurveWriter> make(const WriteTarget& target, const CurveWriteOptions& options) {
+  return std::make_unique<FrameFiles>(target, options, ".ply", encode);
+}
+
+const CurveOutput kPlyFormat{.extension = ".ply",
+                             .help = "vertices and edges",
+                             .holds_closed = true,
+                             .holds_names = false,
+                             .holds_ids = false,
+                             .holds_widths = true,
+                             .holds_empty = false,
+                             .single_precision = false,
+                             .time = CurveOutput::Time::no,
+                             .make = make};
+
+}  // namespace osier

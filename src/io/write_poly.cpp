@@ -1,0 +1,42 @@
+// Houdini's text polygons: POINTS, POLYS, END; a polygon that ends in "<" is closed.
+#include <fmt/format.h>
+
+#include "io/curve_writer.hpp"
+
+namespace osier {
+
+static std::string encode(const CurveFrame& frame, const CurveWriteOptions&) {
+  const CurveSet& c = frame.curves;
+  fmt::memory_buffer text;
+  auto out = fmt::appender(text);
+  fmt::format_to(out, "POINTS\n");
+  for (std::size_t p = 0; p < c.points.size(); ++p)
+    fmt::format_to(out, "{}: {} {} {}\n", p + 1, c.points[p].x, c.points[p].y, c.points[p].z);
+  fmt::format_to(out, "POLYS\n");
+  std::size_t number = 0;
+  for (std::size_t k = 0; k < c.size(); ++k) {
+    if (c.curve(k).empty()) continue;
+    fmt::format_to(out, "{}:", ++number);
+    for (std::size_t p = c.start[k]; p < c.start[k + 1]; ++p) fmt::format_to(out, " {}", p + 1);
+    fmt::format_to(out, "{}\n", c.closed[k] ? " <" : "");
+  }
+  fmt::format_to(out, "END\n");
+  return {text.data(), text.size()};
+}
+
+static std::unique_ptr<CurveWriter> make(const WriteTarget& target, const CurveWriteOptions& options) {
+  return std::make_unique<FrameFiles>(target, options, ".poly", encode);
+}
+
+const CurveOutput kPolyFormat{.extension = ".poly",
+                              .help = "text polygons of Houdini",
+                              .holds_closed = true,
+                              .holds_names = false,
+                              .holds_ids = false,
+                              .holds_widths = false,
+                              .holds_empty = false,
+                              .single_precision = false,
+                              .time = CurveOutput::Time::no,
+                              .make = make};
+
+}  // namespace osier

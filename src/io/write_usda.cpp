@@ -1,0 +1,403 @@
+// USD, in its text form: BasisCurves with time samples. A prim has one wrap mode, so closed curves have a prim of their own.
+//
+// Samples are collected in chunks. As long as there is one chunk, the file is written anew after each frame. A second one turns
+// it into value clips: NAME.usda then lists NAME_clips/clip_00000.usda and so on, beside a layer with the topology and a
+// manifest. The end joins the clips to one file again, unless that would be larger than options.split_bytes. So the files are
+// whole after every frame, and no frame costs more than one chunk.
+#include <cmath>
+#include <fmt/format.h>
+
+#include "io/atomic_file.hpp"
+#include "io/curve_writer.hpp"
+#include "osier/error.hpp"
+
+namespace osier {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* kPrims[] = {"open", "closed"};
+
+/// An attribute of a prim, and how it is declared.
+struct Attribute {
+  const char* declaration;  ///< "point3f[] points"
+  const char* metadata;     ///< what follows the value in parentheses, or nothing
+};
+enum : std::size_t { kCounts, kExtent, kPoints, kNormals, kWidths, kVelocities, kNames, kIds, kAttributes };
+constexpr Attribute kAttribute[kAttributes] = {
+    {"int[] curveVertexCounts", ""},
+    {"float3[] extent", ""},
+    {"point3f[] points", ""},
+    {"normal3f[] normals", "interpolation = \"vertex\""},
+    {"float[] widths", "interpolation = \"vertex\""},
+    {"vector3f[] velocities", ""},
+    {"string[] primvars:osier:name", "interpolation = \"uniform\""},
+    {"int64[] primvars:osier:id", "interpolation = \"uniform\""},
+};
+
+/// A value in time: text of its own, or a place in a clip that is written already.
+struct Sample {
+  double time;
+  std::string text;
+  fs::path file = {};
+  std::uint64_t offset = 0, length = 0;
+};
+using Samples = std::vector<Sample>;
+
+struct PrimSamples {
+  Samples attribute[kAttributes];
+};
+using Chunk = std::array<PrimSamples, 2>;
+
+class Text {
+ public:
+  fmt::appender out() { return fmt::appender(buffer_); }
+  std::string str() const { return {buffer_.data(), buffer_.size()}; }
+
+ private:
+  fmt::memory_buffer buffer_;
+};
+
+template <class Range, class Print>
+std::string list(const Range& values, Print print) {
+  Text text;
+  fmt::format_to(text.out(), "[");
+  bool first = true;
+  for (const auto& value : values) {
+    if (!first) fmt::format_to(text.out(), ", ");
+    print(text.out(), value);
+    first = false;
+  }
+  fmt::format_to(text.out(), "]");
+  return text.str();
+}
+
+void print_vector(fmt::appender out, const Vec3d& v) {
+  fmt::format_to(out, "({}, {}, {})", static_cast<float>(v.x), static_cast<float>(v.y), static_cast<float>(v.z));
+}
+
+std::string in_quotes(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') out += '\\';
+    if (c == '\n') out += "\\n";
+    else if (static_cast<unsigned char>(c) < 32) out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
+    else out += c;
+  }
+  return out + '"';
+}
+
+/// The values of one prim at one time; empty text for what the curves do not have.
+std::array<std::string, kAttributes> values_of(const CurveFrame& frame, bool closed) {
+  const CurveSet& c = frame.curves;
+  std::vector<std::size_t> curves;
+  for (std::size_t k = 0; k < c.size(); ++k)
+    if ((c.closed[k] != 0) == closed) curves.push_back(k);
+  const auto of_points = [&](const auto& values, auto print) {
+    std::vector<std::decay_t<decltype(values[0])>> kept;
+    for (const std::size_t k : curves)
+      kept.insert(kept.end(), values.begin() + static_cast<std::ptrdiff_t>(c.start[k]),
+                  values.begin() + static_cast<std::ptrdiff_t>(c.start[k + 1]));
+    return list(kept, print);
+  };
+  std::array<std::string, kAttributes> text;
+  text[kCounts] = list(curves, [&](auto out, std::size_t k) { fmt::format_to(out, "{}", c.curve(k).size()); });
+  text[kPoints] = of_points(c.points, print_vector);
+  if (!c.widths.empty())
+    text[kWidths] = of_points(c.widths, [](auto out, double w) { fmt::format_to(out, "{}", static_cast<float>(w)); });
+  if (!frame.normals.empty()) text[kNormals] = of_points(frame.normals, print_vector);
+  if (!frame.velocities.empty()) text[kVelocities] = of_points(frame.velocities, print_vector);
+  if (!c.names.empty())
+    text[kNames] = list(curves, [&](auto out, std::size_t k) { fmt::format_to(out, "{}", in_quotes(c.names[k])); });
+  text[kIds] = list(curves, [&](auto out, std::size_t k) {
+    fmt::format_to(out, "{}", c.ids.empty() ? static_cast<std::int64_t>(k) : c.ids[k]);  // so that a reader finds the order again
+  });
+  Vec3d low{}, high{};
+  bool any = false;
+  for (const std::size_t k : curves)
+    for (std::size_t p = c.start[k]; p < c.start[k + 1]; ++p) {
+      const Vec3d& x = c.points[p];
+      const double r = c.widths.empty() ? 0 : c.widths[p] / 2;
+      const Vec3d a{x.x - r, x.y - r, x.z - r}, b{x.x + r, x.y + r, x.z + r};
+      low = any ? Vec3d{std::min(low.x, a.x), std::min(low.y, a.y), std::min(low.z, a.z)} : a;
+      high = any ? Vec3d{std::max(high.x, b.x), std::max(high.y, b.y), std::max(high.z, b.z)} : b;
+      any = true;
+    }
+  text[kExtent] = list(std::array{low, high}, print_vector);
+  return text;
+}
+
+class UsdaWriter final : public CurveWriter {
+ public:
+  UsdaWriter(fs::path path, CurveWriteOptions options)
+      : path_(std::move(path)), clips_(path_.parent_path() / (path_.stem().string() + "_clips")), options_(std::move(options)) {
+    if (path_.has_parent_path()) make_folder(path_.parent_path());
+    std::error_code error;
+    if (fs::is_directory(path_, error))
+      throw RunError(fmt::format("{}: cannot open for writing: Is a directory", path_.string()));
+    wrote(path_);
+  }
+
+  void write(const CurveFrame& frame) override {
+    if (frames_ == 1 && frame.time > first_time_) codes_per_second_ = nice(1 / (frame.time - first_time_));
+    if (frames_ == 0) first_time_ = frame.time;
+    if (current_bytes_ > options_.chunk_bytes) {
+      finish_chunk();
+      clip_start_.push_back(frame.time);
+    }
+    last_time_ = frame.time;
+    add(frame);
+    ++frames_;
+    if (clip_start_.empty()) write_file_atomically(path_, whole_file());
+    else write_clip();
+  }
+
+  void end() override {
+    if (clip_start_.empty() || written_bytes_ + current_bytes_ > options_.split_bytes) return;
+    OutputFile out(path_, OutputFile::Mode::atomic);
+    write_joined(out);
+    out.commit();
+    std::error_code ignored;  // the file no longer names them
+    fs::remove_all(clips_, ignored);
+  }
+
+ private:
+  /// A rate that was meant to be a whole number is one.
+  static double nice(double rate) { return std::abs(rate - std::round(rate)) < 1e-6 * rate ? std::round(rate) : rate; }
+  std::string code(double time) const {
+    const double c = time * codes_per_second_, whole = std::round(c);
+    return fmt::format("{}", std::abs(c - whole) < 1e-6 ? whole : c);
+  }
+
+  void add(const CurveFrame& frame) {
+    for (const bool closed : {false, true}) {
+      auto values = values_of(frame, closed);
+      had_curves_[closed] = had_curves_[closed] || values[kCounts] != "[]";
+      for (std::size_t a = 0; a < kAttributes; ++a) {
+        Samples& samples = chunk_[closed].attribute[a];
+        if (values[a].empty() || (!samples.empty() && samples.back().text == values[a])) continue;
+        // What stays the same needs one sample; what did until now needs its last time too, or it would be blended over.
+        current_bytes_ += values[a].size();
+        if (!samples.empty() && held_until_[closed][a] > samples.back().time)
+          samples.push_back({held_until_[closed][a], samples.back().text});
+        samples.push_back({frame.time, std::move(values[a])});
+      }
+      for (double& t : held_until_[closed]) t = frame.time;
+    }
+  }
+
+  /// The samples as they stand in a file, `place(sample)` putting in their values.
+  template <class Prim, class Append, class Place>
+  void emit(Prim& prim, Append append, Place place, bool in_clip) const {
+    constexpr const char* indent = "        ";
+    for (std::size_t a = 0; a < kAttributes; ++a) {
+      auto& samples = prim.attribute[a];
+      if (samples.empty()) continue;
+      const std::string metadata =
+          *kAttribute[a].metadata && !in_clip ? fmt::format(" (\n{0}    {1}\n{0})", indent, kAttribute[a].metadata) : "";
+      if (samples.size() == 1 && !in_clip) {
+        append(fmt::format("{}{} = ", indent, kAttribute[a].declaration));
+        place(samples[0]);
+        append(metadata + "\n");
+        continue;
+      }
+      if (!metadata.empty()) append(fmt::format("{}{}{}\n", indent, kAttribute[a].declaration, metadata));
+      append(fmt::format("{}{}.timeSamples = {{\n", indent, kAttribute[a].declaration));
+      for (auto& s : samples) {
+        append(fmt::format("{}    {}: ", indent, code(s.time)));
+        place(s);
+        append(",\n");
+      }
+      append(fmt::format("{}}}\n", indent));
+    }
+  }
+
+  /// A prim without a curve in any frame is left out, unless nothing would be left.
+  bool is_wanted(std::size_t closed) const { return had_curves_[closed] || (closed == 0 && !had_curves_[1]); }
+
+  std::string stage_metadata(const std::string& more = {}) const {
+    return fmt::format(
+        "#usda 1.0\n(\n    customLayerData = {{\n        string creator = {}\n    }}\n    defaultPrim = \"Rods\"\n    doc = {}\n "
+        "   "
+        "endTimeCode = {}\n    metersPerUnit = 1\n    startTimeCode = {}\n{}    timeCodesPerSecond = {}\n    upAxis = "
+        "\"{}\"\n)\n\n",
+        in_quotes("Osier " + options_.version), in_quotes(options_.title), code(last_time_), code(first_time_), more,
+        codes_per_second_, options_.up == 'z' ? "Z" : "Y");
+  }
+
+  std::string prim_start(std::size_t closed) const {
+    std::string text = fmt::format("    def BasisCurves \"{}\"", kPrims[closed]);
+    if (options_.material) text += " (\n        prepend apiSchemas = [\"MaterialBindingAPI\"]\n    )";
+    text += fmt::format("\n    {{\n        uniform token type = \"linear\"\n        uniform token wrap = \"{}\"\n",
+                        closed ? "periodic" : "nonperiodic");
+    if (options_.material) text += "        rel material:binding:physics = </Rods/material>\n";
+    return text;
+  }
+
+  /// Attributes of the AOUSD deformable-curve proposal; names may still change there.
+  std::string material() const {
+    if (!options_.material) return {};
+    const CurveMaterial& m = *options_.material;
+    return fmt::format(
+        "    def Material \"material\" (\n        prepend apiSchemas = [\"PhysicsCurvesDeformableMaterialAPI\"]\n    )\n    {{\n"
+        "        float physics:curvesThickness = {}\n        float physics:density = {}\n        float "
+        "physics:curvesStretchStiffness = {}\n"
+        "        float physics:curvesShearStiffness = {}\n        float physics:curvesBendStiffness = {}\n        float "
+        "physics:curvesTwistStiffness = {}\n    }}\n\n",
+        m.thickness, m.density, m.stretch, m.shear, m.bend, m.twist);
+  }
+
+  std::string whole_file() const {
+    std::string text = stage_metadata() + "def Xform \"Rods\"\n{\n" + material();
+    const auto append = [&](std::string_view piece) { text += piece; };
+    for (std::size_t closed = 0; closed < 2; ++closed) {
+      if (!is_wanted(closed)) continue;
+      text += prim_start(closed);
+      emit(
+          chunk_[closed], append, [&](const Sample& s) { text += s.text; }, false);
+      text += "    }\n\n";
+    }
+    return text + "}\n";
+  }
+
+  fs::path clip_path(std::size_t i) const { return clips_ / frame_file_name(static_cast<int>(i), ".usda", "clip_"); }
+
+  /// Writes the current chunk, and the stage that lists it. Remembers where each sample lies.
+  void write_clip() {
+    const std::size_t clip = clip_start_.size() - 1;
+    std::string text = "#usda 1.0\n(\n    defaultPrim = \"Rods\"\n)\n\nover \"Rods\"\n{\n";
+    const auto append = [&](std::string_view piece) { text += piece; };
+    for (std::size_t closed = 0; closed < 2; ++closed) {
+      text += fmt::format("    over \"{}\"\n    {{\n", kPrims[closed]);
+      for (Samples& samples : chunk_[closed].attribute)
+        for (Sample& s : samples) s.file = clip_path(clip), s.length = s.text.size();
+      const auto place = [&](Sample& s) {
+        s.offset = text.size();
+        text += s.text;
+      };
+      emit(chunk_[closed], append, place, true);
+      text += "    }\n\n";
+    }
+    write_file_atomically(clip_path(clip), text + "}\n");
+    write_file_atomically(path_, clip_stage());
+  }
+
+  std::string clip_stage() const {
+    const std::string folder = clips_.filename().string();
+    std::string active, assets;
+    for (std::size_t i = 0; i < clip_start_.size(); ++i) {
+      active += fmt::format("{}({}, {})", i ? ", " : "", code(clip_start_[i]), i);
+      assets += fmt::format("{}@./{}/{}@", i ? ", " : "", folder, clip_path(i).filename().string());
+    }
+    return stage_metadata(fmt::format("    subLayers = [\n        @./{}/topology.usda@\n    ]\n", folder)) +
+           fmt::format(
+               "over \"Rods\" (\n    clips = {{\n        dictionary default = {{\n            double2[] active = [{}]\n          "
+               "  "
+               "asset[] assetPaths = [{}]\n            asset manifestAssetPath = @./{}/manifest.usda@\n            string "
+               "primPath = "
+               "\"/Rods\"\n            double2[] times = [({}, {}), ({}, {})]\n        }}\n    }}\n)\n{{\n}}\n",
+               active, assets, folder, code(first_time_), code(first_time_), code(last_time_), code(last_time_));
+  }
+
+  /// The first full chunk becomes the first clip; from then on every chunk is one.
+  void finish_chunk() {
+    if (clip_start_.empty()) {
+      make_folder(clips_);
+      wrote(clips_);
+      clip_start_.push_back(first_time_);
+      std::string topology = "#usda 1.0\n(\n    defaultPrim = \"Rods\"\n)\n\ndef Xform \"Rods\"\n{\n" + material();
+      std::string manifest = "#usda 1.0\n(\n    defaultPrim = \"Rods\"\n)\n\nover \"Rods\"\n{\n";
+      for (std::size_t closed = 0; closed < 2; ++closed) {
+        topology += prim_start(closed);
+        manifest += fmt::format("    over \"{}\"\n    {{\n", kPrims[closed]);
+        for (std::size_t a = 0; a < kAttributes; ++a) {
+          if (chunk_[closed].attribute[a].empty()) continue;
+          const std::string metadata =
+              *kAttribute[a].metadata ? fmt::format(" (\n            {}\n        )", kAttribute[a].metadata) : "";
+          topology += fmt::format("        {}{}\n", kAttribute[a].declaration, metadata);
+          manifest += fmt::format("        {}\n", kAttribute[a].declaration);
+        }
+        topology += "    }\n\n", manifest += "    }\n\n";
+      }
+      write_file_atomically(clips_ / "topology.usda", topology + "}\n");
+      write_file_atomically(clips_ / "manifest.usda", manifest + "}\n");
+      write_clip();
+    }
+    for (std::size_t closed = 0; closed < 2; ++closed)
+      for (std::size_t a = 0; a < kAttributes; ++a)
+        for (Sample& s : chunk_[closed].attribute[a]) {
+          s.text.clear(), s.text.shrink_to_fit();
+          done_[closed].attribute[a].push_back(std::move(s));
+        }
+    written_bytes_ += current_bytes_;
+    chunk_ = {}, current_bytes_ = 0;
+  }
+
+  void write_joined(OutputFile& out) {
+    const auto append = [&](std::string_view piece) { out.append(piece); };
+    append(stage_metadata() + "def Xform \"Rods\"\n{\n" + material());
+    for (std::size_t closed = 0; closed < 2; ++closed) {
+      if (!is_wanted(closed)) continue;
+      PrimSamples all = done_[closed];
+      for (std::size_t a = 0; a < kAttributes; ++a) {
+        for (Sample s : chunk_[closed].attribute[a]) {
+          s.text.clear();
+          all.attribute[a].push_back(std::move(s));
+        }
+      }
+      append(prim_start(closed));
+      emit(
+          all, append, [&](const Sample& s) { out.append_from(s.file, s.offset, s.length); }, false);
+      append("    }\n\n");
+    }
+    append("}\n");
+  }
+
+  fs::path path_, clips_;
+  CurveWriteOptions options_;
+  Chunk chunk_{}, done_{};  ///< of the clips that are finished, `done_` knows only places
+  std::uint64_t current_bytes_ = 0, written_bytes_ = 0;
+  std::vector<double> clip_start_;
+  std::array<std::array<double, kAttributes>, 2> held_until_{};
+  std::array<bool, 2> had_curves_{};
+  double first_time_ = 0, last_time_ = 0, codes_per_second_ = 24;
+  int frames_ = 0;
+};
+
+/// Each frame as a stage of its own.
+class UsdaFrames final : public CurveWriter {
+ public:
+  UsdaFrames(const WriteTarget& target, CurveWriteOptions options) : target_(target), options_(std::move(options)) {
+    target_.prepare_frames(".usda");
+  }
+  void write(const CurveFrame& frame) override {
+    const fs::path file = target_.frame(frame.index, ".usda");
+    UsdaWriter(file, options_).write(frame);
+    wrote(file);
+  }
+
+ private:
+  WriteTarget target_;
+  CurveWriteOptions options_;
+};
+
+std::unique_ptr<CurveWriter> make(const WriteTarget& target, const CurveWriteOptions& options) {
+  if (options.per_frame || !target.numbered()) return std::make_unique<UsdaFrames>(target, options);
+  return std::make_unique<UsdaWriter>(target.file(".usda"), options);
+}
+
+}  // namespace
+
+const CurveOutput kUsdaFormat{.extension = ".usda",
+                              .help = "USD curves with time samples, widths, normals, names and ids",
+                              .holds_closed = true,
+                              .holds_names = true,
+                              .holds_ids = true,
+                              .holds_widths = true,
+                              .holds_empty = true,
+                              .single_precision = true,
+                              .time = CurveOutput::Time::any_topology,
+                              .make = make};
+
+}  // namespace osier

@@ -1,0 +1,97 @@
+// Curves for ParaView: a polyline each. The files of runs, line by line with all they carry, are those of vtp.cpp.
+#include "io/atomic_file.hpp"
+#include "io/curve_writer.hpp"
+#include "io/vtk_xml.hpp"
+
+namespace osier {
+
+namespace {
+
+std::vector<double> flat(const std::vector<Vec3d>& vectors) {
+  std::vector<double> values;
+  values.reserve(3 * vectors.size());
+  for (const Vec3d& a : vectors) values.insert(values.end(), {a.x, a.y, a.z});
+  return values;
+}
+
+std::string encode(const CurveFrame& frame) {
+  const CurveSet& c = frame.curves;
+  // Curves of one point are VTK's vertices, which come before lines in cell data.
+  std::vector<std::int32_t> verts, vert_ends, lines, line_ends, vert_id, line_id;
+  for (std::size_t k = 0; k < c.size(); ++k) {
+    const std::size_t n = c.curve(k).size();
+    if (n == 0) continue;
+    const auto id = static_cast<std::int32_t>(c.ids.empty() ? static_cast<std::int64_t>(k) : c.ids[k]);
+    std::vector<std::int32_t>& list = n == 1 ? verts : lines;
+    for (std::size_t p = c.start[k]; p < c.start[k + 1]; ++p) list.push_back(static_cast<std::int32_t>(p));
+    if (c.closed[k] && n > 2) list.push_back(static_cast<std::int32_t>(c.start[k]));
+    (n == 1 ? vert_ends : line_ends).push_back(static_cast<std::int32_t>(list.size()));
+    (n == 1 ? vert_id : line_id).push_back(id);
+  }
+  std::string text = vtk_polydata_head(frame.time, c.points.size(), vert_ends.size(), line_ends.size());
+  text += "<PointData>\n";
+  if (!c.widths.empty()) {
+    std::vector<double> radius;
+    for (const double w : c.widths) radius.push_back(w / 2);
+    append_vtk_array(text, "radius", 1, radius);
+  }
+  if (!frame.velocities.empty()) append_vtk_array(text, "velocity", 3, flat(frame.velocities));
+  if (!frame.normals.empty()) append_vtk_array(text, "d1", 3, flat(frame.normals));
+  text += "</PointData>\n<CellData>\n";
+  vert_id.insert(vert_id.end(), line_id.begin(), line_id.end());
+  append_vtk_array(text, "curve", 1, vert_id);
+  text += "</CellData>\n<Points>\n";
+  append_vtk_array(text, "position", 3, flat(c.points));
+  text += "</Points>\n<Verts>\n";
+  append_vtk_array(text, "connectivity", 1, verts);
+  append_vtk_array(text, "offsets", 1, vert_ends);
+  text += "</Verts>\n<Lines>\n";
+  append_vtk_array(text, "connectivity", 1, lines);
+  append_vtk_array(text, "offsets", 1, line_ends);
+  return text + "</Lines>\n</Piece>\n</PolyData>\n</VTKFile>\n";
+}
+
+class VtpCurves final : public CurveWriter {
+ public:
+  explicit VtpCurves(const WriteTarget& target) : target_(target), collection_(target.file(".pvd")) {
+    target_.prepare_frames(".vtp", "paraview");
+  }
+  void write(const CurveFrame& frame) override {
+    const std::filesystem::path file = target_.frame(frame.index, ".vtp", "paraview");
+    write_file_atomically(file, encode(frame));
+    wrote(file);
+    if (!target_.numbered()) return;
+    entries_ += fmt::format("<DataSet timestep=\"{}\" file=\"{}\"/>\n", frame.time,
+                            file.lexically_relative(collection_.parent_path()).string());
+    write_file_atomically(collection_, vtk_collection(entries_));
+    wrote(collection_);
+  }
+
+ private:
+  WriteTarget target_;
+  std::filesystem::path collection_;
+  std::string entries_;
+};
+
+std::unique_ptr<CurveWriter> make(const WriteTarget& target, const CurveWriteOptions&) {
+  return std::make_unique<VtpCurves>(target);
+}
+
+constexpr CurveOutput format(const char* extension) {
+  return {.extension = extension,
+          .help = "polylines for ParaView, and a .pvd with the times of all frames",
+          .holds_closed = true,
+          .holds_names = false,
+          .holds_ids = true,
+          .holds_widths = true,
+          .holds_empty = false,
+          .single_precision = false,
+          .time = CurveOutput::Time::any_topology,
+          .make = make};
+}
+
+}  // namespace
+
+const CurveOutput kVtpFormat = format(".vtp"), kPvdFormat = format(".pvd");
+
+}  // namespace osier
