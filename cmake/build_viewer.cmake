@@ -1,4 +1,4 @@
-# Run by the build: npm install where the lock file is newer than what is installed, npm run build, and the page to where the
+# Run by the build: npm ci where the lock file is newer than what is installed, npm run build, and the page to where the
 # program takes it from. In AUTO a failure is told and leaves an empty page, so that a machine without a network still gets the program.
 function(run)
   execute_process(COMMAND ${ARGN} WORKING_DIRECTORY ${VIEWER} RESULT_VARIABLE result OUTPUT_VARIABLE text ERROR_VARIABLE text)
@@ -24,9 +24,7 @@ set(installed ${VIEWER}/node_modules/.package-lock.json)
 file(MAKE_DIRECTORY ${VIEWER}/build)
 file(LOCK ${VIEWER}/build/lock GUARD PROCESS TIMEOUT 600)
 if(NOT EXISTS ${installed} OR ${VIEWER}/package-lock.json IS_NEWER_THAN ${installed})
-  # Not `npm ci`: it wants builds of optional packages for every system in the lock file, which lists those of Linux. What the
-  # file lists is installed in its version, and the file stays as it is.
-  run(${NPM} install --no-save --no-audit --no-fund)
+  run(${NPM} ci --no-audit --no-fund)
 endif()
 if(NOT failed)
   run(${NPM} run build)

@@ -17,7 +17,8 @@ namespace {
 
 struct Options {
   SceneOption scene;
-  std::string folder, stats, html;
+  std::string folder, stats;
+  std::filesystem::path html;
   int frames = -1;
   bool quiet = false;
 };
@@ -42,12 +43,15 @@ int run(const Options& o) {
     throw InputError({{o.stats, "cannot be written", "name a file in a folder that exists"}});
   if (!o.html.empty() && view::viewer_page().empty())
     throw InputError({{"--html", "this osier was built without the viewer's page", view::viewer_page_remedy()}});
-  if (!o.html.empty() && !can_be_written(o.html))
-    throw InputError({{o.html, "cannot be written", "name a file in a folder that exists"}});
-  if (!o.quiet)
-    for (const std::string& w : scene.warnings()) fmt::print(stderr, "warning: {}\n", w);
   const std::filesystem::path folder =
       o.folder.empty() ? std::filesystem::path("out") / scene.name() : std::filesystem::path(o.folder);
+  // The folder of the results need not be there yet.
+  const bool among_results = o.html.parent_path().lexically_normal() == (folder / "").parent_path().lexically_normal();
+  const bool makes_its_folder = among_results && !std::filesystem::exists(folder);
+  if (!o.html.empty() && !makes_its_folder && !can_be_written(o.html))
+    throw InputError({{o.html.string(), "cannot be written", "name a file in a folder that exists"}});
+  if (!o.quiet)
+    for (const std::string& w : scene.warnings()) fmt::print(stderr, "warning: {}\n", w);
 
   catch_interrupts();
   Progress progress(scene.name(), o.quiet);
@@ -78,7 +82,7 @@ int run(const Options& o) {
       fmt::print("the equilibrium becomes unstable at pseudo-time {:.8g} s\n", stats.instability_time);
     fmt::print("{} frames, {} steps in {:.2f} s ({:.2f} ms/frame, {:.1f} ns per vertex and iteration) -> {}\n", stats.frames,
                stats.steps, stats.wall_seconds, stats.ms_per_frame_median, stats.ns_per_vertex_iteration, folder.string());
-    if (!o.html.empty()) fmt::print("to look at in a browser: {}\n", o.html);
+    if (!o.html.empty()) fmt::print("to look at in a browser: {}\n", o.html.string());
   }
   return kDone;
 }

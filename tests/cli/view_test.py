@@ -571,17 +571,17 @@ class Playback(ViewTest):
 
 class Html(ViewTest):
     def test_a_page_in_itself_or_a_word_on_how_to_get_it(self):
-        result = self.call("run", self.write(SWING), "-o", "out", "--html", "run.html")
+        result = self.call("run", self.write(SWING), "-o", "out", "--html", "out/run.html")
         if "built without the viewer" in result.err:
             self.assertEqual(result.code, BAD_INPUT, result)
             self.assertIn("nodejs", result.err)
-            self.assertFalse((self.folder / "run.html").exists())
+            self.assertFalse((self.folder / "out").exists())
             return
         self.assertEqual(result.code, DONE, result)
         again = self.call("view", "out", "--html", "again.html")
         self.assertEqual(again.code, DONE, again)
         data = self.trajectory()
-        for name in ("run.html", "again.html"):
+        for name in ("out/run.html", "again.html"):
             html = (self.folder / name).read_text(encoding="utf-8")
             text = re.search(r'<script id="osier-recording"[^>]*>([^<]*)</script>', html).group(1)
             raw, packets, at = gzip.decompress(base64.b64decode(text, validate=True)), [], 0
@@ -595,7 +595,11 @@ class Html(ViewTest):
                 position = position + arrays["position"] if header["delta"] else arrays["position"]
                 shown = numpy.array(header["origin"]) + header["scale"] * position.astype("f8").reshape(-1, 3)
                 self.assertLessEqual(abs(shown - data["position"][i]).max(), 0.5000001 * header["scale"])
-        self.assertEqual({p.name for p in self.folder.iterdir()}, {"out", "scene.json", "run.html", "again.html"})
+        self.assertEqual({p.name for p in self.folder.iterdir()}, {"out", "scene.json", "again.html"})
+        self.assertEqual({p.name for p in (self.folder / "out").glob("*.tmp")}, set())
+        refused = self.call("run", self.write(SWING), "-o", "other", "--html", "nowhere/run.html")
+        self.assertEqual(refused.code, BAD_INPUT, refused)
+        self.assertFalse((self.folder / "other").exists())
 
 
 if __name__ == "__main__":

@@ -39,14 +39,18 @@ TEST(TakingPart, APullBringsTheVertexNearItsTargetAndLettingGoSetsItFree) {
   EXPECT_LT(norm(pulled.state().vertex_position[10] - free.state().vertex_position[10]), 1e-6);
 }
 
+// With k (target - x_new) = c v_new alone, a step leaves the part c/(h k + c) of the distance.
 TEST(TakingPart, AnInfinitelyStiffPullIsAsStableAsAPin) {
   for (const char* solver : {R"({"name":"stable_cosserat"})", R"({"name":"newton"})"}) {
     Simulation simulation(rod({std::string("/solver=") + solver}));
     const Vec3d target{0.8, 0.2, 0.1};
-    simulation.pull(10, target, 1e12);
+    const double k = 1e12, c = 2 * std::sqrt(k * simulation.model().vertex_mass[10]), left = c / (0.005 * k + c);
+    simulation.pull(10, target, k);
+    double distance = norm(simulation.state().vertex_position[10] - target);
     for (int i = 0; i < 200; ++i) {
       simulation.step();
-      ASSERT_LT(norm(simulation.state().vertex_position[10] - target), 1e-6) << solver << " step " << i;
+      distance = 1.01 * left * distance + 1e-8;  // the rod pulls too, with some hundred N
+      ASSERT_LT(norm(simulation.state().vertex_position[10] - target), distance) << solver << " step " << i;
     }
   }
 }
@@ -74,13 +78,20 @@ TEST(TakingPart, WithoutGravityARodAtRestStaysThere) {
 }
 
 TEST(TakingPart, GoingOnInANewSimulationOfTheSameSceneChangesNothing) {
-  Simulation whole(rod()), first(rod());
-  run(whole, 60), run(first, 25);
-  Simulation second(rod());
-  ASSERT_TRUE(second.continue_from(first));
-  EXPECT_EQ(second.state().time, first.state().time);
-  run(second, 35);
-  EXPECT_TRUE(test::identical(second.state(), whole.state()));
+  const auto difference = [](const char* solver) {
+    const std::vector<std::string> with{std::string("/solver=") + solver};
+    Simulation whole(rod(with)), first(rod(with));
+    run(whole, 60), run(first, 25);
+    Simulation second(rod(with));
+    EXPECT_TRUE(second.continue_from(first));
+    EXPECT_EQ(second.state().time, first.state().time);
+    run(second, 35);
+    return test::farthest(second.state().vertex_position, whole.state().vertex_position);
+  };
+  EXPECT_EQ(difference(R"({"name":"stable_cosserat","method":"sweep"})"), 0);
+  // Direct solves may keep their own roundings from one step to the next.
+  EXPECT_LT(difference(R"({"name":"stable_cosserat","method":"direct"})"), 1e-12);
+  EXPECT_LT(difference(R"({"name":"newton"})"), 1e-12);
 }
 
 TEST(TakingPart, TimeGoesOnWhereTheStepHasChanged) {
