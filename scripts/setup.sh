@@ -15,6 +15,14 @@ core_packages=(
   libmuparser-dev    # expressions in the cases of `osier validate`
   libembree-dev      # rays of `osier render`
   libstb-dev         # writes its PNG and JPEG files
+  libboost-dev       # HTTP and WebSocket of `osier view` (Boost.Beast, headers only)
+  zlib1g-dev         # compresses the frames in pages of `--html`
+)
+# Without these the program is built all the same, and says what its viewer lacks.
+# shellcheck disable=SC2034
+viewer_packages=(
+  nodejs # builds the viewer's page
+  npm    # fetches what that build needs
 )
 # shellcheck disable=SC2034
 test_packages=(

@@ -4,6 +4,7 @@
 #include "commands.hpp"
 #include "forces/attachment.hpp"
 #include "forces/force.hpp"
+#include "io/curves/registry.hpp"
 #include "materials/preset.hpp"
 #include "materials/section_shape.hpp"
 #include "osier/io.hpp"
@@ -28,15 +29,19 @@ static void print_presets() {
 
 Command add_list(CLI::App& app) {
   auto what = std::make_shared<std::string>();
-  CLI::App* sub = app.add_subcommand("list", "List solvers, generators, forces, constraints, formats, materials or sections");
-  sub->add_option("WHAT", *what, "solvers | generators | forces | constraints | formats | materials | sections")
+  CLI::App* sub = app.add_subcommand(
+      "list", "List solvers, generators, forces, constraints, formats of results, readable curve files, materials or sections");
+  sub->add_option("WHAT", *what, "solvers | generators | forces | constraints | formats | curves | materials | sections")
       ->required()
-      ->check(CLI::IsMember({"solvers", "generators", "forces", "constraints", "formats", "materials", "sections"}));
+      ->check(CLI::IsMember({"solvers", "generators", "forces", "constraints", "formats", "curves", "materials", "sections"}));
   return {sub, [what] {
             if (*what == "solvers") print_all(registry<SolverSettings>());
             if (*what == "forces") print_all(registry<Force>());
             if (*what == "constraints") print_all(registry<Attachment>());
             if (*what == "formats") print_all(formats());
+            if (*what == "curves")
+              for (const CurveFormat& f : curve_formats())
+                if (f.read) fmt::print("{:<16} {} ({}{}{})\n", f.name, f.help, f.extension, *f.also ? " " : "", f.also);
             if (*what == "sections") print_all(registry<SectionShape>());
             if (*what == "materials") print_presets();
             if (*what == "generators") {

@@ -8,6 +8,8 @@
 #include "osier/osier.hpp"
 #include "progress.hpp"
 #include "scene_option.hpp"
+#include "view/page.hpp"
+#include "view/recording.hpp"
 
 namespace osier::cli {
 
@@ -15,7 +17,7 @@ namespace {
 
 struct Options {
   SceneOption scene;
-  std::string folder, stats;
+  std::string folder, stats, html;
   int frames = -1;
   bool quiet = false;
 };
@@ -38,6 +40,10 @@ int run(const Options& o) {
   const Scene scene = o.scene.load();
   if (!o.stats.empty() && !can_be_written(o.stats))
     throw InputError({{o.stats, "cannot be written", "name a file in a folder that exists"}});
+  if (!o.html.empty() && view::viewer_page().empty())
+    throw InputError({{"--html", "this osier was built without the viewer's page", view::viewer_page_remedy()}});
+  if (!o.html.empty() && !can_be_written(o.html))
+    throw InputError({{o.html, "cannot be written", "name a file in a folder that exists"}});
   if (!o.quiet)
     for (const std::string& w : scene.warnings()) fmt::print(stderr, "warning: {}\n", w);
   const std::filesystem::path folder =
@@ -50,6 +56,7 @@ int run(const Options& o) {
   options.frames = o.frames;
   options.interrupt = &interrupted;
   options.progress = [&](int frame, int frames, double ms) { progress.update(frame, frames, ms); };
+  if (!o.html.empty()) options.writers.push_back(std::make_shared<view::HtmlWriter>(o.html, view::viewer_page()));
   const RunStats stats = run_scene(scene, options);
   progress.finish();
   if (!o.stats.empty()) write_stats(o.stats, stats);
@@ -71,6 +78,7 @@ int run(const Options& o) {
       fmt::print("the equilibrium becomes unstable at pseudo-time {:.8g} s\n", stats.instability_time);
     fmt::print("{} frames, {} steps in {:.2f} s ({:.2f} ms/frame, {:.1f} ns per vertex and iteration) -> {}\n", stats.frames,
                stats.steps, stats.wall_seconds, stats.ms_per_frame_median, stats.ns_per_vertex_iteration, folder.string());
+    if (!o.html.empty()) fmt::print("to look at in a browser: {}\n", o.html);
   }
   return kDone;
 }
@@ -88,6 +96,8 @@ Command add_run(CLI::App& app) {
   sub->add_option("-o,--output", o->folder, "Folder for the results (default: out/<scene name>)")->check(not_empty);
   sub->add_option("--frames", o->frames, "Number of frames instead of the scene's")->check(not_negative);
   sub->add_option("--stats", o->stats, "Write counts and timings to this JSON file")->check(not_empty);
+  sub->add_option("--html", o->html, "Also write the run as one page for the browser, complete in itself, to this file")
+      ->check(not_empty);
   sub->add_flag("--quiet", o->quiet, "Only errors");
   return {sub, [o] { return run(*o); }};
 }

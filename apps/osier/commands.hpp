@@ -16,6 +16,7 @@ struct Command {
 };
 
 Command add_run(CLI::App& app);
+Command add_view(CLI::App& app);
 Command add_check(CLI::App& app);
 Command add_info(CLI::App& app);
 Command add_list(CLI::App& app);

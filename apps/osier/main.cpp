@@ -12,9 +12,9 @@ int main(int argc, char** argv) {
   CLI::App app{"Osier simulates slender things: hair, yarn, cables, ropes, trees, springs, bridges."};
   app.require_subcommand(1);
   app.footer("Exit codes: 0 done, 1 the run failed, 2 bad input. Scene language: docs/scene.md.");
-  const std::vector<Command> commands{add_run(app),      add_check(app),     add_info(app),   add_list(app),
-                                      add_validate(app), add_bench(app),     add_render(app), add_convert(app),
-                                      add_schema(app),   add_reference(app), add_version(app)};
+  const std::vector<Command> commands{add_run(app),   add_view(app),   add_render(app),    add_convert(app),
+                                      add_check(app), add_info(app),   add_list(app),      add_validate(app),
+                                      add_bench(app), add_schema(app), add_reference(app), add_version(app)};
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {

@@ -1,4 +1,4 @@
-// The scene argument and the options that change it, shared by run, check and info.
+// The scene argument and the options that change it, shared by run, check, info and view.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -27,6 +27,8 @@ struct SceneOption {
     app.add_option("--simd", simd, "Instructions of the solver: auto, off, sse2, avx2 or avx512");
     app.add_option("--set", sets, "Change a value of the scene: /json/pointer=value (repeatable)")->allow_extra_args(false);
   }
+
+  bool changes_something() const { return !solver.empty() || !precision.empty() || !simd.empty() || threads || !sets.empty(); }
 
   Scene load() const {
     LoadOptions options;

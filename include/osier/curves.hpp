@@ -78,11 +78,21 @@ struct CurveEdits {
   static const char* help() { return "Changes to a set of curves, made in this order."; }
   template <class F>
   void fields(F& f) {
+    source_fields(f);
+    shape_fields(f);
+  }
+  /// Which curves, and how large they are.
+  template <class F>
+  void source_fields(F& f) {
     f("select", select,
       "Which curves: names with `*` and `?`, numbers and ranges, as in `0-99,wool*`. Numbers are the file's ids where it has "
       "them, otherwise places counted from 0. All when empty");
     f("up", up, "Axis that is up in the file, turned to y; replaces what the file itself says (y when it says nothing)");
     f("scale", scale, "Factor on coordinates and widths: metres per unit of the file", {.min = 0, .above_min = true});
+  }
+  /// What becomes of them.
+  template <class F>
+  void shape_fields(F& f) {
     f("split_closed", split_closed, "Opens closed curves: each then starts and ends at its first point");
     f("segment_length", segment_length,
       "Resamples each curve to equal segments, as near to this length as fits; welded points stay",

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "osier/curves.hpp"
 #include "osier/frame.hpp"
@@ -18,8 +19,10 @@ struct RunInfo {
   std::string scene_name;
   std::string scene_json;  ///< the scene as it was run, overrides included
   std::string version;
-  bool double_precision = true;  ///< the number type the solver worked in
-  bool sections = false;         ///< frames carry section forces, strains, moments and curvatures
+  bool double_precision = true;              ///< the number type the solver worked in
+  bool sections = false;                     ///< frames carry section forces, strains, moments and curvatures
+  std::vector<std::string> materials = {};   ///< names
+  std::vector<Index> segment_material = {};  ///< one of these for each segment
 };
 
 /// begin, write for each frame in order, end. Whatever has been written is a complete, readable file even when end() is

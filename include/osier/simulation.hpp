@@ -6,8 +6,10 @@
 #include <functional>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "osier/frame.hpp"
+#include "osier/io.hpp"
 #include "osier/scene.hpp"
 
 namespace osier {
@@ -54,6 +56,18 @@ class Simulation {
   const Control& control() const;  ///< loads and targets of the last step, before the first one those of time 0
   Frame frame(int index) const;    ///< valid until the next step or the next call
 
+  // For those who take part while it runs.
+
+  /// Pulls a vertex towards a point with a damped spring, from the next step on, until stop_pulling. Any stiffness [N/m] is
+  /// stable; 0 takes one that suits the rod. Throws InputError for statics, a vertex that does not exist or one that is held.
+  void pull(Index vertex, const Vec3d& target, double stiffness = 0);
+  void stop_pulling();
+  /// Force number `index` of the scene acts, or not.
+  void enable_force(std::size_t index, bool on);
+  /// Goes on where another simulation stands: time, state, what has broken or let go, which forces act. Needs the same graph;
+  /// returns false, with nothing changed, when it differs.
+  bool continue_from(const Simulation& other);
+
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
@@ -64,6 +78,7 @@ struct RunOptions {
   int frames = -1;                               ///< fewer or more frames than the scene says
   const std::atomic<bool>* interrupt = nullptr;  ///< set from a signal handler; the run stops after the step at hand
   std::function<void(int frame, int frames, double ms)> progress;
+  std::vector<std::shared_ptr<Writer>> writers;  ///< beside those of the scene's formats
 };
 
 /// What a run did; `--stats` writes it as JSON.

@@ -13,7 +13,8 @@ std::vector<Subject> kernel_subjects(bool quick) {
   const Subject tree{.name = "tree", .text = {}, .file = "trees", .overrides = {"/structures/0/count=1"}};
   const Subject slinky{.name = "slinky", .text = {}, .file = {}, .overrides = {}},
       bridge{.name = "bridge", .text = {}, .file = {}, .overrides = {}};
-  return {strands(quick ? 640 : 32000), slinky, tree, bridge};
+  const int hair = quick ? 640 : 32000;
+  return {strands(hair), strands_anisotropic(hair), slinky, tree, bridge};
 }
 
 /// Both methods, both number types, all instruction sets that this machine has; the paper's lambda once.

@@ -75,4 +75,25 @@ Subject strands(int vertices) {
           .overrides = {fmt::format("/structures/0/strands={}", std::max(1, vertices / 32))}};
 }
 
+Subject strands_anisotropic(int vertices) {
+  std::string rods, roots;
+  for (int i = 0; i < std::max(1, vertices / 32); ++i) {
+    const std::string_view comma = i > 0 ? ",\n" : "";
+    rods += fmt::format(R"({}{{"name": "s{}", "material": "hair", "segments": 31, "shape": {{"type": "helix", "axis": [0, {}, 1],
+        "center": [{}, {}, 0], "radius": {}, "pitch": 0.08, "turns": 3}}}})",
+                        comma, i, 0.01 * (i % 7), 0.001 * (i % 40), 0.001 * (i / 40), 0.004 + 0.0005 * (i % 5));
+    roots += fmt::format(R"({}"s{}:start")", comma, i);
+  }
+  return {.name = "strands_anisotropic",
+          .text = fmt::format(R"({{
+    "materials": {{"hair": {{"young": 3.5e9, "poisson": 0.4, "density": 1320, "radius": 4e-5}}}},
+    "rods": [{0}],
+    "constraints": [{{"type": "pin", "vertices": [{1}]}}, {{"type": "fix", "segments": [{1}]}}],
+    "forces": [{{"type": "gravity"}}, {{"type": "drag", "rate": 2}}],
+    "analysis": {{"type": "dynamic", "step": 0.001, "fps": 30}}}})",
+                              rods, roots),
+          .file = {},
+          .overrides = {}};
+}
+
 }  // namespace osier::bench

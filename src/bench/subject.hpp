@@ -44,5 +44,7 @@ Subject cantilever(const std::string& name, int segments, double young);
 Subject chain(int vertices);
 /// Hair of 32 vertices a strand, this many vertices in all.
 Subject strands(int vertices);
+/// Wavy strands of real hair, given by its moduli: a stiffness for each axis.
+Subject strands_anisotropic(int vertices);
 
 }  // namespace osier::bench

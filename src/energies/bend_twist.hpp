@@ -40,15 +40,14 @@ OSIER_FN T pole(T c) {
 /// k1, k2, k3 and k0.
 template <class T>
 OSIER_FN Quat<T> stiffness4(const Vec3<T>& k) {
-  const T low = k.x < k.y ? k.x : k.y;
-  return {k.x, k.y, k.z, low < k.z ? low : k.z};
+  return {k.x, k.y, k.z, smaller(smaller(k.x, k.y), k.z)};
 }
 
 /// k times its Kelvin-Voigt times, axis by axis; the real part goes with the axis whose stiffness it has.
 template <class T>
 OSIER_FN Quat<T> viscous4(const Vec3<T>& k, const Vec3<T>& tau) {
   const Quat<T> K = stiffness4(k);
-  const T tau0 = K.w == K.x ? tau.x : (K.w == K.y ? tau.y : tau.z);
+  const T tau0 = select(K.w == K.x, tau.x, select(K.w == K.y, tau.y, tau.z));
   return {K.x * tau.x, K.y * tau.y, K.z * tau.z, K.w * tau0};
 }
 
@@ -61,7 +60,7 @@ OSIER_FN Quat<T> times(const Quat<T>& K, const Quat<T>& r) {
 /// D, from r = conj(qa) qb.
 template <class T>
 OSIER_FN Quat<T> difference(const Quat<T>& K, const Quat<T>& r, const Quat<T>& q0) {
-  return dot(times(K, r), q0) < T(0) ? r + q0 : r - q0;
+  return r - pole(dot(times(K, r), q0)) * q0;
 }
 
 template <class T>
@@ -69,10 +68,14 @@ OSIER_FN T value4(const Quat<T>& K, const Quat<T>& D) {
   return T(0.5) * dot(D, times(K, D));
 }
 
-/// Im(K D r')/2: the gradient in wb, in the axes of frame a; that in wa is its negative.
+/// Im(K D r')/2: the gradient in wb, in the axes of frame a; that in wa is its negative. `pull` is K D, or a sum of such.
+template <class T>
+OSIER_FN Vec3<T> gradient_of_pull(const Quat<T>& pull, const Quat<T>& r) {
+  return T(0.5) * imag(pull * conj(r));
+}
 template <class T>
 OSIER_FN Vec3<T> gradient_material(const Quat<T>& K, const Quat<T>& r, const Quat<T>& D) {
-  return T(0.5) * imag(times(K, D) * conj(r));
+  return gradient_of_pull(times(K, D), r);
 }
 
 /// The same from r and the rest rotation: the moment on frame a, in its axes.

@@ -22,7 +22,7 @@ class Compiler {
 
  private:
   Section section_of(const MaterialRef& ref);
-  void note_use(const MaterialRef& ref, const Section& section, double scale);
+  Index note_use(const MaterialRef& ref, const Section& section, double scale);
   void check_up(const RodSpec& rod, const std::vector<Vec3d>& rest, int segments);
   void add_rod(RodSpec& rod, std::size_t index);
   std::optional<std::vector<Vec3d>> sample(Shape& shape, const RodSpec& rod, int segments);
@@ -70,8 +70,8 @@ Section Compiler::section_of(const MaterialRef& ref) {
   return material->section(problems_);
 }
 
-/// Counts a segment for `osier info`.
-void Compiler::note_use(const MaterialRef& ref, const Section& section, double scale) {
+/// Counts a segment for `osier info`; returns where its material stands in setup_.materials.
+Index Compiler::note_use(const MaterialRef& ref, const Section& section, double scale) {
   const std::string& name = ref.name ? *ref.name : ref.where;
   const auto [place, fresh] = use_.try_emplace(name, setup_.materials.size());
   if (fresh) setup_.materials.push_back({.name = name, .section = section, .thinnest = scale, .thickest = scale, .segments = 0});
@@ -79,6 +79,7 @@ void Compiler::note_use(const MaterialRef& ref, const Section& section, double s
   use.thinnest = std::min(use.thinnest, scale);
   use.thickest = std::max(use.thickest, scale);
   ++use.segments;
+  return static_cast<Index>(place->second);
 }
 
 /// Turns a missing or useless direction of the frames into problems.
@@ -178,9 +179,10 @@ void Compiler::add_rod(RodSpec& rod, std::size_t index) {
       sections[static_cast<std::size_t>(s)] = exceptions[i], made_of[static_cast<std::size_t>(s)] = &m.material;
   }
   const std::vector<double> middle = middles(rest, segments);
+  std::vector<Index> material(sections.size());
   for (std::size_t i = 0; i < sections.size(); ++i) {
     const double scale = rod.taper.given() ? rod.taper.at(middle[i]) : 1;
-    note_use(*made_of[i], sections[i], scale);
+    material[i] = note_use(*made_of[i], sections[i], scale);
     sections[i] = scaled(sections[i], scale);
   }
 
@@ -211,6 +213,8 @@ void Compiler::add_rod(RodSpec& rod, std::size_t index) {
         graph_.add_segment(info.vertices[at], info.vertices[(at + 1) % rest.size()], sections[at], like, rod.up));
     graph_.segments[info.segments.back()].pose_twist = rod.pose_twist.at(middle[at]) * std::numbers::pi / 180;
     graph_.segments[info.segments.back()].angular_velocity = rod.velocity.angular;
+    setup_.segment_material.resize(graph_.segments.size(), -1);
+    setup_.segment_material.back() = material[at];
   }
   const int joints = closed ? segments : segments - 1;
   for (int i = 0; i < joints; ++i) {
@@ -475,9 +479,12 @@ void Compiler::run() {
     add_rod(spec_.rods[i], i);
     origin_.resize(graph_.rods.size(), spec_.rods[i].where);
   }
+  const StructureContext context{folder_, [this](const MaterialRef& m) { return section_of(m); },
+                                 [this](const MaterialRef& m, const Section& s, double scale) { note_use(m, s, scale); }};
   for (auto& s : spec_.structures) {
     if (s && s->name.empty()) s->name = s->type();
     const std::size_t before = problems_.size();
+    if (s && !problems_.mentions(s->where)) s->prepare(context, problems_);
     if (s && !problems_.mentions(s->where)) s->check(problems_);
     if (s && problems_.size() == before && !problems_.mentions(s->where)) s->build(graph_, s->name);
     else missing_.push_back(s ? s->name : "");

@@ -52,7 +52,7 @@ void pass_to_solver(Json& json, const std::string& key, const Json& value, const
 
 void settle_solver(Json& json, const LoadOptions& options, Problems& problems) {
   const bool is_static = word_at(json, "analysis", "type") == "static";
-  if (!json.contains("solver")) json["solver"] = {{"name", is_static ? "newton" : "stable_cosserat"}};
+  if (!json.contains("solver")) json["solver"] = {{"name", "stable_cosserat"}};
   if (!options.precision.empty()) pass_to_solver(json, "precision", options.precision, "--precision", problems);
   if (options.threads) pass_to_solver(json, "threads", *options.threads, "--threads", problems);
   if (!options.simd.empty()) pass_to_solver(json, "simd", options.simd, "--simd", problems);

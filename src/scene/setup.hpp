@@ -35,7 +35,8 @@ struct Setup {
   State initial;
   SceneSpec spec;  ///< owns constraints, forces, solver settings and analysis, bound to the model
   std::vector<Probe> probes;
-  std::vector<MaterialUse> materials;  ///< of the rods, in order of appearance
+  std::vector<MaterialUse> materials;   ///< of the rods, in order of appearance
+  std::vector<Index> segment_material;  ///< one of these, -1 for structures; shorter than the list of segments where they end it
 };
 
 /// Builds the graph, applies constraints and resolves selections; adds a problem for everything that does not fit together.

@@ -31,4 +31,8 @@ std::span<const RegistryEntry<Shape>> registry<Shape>();
 std::vector<Vec3d> resample(const std::vector<Vec3d>& points, bool closed, int segments);
 double polyline_length(const std::vector<Vec3d>& points, bool closed);
 
+/// Indices of the points that lie on their predecessor (for a closed curve also n - 1 when it lies on point 0).
+/// "On" is relative to the whole curve: a segment of 1e-12 of its length has no usable direction.
+std::vector<std::size_t> coincident_points(const std::vector<Vec3d>& points, bool closed);
+
 }  // namespace osier

@@ -9,36 +9,12 @@
 
 #include "forces/attachment.hpp"
 #include "forces/force.hpp"
-#include "materials/material.hpp"
+#include "scene/material_ref.hpp"
 #include "scene/shape.hpp"
 #include "scene/structure.hpp"
 #include "solvers/solver.hpp"
 
 namespace osier {
-
-/// A material's name, or the material itself.
-struct MaterialRef {
-  std::optional<std::string> name;
-  std::optional<Material> own;
-  std::string where;
-  static const char* kind() { return "material"; }
-  static const char* help() { return Material::help(); }
-  template <class F>
-  void fields(F& f) {
-    if (!own) own.emplace();
-    own->fields(f);
-  }
-  bool read_short(const Json& j, const std::string& at, Problems&) {
-    where = at;
-    if (!j.is_string()) return false;
-    name = j.get<std::string>();
-    return true;
-  }
-  static OrderedJson short_schema(FieldDoc& doc) {
-    doc.type = "a name from `materials`, or a [material](#material)";
-    return {{"type", "string"}};
-  }
-};
 
 struct SegmentMaterial {
   int first = 0, last = -1;

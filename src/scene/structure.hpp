@@ -1,6 +1,7 @@
 // A generator of a whole graph (bridge, tree, net, ...). One file each in generators/, one line in generators/registry.cpp.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -9,9 +10,20 @@
 
 namespace osier {
 
+struct MaterialRef;
+
+/// What a structure may look up in the scene around it.
+struct StructureContext {
+  std::string folder;                                                              ///< where relative file names start
+  std::function<Section(const MaterialRef&)> section;                              ///< adds a problem for a wrong one
+  std::function<void(const MaterialRef&, const Section&, double scale)> note_use;  ///< once per segment, for `osier info`
+};
+
 class Structure {
  public:
   virtual ~Structure() = default;
+  /// Reads files and looks materials up. Called before check(), when the fields were read without a problem.
+  virtual void prepare(const StructureContext& context, Problems& problems) { (void)context, (void)problems; }
   virtual void check(Problems& problems) const { (void)problems; }
   /// Appends to the graph. Pieces a user may want to name become RodInfos called `<prefix>.<piece>`.
   virtual void build(RodGraph& graph, const std::string& prefix) const = 0;

@@ -1,5 +1,6 @@
 #include "sim/recorder.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <fmt/format.h>
@@ -29,6 +30,23 @@ static std::string probe_header(const Setup& setup) {
   return header;
 }
 
+RunInfo run_info(const Setup& setup) {
+  RunInfo info{.scene_name = setup.name,
+               .scene_json = setup.json,
+               .version = version(),
+               .double_precision = setup.spec.solver->precision() == Precision::double_precision,
+               .sections = setup.spec.output.sections,
+               .materials = {},
+               .segment_material = setup.segment_material};
+  for (const MaterialUse& m : setup.materials) info.materials.push_back(m.name);
+  info.segment_material.resize(static_cast<std::size_t>(setup.model.segment_count()), -1);
+  const auto built = static_cast<Index>(info.materials.size());
+  const bool any = std::count(info.segment_material.begin(), info.segment_material.end(), -1) > 0;
+  if (any) info.materials.emplace_back("structures");
+  std::replace(info.segment_material.begin(), info.segment_material.end(), Index{-1}, built);
+  return info;
+}
+
 Recorder::Recorder(const fs::path& folder, const Setup& setup, const Simulation& simulation) : setup_(setup) {
   try {
     open(folder, simulation);
@@ -44,11 +62,7 @@ void Recorder::open(const fs::path& folder, const Simulation& simulation) {
   if (error || !fs::is_directory(folder) || ::access(folder.c_str(), W_OK) != 0)
     throw InputError({{folder.string(), fmt::format("cannot be written to: {}", error ? error.message() : std::strerror(errno)),
                        "choose another folder with -o"}});
-  const RunInfo info{.scene_name = setup.name,
-                     .scene_json = setup.json,
-                     .version = version(),
-                     .double_precision = setup.spec.solver->precision() == Precision::double_precision,
-                     .sections = setup.spec.output.sections};
+  const RunInfo info = run_info(setup);
   for (const FormatName& format : setup.spec.output.formats) {
     writers_.push_back(find_format(format.name)->make(folder));
     writers_.back()->begin(simulation.model(), info);

@@ -12,6 +12,9 @@
 
 namespace osier {
 
+/// What writers are told about a run.
+RunInfo run_info(const Setup& setup);
+
 class Recorder {
  public:
   /// Makes the folder. Throws InputError when it cannot be written to, before anything has been computed.

@@ -48,12 +48,17 @@ RunStats run_scene(const Scene& scene, const RunOptions& options) {
                        "raise /analysis/load_steps"}});
   std::unique_ptr<Recorder> recorder;
   if (!options.folder.empty()) recorder = std::make_unique<Recorder>(options.folder, setup, simulation);
+  for (const auto& w : options.writers) w->begin(simulation.model(), run_info(setup));
+  const auto record = [&](int frame) {
+    if (recorder) recorder->frame(simulation, frame);
+    for (const auto& w : options.writers) w->write(simulation.frame(frame));
+  };
   const int steps = simulation.steps_per_frame();
   const auto interrupted = [&] { return options.interrupt && options.interrupt->load(std::memory_order_relaxed); };
   FrameTimer timer;
   const Clock::time_point start = Clock::now();
   try {
-    if (recorder) recorder->frame(simulation, 0);
+    record(0);
     for (int f = 1; f <= frames && !stats.interrupted && !simulation.finished(); ++f) {
       double solving = 0;
       long iterations = 0;
@@ -71,7 +76,7 @@ RunStats run_scene(const Scene& scene, const RunOptions& options) {
         if ((stats.interrupted = interrupted())) break;
       }
       if (!stats.interrupted) timer.add(solving, stats.vertices, iterations);
-      if (recorder) recorder->frame(simulation, f);
+      record(f);
       stats.frames = f;
       if (options.progress) options.progress(f, frames, timer.ms.empty() ? 0 : timer.ms.back());
     }
@@ -82,6 +87,7 @@ RunStats run_scene(const Scene& scene, const RunOptions& options) {
     stats.error = e.what();
   }
   if (recorder) recorder->end();
+  for (const auto& w : options.writers) w->end();
 
   stats.wall_seconds = seconds_since(start);
   stats.simulated_seconds = simulation.state().time;

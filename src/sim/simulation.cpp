@@ -9,6 +9,7 @@
 
 #include "scene/setup.hpp"
 #include "sim/measure.hpp"
+#include "sim/pull.hpp"
 #include "sim/readout.hpp"
 #include "solvers/potential.hpp"
 
@@ -22,6 +23,8 @@ struct Simulation::Impl {
   std::unique_ptr<Solver> solver;
   Executor executor;                 ///< for loads and copies, on as many threads as the solver has
   std::vector<std::uint8_t> let_go;  ///< per constraint
+  std::vector<std::uint8_t> acts;    ///< per force
+  Pull pull;
   IncrementalPotential potential;
   StepReport report;
   const DynamicAnalysis* dynamic = nullptr;
@@ -56,12 +59,18 @@ struct Simulation::Impl {
     f(state.frame_rotation, last_good.frame_rotation), f(state.frame_velocity, last_good.frame_velocity);
     f(state.segment_gamma, last_good.segment_gamma);
   }
+  bool is_same_graph(const Model& other) const {
+    const Model& m = model();
+    return m.vertex_count() == other.vertex_count() && m.segment_vertices == other.segment_vertices &&
+           m.joint_frames == other.joint_frames && m.anchor_vertex == other.anchor_vertex;
+  }
   void release(double t);
   bool break_segments();  ///< true when something broke
   StepReport dynamic_step(bool measure);
   StepReport static_step();
   StepReport solve_at(double t);
-  void locate_instability(double stable, double unstable);
+  bool locate_instability(double stable, double unstable);
+  StepReport accepted;  ///< statics: of the equilibrium that the state is in
   [[noreturn]] void throw_non_finite(const StepReport& r);
 };
 
@@ -74,6 +83,7 @@ Simulation::Simulation(const Scene& scene) : impl_(std::make_unique<Impl>()) {
   s.dynamic = dynamic_cast<const DynamicAnalysis*>(s.setup->spec.analysis.get());
   s.statics = dynamic_cast<const StaticAnalysis*>(s.setup->spec.analysis.get());
   s.let_go.assign(s.setup->spec.constraints.size(), 0);
+  s.acts.assign(s.setup->spec.forces.size(), 1);
   const auto& limits = s.model().segment_strain_limit;
   s.breakable = std::any_of(limits.begin(), limits.end(), [](double l) { return std::isfinite(l); });
   s.last_good = s.state;
@@ -103,7 +113,9 @@ void Simulation::Impl::prepare_control(double t, double ramp) {
   if (control.has_rotary_damping || control.frame_damping.size() != nf) control.frame_damping.assign(nf, 0);
   control.has_torque = control.has_rotary_damping = false;
   const LoadContext context{model(), state, t, ramp, executor};
-  for (const auto& f : setup->spec.forces) f->apply(context, control);
+  for (std::size_t i = 0; i < acts.size(); ++i)
+    if (acts[i]) setup->spec.forces[i]->apply(context, control);
+  if (dynamic) pull.apply(state, dynamic->step, control);
   for (std::size_t i = 0; i < let_go.size(); ++i)
     if (!let_go[i]) setup->spec.constraints[i]->apply(t, state, control);
 }
@@ -192,9 +204,12 @@ StepReport Simulation::Impl::solve_at(double t) {
 }
 
 /// Between a pseudo-time whose equilibrium (last_good) is stable and one where it is not. A trial that does not converge counts
-/// as unstable: near a limit point there is nothing to converge to.
-void Simulation::Impl::locate_instability(double stable, double unstable) {
+/// as unstable: near a limit point there is nothing to converge to. False, with the state at `unstable`, if from close by that
+/// turns out to be stable after all.
+bool Simulation::Impl::locate_instability(double stable, double unstable) {
+  const double bound = unstable;
   state = last_good;
+  report.residual = accepted.residual, report.residual_relative = accepted.residual_relative;
   while (unstable - stable > 1e-9 * statics->duration) {
     const double middle = 0.5 * (stable + unstable);
     const StepReport trial = solve_at(middle);
@@ -207,10 +222,20 @@ void Simulation::Impl::locate_instability(double stable, double unstable) {
       report.residual = trial.residual, report.residual_relative = trial.residual_relative;
     }
   }
+  if (unstable == bound) {  // nobody has looked at it from close by
+    const StepReport trial = solve_at(bound);
+    report.iterations += trial.iterations;
+    if (!trial.not_converged && !trial.non_finite && trial.unstable_modes == 0) {
+      accepted = trial;
+      return false;
+    }
+    state = last_good;
+  }
   state.time = stable;
   state.step_index += 1;
   report.not_converged = report.non_finite = false;
   finished = true;
+  return true;
 }
 
 StepReport Simulation::Impl::static_step() {
@@ -219,8 +244,9 @@ StepReport Simulation::Impl::static_step() {
   const double increment = statics->duration / statics->load_steps;
   const double end = static_cast<double>(state.step_index + 1) * increment;
   StepReport total;
-  // The load step is taken whole if it converges, otherwise in halves, up to 2^10 pieces.
-  double done = state.time, piece = end - state.time;
+  // The load step is taken whole if it converges, otherwise in halves, up to 2^10 pieces. On the way to an instability the
+  // gap to where it failed is halved, instead of running into the same wall with every second piece.
+  double done = state.time, piece = end - state.time, failed = end * 2;
   const double least = piece / 1024;
   while (done < end * (1 - 1e-12)) {
     piece = std::min(piece, end - done);
@@ -232,8 +258,14 @@ StepReport Simulation::Impl::static_step() {
       if (lost) throw_non_finite(report);
       state = last_good;
       piece *= 0.5;
+      failed = t;
       if (piece < least && statics->stop_at_instability) {  // a limit point: beyond it there is nothing to converge to
-        locate_instability(done, t);
+        if (!locate_instability(done, t)) {
+          total.iterations += report.iterations;
+          done = state.time = t;
+          piece = least;
+          continue;
+        }
         report.iterations += total.iterations;
         return report;
       }
@@ -246,14 +278,16 @@ StepReport Simulation::Impl::static_step() {
       continue;
     }
     if (break_segments()) continue;  // the same load on what is left
-    if (statics->stop_at_instability && report.unstable_modes > 0) {
-      locate_instability(done, t);
+    if (statics->stop_at_instability && report.unstable_modes > 0 && locate_instability(done, t)) {
       report.iterations += total.iterations;
       return report;
     }
     done = t;
     state.time = t;
+    accepted = report;
     piece *= 2;  // past the hard spot
+    if (statics->stop_at_instability && done < failed && done + piece >= failed)
+      piece = failed - done > 2 * least ? 0.5 * (failed - done) : failed - done;  // the last one: was it only a hard spot?
   }
   total.residual = report.residual;
   total.residual_relative = report.residual_relative;
@@ -304,8 +338,10 @@ const Control& Simulation::control() const { return impl_->control; }
 Diagnostics Simulation::diagnostics() const {
   Diagnostics d = measure_state(impl_->model(), impl_->state);
   const double ramp = impl_->statics && impl_->statics->ramp ? impl_->state.time / impl_->statics->duration : 1;
-  for (const auto& f : impl_->setup->spec.forces)
-    d.external += f->potential({impl_->model(), impl_->state, impl_->state.time, ramp, impl_->executor});
+  for (std::size_t i = 0; i < impl_->acts.size(); ++i)
+    if (impl_->acts[i])
+      d.external +=
+          impl_->setup->spec.forces[i]->potential({impl_->model(), impl_->state, impl_->state.time, ramp, impl_->executor});
   d.residual = impl_->report.residual;
   d.residual_relative = impl_->report.residual_relative;
   d.iterations = impl_->report.iterations;
@@ -330,6 +366,49 @@ Frame Simulation::frame(int index) const {
   frame.joint_moment = s.sections.joint_moment;
   frame.joint_curvature = s.sections.joint_curvature;
   return frame;
+}
+
+void Simulation::pull(Index vertex, const Vec3d& target, double stiffness) {
+  const auto refuse = [](std::string what, std::string remedy) {
+    throw InputError({{"pull", std::move(what), std::move(remedy)}});
+  };
+  if (is_static()) refuse("a static analysis has no motion to take part in", "use dynamics");
+  const Model& m = model();
+  if (vertex < 0 || vertex >= m.vertex_count())
+    refuse(fmt::format("there is no vertex {}", vertex), fmt::format("use 0 to {}", m.vertex_count() - 1));
+  if (!std::isfinite(norm2(target)) || !std::isfinite(stiffness) || stiffness < 0)
+    refuse("the target or the stiffness is not a finite number", "use finite ones");
+  if (impl_->control.vertex_fixed[vertex]) refuse(fmt::format("vertex {} is held by the scene", vertex), "pull another one");
+  Pull& p = impl_->pull;
+  if (p.vertex != vertex || stiffness > 0) p.stiffness = stiffness > 0 ? stiffness : pull_stiffness(m, vertex);
+  p.damping = 2 * std::sqrt(p.stiffness * m.vertex_mass[vertex]);  // critical for the vertex alone
+  p.vertex = vertex, p.target = target;
+}
+
+void Simulation::stop_pulling() { impl_->pull = {}; }
+
+void Simulation::enable_force(std::size_t index, bool on) { impl_->acts.at(index) = on ? 1 : 0; }
+
+bool Simulation::continue_from(const Simulation& other) {
+  Impl& s = *impl_;
+  const Impl& o = *other.impl_;
+  const Model &m = s.model(), &n = o.model();
+  if (!s.is_same_graph(n) || s.let_go.size() != o.let_go.size() || s.acts.size() != o.acts.size()) return false;
+  const bool rebound = m.segment_alive != n.segment_alive || m.joint_alive != n.joint_alive;
+  if (rebound) {
+    Model& mine = s.mutable_model();
+    mine.segment_alive = n.segment_alive, mine.joint_alive = n.joint_alive;
+    update_topology(mine);
+    s.solver->rebind(mine);
+  }
+  s.state = o.state;
+  // Time is counted in steps, which may have become longer or shorter.
+  if (s.dynamic) s.state.step_index = std::lround(o.state.time / s.dynamic->step);
+  s.state.time = s.dynamic ? static_cast<double>(s.state.step_index) * s.dynamic->step : o.state.time;
+  s.let_go = o.let_go, s.acts = o.acts, s.pull = o.pull, s.finished = o.finished;
+  s.last_good = s.state;
+  if (s.dynamic) s.prepare_control(s.state.time, 1);
+  return true;
 }
 
 const char* version() { return OSIER_VERSION; }

@@ -40,6 +40,9 @@ struct EnergyTerms {
 /// Elastic energies of a state, for diagnostics.
 EnergyTerms elastic_energy(const Model& model, const std::vector<Vec3d>& x, const std::vector<Quatd>& q);
 
+struct SegmentHessian;
+struct JointHessian;
+
 class IncrementalPotential {
  public:
   /// Remembers the start of the step. h = 0 means statics.
@@ -54,6 +57,9 @@ class IncrementalPotential {
   /// Calls sink(node_row, node_col, block) for the blocks of the Hessian, both triangles; nodes are vertices first, then frames.
   template <class Sink>
   void hessian(const std::vector<Vec3d>& u, const std::vector<Quatd>& q, Sink&& sink) const;
+  /// What it is made of, damping included.
+  SegmentHessian segment_hessian(const std::vector<Vec3d>& u, const std::vector<Quatd>& q, Index segment) const;
+  JointHessian joint_hessian(const std::vector<Quatd>& q, Index joint) const;
 
   /// Largest force [N] among loads, section forces and moments over length: what a residual is small against.
   double force_scale(const std::vector<Vec3d>& u, const std::vector<Quatd>& q) const;

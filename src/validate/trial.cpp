@@ -68,6 +68,17 @@ std::string first_line(const InputError& e) {
   return text;
 }
 
+/// The largest relative one. Steps in which nothing acts, before the load comes, have only rounding to be relative to.
+std::optional<double> worst_residual(const std::vector<std::pair<double, double>>& residuals) {
+  double largest_force = 0;
+  for (const auto& [value, relative] : residuals)
+    if (relative > 0) largest_force = std::max(largest_force, value / relative);
+  std::optional<double> worst;
+  for (const auto& [value, relative] : residuals)
+    if (value >= 1e-6 * relative * largest_force) worst = std::max(worst.value_or(0), relative);
+  return worst;
+}
+
 }  // namespace
 
 long step_count(const Setup& setup) {
@@ -88,6 +99,7 @@ void run_to_end(const Json& json, const Json& instrument_list, const std::string
   const long steps = step_count(scene.setup());
   const bool relaxing = trial && is_static(trial->scene) && !is_static(json);
   RestWatch watch(relaxing ? trial->scene["analysis"].value("duration", 1.0) : 0);
+  std::vector<std::pair<double, double>> residuals;  // [N], and over the largest force at work
   bool last = false, rest = false;
   for (long k = 0; !last && !simulation.finished(); ++k, ++out.steps) {
     last = rest || k + 1 == steps;
@@ -95,9 +107,10 @@ void run_to_end(const Json& json, const Json& instrument_list, const std::string
     rest = relaxing && watch.at_rest(simulation.state());
     out.iterations += report.iterations;
     out.steps_not_converged += report.not_converged ? 1 : 0;
-    if (report.residual_relative >= 0) out.residual = std::max(out.residual.value_or(0), report.residual_relative);
+    if (report.residual_relative >= 0) residuals.emplace_back(report.residual, report.residual_relative);
     for (const auto& i : instruments) i->step(simulation);
   }
+  out.residual = worst_residual(residuals);
   if (stops_at_instability(json) && !simulation.finished()) throw RunError("it is still stable under the full load");
   measure(simulation, scene.setup(), instruments, out.values);
   if (trial && trial->shape) out.rod = rod_of(*trial->shape, scene, simulation.state());

@@ -18,10 +18,10 @@ class Commands(CliTest):
 
     def test_lists_name_everything_with_a_line_of_help(self):
         for what, names in (("solvers", ["stable_cosserat", "newton"]), ("forces", ["gravity", "drag", "force", "torque", "wind"]),
-                            ("formats", ["hdf5", "obj", "vtp"]), ("constraints", ["pin", "fix", "clamp", "hinge"]),
+                            ("formats", ["hdf5", "obj", "vtp"]), ("curves", ["bcc", "hair", "obj", "poly", "usda", "ply", "csv"]), ("constraints", ["pin", "fix", "clamp", "hinge"]),
                             ("materials", ["hair", "steel_wire", "nylon", "rubber", "wood", "cotton_yarn"]),
                             ("sections", ["circle", "tube", "ellipse", "rectangle"]),
-                            ("generators", ["line", "arc", "circle", "helix", "points", "polyline", "coil", "slingshot", "bridge", "trees", "net", "hair", "grass"])):
+                            ("generators", ["line", "arc", "circle", "helix", "points", "polyline", "coil", "slingshot", "bridge", "trees", "net", "hair", "grass", "curves"])):
             with self.subTest(what):
                 result = self.call("list", what)
                 self.assertEqual(result.code, DONE)
@@ -266,7 +266,7 @@ class Run(CliTest):
             self.assertIn("method %s: %s" % (told["method"], told["method_reason"]), self.call("info", self.write(scene)).out)
             return told["method"], told["method_reason"]
         self.assertEqual(choice()[0], "direct")
-        self.assertRegex(choice()[1], r"R = .*columns open")
+        self.assertRegex(choice()[1], r"R = .*columns open.*; (\d+) of \1 segments in lanes")
         self.assertEqual(choice(order="jacobi")[0], "sweep")
         self.assertEqual(choice(method="sweep")[0], "sweep")
         net = [{"type": "net", "name": "net", "nx": 24, "ny": 24, "cell": 0.1, "stretch_shear": 300, "bend_twist": 2e-3, "line_density": 0.03}]

@@ -1,4 +1,5 @@
 // Curves that are written and read again are the same curves, as far as the format can hold them.
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -95,9 +96,15 @@ class CurveFiles : public ::testing::TestWithParam<const char*> {
     for (std::size_t k = 0; k < before.size(); ++k) {
       EXPECT_EQ(before[k].closed, after[k].closed) << k;
       EXPECT_EQ(before[k].numbers, after[k].numbers) << k;
-      EXPECT_EQ(before[k].name, after[k].name) << k;
-      if (!set.ids.empty()) EXPECT_EQ(before[k].id, after[k].id) << k;
-      if (!set.widths.empty()) EXPECT_EQ(before[k].widths, after[k].widths) << k;
+      if (!set.names.empty()) {  // a curve without one may be called after its prim
+        EXPECT_EQ(before[k].name, after[k].name) << k;
+      }
+      if (!set.ids.empty()) {
+        EXPECT_EQ(before[k].id, after[k].id) << k;
+      }
+      if (!set.widths.empty()) {
+        EXPECT_EQ(before[k].widths, after[k].widths) << k;
+      }
     }
     for (const auto& entry : fs::directory_iterator(folder_)) EXPECT_EQ(entry.path(), file) << "something was left behind";
   }
@@ -135,7 +142,7 @@ TEST_P(CurveFiles, ASetWithoutCurvesIsAFile) {
   EXPECT_TRUE(fs::exists(file));
 }
 
-TEST_P(CurveFiles, AFolderThatIsNotThereOrAFileInTheWayIsAnErrorThatNamesIt) {
+TEST_P(CurveFiles, AFolderInTheWayIsAnErrorThatNamesIt) {
   fs::create_directories(folder_ / (std::string("folder") + GetParam()));
   CurveSet set;
   set.points = {{0, 0, 0}, {1, 0, 0}}, set.start = {0, 2}, set.closed = {0};
@@ -148,7 +155,7 @@ TEST_P(CurveFiles, AFolderThatIsNotThereOrAFileInTheWayIsAnErrorThatNamesIt) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Formats, CurveFiles, ::testing::ValuesIn(kReadAndWritten),
-                         [](const auto& info) { return std::string(info.param).substr(1); });
+                         [](const auto& format) { return std::string(format.param).substr(1); });
 
 TEST(CurveFilesTest, AStrandLongerThanTheHairFormatCountsIsRefusedAndNothingIsWritten) {
   CurveSet set;

@@ -167,17 +167,19 @@ class PlyReader {
 
   [[noreturn]] void fail_here(const std::string& what, const std::string& remedy) const {
     if (ascii_) source_.fail_at_line(line_of_word_, what, remedy);
-    source_.fail_at_byte(binary_.at(), what + " before this place", remedy);
+    source_.fail_at_byte(place_, what, remedy);
   }
 
   /// All numbers of one item; lists are passed over and count as 0.
   void take_item(const Element& e) {
     item_.clear();
+    place_ = binary_.at();
     for (const Property& p : e.properties) {
       if (!p.list_count) {
         item_.push_back(take(p.type));
         continue;
       }
+      place_ = binary_.at();
       const double n = take(*p.list_count);
       if (!(n >= 0)) fail_here("a list of negative length", "write the file anew");
       if (ascii_)
@@ -233,6 +235,7 @@ class PlyReader {
   BinaryCursor binary_;
   std::string_view ascii_rest_, ascii_line_;
   bool ascii_ = true;
+  std::size_t place_ = 0;  ///< of the item or the list that is being read, in bytes
   std::size_t number_ = 0, line_of_word_ = 0;
   std::vector<Element> elements_;
   std::vector<double> item_;

@@ -9,7 +9,7 @@
 
 namespace osier {
 
-static std::vector<std::byte> bytes_of(const std::filesystem::path& file) {
+std::vector<std::byte> read_bytes(const std::filesystem::path& file) {
   const auto refuse = [&](const std::string& what) {
     throw InputError({{file.string(), what, "check the name and that you may read it"}});
   };
@@ -34,7 +34,7 @@ static const CurveFormat& format_of(const std::string& file, std::string_view ex
   return *format;
 }
 
-static void check(const CurveSource& source, const CurveFormat& format, const CurveReadOptions& options) {
+void check_read_options(const CurveSource& source, const CurveFormat& format, const CurveReadOptions& options) {
   if (options.frame && options.time) source.fail("both `frame` and `time` are asked for", "keep one of them");
   if ((options.frame || options.time) && !format.animated)
     source.fail(fmt::format("a .{} file holds a single moment", format.name), "leave out `frame` and `time`");
@@ -46,7 +46,7 @@ CurveSet parse_curves(std::span<const std::byte> bytes, std::string_view extensi
                       const CurveReadOptions& options) {
   const CurveFormat& format = format_of(file, extension);
   const CurveSource source{bytes, file};
-  check(source, format, options);
+  check_read_options(source, format, options);
   CurveSet curves = format.read(source, options);
   for (Vec3d& p : curves.points) p = turned_to_y(p, curves.up);
   return curves;
@@ -54,7 +54,7 @@ CurveSet parse_curves(std::span<const std::byte> bytes, std::string_view extensi
 
 CurveSet read_curves(const std::filesystem::path& file, const CurveReadOptions& options) {
   format_of(file.string(), file.extension().string());  // before a large file is read in vain
-  return parse_curves(bytes_of(file), file.extension().string(), file.string(), options);
+  return parse_curves(read_bytes(file), file.extension().string(), file.string(), options);
 }
 
 }  // namespace osier

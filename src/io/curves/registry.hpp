@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "io/curves/source.hpp"
 #include "osier/curves.hpp"
@@ -26,6 +27,12 @@ struct CurveFormat {
 
 std::span<const CurveFormat> curve_formats();
 const CurveFormat* find_curve_format(std::string_view extension);
+
+/// Throws InputError for options that contradict each other or the format.
+void check_read_options(const CurveSource& source, const CurveFormat& format, const CurveReadOptions& options);
+
+/// The whole file. Throws InputError naming it when it cannot be read.
+std::vector<std::byte> read_bytes(const std::filesystem::path& file);
 
 /// ".bcc, .hair, ...": of all formats that can be read.
 std::string readable_curve_extensions();

@@ -1,7 +1,7 @@
 // Ends of curves that are near each other become one point.
 //
-// Ends are sorted into cells of half the distance: all ends of one cell are within the distance of each other, so that a crowd
-// in one place costs no more than its number; partners of other cells lie at most two cells away.
+// Ends are sorted into cells of half the distance: the ends of one cell are near each other, so that a crowd in one place costs
+// no more than its number; partners in other cells lie at most two cells away.
 #include <cmath>
 #include <fmt/format.h>
 #include <unordered_map>
@@ -31,7 +31,7 @@ class EndCells {
 
   void join_near(PointGroups& groups) const {
     for (const auto& [cell, ends] : cells_) {
-      for (std::size_t end : ends) groups.join(ends.front(), end);
+      join_within(ends, groups);
       if (distance_ == 0) continue;
       for (double dx = -2; dx <= 2; ++dx)
         for (double dy = -2; dy <= 2; ++dy)
@@ -49,14 +49,24 @@ class EndCells {
     return {std::floor(p.x / side) + 0.0, std::floor(p.y / side) + 0.0, std::floor(p.z / side) + 0.0};
   }
 
+  /// All of a cell are near each other, unless coordinates are so large that rounding brought them there.
+  void join_within(const std::vector<std::size_t>& ends, PointGroups& groups) const {
+    for (std::size_t i = 1; i < ends.size(); ++i) {
+      if (near(ends[0], ends[i])) groups.join(ends[0], ends[i]);
+      else
+        for (std::size_t j = 1; j < i; ++j)
+          if (near(ends[j], ends[i])) groups.join(ends[j], ends[i]);
+    }
+  }
+  bool near(std::size_t p, std::size_t q) const { return norm(points_[p] - points_[q]) <= distance_; }
+
   void join_cells(const std::vector<std::size_t>& a, const std::vector<std::size_t>& b, PointGroups& groups) const {
     if (groups.together(a.front(), b.front())) return;
     for (std::size_t p : a)
       for (std::size_t q : b)
-        if (norm(points_[p] - points_[q]) <= distance_) {
+        if (near(p, q)) {
           groups.join(p, q);
-          groups.join(a.front(), b.front());
-          return;
+          if (groups.together(a.front(), b.front())) return;  // the others follow through their cells
         }
   }
 

@@ -1,42 +1,14 @@
 #include "scene/generators/point_shapes.hpp"
 
-#include <charconv>
 #include <filesystem>
-#include <fstream>
+#include <fmt/format.h>
+
+#include "io/curves/csv.hpp"
+#include "scene/generators/curve_source.hpp"
 
 namespace osier {
 
 namespace {
-
-/// Indices of the points that lie on their predecessor (for a closed curve also n - 1 when it lies on point 0).
-/// "On" is relative to the whole curve: a segment of 1e-12 of its length has no usable direction.
-std::vector<std::size_t> coincident_points(const std::vector<Vec3d>& points, bool closed) {
-  const double tolerance = 1e-12 * polyline_length(points, closed);
-  std::vector<std::size_t> found;
-  for (std::size_t i = 1; i < points.size(); ++i)
-    if (norm(points[i] - points[i - 1]) <= tolerance) found.push_back(i);
-  if (closed && points.size() > 2 && norm(points.back() - points.front()) <= tolerance) found.push_back(points.size() - 1);
-  return found;
-}
-
-bool is_separator(char c) { return c == ' ' || c == '\t' || c == ',' || c == '\r'; }
-
-/// All numbers of a line; nothing when some word is not a number. std::from_chars ignores the locale, unlike stod.
-std::optional<std::vector<double>> numbers_of(std::string_view line) {
-  line = line.substr(0, line.find('#'));
-  std::vector<double> numbers;
-  const char *at = line.data(), *end = at + line.size();
-  for (;;) {
-    while (at != end && is_separator(*at)) ++at;
-    if (at == end) return numbers;
-    if (*at == '+' && at + 1 != end && at[1] != '-') ++at;
-    double value = 0;
-    const auto [next, error] = std::from_chars(at, end, value);
-    if (error != std::errc() || (next != end && !is_separator(*next))) return {};
-    numbers.push_back(value);
-    at = next;
-  }
-}
 
 constexpr std::array<std::array<int, 2>, 43> kTeapot{
     {{0, 28},   {2, 21},   {7, 19},   {12, 18},  {20, 18},  {29, 18},  {31, 13},  {39, 13},  {48, 11}, {55, 8},   {52, 3},
@@ -57,41 +29,46 @@ void PointsShape::prepare(const std::string&, Problems& problems) {
     problems.add(where + "/points/" + std::to_string(i), "coincides with a neighbouring point", "leave one of the two out");
 }
 
+/// Text is read here and not by read_curves, to know the lines of its points, and because blank lines do not cut it.
+CurveSet PolylineShape::read(const std::filesystem::path& path) {
+  line_of_point_.clear();
+  const CurveFormat* format = find_curve_format(path.extension().string());
+  if (format && format->read != read_csv) return read_curves(path, reading);
+  const std::vector<std::byte> bytes = read_bytes(path);
+  const CurveSource source{bytes, path.string()};
+  check_read_options(source, *find_curve_format(".csv"), reading);
+  std::vector<std::size_t> lines;
+  CurveSet set = read_csv_lines(source, reading, lines);
+  if (!edits.select.empty() || !set.names.empty() || !set.ids.empty()) return set;
+  line_of_point_ = std::move(lines);
+  set.start = {0, set.points.size()};
+  set.closed.resize(1, 0);
+  return set;
+}
+
 void PolylineShape::prepare(const std::string& folder, Problems& problems) {
-  points_.clear();
   const std::filesystem::path path = std::filesystem::path(folder) / file;
-  std::ifstream in(path);
-  std::error_code ignored;
-  if (!in || std::filesystem::is_directory(path, ignored)) {
-    problems.add(where + "/file", "cannot read " + path.string(), "check the name; relative names start at the scene's folder");
+  std::optional<CurveSet> read_set = edited_curves([&] { return read(path); }, edits, where, problems);
+  if (!read_set) return;
+  CurveSet& set = *read_set;
+  if (set.size() != 1) {
+    const std::string at = where + (edits.select.empty() ? "/file" : "/select");
+    problems.add(at, fmt::format("{} has {} curves", path.string(), set.size()), "name one of them with `select`");
     return;
   }
-  std::vector<int> line_of_point;
-  std::string line;
-  for (int number = 1; std::getline(in, line); ++number) {
-    const auto numbers = numbers_of(line);
-    if (numbers && numbers->empty()) continue;
-    const std::string at = path.string() + ", line " + std::to_string(number);
-    if (!numbers || numbers->size() != 3) {
-      problems.add(where + "/file", at + " is not a point", "write three numbers: x y z");
-      return;
-    }
-    points_.push_back({(*numbers)[0], (*numbers)[1], (*numbers)[2]});
-    line_of_point.push_back(number);
-    if (!is_finite(points_.back())) {
-      problems.add(where + "/file", at + " is not finite", "use finite numbers");
-      return;
-    }
-  }
-  const std::size_t least = is_closed ? 3 : 2;
+  points_ = std::move(set.points);
+  closed_ = is_closed.value_or(set.closed[0] != 0);
+  if (set.closed[0] && !closed_ && !points_.empty()) points_.push_back(points_.front());  // opened, nothing of it lost
+  const std::size_t least = closed_ ? 3 : 2;
   if (points_.size() < least) {
     problems.add(where + "/file", path.string() + " has " + std::to_string(points_.size()) + " points",
                  "give at least " + std::to_string(least));
     return;
   }
-  for (std::size_t i : coincident_points(points_, is_closed))
+  for (std::size_t i : coincident_points(points_, closed_))
     problems.add(where + "/file",
-                 path.string() + ", line " + std::to_string(line_of_point[i]) + " coincides with a neighbouring point",
+                 fmt::format("{}, {} coincides with a neighbouring point", path.string(),
+                             line_of_point_.empty() ? fmt::format("point {}", i) : fmt::format("line {}", line_of_point_[i])),
                  "leave one of the two out");
 }
 

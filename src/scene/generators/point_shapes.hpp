@@ -1,6 +1,7 @@
 // Shapes that are lists of points: given in the scene, read from a file, or the paper's slinky.
 #pragma once
 
+#include "io/curves/settings.hpp"
 #include "scene/shape.hpp"
 
 namespace osier {
@@ -40,26 +41,36 @@ class PointsShape : public PointShape {
 class PolylineShape : public PointShape {
  public:
   std::string file;
-  bool is_closed = false;
+  CurveReadOptions reading;
+  CurveEdits edits;  ///< of these the ones that say which curve and how large
+  std::optional<bool> is_closed;
 
   static const char* kind() { return "shape_polyline"; }
   static const char* help() {
-    return "Points from a text file: one per line, `x y z` in metres, separated by blanks or commas; `#` starts a comment.";
+    return "One curve of a file, by its extension: see docs/formats.md. A file with another extension is text: one point per "
+           "line, `x y z` in metres, separated by blanks or commas; `#` starts a comment. Blank lines in text do not matter here "
+           "unless `select` is given.";
   }
   template <class F>
   void fields(F& f) {
     f.where(where);
-    f("file", file, "The text file; a relative name starts at the folder of the scene", {.required = true});
-    f("closed", is_closed, "Whether the last point joins the first");
+    f("file", file, "The file; a relative name starts at the folder of the scene", {.required = true});
+    edits.source_fields(f);
+    reading.fields(f);
+    f("closed", is_closed, "Whether the last point joins the first; what the file says when left out");
   }
   void prepare(const std::string& folder, Problems& problems) override;
-  bool closed() const override { return is_closed; }
+  bool closed() const override { return closed_; }
 
  protected:
   std::vector<Vec3d> list() const override { return points_; }
 
  private:
+  CurveSet read(const std::filesystem::path& path);
+
   std::vector<Vec3d> points_;
+  std::vector<std::size_t> line_of_point_;  ///< when the file is text
+  bool closed_ = false;
 };
 
 enum class CoilOutline : std::uint8_t { teapot };

@@ -1,6 +1,7 @@
 // Every shape and structure of the scene language. A new one is a file here and a line below.
 #include "scene/generators/bridge.hpp"
 #include "scene/generators/curve_shapes.hpp"
+#include "scene/generators/curves.hpp"
 #include "scene/generators/grass.hpp"
 #include "scene/generators/hair.hpp"
 #include "scene/generators/mode_shape.hpp"
@@ -35,6 +36,7 @@ std::span<const RegistryEntry<Structure>> registry<Structure>() {
       registry_entry<Structure, Net>("net", Net::help()),
       registry_entry<Structure, Hair>("hair", Hair::help()),
       registry_entry<Structure, Grass>("grass", Grass::help()),
+      registry_entry<Structure, Curves>("curves", Curves::help()),
   };
   return entries;
 }

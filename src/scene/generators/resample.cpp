@@ -20,4 +20,13 @@ std::vector<Vec3d> resample(const std::vector<Vec3d>& points, bool closed, int s
   return result;
 }
 
+std::vector<std::size_t> coincident_points(const std::vector<Vec3d>& points, bool closed) {
+  const double tolerance = 1e-12 * polyline_length(points, closed);
+  std::vector<std::size_t> found;
+  for (std::size_t i = 1; i < points.size(); ++i)
+    if (norm(points[i] - points[i - 1]) <= tolerance) found.push_back(i);
+  if (closed && points.size() > 2 && norm(points.back() - points.front()) <= tolerance) found.push_back(points.size() - 1);
+  return found;
+}
+
 }  // namespace osier

@@ -25,7 +25,7 @@ inline bool fits_lanes(const Chain& c, const Control& control) {
 template <class T>
 class ChainDirect {
  public:
-  void bind(const Model& model, std::span<const Chain> chains, Simd simd, const Executor& executor) {
+  void bind(const Model& model, std::span<const Chain> chains, ChainLaw law, Simd simd, const Executor& executor) {
     // No wider than there are chains, unless some will be cut.
     const auto long_one = [](const Chain& c) { return c.vertices >= stable_cosserat::kShortestCut; };
     kernel_ = &chain_kernel<T>(simd);
@@ -34,11 +34,11 @@ class ChainDirect {
         if (const ChainKernel<T>& k = chain_kernel<T>(narrow);
             simd_available(narrow) && k.lanes < kernel_->lanes && static_cast<std::size_t>(k.lanes) >= chains.size())
           kernel_ = &k;
-    plan_ = stable_cosserat::plan_chains<T>(model, chains, kernel_->lanes);
+    plan_ = stable_cosserat::plan_chains<T>(model, chains, kernel_->lanes, law);
     tension_.assign(plan_.constants.size() / static_cast<std::size_t>(plan_.constants_per_row()), T(0));
     outcome_.resize(plan_.groups.size());
     threads_ = executor.threads();
-    scratch_bytes_ = (kernel_->scratch_bytes(plan_.most_rows) + kCacheLine - 1) / kCacheLine * kCacheLine;
+    scratch_bytes_ = (kernel_->scratch_bytes(law)(plan_.most_rows) + kCacheLine - 1) / kCacheLine * kCacheLine;
     scratch_.resize(scratch_bytes_ * static_cast<std::size_t>(threads_));
   }
 
@@ -54,14 +54,12 @@ class ChainDirect {
           const ChainGroup& g = plan_.groups[i];
           std::byte* scratch = scratch_.data() + static_cast<std::size_t>(executor.worker()) * scratch_bytes_;
           T* tension = tension_.data() + g.constants / static_cast<std::size_t>(plan_.constants_per_row());
-          outcome_[i] = kernel_->step(g, plan_.constants.data() + g.constants, plan_.damped, view, options, tension, scratch);
+          outcome_[i] =
+              kernel_->step(plan_.law)(g, plan_.constants.data() + g.constants, plan_.damped, view, options, tension, scratch);
         },
         kGroupWeight);
     ChainOutcome all;
-    for (const ChainOutcome& o : outcome_) {
-      all.iterations = std::max(all.iterations, o.iterations);
-      all.unsettled |= o.unsettled, all.risen |= o.risen;
-    }
+    for (const ChainOutcome& o : outcome_) all += o;
     return all;
   }
 

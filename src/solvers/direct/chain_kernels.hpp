@@ -6,14 +6,23 @@
 
 namespace osier::direct {
 
-/// See ChainStep.
+/// See ChainStep; one of each for every law.
 template <class T>
 struct ChainKernel {
+  using ScratchBytes = std::size_t (*)(Index rows);
+  using Step = ChainOutcome (*)(const ChainGroup& group, const T* constants, bool damped, const StepView& view,
+                                const ChainOptions& options, T* tension, void* scratch);
   int lanes;
-  std::size_t (*scratch_bytes)(Index rows);
-  ChainOutcome (*step)(const ChainGroup& group, const T* constants, bool damped, const StepView& view,
-                       const ChainOptions& options, T* tension, void* scratch);
+  ScratchBytes scratch_bytes_by_law[2];
+  Step step_by_law[2];
+  ScratchBytes scratch_bytes(ChainLaw law) const { return scratch_bytes_by_law[static_cast<int>(law)]; }
+  Step step(ChainLaw law) const { return step_by_law[static_cast<int>(law)]; }
 };
+template <class P>
+constexpr ChainKernel<ScalarOf<P>> kChainKernel{
+    lanes_of<P>,
+    {&ChainStep<P, IsotropicLink>::scratch_bytes, &ChainStep<P, AnisotropicLink>::scratch_bytes},
+    {&ChainStep<P, IsotropicLink>::step, &ChainStep<P, AnisotropicLink>::step}};
 
 /// `simd` must be available on this machine.
 template <class T>

@@ -3,10 +3,7 @@
 
 namespace osier::direct {
 
-template <class P>
-constexpr ChainKernel<ScalarOf<P>> chain{lanes_of<P>, &ChainStep<P>::scratch_bytes, &ChainStep<P>::step};
-
-const ChainKernel<float> kChainFloatAvx512 = chain<Pack<float, 16>>;
-const ChainKernel<double> kChainDoubleAvx512 = chain<Pack<double, 8>>;
+const ChainKernel<float> kChainFloatAvx512 = kChainKernel<Pack<float, 16>>;
+const ChainKernel<double> kChainDoubleAvx512 = kChainKernel<Pack<double, 8>>;
 
 }  // namespace osier::direct

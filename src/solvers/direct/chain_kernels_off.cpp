@@ -3,10 +3,7 @@
 
 namespace osier::direct {
 
-template <class P>
-constexpr ChainKernel<ScalarOf<P>> chain{lanes_of<P>, &ChainStep<P>::scratch_bytes, &ChainStep<P>::step};
-
-const ChainKernel<float> kChainFloatOff = chain<float>;
-const ChainKernel<double> kChainDoubleOff = chain<double>;
+const ChainKernel<float> kChainFloatOff = kChainKernel<float>;
+const ChainKernel<double> kChainDoubleOff = kChainKernel<double>;
 
 }  // namespace osier::direct

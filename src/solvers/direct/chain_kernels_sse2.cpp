@@ -3,10 +3,7 @@
 
 namespace osier::direct {
 
-template <class P>
-constexpr ChainKernel<ScalarOf<P>> chain{lanes_of<P>, &ChainStep<P>::scratch_bytes, &ChainStep<P>::step};
-
-const ChainKernel<float> kChainFloatSse2 = chain<Pack<float, 4>>;
-const ChainKernel<double> kChainDoubleSse2 = chain<Pack<double, 2>>;
+const ChainKernel<float> kChainFloatSse2 = kChainKernel<Pack<float, 4>>;
+const ChainKernel<double> kChainDoubleSse2 = kChainKernel<Pack<double, 2>>;
 
 }  // namespace osier::direct

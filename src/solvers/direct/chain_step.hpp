@@ -1,12 +1,11 @@
 // One time step of chains in lanes by coupled Gauss-Newton iterations: the recursion of link_algebra.hpp with every lane a
-// strand, or a piece of one long chain. Isotropic stiffness, so that the springs may be taken along the axes of the world.
+// strand, or a piece of one long chain. What is particular to the isotropic and the anisotropic law stands in chain_law.hpp.
 //
 // Everything is measured from the start of the step, so that float keeps its digits for what happens within the step:
 //
 //   u        displacement of a vertex, x = x_t + u
 //   turn     dq = q conj(q_t), a small rotation; its imaginary part has full relative precision
 //   strain   p - axis = (p_t - axis_t) + (u_b - u_a)/l - (dq axis_t dq' - axis_t), the first bracket formed in double
-//   bend     q_b conj(q_a q0) = dq_b (q_b conj(q_a q0))_t conj(dq_a), the bracket formed in double
 //
 // Row i of a lane is segment i with its far vertex i + 1. Upward from the tail, S and f are what row i - 1 feels; downward from
 // the head the corrections follow. A tail that is held, or that goes on in the next lane, is a force lambda on the last row that
@@ -21,10 +20,10 @@
 #include <algorithm>
 #include <limits>
 
-#include "energies/bend_twist.hpp"
 #include "exec/lanes.hpp"
 #include "math/quat.hpp"
 #include "solvers/direct/chain_close.hpp"
+#include "solvers/direct/chain_law.hpp"
 #include "solvers/direct/link_algebra.hpp"
 #include "solvers/stable_cosserat/chain_plan.hpp"
 #include "solvers/stable_cosserat/step_view.hpp"
@@ -47,20 +46,21 @@ struct ChainOutcome {
   int iterations = 0;
   std::uint32_t unsettled = 0;  ///< lanes that met no tolerance
   std::uint32_t risen = 0;      ///< lanes whose energy rose or is not finite: not stored, to be done by safer means
+  OSIER_FN void operator+=(const ChainOutcome& o) {
+    iterations = std::max(iterations, o.iterations);
+    unsettled |= o.unsettled, risen |= o.risen;
+  }
 };
 
-template <class P>
-struct ChainLinkRow {
+/// Law: IsotropicLink or AnisotropicLink.
+template <class P, template <class> class Law>
+struct ChainLinkRow : Law<P> {
   // Of the step.
   Vec3<P> arm0, stretch0;  ///< l axis_t and l (p_t - axis_t)
   P length, inverse_arm;   ///< l and 1/|arm|
-  P x_stiffness, x_compliance, stretch_viscous;
-  Quat<P> bend0;
-  P k, w_compliance, viscous;  ///< the joint: k^bt, 4/(k (1 + viscous)), tau/h
-  P half_share;                ///< 2/(1 + viscous)
-  Vec3<P> rhs;                 ///< m v_t/h + f of the far vertex
-  P weight;                    ///< m/h^2 + c/h of the far vertex
-  // Of the iteration.
+  Vec3<P> rhs;             ///< m v_t/h + f of the far vertex
+  P weight;                ///< m/h^2 + c/h of the far vertex
+  // Of the iteration. e, f and S, and the columns, along the law's axes.
   Vec3<P> u;
   Quat<P> turn;
   P tension;
@@ -69,20 +69,6 @@ struct ChainLinkRow {
   P S[21];     ///< lower triangle, row by row
   bool plain;  ///< all lanes there, nothing held
 };
-
-/// What a step starts from, formed in double: l axis_t, l (p_t - axis_t) and the joint's deviation from rest. `at_rest` is where
-/// the frame before would have this one, `share` alpha/(1 + alpha): with damping the axis at rest leans towards where the edge
-/// was, axis_t = d + share (p_t - d).
-template <class D>
-struct StartStrains {
-  Vec3<D> arm, stretch;
-  Quat<D> bend;
-};
-template <class D>
-OSIER_FN StartStrains<D> start_strains(const Quat<D>& q, const Quat<D>& at_rest, const Vec3<D>& edge, D length, D share) {
-  const Vec3<D> along = length * director3(q), apart = edge - along;
-  return {along + share * apart, (D(1) - share) * apart, q * conj(at_rest)};
-}
 
 /// The shorter of the two quaternions that turn one frame into another.
 OSIER_FN Quatd turn_between(const Quatd& from, const Quatd& to) {
@@ -105,9 +91,10 @@ OSIER_FN Vec3<P> change_by(const Quat<P>& turn, const Vec3<P>& a) {
   return turn.w * t + cross(v, t);
 }
 
-template <class P>
+template <class P, template <class> class Law>
 class ChainStep {
  public:
+  using Row = ChainLinkRow<P, Law>;
   using T = ScalarOf<P>;
   static constexpr int W = lanes_of<P>;
   static constexpr std::uint32_t kAll = (1u << W) - 1u;
@@ -115,7 +102,7 @@ class ChainStep {
   static constexpr int kParts = InDouble<P>::parts, D_lanes = InDouble<P>::lanes;
 
   static std::size_t scratch_bytes(Index rows) {
-    return static_cast<std::size_t>(rows + 1) * (sizeof(ChainLinkRow<P>) + sizeof(Columns)) + 64;
+    return static_cast<std::size_t>(rows + 1) * (sizeof(Row) + sizeof(Columns)) + 64;
   }
   /// `tension` per row and lane, kept from step to step.
   static ChainOutcome step(const ChainGroup& g, const T* constants, bool damped, const StepView& view,
@@ -139,9 +126,15 @@ class ChainStep {
   };
 
   ChainStep(const ChainGroup& g, const T* constants, bool damped, const StepView& view, void* scratch)
-      : g_(g), constants_(constants), view_(view), damped_(damped), jointed_(true), rows_(g.cut ? g.rows : g.rows - 1) {
+      : g_(g),
+        constants_(constants),
+        view_(view),
+        damped_(damped),
+        driven_(Law<P>::kOwnAxes && view.torque != nullptr),
+        jointed_(true),
+        rows_(g.cut ? g.rows : g.rows - 1) {
     for (int k = 0; k < W; ++k) jointed_ = jointed_ && g.jointed[k];
-    row_ = static_cast<ChainLinkRow<P>*>(scratch);
+    row_ = static_cast<Row*>(scratch);
     column_ = reinterpret_cast<Columns*>(row_ + rows_ + 1);
   }
 
@@ -152,8 +145,8 @@ class ChainStep {
       if (tail_held_[k][0] || tail_held_[k][1]) return true;
     return false;
   }
-  OSIER_FN P constant(Index i, ChainConstant what) const {
-    const int per_row = damped_ ? stable_cosserat::kDampedConstants : stable_cosserat::kUndampedConstants;
+  OSIER_FN P constant(Index i, int what) const {
+    const int per_row = stable_cosserat::constants_per_row(Law<P>::kLaw, damped_);
     return load_lanes<P>(constants_ + (static_cast<std::ptrdiff_t>(i) * per_row + what) * W);
   }
   static Vec3d lane_of(const Vec3<P>& v, int k) { return cast<double>(osier::lane_of(v, k)); }
@@ -184,7 +177,9 @@ class ChainStep {
   void upward();
   template <bool kColumns>
   OSIER_FN void eliminate(int j, P c, P (&S)[21], P (&f)[6], bool keep);
-  void tail_anchors(Index i, P (&S)[21], P (&f)[6]);
+  template <bool kColumns>
+  OSIER_FN void turn_all(const Mat3<P>& A, const Mat3<P>& B, P (&S)[21], P (&f)[6]);
+  [[gnu::noinline]] void tail_anchors(Index i, P (&stiffness)[6], P (&couple)[3]);
   void find_root();
   void close();
   template <bool kColumns>
@@ -196,25 +191,26 @@ class ChainStep {
   const T* constants_;
   const StepView& view_;
   bool damped_;
+  bool driven_;     ///< by torques
   bool jointed_;    ///< no lane is a cable
   Index rows_;      ///< segments of the longest lane
   Index shortest_;  ///< and of the shortest
-  ChainLinkRow<P>* row_;
+  Row* row_;
   Columns* column_;
 
   // Before the first row: the first vertex, and the turn of the frame before.
   Vec3<P> head_u_, head_rhs_;
   P head_weight_;
-  P spins_, whiff_;  ///< 1 where the first frame turns freely; its whiff of stiffness
-  Quat<P> head_turn_;
+  P spins_, whiff_;                                        ///< 1 where the first frame turns freely; its whiff of stiffness
+  Quat<P> head_turn_, head_frame0_;                        ///< its frame at the start only where the law asks for it
   bool root_held_[kMostLanes], tail_held_[kMostLanes][2];  ///< tail: position, rotation
   double length_[kMostLanes];
   D length_sum_[kParts];        ///< of plain rows
   Quat<D> last_frame_[kParts];  ///< of the row before, while loading
   bool frames_known_ = false;
   bool anchored_tails_ = false;
-  Quatd tail_turn_[kMostLanes], tail_bend0_[kMostLanes];  ///< of an anchor at the tail
-  double tail_k_[kMostLanes], tail_viscous_[kMostLanes];
+  JointSpring tail_[kMostLanes];  ///< from the last segment to an anchor; without stiffness where there is none
+  Quatd tail_frame_[kMostLanes];  ///< of the anchor
 
   // At the head, after the upward pass: S, f, B, D, d of all of the lane; what row 0 lost axis by axis.
   P S_[21], f_[6], B_[6][6], D_[21], d_[6];
@@ -222,34 +218,26 @@ class ChainStep {
   Vec3<P> root_x_, root_w_;
   P lambda_[6];
   P turn2_, move2_, motion2_, energy_, magnitude_;
+  P work_;  ///< of torques in the last iteration
+  P room_;  ///< negative: a pole should change, which the law cannot do within a step
 };
 
 constexpr int packed(int i, int j) { return i >= j ? i * (i + 1) / 2 + j : j * (j + 1) / 2 + i; }
+/// Where the lower triangle of rotations lies in that of everything.
+inline constexpr int kRotationEntries[6] = {packed(3, 3), packed(4, 3), packed(4, 4), packed(5, 3), packed(5, 4), packed(5, 5)};
 
 /// The constants of a row in the number type of the recursion.
-template <class P>
-OSIER_FN void ChainStep<P>::load_constants(Index i) {
-  ChainLinkRow<P>& r = row_[i];
-  const P inverse_h(static_cast<T>(1 / view_.h));
-  const P il = constant(i, stable_cosserat::kInverseLength), kss = constant(i, stable_cosserat::kStretch);
-  const Quat<P> target{constant(i, stable_cosserat::kTargetX), constant(i, stable_cosserat::kTargetY),
-                       constant(i, stable_cosserat::kTargetZ), constant(i, stable_cosserat::kTargetW)};
-  const MaskOf<P> present = il > P(0);
-  r.k = root(norm2(target));
-  const MaskOf<P> jointed = r.k > P(0);
-  r.stretch_viscous = damped_ ? inverse_h * constant(i, stable_cosserat::kTauStretch) : P(0);
-  r.viscous = damped_ ? inverse_h * constant(i, stable_cosserat::kTauBend) : P(0);
-  r.length = select(present, inverse(il), P(0));
-  const P stiff = kss * (P(1) + r.stretch_viscous);
-  r.x_stiffness = stiff * il * il;
-  r.x_compliance = select(present, r.length * r.length * inverse(stiff), P(0));
-  r.w_compliance = select(jointed, P(4) * inverse(r.k * (P(1) + r.viscous)), P(0));
-  r.half_share = select(jointed, P(2) * inverse(P(1) + r.viscous), P(0));
+template <class P, template <class> class Law>
+OSIER_FN void ChainStep<P, Law>::load_constants(Index i) {
+  Row& r = row_[i];
+  const P il = constant(i, stable_cosserat::kInverseLength);
+  r.length = select(il > P(0), inverse(il), P(0));
+  r.load_constants([&](int what) { return constant(i, what); }, r.length, il, P(static_cast<T>(1 / view_.h)), damped_);
 }
 
 /// A row of which every lane is there and nothing is held: loops over lanes without a branch.
-template <class P>
-OSIER_FN bool ChainStep<P>::load_plain(Index i) {
+template <class P, template <class> class Law>
+OSIER_FN bool ChainStep<P, Law>::load_plain(Index i) {
   if (i == 0 || i >= shortest_) return false;
   Index s[W], b[W];
   unsigned held = 0;
@@ -259,10 +247,11 @@ OSIER_FN bool ChainStep<P>::load_plain(Index i) {
         static_cast<unsigned>(view_.vertex_fixed[b[k]]) | static_cast<unsigned>(view_.frame_control[s[k]] != FrameControl::free);
   }
   if (held != 0 || !jointed_) return false;
-  ChainLinkRow<P>& r = row_[i];
+  Row& r = row_[i];
   load_constants(i);
-  D share[kParts], arm[3][kParts], stretch[3][kParts], bend[4][kParts];
-  widen(r.stretch_viscous * inverse(P(1) + r.stretch_viscous), share);
+  typename Law<P>::template Start<D> start[kParts];
+  r.begin(start);
+  D arm[3][kParts], stretch[3][kParts];
 #pragma GCC unroll 2
   for (int g = 0; g < kParts; ++g) {
     const auto segment = [&](int k) { return s[g * D_lanes + k]; };
@@ -274,19 +263,23 @@ OSIER_FN bool ChainStep<P>::load_plain(Index i) {
     const Quat<D> before = frames_known_ ? last_frame_[g] : gather<D>(view_.rotation, segment_before);
     last_frame_[g] = q;
     const D l = gather<D>(view_.rest_length, segment);
-    const StartStrains<D> strains = start_strains(q, before * gather<D>(view_.joint_rest, joint),
-                                                  gather_difference<D>(view_.position, far, near), l, share[g]);
+    start[g].form(q, before, gather<D>(view_.joint_rest, joint), gather_difference<D>(view_.position, far, near), l);
+    const SegmentStart<D>& segment_of = start[g].segment;
     length_sum_[g] += l;
-    arm[0][g] = strains.arm.x, arm[1][g] = strains.arm.y, arm[2][g] = strains.arm.z;
-    stretch[0][g] = strains.stretch.x, stretch[1][g] = strains.stretch.y, stretch[2][g] = strains.stretch.z;
-    bend[0][g] = strains.bend.x, bend[1][g] = strains.bend.y, bend[2][g] = strains.bend.z, bend[3][g] = strains.bend.w;
+    arm[0][g] = segment_of.arm.x, arm[1][g] = segment_of.arm.y, arm[2][g] = segment_of.arm.z;
+    stretch[0][g] = segment_of.stretch.x, stretch[1][g] = segment_of.stretch.y, stretch[2][g] = segment_of.stretch.z;
   }
   frames_known_ = true;
   const auto far = [&](int k) { return b[k]; };
   const P h(static_cast<T>(view_.h));
   r.arm0 = {narrow<P>(arm[0]), narrow<P>(arm[1]), narrow<P>(arm[2])};
   r.stretch0 = {narrow<P>(stretch[0]), narrow<P>(stretch[1]), narrow<P>(stretch[2])};
-  r.bend0 = {narrow<P>(bend[0]), narrow<P>(bend[1]), narrow<P>(bend[2]), narrow<P>(bend[3])};
+  r.take(start);
+  if constexpr (Law<P>::kOwnAxes)
+    if (driven_) {
+      const auto segment = [&](int k) { return s[k]; };
+      r.torque = gather<P>(view_.torque, segment), r.torque_material = gather<P>(view_.torque_material, segment);
+    }
   r.turn = {P(0), P(0), P(0), P(1)};
   const Vec3<P> v = gather<P>(view_.velocity, far);
   r.u = h * v;
@@ -294,9 +287,9 @@ OSIER_FN bool ChainStep<P>::load_plain(Index i) {
   return true;
 }
 
-template <class P>
-OSIER_FN void ChainStep<P>::load_inertia(Index i, const Vec3<P>& velocity, const Vec3<P>& force, P damping) {
-  ChainLinkRow<P>& r = row_[i];
+template <class P, template <class> class Law>
+OSIER_FN void ChainStep<P, Law>::load_inertia(Index i, const Vec3<P>& velocity, const Vec3<P>& force, P damping) {
+  Row& r = row_[i];
   const P inverse_h(static_cast<T>(1 / view_.h)), inverse_h2(static_cast<T>(1 / (view_.h * view_.h)));
   // Mass of the far vertex: the next row's, or the first one of the next lane.
   P m = i + 1 < g_.rows ? constant(i + 1, stable_cosserat::kMass) : P(0);
@@ -307,8 +300,8 @@ OSIER_FN void ChainStep<P>::load_inertia(Index i, const Vec3<P>& velocity, const
   r.inverse_arm = select(arm2 > P(0), inverse_sqrt(arm2), P(0));
 }
 
-template <class P>
-void ChainStep<P>::load(const T* tension) {
+template <class P, template <class> class Law>
+void ChainStep<P, Law>::load(const T* tension) {
   const double h = view_.h;
   const Vec3d* x = view_.position;
   for (int k = 0; k < kMostLanes; ++k) length_[k] = 0, tail_held_[k][0] = tail_held_[k][1] = false, root_held_[k] = true;
@@ -318,7 +311,7 @@ void ChainStep<P>::load(const T* tension) {
   for (D& sum : length_sum_) sum = D(0);
   frames_known_ = false;
   for (Index i = 0; i < rows_; ++i) {
-    ChainLinkRow<P>& r = row_[i];
+    Row& r = row_[i];
     r.tension = load_lanes<P>(tension + static_cast<std::ptrdiff_t>(i) * W);
     r.plain = load_plain(i);
     if (r.plain) continue;
@@ -330,18 +323,23 @@ void ChainStep<P>::load(const T* tension) {
       const bool here = i < g_.segments[k];
       const Index s = g_.first_segment[k] + (here ? i : 0), a = g_.first_vertex[k] + (here ? i : 0), b = a + (here ? 1 : 0);
       const Quatd q = view_.rotation[s];
-      const double l = here ? view_.rest_length[s] : 0, viscous = static_cast<double>(lane(r.stretch_viscous, k));
-      StartStrains<double> strains;
+      const double l = here ? view_.rest_length[s] : 0;
+      auto start = r.begin_lane(k);
       if (here) {
         const Index before = i > 0 || (g_.cut && k > 0) ? s - 1 : g_.head[k];
         const Index joint = i > 0 || (g_.cut && k > 0) ? g_.first_joint[k] + i : g_.head_joint[k];
-        const bool jointed = before >= 0 && joint >= 0 && lane(r.k, k) > 0;
+        const bool jointed = before >= 0 && joint >= 0 && lane(r.joint_stiffness(), k) > 0;
         Quatd rest = jointed ? view_.joint_rest[joint] : Quatd{};
         if (jointed && view_.joint_frames[joint][1] != s) rest = conj(rest);
-        strains = start_strains(q, jointed ? view_.rotation[before] * rest : q, x[b] - x[a], l, viscous / (1 + viscous));
+        start.form(q, jointed ? view_.rotation[before] : q, rest, x[b] - x[a], l);
       }
-      set_lanes(r.arm0, k, cast<T>(strains.arm)), set_lanes(r.stretch0, k, cast<T>(strains.stretch));
-      set_lanes(r.bend0, k, cast<T>(strains.bend));
+      set_lanes(r.arm0, k, cast<T>(start.segment.arm)), set_lanes(r.stretch0, k, cast<T>(start.segment.stretch));
+      r.take_lane(k, start);
+      if constexpr (Law<P>::kOwnAxes)
+        if (driven_) {
+          set_lanes(r.torque, k, here ? cast<T>(view_.torque[s]) : Vec3<T>{});
+          set_lanes(r.torque_material, k, here ? cast<T>(view_.torque_material[s]) : Vec3<T>{});
+        }
       const bool fixed = here && view_.frame_control[s] == FrameControl::fixed;
       set_lanes(r.turn, k, cast<T>(fixed ? turn_between(q, view_.frame_target[s]) : Quatd{}));
       set_lanes(r.u, k, cast<T>(view_.vertex_fixed[b] ? view_.vertex_target[b] - x[b] : h * view_.velocity[b]));
@@ -357,28 +355,28 @@ void ChainStep<P>::load(const T* tension) {
   for (int k = 0; k < W; ++k) length_[k] += lane(length_sum_[k / D_lanes], k % D_lanes);
   // A frame that is held at the head is a rigid joint to what it must be; one without a joint turns freely.
   whiff_ = spins_ = P(0);
-  ChainLinkRow<P>& first = row_[0];
+  Row& first = row_[0];
   for (int k = 0; k < W; ++k) {
     if (g_.segments[k] == 0 || (g_.cut && k > 0)) continue;
     const bool fixed = view_.frame_control[g_.first_segment[k]] == FrameControl::fixed;
     if (!fixed && g_.head[k] >= 0) continue;
-    set_lane(first.w_compliance, k, fixed ? T(0) : T(1e20));
-    if (!fixed) set_lane(spins_, k, T(1)), set_lane(whiff_, k, T(1e-6) * lane(row_[1].k, k));
-    set_lane(first.k, k, T(0));
-    set_lane(first.half_share, k, T(0));
+    if (!fixed) set_lane(spins_, k, T(1)), set_lane(whiff_, k, T(1e-6) * lane(row_[1].joint_stiffness(), k));
+    first.replace_joint(k, fixed ? T(0) : kLoose<T>);
   }
 }
 
-template <class P>
-void ChainStep<P>::load_head() {
+template <class P, template <class> class Law>
+void ChainStep<P, Law>::load_head() {
   const double h = view_.h;
-  head_turn_ = {P(0), P(0), P(0), P(1)};
+  head_turn_ = head_frame0_ = {P(0), P(0), P(0), P(1)};
   head_u_ = head_rhs_ = {P(0), P(0), P(0)};
   head_weight_ = P(0);
   anchored_tails_ = false;
   for (int k = 0; k < W; ++k) {
-    tail_k_[k] = tail_viscous_[k] = 0;
+    tail_[k].k = {};
     if (g_.vertices[k] == 0) continue;
+    const Index frame_before = g_.cut && k > 0 ? g_.first_segment[k] - 1 : g_.head[k] >= 0 ? g_.head[k] : g_.first_segment[k];
+    if constexpr (Law<P>::kOwnAxes) set_lanes(head_frame0_, k, cast<T>(view_.rotation[frame_before]));
     const auto anchor_turn = [&](Index frame) {
       return view_.frame_control[frame] == FrameControl::fixed ? turn_between(view_.rotation[frame], view_.frame_target[frame])
                                                                : Quatd{};
@@ -394,45 +392,39 @@ void ChainStep<P>::load_head() {
     if (g_.tail[k] < 0) continue;
     anchored_tails_ = true;
     // The joint stands in the row after the last segment, which may be the first of the next lane.
-    const auto at = [&](ChainConstant what) { return static_cast<double>(lane(constant(g_.segments[k], what), k)); };
+    const auto at = [&](int what) { return static_cast<double>(lane(constant(g_.segments[k], what), k)); };
     const int in = g_.segments[k] > 0 ? k : k - 1;
     const Index joint = g_.tail_joint[k];
     const bool flipped = view_.joint_frames[joint][0] == g_.tail[k];
-    const Quatd rest = flipped ? conj(view_.joint_rest[joint]) : view_.joint_rest[joint];
-    const double tx = at(stable_cosserat::kTargetX), ty = at(stable_cosserat::kTargetY), tz = at(stable_cosserat::kTargetZ),
-                 tw = at(stable_cosserat::kTargetW);
-    tail_k_[in] = std::sqrt(tx * tx + ty * ty + tz * tz + tw * tw);
-    tail_viscous_[in] = damped_ ? at(stable_cosserat::kTauBend) / h : 0;
-    tail_turn_[in] = anchor_turn(g_.tail[k]);
-    tail_bend0_[in] = view_.rotation[g_.tail[k]] * conj(view_.rotation[g_.first_segment[in] + g_.segments[in] - 1] * rest);
+    tail_[in] = Law<P>::joint_of(at, h, damped_);
+    tail_[in].rest = flipped ? conj(view_.joint_rest[joint]) : view_.joint_rest[joint];
+    tail_[in].previous = conj(view_.rotation[g_.first_segment[in] + g_.segments[in] - 1]) * view_.rotation[g_.tail[k]];
+    tail_frame_[in] = anchor_turn(g_.tail[k]) * view_.rotation[g_.tail[k]];
   }
 }
 
-/// An anchor beyond the last segment: its joint acts on that segment's frame alone.
-template <class P>
-void ChainStep<P>::tail_anchors(Index i, P (&S)[21], P (&f)[6]) {
+/// An anchor beyond the last segment: its joint acts on that segment's frame alone. `stiffness`: lower triangle, row by row.
+template <class P, template <class> class Law>
+void ChainStep<P, Law>::tail_anchors(Index i, P (&stiffness)[6], P (&couple)[3]) {
   for (int k = 0; k < W; ++k) {
-    if (i != g_.segments[k] - 1 || !(tail_k_[k] > 0)) continue;
-    const Quatd turn = lane_of(row_[i].turn, k);
-    const Quatd elastic = tail_turn_[k] * tail_bend0_[k] * conj(turn), viscous = tail_turn_[k] * conj(turn);
-    const double half = 0.5 * tail_k_[k], quarter = 0.25 * tail_k_[k] * (1 + tail_viscous_[k]);
-    const Vec3d couple = (half * bend_twist::pole(elastic.w)) * imag(elastic) +
-                         (half * tail_viscous_[k] * bend_twist::pole(viscous.w)) * imag(viscous);
-    for (int a = 0; a < 3; ++a) set_lane(S[packed(3 + a, 3 + a)], k, lane(S[packed(3 + a, 3 + a)], k) + static_cast<T>(quarter));
-    set_lane(f[3], k, lane(f[3], k) + static_cast<T>(couple.x));
-    set_lane(f[4], k, lane(f[4], k) + static_cast<T>(couple.y));
-    set_lane(f[5], k, lane(f[5], k) + static_cast<T>(couple.z));
-    set_lane(
-        energy_, k,
-        lane(energy_, k) + static_cast<T>(tail_k_[k] * (norm2(imag(elastic)) / (1 + std::abs(elastic.w)) +
-                                                        tail_viscous_[k] * norm2(imag(viscous)) / (1 + std::abs(viscous.w)))));
+    if (i != g_.segments[k] - 1 || !(tail_[k].k.x > 0)) continue;
+    const Quatd frame = turned(lane_of(row_[i].turn, k), view_.rotation[g_.first_segment[k] + i]);
+    const JointModel joint = joint_model(tail_[k], frame, tail_frame_[k]);
+    const Vec3d& c = joint.compliance;
+    const Mat3<double> turning = rotated_diagonal(joint.axes, Vec3d{1 / c.x, 1 / c.y, 1 / c.z});
+    const auto add = [k](P& to, double what) { set_lane(to, k, lane(to, k) + static_cast<T>(what)); };
+    for (int a = 0; a < 3; ++a) {
+      for (int b = 0; b <= a; ++b) add(stiffness[packed(a, b)], turning.m[a][b]);
+      add(couple[a], component(joint.gradient, a));
+    }
+    add(energy_, joint_energy(tail_[k], frame, tail_frame_[k]));
   }
 }
 
 /// One axis of the link in series with S, and with what is carried along.
-template <class P>
+template <class P, template <class> class Law>
 template <bool kColumns>
-OSIER_FN void ChainStep<P>::eliminate(int j, P c, P (&S)[21], P (&f)[6], bool keep) {
+OSIER_FN void ChainStep<P, Law>::eliminate(int j, P c, P (&S)[21], P (&f)[6], bool keep) {
   P row[6];
   const P g = eliminate_spring(
       j, c, [&](int a, int b) -> P& { return S[packed(a, b)]; }, row);
@@ -456,13 +448,23 @@ OSIER_FN void ChainStep<P>::eliminate(int j, P c, P (&S)[21], P (&f)[6], bool ke
   }
 }
 
-template <class P>
+/// S, f and the columns along other axes: rows of A for position and of B for rotation.
+template <class P, template <class> class Law>
+template <bool kColumns>
+OSIER_FN void ChainStep<P, Law>::turn_all(const Mat3<P>& A, const Mat3<P>& B, P (&S)[21], P (&f)[6]) {
+  turn_axes(A, B, [&](int a, int b) -> P& { return S[packed(a, b)]; });
+  turn_six(A, B, f);
+  if constexpr (kColumns)
+    for (auto& column : B_) turn_six(A, B, column);
+}
+
+template <class P, template <class> class Law>
 template <bool kColumns, bool kDamped>
-void ChainStep<P>::upward() {
+void ChainStep<P, Law>::upward() {
   P S[21], f[6];
   for (P& s : S) s = P(0);
   for (P& a : f) a = P(0);
-  energy_ = magnitude_ = P(0);
+  energy_ = magnitude_ = room_ = P(0);
   if constexpr (kColumns) {
     for (auto& column : B_)
       for (P& b : column) b = P(0);
@@ -470,13 +472,15 @@ void ChainStep<P>::upward() {
     for (P& b : d_) b = P(0);
   }
   if (g_.cut) {
-    const ChainLinkRow<P>& last = row_[rows_ - 1];
+    const Row& last = row_[rows_ - 1];
     head_u_ = {from_before(head_u_.x, last.u.x), from_before(head_u_.y, last.u.y), from_before(head_u_.z, last.u.z)};
     head_turn_ = {from_before(head_turn_.x, last.turn.x), from_before(head_turn_.y, last.turn.y),
                   from_before(head_turn_.z, last.turn.z), from_before(head_turn_.w, last.turn.w)};
   }
+  [[maybe_unused]] Quat<P> frame;
+  if constexpr (Law<P>::kOwnAxes) frame = row_[rows_ - 1].turn * row_[rows_ - 1].frame0;
   for (Index i = rows_; i-- > 0;) {
-    ChainLinkRow<P>& r = row_[i];
+    Row& r = row_[i];
     const Vec3<P>& u_near = i > 0 ? row_[i - 1].u : head_u_;
     const Quat<P>& turn_near = i > 0 ? row_[i - 1].turn : head_turn_;
     if constexpr (kColumns) {
@@ -484,27 +488,39 @@ void ChainStep<P>::upward() {
         if (i == g_.segments[k] - 1)
           for (int m = 0; m < 6; ++m) set_lane(B_[m][m], k, T(1));
     }
-    if (anchored_tails_) tail_anchors(i, S, f);
+    if (anchored_tails_) {
+      // Copies, so that what the recursion works on has no address and stays in registers.
+      P stiffness[6], couple[3] = {f[3], f[4], f[5]};
+#pragma GCC unroll 6
+      for (int a = 0; a < 6; ++a) stiffness[a] = S[kRotationEntries[a]];
+      tail_anchors(i, stiffness, couple);
+#pragma GCC unroll 6
+      for (int a = 0; a < 6; ++a) S[kRotationEntries[a]] = stiffness[a];
+      f[3] = couple[0], f[4] = couple[1], f[5] = couple[2];
+    }
     // Strains, and what acts on the node alone.
     const Vec3<P> delta = change_by(r.turn, r.arm0);
     const Vec3<P> arm = r.arm0 + delta;
-    const Vec3<P> e_x = r.stretch0 + (r.u - u_near) - delta;
-    const Quat<P> near_back = conj(turn_near), bend = r.turn * r.bend0 * near_back;
-    const P phi = bend_twist::pole(bend.w);
-    Vec3<P> couple = phi * imag(bend);
-    P bent = norm2(imag(bend)) * inverse(P(1) + phi * bend.w);
-    if constexpr (kDamped) {
-      const Quat<P> since = r.turn * near_back;
-      const P psi = bend_twist::pole(since.w);
-      couple += (r.viscous * psi) * imag(since);
-      bent += r.viscous * norm2(imag(since)) * inverse(P(1) + psi * since.w);
+    Vec3<P> e_x = r.stretch0 + (r.u - u_near) - delta, e_w;
+    P stretched, bent;
+    if constexpr (Law<P>::kOwnAxes) {
+      const Quat<P>& frame0_near = i > 0 ? row_[i - 1].frame0 : head_frame0_;
+      const Quat<P> frame_near = turn_near * frame0_near;
+      const Vec3<P> couple =
+          r.template strain<kDamped>(r.turn, turn_near, frame0_near, frame_near, frame, e_x, e_w, stretched, bent, room_);
+      frame = frame_near;
+      f[3] += couple.x, f[4] += couple.y, f[5] += couple.z;
+      if (driven_) {
+        r.drive = r.torque + r.x_axes * r.torque_material;
+        f[3] += r.drive.x, f[4] += r.drive.y, f[5] += r.drive.z;
+      }
+    } else {
+      r.template strain<kDamped>(r.turn, turn_near, e_x, e_w, stretched, bent);
     }
-    const Vec3<P> e_w = r.half_share * couple;
     const Vec3<P> wu = r.weight * r.u;
-    const P stretched = P(0.5) * r.x_stiffness * norm2(e_x), bent_k = r.k * bent;
     const P moved = P(0.5) * dot(wu, r.u), done = dot(r.rhs, r.u);
-    energy_ += stretched + bent_k + moved - done;
-    magnitude_ += stretched + bent_k + moved + select(done < P(0), -done, done);
+    energy_ += stretched + bent + moved - done;
+    magnitude_ += stretched + bent + moved + select(done < P(0), -done, done);
     f[0] += r.rhs.x - wu.x, f[1] += r.rhs.y - wu.y, f[2] += r.rhs.z - wu.z;
     S[packed(0, 0)] += r.weight, S[packed(1, 1)] += r.weight, S[packed(2, 2)] += r.weight;
     const P pull = r.tension * r.length, across = -pull * r.inverse_arm * r.inverse_arm;
@@ -526,14 +542,15 @@ void ChainStep<P>::upward() {
         B_[m][3] += turned.x, B_[m][4] += turned.y, B_[m][5] += turned.z;
       }
     }
+    if constexpr (Law<P>::kOwnAxes) turn_all<kColumns>(transposed(r.x_axes), transposed(r.w_axes), S, f);
     const bool keep = i == 0;
-    const P cx = r.x_compliance, cw = r.w_compliance;
-    eliminate<kColumns>(0, cx, S, f, keep);
-    eliminate<kColumns>(1, cx, S, f, keep);
-    eliminate<kColumns>(2, cx, S, f, keep);
-    eliminate<kColumns>(3, cw, S, f, keep);
-    eliminate<kColumns>(4, cw, S, f, keep);
-    eliminate<kColumns>(5, cw, S, f, keep);
+    const P c[6] = {r.compliance(0), r.compliance(1), r.compliance(2), r.compliance(3), r.compliance(4), r.compliance(5)};
+    eliminate<kColumns>(0, c[0], S, f, keep);
+    eliminate<kColumns>(1, c[1], S, f, keep);
+    eliminate<kColumns>(2, c[2], S, f, keep);
+    eliminate<kColumns>(3, c[3], S, f, keep);
+    eliminate<kColumns>(4, c[4], S, f, keep);
+    eliminate<kColumns>(5, c[5], S, f, keep);
     r.arm = arm, r.e_x = e_x, r.e_w = e_w;
     r.f_x = {f[0], f[1], f[2]}, r.f_w = {f[3], f[4], f[5]};
 #pragma GCC unroll 21
@@ -558,14 +575,15 @@ void ChainStep<P>::upward() {
         d_[m] = sum;
       }
     }
+    if constexpr (Law<P>::kOwnAxes) turn_all<kColumns>(r.x_axes, r.w_axes, S, f);
   }
   for (int a = 0; a < 21; ++a) S_[a] = S[a];
   for (int a = 0; a < 6; ++a) f_[a] = f[a];
 }
 
 /// The first vertex where nothing holds the tails: 3 x 3 in every lane.
-template <class P>
-void ChainStep<P>::find_root() {
+template <class P, template <class> class Law>
+void ChainStep<P, Law>::find_root() {
   root_x_ = root_w_ = {P(0), P(0), P(0)};
   std::uint32_t free = 0;
   for (int k = 0; k < W; ++k) free |= (root_held_[k] ? 0u : 1u) << k;
@@ -581,8 +599,8 @@ void ChainStep<P>::find_root() {
     if (free >> k & 1u) set_lanes(root_x_, k, {lane(x, k), lane(y, k), lane(z, k)});
 }
 
-template <class P>
-void ChainStep<P>::close() {
+template <class P, template <class> class Law>
+void ChainStep<P, Law>::close() {
   ChainPiece pieces[kMostLanes];
   double z[kMostLanes][6], lambda[kMostLanes][6];
   root_x_ = root_w_ = {P(0), P(0), P(0)};
@@ -616,10 +634,10 @@ void ChainStep<P>::close() {
   }
 }
 
-template <class P>
+template <class P, template <class> class Law>
 template <bool kColumns>
-void ChainStep<P>::downward() {
-  turn2_ = move2_ = motion2_ = P(0);
+void ChainStep<P, Law>::downward() {
+  turn2_ = move2_ = motion2_ = work_ = P(0);
   P z[6] = {root_x_.x, root_x_.y, root_x_.z, root_w_.x, root_w_.y, root_w_.z};
   if (!(g_.cut)) {
     head_u_ += root_x_;
@@ -627,7 +645,8 @@ void ChainStep<P>::downward() {
     set_lanes(head_u_, 0, {lane(head_u_.x + root_x_.x, 0), lane(head_u_.y + root_x_.y, 0), lane(head_u_.z + root_x_.z, 0)});
   }
   for (Index i = 0; i < rows_; ++i) {
-    ChainLinkRow<P>& r = row_[i];
+    Row& r = row_[i];
+    if constexpr (Law<P>::kOwnAxes) turn_six(transposed(r.x_axes), transposed(r.w_axes), z);
     const P zeta[6] = {z[0] - r.e_x.x, z[1] - r.e_x.y, z[2] - r.e_x.z, z[3] - r.e_w.x, z[4] - r.e_w.y, z[5] - r.e_w.z};
     P F[6] = {r.f_x.x, r.f_x.y, r.f_x.z, r.f_w.x, r.f_w.y, r.f_w.z};
     if constexpr (kColumns) {
@@ -643,7 +662,7 @@ void ChainStep<P>::downward() {
     P y[6];
     if (i > 0) {
 #pragma GCC unroll 6
-      for (int a = 0; a < 6; ++a) y[a] = zeta[a] + (a < 3 ? r.x_compliance : r.w_compliance) * F[a];
+      for (int a = 0; a < 6; ++a) y[a] = zeta[a] + r.compliance(a) * F[a];
     } else {
       // An axis may have no stiffness here, so the steps backwards.
       for (int a = 0; a < 6; ++a) y[a] = zeta[a];
@@ -656,6 +675,11 @@ void ChainStep<P>::downward() {
         y[j] = head_row_[j][j] * y[j] + head_gain_[j] * left;
       }
     }
+    if constexpr (Law<P>::kOwnAxes) {
+      turn_six(r.x_axes, r.w_axes, y);
+      const Vec3<P> pull = r.x_axes * Vec3<P>{F[0], F[1], F[2]};
+      F[0] = pull.x, F[1] = pull.y, F[2] = pull.z;
+    }
     const Vec3<P> w{y[3], y[4], y[5]};
     const Vec3<P> dx = Vec3<P>{y[0], y[1], y[2]} - cross(r.arm, w);
     const P tension = (F[0] * r.arm.x + F[1] * r.arm.y + F[2] * r.arm.z) * r.inverse_arm;
@@ -663,6 +687,8 @@ void ChainStep<P>::downward() {
     r.u += dx;
     const Quat<P> step = Quat<P>{P(0.5) * w.x, P(0.5) * w.y, P(0.5) * w.z, P(1)} * r.turn;
     r.turn = inverse_sqrt(norm2(step)) * step;
+    if constexpr (Law<P>::kOwnAxes)
+      if (driven_) work_ += dot(r.drive, w);
     const MaskOf<P> present = r.length > P(0);
     const P w2 = norm2(w);
     turn2_ = larger(turn2_, select(present, w2, P(0)));
@@ -674,9 +700,9 @@ void ChainStep<P>::downward() {
   }
 }
 
-template <class P>
+template <class P, template <class> class Law>
 template <bool kColumns, bool kDamped>
-ChainOutcome ChainStep<P>::iterate(const ChainOptions& options) {
+ChainOutcome ChainStep<P, Law>::iterate(const ChainOptions& options) {
   ChainOutcome out;
   const int limit = options.iterations > 0 ? options.iterations : options.max_iterations;
   double last[kMostLanes] = {};
@@ -684,16 +710,25 @@ ChainOutcome ChainStep<P>::iterate(const ChainOptions& options) {
   for (;;) {
     upward<kColumns, kDamped>();
     // The energy of the state this iteration starts from; of a cut chain in all lanes together.
-    double energy[kMostLanes], size[kMostLanes];
-    for (int k = 0; k < W; ++k)
+    double energy[kMostLanes], size[kMostLanes], work[kMostLanes] = {};
+    for (int k = 0; k < W; ++k) {
       energy[k] = static_cast<double>(lane(energy_, k)), size[k] = static_cast<double>(lane(magnitude_, k));
+      if (driven_ && out.iterations > 0) work[k] = static_cast<double>(lane(work_, k));
+      if (root_held_[k] || (g_.cut && k > 0)) continue;
+      // The first vertex is nobody's far vertex.
+      const Vec3d u = lane_of(head_u_, k);
+      const double moved = 0.5 * static_cast<double>(lane(head_weight_, k)) * norm2(u), done = dot(lane_of(head_rhs_, k), u);
+      energy[k] += moved - done, size[k] += moved + std::abs(done);
+    }
     if (g_.cut) {
-      for (int k = 1; k < W; ++k) energy[0] += energy[k], size[0] += size[k];
-      for (int k = 1; k < W; ++k) energy[k] = energy[0], size[k] = size[0];
+      for (int k = 1; k < W; ++k) energy[0] += energy[k], size[0] += size[k], work[0] += work[k];
+      for (int k = 1; k < W; ++k) energy[k] = energy[0], size[k] = size[0], work[k] = work[0];
     }
     for (int k = 0; k < W; ++k) {
       if (g_.segments[k] == 0) continue;
-      if (out.iterations > 0 && !(energy[k] <= last[k] + noise * size[k])) out.risen |= 1u << k;
+      if (out.iterations > 0 && !(energy[k] - work[k] <= last[k] + noise * size[k])) out.risen |= 1u << k;
+      if constexpr (Law<P>::kOwnAxes)
+        if (lane(room_, k) < T(0)) out.risen |= 1u << k;
       last[k] = energy[k];
     }
     if (out.iterations == limit || out.risen == kAll) break;
@@ -711,8 +746,8 @@ ChainOutcome ChainStep<P>::iterate(const ChainOptions& options) {
   return out;
 }
 
-template <class P>
-bool ChainStep<P>::settled(const ChainOptions& options, std::uint32_t& unsettled) const {
+template <class P, template <class> class Law>
+bool ChainStep<P, Law>::settled(const ChainOptions& options, std::uint32_t& unsettled) const {
   unsettled = 0;
   double whole = 0, motion = 0, moved = 0;
   for (int k = 0; k < W; ++k) {
@@ -731,10 +766,10 @@ bool ChainStep<P>::settled(const ChainOptions& options, std::uint32_t& unsettled
 }
 
 /// A row that load_plain() took, without a branch.
-template <class P>
-OSIER_FN void ChainStep<P>::store_plain(Index i) {
+template <class P, template <class> class Law>
+OSIER_FN void ChainStep<P, Law>::store_plain(Index i) {
   using R = Four<P, double>;
-  const ChainLinkRow<P>& r = row_[i];
+  const Row& r = row_[i];
   const R inverse_h = R::all(1 / view_.h);
   D turn[4][kParts];
   widen(r.turn.x, turn[0]), widen(r.turn.y, turn[1]), widen(r.turn.z, turn[2]), widen(r.turn.w, turn[3]);
@@ -754,8 +789,8 @@ OSIER_FN void ChainStep<P>::store_plain(Index i) {
   });
 }
 
-template <class P>
-void ChainStep<P>::store(T* tension, std::uint32_t except) {
+template <class P, template <class> class Law>
+void ChainStep<P, Law>::store(T* tension, std::uint32_t except) {
   const double inverse_h = 1 / view_.h;
   if (g_.cut && except != 0) except = kAll;
   const auto put_vertex = [&](Index v, const Vec3d& u) {
@@ -767,7 +802,7 @@ void ChainStep<P>::store(T* tension, std::uint32_t except) {
     put_vertex(g_.first_vertex[k], lane_of(head_u_, k));
   }
   for (Index i = 0; i < rows_; ++i) {
-    const ChainLinkRow<P>& r = row_[i];
+    const Row& r = row_[i];
     store_lanes(r.tension, tension + static_cast<std::ptrdiff_t>(i) * W);
     if (r.plain && except == 0) {
       store_plain(i);

@@ -45,6 +45,7 @@ class DirectSolver final : public Solver {
 
  private:
   std::unique_ptr<Engine> engine_;
+  std::unique_ptr<Solver> statics_;
 };
 
 }  // namespace osier::direct

@@ -11,8 +11,8 @@
 //   den = 1/(1 + c S_jj),  g = c den,    S_ab -= g S_ja S_jb,  f_a -= g S_ja f_j  (a, b != j),    S_ja *= den,  f_j *= den
 //
 // and what is left is what the parent feels: S in series with the springs. Nothing is ever divided by a compliance, c = 0 is
-// rigid, and what stays along j is a product of positive numbers and not a difference, which is why float is enough. Downward,
-// F = f - S zeta.
+// rigid, and what stays along j is a product of positive numbers and not a difference, which is why float is enough. Downward
+// the same steps lead back from zeta to y.
 #pragma once
 
 #include "exec/number.hpp"
@@ -20,6 +20,10 @@
 #include "math/sym6.hpp"
 
 namespace osier::direct {
+
+/// Compliance of an axis without stiffness.
+template <class T>
+constexpr T kLoose = T(1e20);
 
 template <class T>
 struct LinkSprings {
@@ -31,11 +35,17 @@ struct LinkSprings {
   bool world_axes = false;  ///< both sets of axes are those of the world: allowed where the compliances of a set are equal
 };
 
+/// The same with both sets of axes those of the world.
 template <class T>
-struct LinkFactor {
-  Sym6<T> S;    ///< what the parent feels, world axes
-  T row[6][6];  ///< S_ja of each step, in the axes of the springs; den on the diagonal
-  T gain[6];    ///< g of each step
+struct WorldSprings {
+  Vec3<T> arm, x_compliance, w_compliance;
+};
+
+/// Other variables z' for a node: z = (x' - Z w', P w'). With them in place of z in M, a link carries the exact Hessian of its
+/// springs, of which Gauss-Newton leaves a part out (tree_system.hpp).
+template <class T>
+struct Reframe {
+  Mat3<T> P, Z;
 };
 
 template <class T>
@@ -60,6 +70,21 @@ OSIER_FN Vec6<T> at_far_end(const Vec3<T>& arm, const Vec6<T>& y) {
   return {y.x - cross(arm, y.w), y.w};
 }
 
+/// A stiffness, a force on z as one on z'; z of z'.
+template <class T>
+OSIER_FN Sym6<T> stiffness_in(const Reframe<T>& r, const Sym6<T>& S) {
+  const Mat3<T> xZ = S.xx * r.Z, xw = S.xw * r.P + T(-1) * xZ, mixed = transposed(r.Z) * S.xw * r.P;
+  return {S.xx, xw, transposed(r.P) * S.ww * r.P + T(-1) * (mixed + transposed(mixed)) + transposed(r.Z) * xZ};
+}
+template <class T>
+OSIER_FN Vec6<T> force_in(const Reframe<T>& r, const Vec6<T>& f) {
+  return {f.x, transposed_times(r.P, f.w) - transposed_times(r.Z, f.x)};
+}
+template <class T>
+OSIER_FN Vec6<T> displacement_of(const Reframe<T>& r, const Vec6<T>& z) {
+  return {z.x - r.Z * z.w, r.P * z.w};
+}
+
 /// In the axes of the springs, and back. The six numbers are three of positions and three of rotations.
 template <class T>
 OSIER_FN void to_axes(const LinkSprings<T>& l, const Vec6<T>& v, T out[6]) {
@@ -71,6 +96,15 @@ template <class T>
 OSIER_FN Vec6<T> from_axes(const LinkSprings<T>& l, const T v[6]) {
   const Vec3<T> x{v[0], v[1], v[2]}, w{v[3], v[4], v[5]};
   return l.world_axes ? Vec6<T>{x, w} : Vec6<T>{l.x_axes * x, l.w_axes * w};
+}
+
+template <class T>
+OSIER_FN void to_axes(const WorldSprings<T>&, const Vec6<T>& v, T out[6]) {
+  out[0] = v.x.x, out[1] = v.x.y, out[2] = v.x.z, out[3] = v.w.x, out[4] = v.w.y, out[5] = v.w.z;
+}
+template <class T>
+OSIER_FN Vec6<T> from_axes(const WorldSprings<T>&, const T v[6]) {
+  return {{v[0], v[1], v[2]}, {v[3], v[4], v[5]}};
 }
 
 /// A stiffness on z as one on y, dx = y_x - arm x w, in place; S(a, b) with a >= b is an entry, of which those of ww and wx
@@ -96,6 +130,46 @@ OSIER_FN void see_from_near_end(const Vec3<T>& arm, const Entry& S) {
     if (b == 2) S(5, 5) += turned.z, S(5, 3) -= old.x, S(5, 4) -= old.y, S(5, 5) -= old.z;
     S(3 + b, 0) = after[b].x, S(3 + b, 1) = after[b].y, S(3 + b, 2) = after[b].z;
   }
+}
+
+/// S along other axes, in place: A S_xx A^T, B S_wx A^T and B S_ww B^T; S(a, b) with a >= b is an entry. Rows of A and B are the
+/// new axes in the old ones, those of position and of rotation.
+template <class T, class Entry>
+OSIER_FN void turn_symmetric(const Mat3<T>& A, int first, const Entry& S) {
+  T half[3][3];  // S A^T
+#pragma GCC unroll 3
+  for (int i = 0; i < 3; ++i)
+#pragma GCC unroll 3
+    for (int j = 0; j < 3; ++j) {
+      const T s0 = S(first + i, first), s1 = i < 1 ? S(first + 1, first) : S(first + i, first + 1), s2 = S(first + 2, first + i);
+      half[i][j] = s0 * A.m[j][0] + s1 * A.m[j][1] + s2 * A.m[j][2];
+    }
+#pragma GCC unroll 3
+  for (int i = 0; i < 3; ++i)
+#pragma GCC unroll 3
+    for (int j = 0; j <= i; ++j)
+      S(first + i, first + j) = A.m[i][0] * half[0][j] + A.m[i][1] * half[1][j] + A.m[i][2] * half[2][j];
+}
+template <class T, class Entry>
+OSIER_FN void turn_axes(const Mat3<T>& A, const Mat3<T>& B, const Entry& S) {
+  turn_symmetric(A, 0, S);
+  turn_symmetric(B, 3, S);
+  T half[3][3];  // S_wx A^T
+#pragma GCC unroll 3
+  for (int i = 0; i < 3; ++i)
+#pragma GCC unroll 3
+    for (int j = 0; j < 3; ++j) half[i][j] = S(3 + i, 0) * A.m[j][0] + S(3 + i, 1) * A.m[j][1] + S(3 + i, 2) * A.m[j][2];
+#pragma GCC unroll 3
+  for (int i = 0; i < 3; ++i)
+#pragma GCC unroll 3
+    for (int j = 0; j < 3; ++j) S(3 + i, j) = B.m[i][0] * half[0][j] + B.m[i][1] * half[1][j] + B.m[i][2] * half[2][j];
+}
+
+/// A force or displacement likewise.
+template <class T>
+OSIER_FN void turn_six(const Mat3<T>& A, const Mat3<T>& B, T v[6]) {
+  const Vec3<T> x = A * Vec3<T>{v[0], v[1], v[2]}, w = B * Vec3<T>{v[3], v[4], v[5]};
+  v[0] = x.x, v[1] = x.y, v[2] = x.z, v[3] = w.x, v[4] = w.y, v[5] = w.z;
 }
 
 /// A spring of compliance c along coordinate j, in series with S, in place; S(a, b) with a >= b is an entry. `row` receives S_ja
@@ -128,74 +202,99 @@ OSIER_FN T pass_spring(int j, T g, const T row[6], T f[6]) {
   return along;
 }
 
-/// S of the subtree on z, in series with the link's springs.
 template <class T>
-OSIER_FN void factor_link(const LinkSprings<T>& l, Sym6<T> S, LinkFactor<T>& out) {
-  see_from_near_end(l.arm, [&](int a, int b) -> T& {
-    return a < 3 ? S.xx.m[a][b] : b < 3 ? S.xw.m[b][a - 3] : S.ww.m[a - 3][b - 3];
-  });
-  S.ww.m[0][1] = S.ww.m[1][0], S.ww.m[0][2] = S.ww.m[2][0], S.ww.m[1][2] = S.ww.m[2][1];
-  if (!l.world_axes) {
-    S.xx = transposed(l.x_axes) * S.xx * l.x_axes;
-    S.xw = transposed(l.x_axes) * S.xw * l.w_axes;
-    S.ww = transposed(l.w_axes) * S.ww * l.w_axes;
-  }
-  T m[6][6];
-  for (int a = 0; a < 3; ++a)
-    for (int b = 0; b < 3; ++b) m[a][b] = S.xx.m[a][b], m[3 + a][b] = S.xw.m[b][a], m[3 + a][3 + b] = S.ww.m[a][b];
+OSIER_FN void turn_to_axes(const LinkSprings<T>& l, PackedSym6<T>& S) {
+  if (!l.world_axes) turn_axes(transposed(l.x_axes), transposed(l.w_axes), [&](int a, int b) -> T& { return S(a, b); });
+}
+template <class T>
+OSIER_FN void turn_from_axes(const LinkSprings<T>& l, PackedSym6<T>& S) {
+  if (!l.world_axes) turn_axes(l.x_axes, l.w_axes, [&](int a, int b) -> T& { return S(a, b); });
+}
+template <class T>
+OSIER_FN void turn_to_axes(const WorldSprings<T>&, PackedSym6<T>&) {}
+template <class T>
+OSIER_FN void turn_from_axes(const WorldSprings<T>&, PackedSym6<T>&) {}
+
+/// S of the subtree on z, in series with the link's springs: what the parent feels, world axes. What is left in S is S_ja of each
+/// step j for a >= j, in the axes of the springs: all that a solve needs (LinkSteps). Springs is one of the two above.
+template <class Springs, class T>
+OSIER_FN PackedSym6<T> factor_link(const Springs& l, PackedSym6<T>& S) {
+  see_from_near_end(l.arm, [&](int a, int b) -> T& { return S(a, b); });
+  turn_to_axes(l, S);
+  PackedSym6<T> m = S;
   const T c[6] = {l.x_compliance.x, l.x_compliance.y, l.x_compliance.z, l.w_compliance.x, l.w_compliance.y, l.w_compliance.z};
 #pragma GCC unroll 6
-  for (int j = 0; j < 6; ++j)
-    out.gain[j] = eliminate_spring(
-        j, c[j], [&](int a, int b) -> T& { return m[a][b]; }, out.row[j]);
-  for (int a = 0; a < 3; ++a)
-    for (int b = 0; b < 3; ++b) {
-      S.xx.m[a][b] = a < b ? m[b][a] : m[a][b];
-      S.xw.m[a][b] = m[3 + b][a];
-      S.ww.m[a][b] = a < b ? m[3 + b][3 + a] : m[3 + a][3 + b];
-    }
-  if (!l.world_axes) {
-    S.xx = l.x_axes * S.xx * transposed(l.x_axes);
-    S.xw = l.x_axes * S.xw * transposed(l.w_axes);
-    S.ww = l.w_axes * S.ww * transposed(l.w_axes);
-  }
-  out.S = S;
-}
-
-/// A force on z as the parent feels it. `share` receives f_j of each step before it.
-template <class T>
-OSIER_FN Vec6<T> force_up(const LinkSprings<T>& l, const LinkFactor<T>& factor, const Vec6<T>& force, T share[6]) {
-  T f[6];
-  to_axes(l, at_near_end(l.arm, force), f);
+  for (int j = 0; j < 6; ++j) {
 #pragma GCC unroll 6
-  for (int j = 0; j < 6; ++j) share[j] = pass_spring(j, factor.gain[j], factor.row[j], f);
-  return from_axes(l, f);
-}
-
-/// z for the parent's displacement less the present strain, and the force F through the link.
-template <class T>
-OSIER_FN Vec6<T> displacement_down(const LinkSprings<T>& l, const Vec6<T>& zeta, const Vec6<T>& F) {
-  T force[6];
-  to_axes(l, F, force);
-  const Vec3<T>&cx = l.x_compliance, &cw = l.w_compliance;
-  const T strain[6] = {cx.x * force[0], cx.y * force[1], cx.z * force[2], cw.x * force[3], cw.y * force[4], cw.z * force[5]};
-  return at_far_end(l.arm, zeta + from_axes(l, strain));
-}
-
-/// The same where some axis has no stiffness, so that a strain is no force times a compliance: the steps backwards. `share` is
-/// what force_up gave, of all forces together.
-template <class T>
-OSIER_FN Vec6<T> displacement_by_steps(const LinkSprings<T>& l, const LinkFactor<T>& factor, const Vec6<T>& zeta,
-                                       const T share[6]) {
-  T y[6];
-  to_axes(l, zeta, y);
-  for (int j = 6; j-- > 0;) {
-    T left = share[j];
-    for (int a = 0; a < 6; ++a)
-      if (a != j) left -= factor.row[j][a] * y[a];
-    y[j] = factor.row[j][j] * y[j] + factor.gain[j] * left;
+    for (int a = j; a < 6; ++a) S(a, j) = m(a, j);
+    T row[6];
+    eliminate_spring(
+        j, c[j], [&](int a, int b) -> T& { return m(a, b); }, row);
   }
-  return at_far_end(l.arm, from_axes(l, y));
+  turn_from_axes(l, m);
+  return m;
 }
+
+/// The six steps of a factored link, for any force on z and any displacement zeta of the near end, in the axes of the springs.
+/// With S_ja as it was at step j, coordinates below j being those of the parent's side already,
+///
+///   up     phi_j = f_j - sum_{a<j} S_ja zeta_a        what is left for the step: the force's share of it
+///   down   F_j = den (phi_j - S_jj zeta_j - sum_{a>j} S_ja y_a),   y_j = zeta_j + c F_j
+///
+/// Elimination takes care of the sum in phi: for b > j, phi_b -= S_jb (den zeta_j + g phi_j). Only S_ja with a >= j is needed.
+/// Forces and displacements may have more digits than the stiffness that is kept.
+template <class T, class Kept = T>
+struct LinkSteps {
+  const PackedSym6<Kept>& S;  ///< what factor_link() left
+  T den[6], gain[6];
+
+  template <class Springs>
+  OSIER_FN LinkSteps(const Springs& l, const PackedSym6<Kept>& kept) : S(kept) {
+    const T c[6] = {l.x_compliance.x, l.x_compliance.y, l.x_compliance.z, l.w_compliance.x, l.w_compliance.y, l.w_compliance.z};
+#pragma GCC unroll 6
+    for (int j = 0; j < 6; ++j) den[j] = inverse(T(1) + c[j] * S(j, j)), gain[j] = c[j] * den[j];
+  }
+
+  /// phi holds a force and receives its shares. `felt` receives den zeta_j + g phi_j: what a row feels at a step of unit share.
+  OSIER_FN void up(const T zeta[6], T phi[6], T felt[6]) const {
+#pragma GCC unroll 6
+    for (int j = 0; j < 6; ++j) {
+      felt[j] = den[j] * zeta[j] + gain[j] * phi[j];
+#pragma GCC unroll 6
+      for (int b = j + 1; b < 6; ++b) phi[b] -= felt[j] * S(b, j);
+    }
+  }
+  /// Both ways for a force alone, zeta = 0: phi receives its shares, `force` what the parent feels of it.
+  OSIER_FN void pass(T phi[6], T force[6]) const {
+#pragma GCC unroll 6
+    for (int j = 0; j < 6; ++j) {
+      const T felt = gain[j] * phi[j];
+#pragma GCC unroll 6
+      for (int b = j + 1; b < 6; ++b) phi[b] -= felt * S(b, j);
+    }
+    T y[6];
+#pragma GCC unroll 6
+    for (int j = 5; j >= 0; --j) {
+      T left = phi[j];
+#pragma GCC unroll 6
+      for (int a = j + 1; a < 6; ++a) left -= S(a, j) * y[a];
+      force[j] = den[j] * left;
+      y[j] = gain[j] * left;
+    }
+  }
+  /// y holds zeta and receives y; `force` receives the force through the link. Nothing is divided by a compliance or by a
+  /// stiffness, either may be 0. Where a link is stiff y hardly differs from zeta, which is why the difference is added to it: a
+  /// factor of nearly 1 would cost its digits.
+  OSIER_FN void down(const T phi[6], T y[6], T force[6]) const {
+#pragma GCC unroll 6
+    for (int j = 5; j >= 0; --j) {
+      T left = phi[j] - S(j, j) * y[j];
+#pragma GCC unroll 6
+      for (int a = j + 1; a < 6; ++a) left -= S(a, j) * y[a];
+      force[j] = den[j] * left;
+      y[j] += gain[j] * left;
+    }
+  }
+};
 
 }  // namespace osier::direct

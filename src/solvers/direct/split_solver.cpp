@@ -1,6 +1,8 @@
 #include "solvers/direct/split_solver.hpp"
 
 #include <algorithm>
+#include <array>
+#include <optional>
 
 #include "solvers/direct/chain_direct.hpp"
 #include "solvers/direct/tree.hpp"
@@ -77,13 +79,12 @@ class Part {
   std::unique_ptr<DirectSolver> solver_;
 };
 
-/// One stiffness for stretch and shear, one for bending and twisting, frames without inertia: what lanes are made for.
+/// What lanes are made for: frames without inertia, and stiffness along every axis of every joint.
 bool is_plain(const Model& m, const Chain& c) {
+  const auto stiff = [](const PerAxis& k) { return k.d1 > 0 && k.d2 > 0 && k.d3 > 0; };
+  const auto plain = [&](Index j) { return j < 0 || stiff(m.joint_stiffness[j]); };
   for (Index s = c.first_segment; s < c.first_segment + c.segments(); ++s)
-    if (!m.segment_stiffness[s].uniform() || !m.segment_tau[s].uniform() || m.segment_inertia[s].any()) return false;
-  const auto plain = [&](Index j) {
-    return j < 0 || (m.joint_stiffness[j].d3 > 0 && m.joint_stiffness[j].uniform() && m.joint_tau[j].uniform());
-  };
+    if (!stiff(m.segment_stiffness[s]) || m.segment_inertia[s].any()) return false;
   if (!plain(c.head_joint) || !plain(c.tail_joint)) return false;
   for (Index i = 0; c.first_joint >= 0 && i + 1 < c.segments(); ++i)
     if (!plain(c.first_joint + i)) return false;
@@ -95,6 +96,59 @@ bool is_driven(const Control& control, const Chain& c) {
   for (Index s = c.first_segment; s < c.first_segment + c.segments(); ++s)
     if (norm2(control.frame_torque[s]) + norm2(control.frame_torque_material[s]) > 0) return true;
   return false;
+}
+
+/// Of a plain chain. The anisotropic law also knows torques.
+ChainLaw law_of(const Model& m, const Control& control, const Chain& c) {
+  if (is_driven(control, c)) return ChainLaw::anisotropic;
+  for (Index s = c.first_segment; s < c.first_segment + c.segments(); ++s)
+    if (!m.segment_stiffness[s].uniform() || !m.segment_tau[s].uniform()) return ChainLaw::anisotropic;
+  const auto uniform = [&](Index j) { return j < 0 || (m.joint_stiffness[j].uniform() && m.joint_tau[j].uniform()); };
+  bool all = uniform(c.head_joint) && uniform(c.tail_joint);
+  for (Index i = 0; c.first_joint >= 0 && i + 1 < c.segments(); ++i) all = all && uniform(c.first_joint + i);
+  return all ? ChainLaw::isotropic : ChainLaw::anisotropic;
+}
+
+/// Chains in lanes, those of each law by themselves.
+template <class T>
+class Lanes {
+ public:
+  void bind(const Model& m, const Control& c, std::span<const Chain> chains, Simd simd, const Executor& executor) {
+    for (ChainLaw law : {ChainLaw::isotropic, ChainLaw::anisotropic}) {
+      std::vector<Chain> own;
+      for (const Chain& chain : chains)
+        if (law_of(m, c, chain) == law) own.push_back(chain);
+      std::optional<ChainDirect<T>>& lanes = by_law_[static_cast<std::size_t>(law)];
+      lanes.reset();
+      if (!own.empty()) lanes.emplace().bind(m, own, law, simd, executor);
+    }
+  }
+  ChainOutcome step(const StepView& view, const ChainOptions& options, const Executor& executor) {
+    ChainOutcome all;
+    for (auto& lanes : by_law_)
+      if (lanes) all += lanes->step(view, options, executor);
+    return all;
+  }
+  template <class F>
+  void each_risen(const F& f) const {
+    for (const auto& lanes : by_law_)
+      if (lanes) lanes->each_risen(f);
+  }
+  std::size_t bytes() const {
+    std::size_t sum = 0;
+    for (const auto& lanes : by_law_) sum += lanes ? lanes->bytes() : 0;
+    return sum;
+  }
+
+ private:
+  std::array<std::optional<ChainDirect<T>>, 2> by_law_;
+};
+
+/// The chains that lanes take as they are held now.
+std::vector<Chain> chains_for_lanes(const Model& m, const Control& c) {
+  std::vector<Chain> chains = find_chains(m);
+  std::erase_if(chains, [&](const Chain& chain) { return !is_plain(m, chain) || !fits_lanes(chain, c); });
+  return chains;
 }
 
 template <class T>
@@ -150,7 +204,8 @@ class SplitSolver final : public Solver {
     had_torque_ = c.has_torque;
     vertex_fixed_ = c.vertex_fixed, frame_control_ = c.frame_control;
     fits.clear();
-    for (const Chain& chain : chains_) fits.push_back(fits_lanes(chain, c) && !is_driven(c, chain) ? 1 : 0);
+    for (const Chain& chain : chains_)
+      fits.push_back(fits_lanes(chain, c) ? static_cast<std::uint8_t>(1 + static_cast<int>(law_of(m, c, chain))) : 0);
     if (split_ && fits == fits_) return;
     fits_ = fits;
     split_ = true;
@@ -163,7 +218,7 @@ class SplitSolver final : public Solver {
     }
     rest_.reset();
     if (in_lanes_.empty()) return;
-    lanes_.bind(m, in_lanes_, options_.simd, executor_);
+    lanes_.bind(m, c, in_lanes_, options_.simd, executor_);
     if (std::any_of(rest.begin(), rest.end(), [](std::uint8_t r) { return r != 0; }))
       rest_ = std::make_unique<Part>(m, c, rest, options_);
   }
@@ -187,21 +242,20 @@ class SplitSolver final : public Solver {
   Executor executor_;
   std::vector<Chain> chains_;
   bool split_ = false, had_torque_ = false;
-  std::vector<std::uint8_t> fits_, fits_now_, vertex_fixed_;
+  std::vector<std::uint8_t> fits_, fits_now_, vertex_fixed_;  ///< fits: 0, or 1 + the law
   std::vector<FrameControl> frame_control_;
   std::vector<Chain> in_lanes_;
-  ChainDirect<T> lanes_;
+  Lanes<T> lanes_;
   std::unique_ptr<Part> rest_;
   std::unique_ptr<DirectSolver> whole_;
 };
 
 template <class T>
 std::size_t bytes_of(const Model& m, const Control& c, const Options& options) {
-  std::vector<Chain> chains = find_chains(m);
-  std::erase_if(chains, [&](const Chain& chain) { return !is_plain(m, chain) || !fits_lanes(chain, c) || is_driven(c, chain); });
+  const std::vector<Chain> chains = chains_for_lanes(m, c);
   if (chains.empty()) return DirectSolver::bytes(m, c, suited(options, m, c).precision);
-  ChainDirect<T> lanes;
-  lanes.bind(m, chains, options.simd, Executor(options.threads));
+  Lanes<T> lanes;
+  lanes.bind(m, c, chains, options.simd, Executor(options.threads));
   std::vector<std::uint8_t> rest(m.segment_alive.begin(), m.segment_alive.end());
   for (const Chain& chain : chains)
     for (Index s = 0; s < chain.segments(); ++s) rest[static_cast<std::size_t>(chain.first_segment + s)] = 0;
@@ -211,6 +265,12 @@ std::size_t bytes_of(const Model& m, const Control& c, const Options& options) {
 }
 
 }  // namespace
+
+Index segments_in_lanes(const Model& m, const Control& c) {
+  Index sum = 0;
+  for (const Chain& chain : chains_for_lanes(m, c)) sum += chain.segments();
+  return sum;
+}
 
 std::size_t bytes(const Model& m, const Control& c, const Options& options) {
   return options.precision == Precision::single_precision ? bytes_of<float>(m, c, options) : bytes_of<double>(m, c, options);

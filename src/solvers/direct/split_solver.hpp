@@ -1,5 +1,5 @@
 // The direct method for a whole model: chains in lanes (chain_step.hpp), everything else by the recursion over trees
-// (direct_solver.hpp), which also takes the chains that lanes cannot: held in the middle, hinged, driven by a torque, or, for one
+// (direct_solver.hpp), which also takes the chains that lanes cannot: held in the middle, hinged, or, for one
 // step, with an energy that rose.
 #pragma once
 
@@ -10,6 +10,9 @@
 namespace osier::direct {
 
 std::unique_ptr<Solver> make_solver(const Model& model, const Options& options);
+
+/// How many segments it steps in lanes.
+Index segments_in_lanes(const Model& model, const Control& control);
 
 /// Working memory it will use.
 std::size_t bytes(const Model& model, const Control& control, const Options& options);

@@ -11,10 +11,12 @@ enum class Search { breadth_first, depth_first };
 
 class Builder {
  public:
-  Builder(const Model& m, const Control& c, Search search)
+  /// `first_root`: where to begin, or -1.
+  Builder(const Model& m, const Control& c, Search search, Index first_root = -1)
       : m_(m),
         c_(c),
         search_(search),
+        first_root_(first_root),
         clamped_(m.vertex_count(), 0),
         arrived_(m.vertex_count(), kNotYet),
         joint_used_(m.joint_count(), 0) {
@@ -36,9 +38,11 @@ class Builder {
   const Model& m_;
   const Control& c_;
   Search search_;
+  Index first_root_;
   Tree t_;
-  std::vector<std::uint8_t> clamped_;  ///< held vertices with an anchor: no joint leads through them
-  std::vector<Index> arrived_;         ///< node that reached a vertex, or kRoot, or kNotYet
+  std::vector<Index> node_of_segment_;  ///< -1 for dead segments
+  std::vector<std::uint8_t> clamped_;   ///< held vertices with an anchor: no joint leads through them
+  std::vector<Index> arrived_;          ///< node that reached a vertex, or kRoot, or kNotYet
   std::vector<std::uint8_t> joint_used_;
   struct HalfEdge {
     Index segment, near_end;
@@ -50,13 +54,14 @@ class Builder {
   std::vector<Closing> closing_;
 };
 
-/// Vertices in the order in which they should become roots: clamped, held ends, ends, held, any.
+/// Vertices in the order in which they should become roots: the one that is asked for, clamped, held ends, ends, held, any.
 std::vector<Index> Builder::root_candidates() const {
   std::vector<Index> order;
   const auto take = [&](auto&& wanted) {
     for (Index v = 0; v < m_.vertex_count(); ++v)
       if (m_.vertex_alive[v] && wanted(v)) order.push_back(v);
   };
+  if (first_root_ >= 0) order.push_back(first_root_);
   take([&](Index v) { return clamped_[v] != 0; });
   take([&](Index v) { return c_.vertex_fixed[v] && degree(v) == 1; });
   take([&](Index v) { return degree(v) == 1; });
@@ -92,9 +97,7 @@ void Builder::add_node(Index s, Index near_end) {
   TreeNode node{.segment = s,
                 .near_vertex = near_end,
                 .far_vertex = far_end,
-                .sign = near_end == a ? 1.0 : -1.0,
                 .parent = clamped_[near_end] ? kRoot : arrived_[near_end],
-                .root = -1,
                 .joint = -1};
   const Index parent_segment = node.parent >= 0 ? t_.nodes[node.parent].segment : -1;
   for (Index f : m_.frame_joints.of(s)) {
@@ -111,14 +114,14 @@ void Builder::add_node(Index s, Index near_end) {
     arrived_[far_end] = n;
     for (Index e : m_.vertex_segments.of(far_end)) (joined(e / 2, s) ? frontier_ : later_).push_back({e / 2, far_end});
   }
-  t_.node_of_segment[s] = n;
+  node_of_segment_[s] = n;
   t_.nodes.push_back(node);
 }
 
 void Builder::grow(Index root) {
   const auto segments = m_.vertex_segments.of(root);
   if (!clamped_[root] && arrived_[root] != kNotYet) return;
-  const auto taken = [&](Index e) { return t_.node_of_segment[e / 2] >= 0; };
+  const auto taken = [&](Index e) { return node_of_segment_[e / 2] >= 0; };
   if (!segments.empty() && std::all_of(segments.begin(), segments.end(), taken)) return;
   if (!clamped_[root]) arrived_[root] = kRoot;
   t_.roots.push_back(root);
@@ -129,14 +132,16 @@ void Builder::grow(Index root) {
     const HalfEdge next = search_ == Search::breadth_first ? from.front() : from.back();
     if (search_ == Search::breadth_first) from.pop_front();
     else from.pop_back();
-    if (t_.node_of_segment[next.segment] < 0) add_node(next.segment, next.near_end);
+    if (node_of_segment_[next.segment] < 0) add_node(next.segment, next.near_end);
   }
 }
 
 void Builder::add_rows() {
   std::vector<Index> root_of_vertex(m_.vertex_count(), -1);
   for (std::size_t r = 0; r < t_.roots.size(); ++r) root_of_vertex[t_.roots[r]] = static_cast<Index>(r);
-  for (TreeNode& n : t_.nodes) n.root = n.parent < 0 ? root_of_vertex[n.near_vertex] : -1;
+  const auto node_count = static_cast<Index>(t_.nodes.size());
+  for (TreeNode& n : t_.nodes)
+    if (n.parent < 0) n.parent = node_count + root_of_vertex[n.near_vertex];
   using Kind = TreeRow::Kind;
   const auto add = [&](TreeRow row, int first) {
     for (int axis = first; axis < 3; ++axis) {
@@ -155,21 +160,13 @@ void Builder::add_rows() {
     add({.kind = Kind::close_segment,
          .axis = 0,
          .node = closing.node,
-         .other = std::max(arrived_[closing.vertex], -1),
-         .root = arrived_[closing.vertex] == kRoot ? root_of_vertex[closing.vertex] : -1},
+         .other = arrived_[closing.vertex] == kRoot ? node_count + root_of_vertex[closing.vertex] : arrived_[closing.vertex]},
         0);
   for (Index j = 0; j < m_.joint_count(); ++j) {
     if (!m_.joint_alive[j] || joint_used_[j]) continue;
     const auto [a, b] = m_.joint_frames[j];
-    if (m_.is_anchor(a) || m_.is_anchor(b)) t_.local_joints.emplace_back(t_.node_of_segment[m_.is_anchor(a) ? b : a], j);
-    else
-      add({.kind = Kind::close_joint,
-           .axis = 0,
-           .node = t_.node_of_segment[b],
-           .other = t_.node_of_segment[a],
-           .root = -1,
-           .joint = j},
-          0);
+    if (m_.is_anchor(a) || m_.is_anchor(b)) t_.local_joints.emplace_back(node_of_segment_[m_.is_anchor(a) ? b : a], j);
+    else add({.kind = Kind::close_joint, .axis = 0, .node = node_of_segment_[b], .other = node_of_segment_[a], .joint = j}, 0);
   }
 }
 
@@ -193,7 +190,7 @@ void Builder::renumber() {
     if (t_.nodes[i].parent >= 0) nodes[place[i]].parent = place[t_.nodes[i].parent];
   }
   t_.nodes = std::move(nodes);
-  for (Index& i : t_.node_of_segment)
+  for (Index& i : node_of_segment_)
     if (i >= 0) i = place[i];
   for (Index& i : arrived_)
     if (i >= 0) i = place[i];
@@ -201,7 +198,7 @@ void Builder::renumber() {
 }
 
 Tree Builder::build() {
-  t_.node_of_segment.assign(m_.segment_count(), -1);
+  node_of_segment_.assign(m_.segment_count(), -1);
   for (Index root : root_candidates()) grow(root);
   renumber();
   add_rows();
@@ -212,15 +209,13 @@ Tree Builder::build() {
 
 std::vector<int> Tree::parents() const {
   std::vector<int> list(nodes.size());
-  for (std::size_t i = 0; i < nodes.size(); ++i)
-    list[i] = nodes[i].parent >= 0 ? nodes[i].parent : static_cast<int>(nodes.size()) + nodes[i].root;
+  for (std::size_t i = 0; i < nodes.size(); ++i) list[i] = nodes[i].parent;
   return list;
 }
 
 std::vector<RowEnds> Tree::row_ends() const {
   std::vector<RowEnds> ends(rows.size());
-  for (std::size_t i = 0; i < rows.size(); ++i)
-    ends[i] = {{rows[i].node, rows[i].root >= 0 ? static_cast<int>(nodes.size()) + rows[i].root : rows[i].other}};
+  for (std::size_t i = 0; i < rows.size(); ++i) ends[i] = {{rows[i].node, rows[i].other}};
   return ends;
 }
 
@@ -230,12 +225,56 @@ TreePlan Tree::plan() const {
   return plan;
 }
 
+namespace {
+
+/// A vertex in the middle of the largest part of the model: halfway along the longest of the shortest ways, about.
+Index middle_vertex(const Model& m) {
+  std::vector<Index> from(m.vertex_count()), queue;
+  std::fill(from.begin(), from.end(), -1);
+  const auto search = [&](Index start) {
+    for (Index v : queue) from[v] = -1;
+    queue.assign(1, start);
+    from[start] = start;
+    for (std::size_t i = 0; i < queue.size(); ++i)
+      for (Index e : m.vertex_segments.of(queue[i])) {
+        const Index other = m.segment_vertices[e / 2][1 - e % 2];
+        if (from[other] >= 0) continue;
+        from[other] = queue[i];
+        queue.push_back(other);
+      }
+  };
+  std::vector<std::uint8_t> seen(m.vertex_count(), 0);
+  Index start = -1;
+  std::size_t most = 0;
+  for (Index v = 0; v < m.vertex_count(); ++v) {
+    if (seen[v] || !m.vertex_alive[v]) continue;
+    search(v);
+    for (Index w : queue) seen[w] = 1;
+    if (queue.size() > most) most = queue.size(), start = v;
+  }
+  if (start < 0) return -1;
+  search(start);
+  const Index one_end = queue.back();
+  search(one_end);
+  std::vector<Index> way;
+  for (Index v = queue.back(); v != one_end; v = from[v]) way.push_back(v);
+  return way.empty() ? one_end : way[way.size() / 2];
+}
+
+}  // namespace
+
 Tree build_tree(const Model& m, const Control& c) {
   Tree best = Builder(m, c, Search::breadth_first).build();
   if (std::none_of(best.rows.begin(), best.rows.end(), [](const TreeRow& r) { return r.kind == TreeRow::Kind::close_segment; }))
     return best;
-  Tree other = Builder(m, c, Search::depth_first).build();
-  return other.plan().work() < best.plan().work() ? other : best;
+  double least = best.plan().work();
+  const auto consider = [&](Tree tree) {
+    if (const double work = tree.plan().work(); work < least) least = work, best = std::move(tree);
+  };
+  consider(Builder(m, c, Search::depth_first).build());
+  // From the middle the ways around loops are short, but what is held there has to be held by rows.
+  consider(Builder(m, c, Search::breadth_first, middle_vertex(m)).build());
+  return best;
 }
 
 }  // namespace osier::direct

@@ -11,12 +11,12 @@
 
 namespace osier::direct {
 
+// Places are numbered as in tree_plan.hpp: nodes, then roots.
+
 struct TreeNode {
   Index segment;
   Index near_vertex, far_vertex;  ///< far_vertex is -1 where the far end is a vertex of its own, tied by rows
-  double sign;                    ///< +1 when near -> far is the segment's own direction
-  Index parent;                   ///< node whose far vertex is near_vertex, or -1 at a root
-  Index root;                     ///< index into roots, or -1
+  Index parent;                   ///< place whose vertex is near_vertex
   Index joint;                    ///< to the parent's frame, or to an anchor; -1: the frame is free of its parent
 };
 
@@ -25,15 +25,13 @@ struct TreeRow {
   Kind kind;
   std::uint8_t axis;  ///< 0, 1, 2
   Index node;         ///< of a joint: of its second frame
-  Index other = -1;   ///< node, of a joint: of its first frame
-  Index root = -1;    ///< instead of `other`
+  Index other = -1;   ///< place of the other end, of a joint: of its first frame; -1: held in space
   Index joint = -1;
 };
 
 struct Tree {
-  std::vector<TreeNode> nodes;         ///< parents before children, a subtree in one piece
-  std::vector<Index> node_of_segment;  ///< -1 for dead segments
-  std::vector<Index> roots;            ///< vertices
+  std::vector<TreeNode> nodes;  ///< parents before children, a subtree in one piece
+  std::vector<Index> roots;     ///< vertices
   std::vector<TreeRow> rows;
   std::vector<std::pair<Index, Index>> local_joints;  ///< (node, joint): to an anchor that is not at the node's near end
 

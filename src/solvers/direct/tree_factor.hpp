@@ -27,6 +27,10 @@
 // stiffness of its root. A block [[Haa, Hab], [Hab^T, Hbb]] on the near and far vertex of a segment becomes rows by
 // add_segment_block() below. Then plan() when the set of rows with their ends has changed, factor() when numbers have, and
 // solve() for any number of right-hand sides (f of links and roots, e of links and rows).
+//
+// Storage. A node has the lower triangle of S, which its children add up and which then turns into the steps of its own link; one
+// wrench, which is f, then its shares along the steps, then z; and its springs. A column has six numbers, B and then its shares,
+// and one more, d and then lambda. Nothing is kept twice for the sake of another pass.
 #pragma once
 
 #include <algorithm>
@@ -40,10 +44,6 @@
 
 namespace osier::direct {
 
-/// Compliance of an axis without stiffness.
-template <class T>
-constexpr T kLoose = T(1e20);
-
 template <class T>
 struct Link : LinkSprings<T> {
   int parent = -1;  ///< node, or -1: the parent is the root vertex `root`, whose frame does not turn
@@ -51,10 +51,6 @@ struct Link : LinkSprings<T> {
   Vec6<T> e;  ///< present strain
   Sym6<T> load_stiffness;
   Vec6<T> force;
-  bool is_loose() const {
-    const auto loose = [](const Vec3<T>& c) { return c.x >= kLoose<T> || c.y >= kLoose<T> || c.z >= kLoose<T>; };
-    return loose(this->w_compliance) || loose(this->x_compliance);
-  }
 };
 
 template <class T>
@@ -83,75 +79,141 @@ template <class T>
 void add_segment_block(std::vector<Row<T>>& rows, const std::vector<Link<T>>& links, int n, const Mat3<T>& Haa,
                        const Mat3<T>& Hab, const Mat3<T>& Hbb);
 
+/// How many sets of axes a link needs beside those of the world.
+enum class AxisSets : std::uint8_t { none, one, two };
+
 template <class T>
 class TreeFactor {
  public:
-  /// Links in an order in which parents come before children. Only parents, roots and the rows' ends matter.
+  /// `parent` as TreePlan::build() wants it. Links whose two sets of axes are the same need one.
+  void plan(const std::vector<int>& parent, int root_count, const std::vector<RowEnds>& rows, const std::vector<AxisSets>& axes);
+  /// The same from links in an order in which parents come before children. Only parents, roots, `world_axes` and the rows' ends
+  /// matter.
   void plan(const std::vector<Link<T>>& links, int root_count, const std::vector<Row<T>>& rows);
-  /// The strains and forces in the links do not matter yet.
+  /// With the right-hand side that links, roots and rows carry. They are made on demand, on any thread: link(i), and
+  /// rows(begin, end, put) that calls put(i, row) for every row of the range.
+  template <class LinkOf, class RowsOf>
+  void factor_made(const LinkOf& link, const std::vector<RootVertex<T>>& roots, const RowsOf& rows, const Executor* executor);
   void factor(const std::vector<Link<T>>& links, const std::vector<RootVertex<T>>& roots, const std::vector<Row<T>>& rows,
               const Executor* executor = nullptr);
-  /// For the forces and strains that the links, roots and rows carry now.
+  /// The same with other variables for the nodes (one for each link; kept by reference until the next call), and loads that need
+  /// not be positive: the recursion goes through negative pivots, which count_pivots() counts.
+  void factor_signed(const std::vector<Link<T>>& links, const std::vector<RootVertex<T>>& roots, const std::vector<Row<T>>& rows,
+                     const std::vector<Reframe<T>>& reframe);
+  struct PivotCount {
+    int negative = 0;  ///< of the energy, rows included: its directions of falling energy
+    int null = 0;      ///< next to nothing
+  };
+  PivotCount count_pivots() const;
+  /// Another right-hand side: forces and strains of the links, forces and places of the roots, offsets of the rows.
+  void load(const std::vector<Link<T>>& links, const std::vector<RootVertex<T>>& roots, const std::vector<Row<T>>& rows);
+  /// For the right-hand side at hand, which it consumes. visit(node, F, arm): the force on the link's subtree, from its parent.
+  template <class Visit>
+  void solve(const Executor* executor, const Visit& visit);
   void solve(const std::vector<Link<T>>& links, const std::vector<RootVertex<T>>& roots, const std::vector<Row<T>>& rows,
-             const Executor* executor = nullptr);
+             const Executor* executor = nullptr) {
+    load(links, roots, rows);
+    solve(executor, [](int, const Vec6<T>&, const Vec3<T>&) {});
+  }
 
   const std::vector<Vec6<T>>& displacement() const { return z_; }  ///< per link
   const std::vector<Vec3<T>>& root_displacement() const { return root_x_; }
-  const std::vector<Vec6<T>>& link_force() const { return F_; }  ///< on the link's subtree, from its parent
-  const std::vector<T>& multiplier() const { return lambda_; }   ///< per row; the force -lambda J acts at its ends
+  T multiplier(int row) const { return d_[at(plan_.closing_column[at(row)])]; }  ///< the force -lambda J acts at its ends
   const TreePlan& plan() const { return plan_; }
   std::size_t bytes() const;
   /// What it will be for a plan.
-  static std::size_t bytes(const TreePlan& plan, std::size_t rows, std::size_t loose_links);
+  static std::size_t bytes(const TreePlan& plan, std::size_t rows, std::size_t axis_sets);
 
  private:
+  struct Springs {
+    Vec3<T> arm;
+    Vec6<T> e;
+    Vec3<T> x_compliance, w_compliance;
+    std::int32_t axes = -1;  ///< -1: the world's; otherwise twice the place in axes_, + 1 where one set serves both
+  };
+  struct Axes {
+    Vec3<T> first, second;  ///< the third is across
+  };
   struct RootFactor {
-    T ldl[9];  ///< of a free root's stiffness
+    RootVertex<T> root;
+    T ldl[6];  ///< of a free root's stiffness
     Mat3<T> S;
-    Vec6<T> f;  ///< as a node's, without w
+    Vec3<T> f;
   };
   using Links = std::vector<Link<T>>;
-  using Roots = std::vector<RootVertex<T>>;
   using Rows = std::vector<Row<T>>;
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
   template <class Job>
-  void each_group(const Executor* executor, const Job& job) const;
-  void rebuild_plan(const Rows& rows);
-  void factor_group(const Links& links, const Roots& roots, const Rows& rows, int g);
-  T* gather_compliances(const PlacePlan& place, T* workspace, T* scratch) const;
-  void close(int p, const Rows& rows, T* D, Sym6<T>* S);
-  void keep_compliances(const PlacePlan& place, const T* D, T* workspace) const;
-  void carry_columns(const Link<T>& l, int node, T* D);
-  void eliminate_root(const RootVertex<T>& root, int r, T* D);
+  void each_job(const Executor* executor, const std::vector<JobPlan>& jobs, const Job& job) const;
+  void set_axes(const std::vector<AxisSets>& sets);
+  void resize(std::size_t rows);
+  template <class RowsOf>
+  void lift_rows(const RowsOf& rows);
+  void put(int node, const Link<T>& link);
+  void put_row(int i, const Row<T>& row);
+  /// f(springs) with those of the node in the number type N, for link_algebra.hpp.
+  template <class N, class F>
+  void with_springs(int node, const F& f) const;
+
+  T* B(int column) { return B_.data() + 6 * at(column); }
+  const T* B(int column) const { return B_.data() + 6 * at(column); }
+  static Vec6<T> vec6(const T* b) { return {{b[0], b[1], b[2]}, {b[3], b[4], b[5]}}; }
+  static void add(T* b, const Vec6<T>& v) {
+    b[0] += v.x.x, b[1] += v.x.y, b[2] += v.x.z, b[3] += v.w.x, b[4] += v.w.y, b[5] += v.w.z;
+  }
+  /// The columns of the place above that a place's staying ones go on in.
+  struct Above {
+    const std::uint16_t* up;
+    int first;
+    int operator[](int i) const { return first + up[i]; }
+  };
+  Above above(int place, const ColumnPlan& c) const {
+    return {plan_.column_in_parent.data() + c.first + c.closing, plan_.columns_at(plan_.places[at(place)].parent)->first};
+  }
+
+  template <class N>
+  Vec6<N> reframed(int node, const Vec6<N>& f) const {
+    return reframe_ ? cast6<N>(force_in((*reframe_)[at(node)], cast6<T>(f))) : f;
+  }
+  void factor_up(const JobPlan& job);
+  void close_group(int g);
+  T* gather_compliances(const ColumnPlan& c, T* scratch);
+  void keep_compliances(const ColumnPlan& c, const T* D);
+  void close(int place, const ColumnPlan& c, T* D, PackedSym6<T>* S);
+  template <class LinkSprings>
+  void carry_columns(const LinkSprings& l, int node, const ColumnPlan& c, T* scratch);
+  void eliminate_root(int r, const ColumnPlan* c, T* D);
   static Vec3<T> solve_root(const RootFactor& factor, const Vec3<T>& b);
-  void solve_up(const Links& links, const Roots& roots, int g);
-  void solve_down(const Links& links, const Roots& roots, int g);
-  void close_forces(const PlacePlan& place, Vec6<T>* f);
-  void find_multipliers(const PlacePlan& place, const Vec6<T>& z);
-  Vec6<T> open_force(const PlacePlan& place) const;
-  void loose_shares(int node, T along[6]) const;
+  void solve_up(const JobPlan& job);
+  template <class Visit>
+  void solve_down(const JobPlan& job, const Visit& visit);
+  void close_forces(const ColumnPlan& c, Vec6<double>* f);
+  void find_multipliers(const ColumnPlan& c, const Vec6<T>& z);
+  void fetch_multipliers(int place, const ColumnPlan& c);
 
   TreePlan plan_;
-  std::vector<int> parent_, lift_;
-  std::vector<LinkFactor<T>> nodes_;
-  std::vector<Vec6<T>> f_, z_, F_;
+  std::vector<int> lift_;  ///< per row, empty unless some had to be closed later than where their ends meet
+  std::vector<Springs> springs_;
+  std::vector<Axes> axes_;
+  std::vector<PackedSym6<T>> S_;
+  std::vector<Vec6<T>> z_;
   std::vector<RootFactor> roots_;
   std::vector<Vec3<T>> root_x_;
-  // Per column of a place: B (of closing ones B L^-T), its shares a.B along a link's axes (six rows per place), d; per row:
-  // lambda.
-  std::vector<Vec6<T>> B_;
-  std::vector<T> share_, d_, lambda_;
-  std::vector<T> workspace_, closing_factor_, closing_gain_;  ///< D; L and pivots; L^-1 D12
-  std::vector<int> loose_;                                    ///< per node, index into loose_share_ or -1
-  std::vector<T> loose_share_;                                ///< a.f along the six axes
+  /// Six numbers per column: B; of closing ones B L^-T; of those that a link has passed, their shares along its steps, six rows
+  /// for all columns of the place.
+  std::vector<T> B_;
+  std::vector<T> d_;                                          ///< per column
+  std::vector<T> workspace_, closing_factor_, closing_gain_;  ///< D; L and pivots; L^-1 D12. Triangles are packed
+  std::vector<T> compliance_;                                 ///< per row
+  const std::vector<Reframe<T>>* reframe_ = nullptr;          ///< of factor_signed
   std::vector<std::uint8_t> too_stiff_;                       ///< rows that have no compliance yet where they should close
 };
 
-/// LDL^T of a dense n x n matrix in place: lower triangle, pivots on the diagonal. A pivot that is no more than the share `least`
-/// of its own diagonal entry is set to 0 and reported.
+/// LDL^T of a dense symmetric matrix in place: packed lower triangle, pivots on the diagonal. A pivot that is no more than the
+/// share `least` of its own diagonal entry is set to 0 and reported; so is a negative one, unless `either_sign`.
 template <class T, class Null>
-void factor_ldl(T* a, int n, T least, const Null& null) {
-  const auto row = [&](int i) { return a + static_cast<std::ptrdiff_t>(i) * n; };
+void factor_ldl(T* a, int n, T least, bool either_sign, const Null& null) {
+  const auto row = [&](int i) { return a + packed(static_cast<std::size_t>(i)); };
   for (int i = 0; i < n; ++i) {
     const T whole = row(i)[i];
     for (int j = 0; j < i; ++j) {  // row i holds L D until it is complete
@@ -161,11 +223,11 @@ void factor_ldl(T* a, int n, T least, const Null& null) {
     }
     T pivot = whole;
     for (int j = 0; j < i; ++j) {
-      const T scaled = row(j)[j] > T(0) ? row(i)[j] / row(j)[j] : T(0);
+      const T scaled = row(j)[j] != T(0) ? row(i)[j] / row(j)[j] : T(0);
       pivot -= scaled * row(i)[j];
       row(i)[j] = scaled;
     }
-    if (!(pivot > least * whole)) pivot = T(0), null(i);
+    if (!(either_sign ? std::abs(pivot) > least * std::abs(whole) : pivot > least * whole)) pivot = T(0), null(i);
     row(i)[i] = pivot;
   }
 }
@@ -202,372 +264,534 @@ void add_segment_block(std::vector<Row<T>>& rows, const std::vector<Link<T>>& li
 }
 
 template <class T>
-void TreeFactor<T>::plan(const std::vector<Link<T>>& links, int root_count, const std::vector<Row<T>>& rows) {
-  parent_.resize(links.size());
-  for (std::size_t i = 0; i < links.size(); ++i)
-    parent_[i] = links[i].parent >= 0 ? links[i].parent : static_cast<int>(links.size()) + links[i].root;
-  nodes_.resize(links.size()), f_.resize(links.size()), z_.resize(links.size()), F_.resize(links.size());
-  loose_.resize(links.size());
-  roots_.resize(at(root_count)), root_x_.resize(at(root_count));
-  lift_.assign(rows.size(), 0);
-  rebuild_plan(rows);
-}
-
-template <class T>
-void TreeFactor<T>::rebuild_plan(const std::vector<Row<T>>& rows) {
+void TreeFactor<T>::plan(const Links& links, int root_count, const Rows& rows) {
+  std::vector<int> parent(links.size());
+  std::vector<AxisSets> axes(links.size());
+  const auto n = static_cast<int>(links.size());
+  for (std::size_t i = 0; i < links.size(); ++i) {
+    parent[i] = links[i].parent >= 0 ? links[i].parent : n + links[i].root;
+    axes[i] = links[i].world_axes ? AxisSets::none : AxisSets::two;
+  }
   std::vector<RowEnds> ends(rows.size());
   for (std::size_t i = 0; i < rows.size(); ++i)
-    for (int e = 0; e < 2; ++e) {
-      const auto& end = rows[i].end[e];
-      ends[i].place[e] = end.node >= 0 ? end.node : end.root >= 0 ? static_cast<int>(nodes_.size()) + end.root : -1;
-    }
-  plan_.build(parent_, static_cast<int>(roots_.size()), ends, lift_);
-  const auto columns = at(plan_.column_count());
-  B_.resize(columns), d_.resize(columns), share_.resize(6 * columns);
-  lambda_.resize(rows.size()), too_stiff_.assign(rows.size(), 0);
-  workspace_.resize(plan_.workspace_size);
-  closing_factor_.resize(plan_.closing_factor_size), closing_gain_.resize(plan_.closing_gain_size);
+    for (int e = 0; e < 2; ++e) ends[i].place[e] = rows[i].end[e].root >= 0 ? n + rows[i].end[e].root : rows[i].end[e].node;
+  plan(parent, root_count, ends, axes);
 }
 
+template <class T>
+void TreeFactor<T>::plan(const std::vector<int>& parent, int root_count, const std::vector<RowEnds>& rows,
+                         const std::vector<AxisSets>& axes) {
+  plan_.build(parent, root_count, rows, {});
+  lift_ = {};
+  set_axes(axes);
+  S_.resize(parent.size()), z_.resize(parent.size());
+  roots_.resize(at(root_count)), root_x_.resize(at(root_count));
+  resize(rows.size());
+}
+
+template <class T>
+void TreeFactor<T>::set_axes(const std::vector<AxisSets>& sets) {
+  springs_.assign(sets.size(), {});
+  std::int32_t count = 0;
+  for (std::size_t i = 0; i < sets.size(); ++i) {
+    if (sets[i] == AxisSets::none) continue;
+    springs_[i].axes = 2 * count + (sets[i] == AxisSets::one ? 1 : 0);
+    count += sets[i] == AxisSets::one ? 1 : 2;
+  }
+  axes_ = std::vector<Axes>(at(count));
+}
+
+template <class T>
+void TreeFactor<T>::resize(std::size_t rows) {
+  B_.resize(6 * at(plan_.column_count())), d_.resize(at(plan_.column_count()));
+  workspace_.resize(plan_.workspace_size), closing_factor_.resize(plan_.closing_factor_size);
+  closing_gain_.resize(plan_.closing_gain_size);
+  compliance_.resize(rows);
+  too_stiff_.assign(rows, 0);
+}
+
+/// Rows without compliance where they should close are closed one place higher.
+template <class T>
+template <class RowsOf>
+void TreeFactor<T>::lift_rows(const RowsOf& rows) {
+  lift_.resize(too_stiff_.size(), 0);
+  std::vector<RowEnds> ends(too_stiff_.size());
+  rows(std::size_t{0}, ends.size(), [&](std::size_t i, const Row<T>& row) {
+    if (too_stiff_[i]) ++lift_[i];
+    for (int e = 0; e < 2; ++e) ends[i].place[e] = row.end[e].root >= 0 ? plan_.root_place(row.end[e].root) : row.end[e].node;
+  });
+  std::vector<int> parent(at(plan_.node_count()));
+  for (std::size_t i = 0; i < parent.size(); ++i) parent[i] = plan_.places[i].parent;
+  plan_.build(parent, plan_.root_count(), ends, lift_);
+  resize(ends.size());
+}
+
+/// Trees that are not tied together, and branches of trees, do not touch each other's data.
 template <class T>
 template <class Job>
-void TreeFactor<T>::each_group(const Executor* executor, const Job& job) const {
-  const std::size_t groups = plan_.groups.size();
+void TreeFactor<T>::each_job(const Executor* executor, const std::vector<JobPlan>& jobs, const Job& job) const {
   constexpr std::size_t kFew = 256;
   if (!executor || executor->threads() == 1) {
-    for (std::size_t g = 0; g < groups; ++g) job(static_cast<int>(g));
-  } else if (groups < kFew) {
-    executor->for_each_job(groups, [&](std::size_t g) { job(static_cast<int>(g)); });
+    for (std::size_t i = 0; i < jobs.size(); ++i) job(i);
+  } else if (jobs.size() < kFew) {
+    executor->for_each_job(jobs.size(), job);
   } else {
-    executor->for_each(
-        groups, [&](std::size_t g) { job(static_cast<int>(g)); }, nodes_.size() / groups + 1);
+    executor->for_each(jobs.size(), job, S_.size() / jobs.size() + 1);
   }
 }
 
 template <class T>
-void TreeFactor<T>::factor(const Links& links, const Roots& roots, const Rows& rows, const Executor* executor) {
-  int loose = 0;
-  for (std::size_t i = 0; i < links.size(); ++i) loose_[i] = links[i].is_loose() ? loose++ : -1;
-  loose_share_.resize(6 * at(loose));
+void TreeFactor<T>::put(int i, const Link<T>& l) {
+  Springs& s = springs_[at(i)];
+  s.arm = l.arm, s.e = l.e, s.x_compliance = l.x_compliance, s.w_compliance = l.w_compliance;
+  if (s.axes >= 0) {
+    const auto two = [](const Mat3<T>& m) { return Axes{column(m, 0), column(m, 1)}; };
+    axes_[at(s.axes / 2)] = two(l.x_axes);
+    if (s.axes % 2 == 0) axes_[at(s.axes / 2 + 1)] = two(l.w_axes);
+  }
+  S_[at(i)] = pack(l.load_stiffness);
+  z_[at(i)] = l.force;
+}
+
+template <class T>
+template <class N, class F>
+void TreeFactor<T>::with_springs(int i, const F& f) const {
+  const Springs& s = springs_[at(i)];
+  const Vec3<N> arm = cast<N>(s.arm), cx = cast<N>(s.x_compliance), cw = cast<N>(s.w_compliance);
+  if (s.axes < 0) {
+    f(WorldSprings<N>{arm, cx, cw});
+    return;
+  }
+  const auto three = [](const Axes& axes) {
+    const Vec3<N> a = cast<N>(axes.first), b = cast<N>(axes.second), c = cross(a, b);
+    return Mat3<N>{{{a.x, b.x, c.x}, {a.y, b.y, c.y}, {a.z, b.z, c.z}}};
+  };
+  const Mat3<N> x = three(axes_[at(s.axes / 2)]);
+  f(LinkSprings<N>{arm, x, cx, s.axes % 2 != 0 ? x : three(axes_[at(s.axes / 2 + 1)]), cw, false});
+}
+
+template <class T>
+void TreeFactor<T>::put_row(int i, const Row<T>& row) {
+  compliance_[at(i)] = row.compliance;
+  d_[at(plan_.closing_column[at(i)])] = -row.e;
+  for (int e = 0; e < 2; ++e)
+    if (const int c = plan_.end_column[2 * at(i) + at(e)]; c >= 0) add(B(c), T(-1) * row.end[e].direction);
+}
+
+template <class T>
+void TreeFactor<T>::factor(const Links& links, const std::vector<RootVertex<T>>& roots, const Rows& rows,
+                           const Executor* executor) {
+  reframe_ = nullptr;
+  factor_made([&](std::size_t i) -> const Link<T>& { return links[i]; }, roots,
+              [&](std::size_t begin, std::size_t end, const auto& put) {
+                for (std::size_t i = begin; i < end; ++i) put(i, rows[i]);
+              },
+              executor);
+}
+
+template <class T>
+void TreeFactor<T>::factor_signed(const Links& links, const std::vector<RootVertex<T>>& roots, const Rows& rows,
+                                  const std::vector<Reframe<T>>& reframe) {
+  reframe_ = &reframe;
+  factor_made([&](std::size_t i) -> const Link<T>& { return links[i]; }, roots,
+              [&](std::size_t begin, std::size_t end, const auto& put) {
+                for (std::size_t i = begin; i < end; ++i) put(i, rows[i]);
+              },
+              nullptr);
+}
+
+/// A spring of compliance c along j is eliminated with the pivot S_jj + 1/c, whose sign is that of 1 + c S_jj. A multiplier adds
+/// a negative pivot to the whole and takes one away from it if D + c is negative.
+template <class T>
+auto TreeFactor<T>::count_pivots() const -> PivotCount {
+  PivotCount count;
+  constexpr T kTiny = T(100) * std::numeric_limits<T>::epsilon();
+  for (std::size_t i = 0; i < springs_.size(); ++i) {
+    const Springs& s = springs_[i];
+    // Stiffness of turning the segment alone: what rounding goes with where there is no joint.
+    const T across = norm2(s.arm) / std::max({s.x_compliance.x, s.x_compliance.y, s.x_compliance.z});
+    for (int j = 0; j < 6; ++j) {
+      const T c = component(j < 3 ? s.x_compliance : s.w_compliance, j % 3);
+      if (c == T(0)) continue;  // rigid
+      const T pivot = T(1) + c * S_[i](j, j), scale = j >= 3 && c >= kLoose<T> ? c * across : T(1);
+      if (!(std::abs(pivot) > kTiny * scale)) ++count.null;
+      else if (pivot < T(0)) ++count.negative;
+    }
+  }
+  for (const RootFactor& root : roots_)
+    for (std::size_t i = 0; i < 3 && !root.root.held; ++i) {
+      const T pivot = root.ldl[packed(i) + i];
+      if (pivot == T(0)) ++count.null;
+      else if (pivot < T(0)) ++count.negative;
+    }
+  for (const ColumnPlan& c : plan_.columns)
+    for (std::size_t i = 0; i < at(c.closing); ++i)
+      if (closing_factor_[c.closing_factor + packed(i) + i] < T(0)) --count.negative;
+  return count;
+}
+
+template <class T>
+template <class LinkOf, class RowsOf>
+void TreeFactor<T>::factor_made(const LinkOf& link, const std::vector<RootVertex<T>>& roots, const RowsOf& rows,
+                                const Executor* executor) {
   for (;;) {
-    std::fill(B_.begin(), B_.end(), Vec6<T>{});
-    for (std::size_t i = 0; i < 2 * rows.size(); ++i)
-      if (const int column = plan_.end_column[i]; column >= 0) B_[at(column)] = B_[at(column)] - rows[i / 2].end[i % 2].direction;
-    each_group(executor, [&](int g) { factor_group(links, roots, rows, g); });
-    bool again = false;
-    for (std::size_t i = 0; i < too_stiff_.size(); ++i)
-      if (too_stiff_[i]) again = true, ++lift_[i];
-    if (!again) return;
-    rebuild_plan(rows);
+    std::fill(B_.begin(), B_.end(), T(0)), std::fill(d_.begin(), d_.end(), T(0));
+    const auto each_range = [&](std::size_t n, const auto& f) {
+      if (executor) executor->for_each_range(n, f);
+      else f(std::size_t{0}, n);
+    };
+    each_range(springs_.size(), [&](std::size_t begin, std::size_t end) {
+      for (std::size_t i = begin; i < end; ++i) put(static_cast<int>(i), link(i));
+    });
+    each_range(compliance_.size(), [&](std::size_t begin, std::size_t end) {
+      rows(begin, end, [&](std::size_t i, const Row<T>& row) { put_row(static_cast<int>(i), row); });
+    });
+    for (std::size_t r = 0; r < roots_.size(); ++r) roots_[r] = {roots[r], {}, roots[r].stiffness, roots[r].force};
+    each_job(executor, plan_.branches, [&](std::size_t i) { factor_up(plan_.branches[i]); });
+    each_job(executor, plan_.trunks, [&](std::size_t g) {
+      factor_up(plan_.trunks[g]);
+      close_group(static_cast<int>(g));
+    });
+    if (std::none_of(too_stiff_.begin(), too_stiff_.end(), [](std::uint8_t x) { return x != 0; })) return;
+    lift_rows(rows);
   }
 }
 
 template <class T>
-void TreeFactor<T>::factor_group(const Links& links, const Roots& roots, const Rows& rows, int g) {
-  const GroupPlan& group = plan_.groups[at(g)];
-  T* workspace = workspace_.data() + group.workspace;
-  T* scratch = workspace_.data() + group.scratch;
-  for (int i = group.first_in_order; i < group.last_in_order; ++i) {
-    const int p = plan_.order[at(i)];
-    if (plan_.is_root(p)) roots_[at(p - plan_.node_count())].S = roots[at(p - plan_.node_count())].stiffness;
-    else nodes_[at(p)].S = links[at(p)].load_stiffness;
-  }
-  for (int i = group.first_in_order; i < group.last_in_order; ++i) {
-    const int p = plan_.order[at(i)];
-    const PlacePlan& place = plan_.places[at(p)];
-    T* D = place.columns() > 0 ? gather_compliances(place, workspace, scratch) : nullptr;
+void TreeFactor<T>::factor_up(const JobPlan& job) {
+  T* scratch = workspace_.data() + job.scratch;
+  for (int i = job.first_in_order; i < job.last_in_order; ++i) {
+    const int p = plan_.order[at(i)], parent = plan_.places[at(p)].parent;
+    const ColumnPlan* c = plan_.columns_at(p);
+    T* D = c ? gather_compliances(*c, scratch) : nullptr;
     if (plan_.is_root(p)) {
-      const int r = p - plan_.node_count();
-      eliminate_root(roots[at(r)], r, D);
-      if (D) keep_compliances(place, D, workspace);
-    } else {
-      const Link<T>& l = links[at(p)];
-      if (D) {
-        close(p, rows, D, &nodes_[at(p)].S);
-        keep_compliances(place, D, workspace);
-      }
-      factor_link<T>(l, nodes_[at(p)].S, nodes_[at(p)]);
-      if (place.staying > 0) carry_columns(l, p, workspace + place.compliance_out);
-      if (l.parent >= 0) nodes_[at(l.parent)].S = nodes_[at(l.parent)].S + nodes_[at(p)].S;
-      else roots_[at(l.root)].S = roots_[at(l.root)].S + nodes_[at(p)].S.xx;
+      eliminate_root(p - plan_.node_count(), c, D);
+      if (!c) continue;
+      keep_compliances(*c, D);
+      const Above up = above(p, *c);
+      for (int k = 0; k < c->staying; ++k) add(B(up[k]), vec6(B(c->first + k)));
+      continue;
     }
-    for (int c = place.first_column + place.closing, last = place.first_column + place.columns(); c < last; ++c) {
-      const auto up = at(plan_.column_in_parent[at(c)]);
-      B_[up] = B_[up] + B_[at(c)];
+    if (c) {
+      close(p, *c, D, &S_[at(p)]);
+      keep_compliances(*c, D);
+    }
+    PackedSym6<T> S;
+    with_springs<T>(p, [&](const auto& l) {
+      if (reframe_) S_[at(p)] = pack(stiffness_in((*reframe_)[at(p)], unpack(S_[at(p)])));
+      S = factor_link(l, S_[at(p)]);
+      if (c && c->staying > 0) carry_columns(l, p, *c, scratch);
+    });
+    if (parent < plan_.node_count()) S_[at(parent)] += S;
+    else {
+      Mat3<T>& root = roots_[at(parent - plan_.node_count())].S;
+      root = root + unpack(S).xx;
     }
   }
-  const int p = plan_.group_place(g);
-  if (const PlacePlan& place = plan_.places[at(p)]; place.columns() > 0)
-    close(p, rows, gather_compliances(place, workspace, scratch), nullptr);
 }
 
-/// Compliances of a place's columns (lower triangle) before anything closes, from those of its children.
 template <class T>
-T* TreeFactor<T>::gather_compliances(const PlacePlan& place, T* workspace, T* scratch) const {
-  if (place.in_place) return workspace + place.compliance_out;
-  const auto m = at(place.columns());
-  std::fill(scratch, scratch + m * m, T(0));
-  for (int c = place.first_child; c >= 0; c = plan_.places[at(c)].next_sibling) {
-    const PlacePlan& child = plan_.places[at(c)];
-    const int* up = &plan_.column_in_parent[at(child.first_column + child.closing)];
-    const T* D = workspace + child.compliance_out;
+void TreeFactor<T>::close_group(int g) {
+  const int p = plan_.group_place(g);
+  if (const ColumnPlan* c = plan_.columns_at(p))
+    close(p, *c, gather_compliances(*c, workspace_.data() + plan_.trunks[at(g)].scratch), nullptr);
+}
+
+/// Compliances of a place's columns before anything closes, from those of its children.
+template <class T>
+T* TreeFactor<T>::gather_compliances(const ColumnPlan& here, T* scratch) {
+  if (here.in_place) return workspace_.data() + here.compliance;
+  std::fill(scratch, scratch + packed(at(here.count())), T(0));
+  for (int c = here.first_child; c >= 0; c = plan_.columns[at(c)].next_sibling) {
+    const ColumnPlan& child = plan_.columns[at(c)];
+    const std::uint16_t* up = &plan_.column_in_parent[at(child.first + child.closing)];
+    const T* D = workspace_.data() + child.compliance;
     for (int i = 0; i < child.staying; ++i)
-      for (int j = 0; j <= i; ++j) {
-        const auto a = at(std::max(up[i], up[j]) - place.first_column), b = at(std::min(up[i], up[j]) - place.first_column);
-        scratch[a * m + b] += D[at(i) * at(child.staying) + at(j)];
-      }
+      for (int j = 0; j <= i; ++j) scratch[packed(std::max(up[i], up[j])) + std::min(up[i], up[j])] += *D++;
   }
   return scratch;
 }
 
 /// Puts what is left of the compliances where the parent will look for them.
 template <class T>
-void TreeFactor<T>::keep_compliances(const PlacePlan& place, const T* D, T* workspace) const {
-  if (place.in_place) return;
-  const auto m = at(place.columns()), k = at(place.closing), s = at(place.staying);
-  T* out = workspace + place.compliance_out;
-  for (std::size_t i = 0; i < s; ++i)
-    for (std::size_t j = 0; j <= i; ++j) out[i * s + j] = D[(k + i) * m + k + j];
+void TreeFactor<T>::keep_compliances(const ColumnPlan& c, const T* D) {
+  if (c.in_place) return;
+  T* out = workspace_.data() + c.compliance;
+  const auto k = at(c.closing);
+  for (std::size_t i = 0; i < at(c.staying); ++i) {
+    const T* row = D + packed(k + i) + k;
+    out = std::copy(row, row + i + 1, out);
+  }
 }
 
 /// Eliminates the closing rows of a place. With D11 + c = L P L^T: V = B1 L^-T, Y = L^-1 D12, all updates are V P^-1 V^T and so
 /// on.
 template <class T>
-void TreeFactor<T>::close(int p, const Rows& rows, T* D, Sym6<T>* S) {
-  const PlacePlan& place = plan_.places[at(p)];
-  const auto k = at(place.closing), s = at(place.staying), m = k + s;
+void TreeFactor<T>::close(int p, const ColumnPlan& c, T* D, PackedSym6<T>* S) {
+  const auto k = at(c.closing), s = at(c.staying);
   if (k == 0) return;
-  T* L = closing_factor_.data() + place.closing_factor;
-  T* Y = closing_gain_.data() + place.closing_gain;
-  const int* row = &plan_.row_of_column[at(place.first_column)];
+  T* L = closing_factor_.data() + c.closing_factor;
+  T* Y = closing_gain_.data() + c.closing_gain;
+  const int* row = &plan_.closing_row[at(c.first_row)];
+  std::copy(D, D + packed(k), L);
   for (std::size_t i = 0; i < k; ++i) {
-    for (std::size_t j = 0; j <= i; ++j) L[i * k + j] = D[i * m + j];
-    L[i * k + i] += rows[at(row[i])].compliance;
-    for (std::size_t j = 0; j < s; ++j) Y[i * s + j] = D[(k + j) * m + i];
+    L[packed(i) + i] += compliance_[at(row[i])];
+    for (std::size_t j = 0; j < s; ++j) Y[i * s + j] = D[packed(k + j) + i];
   }
   // A row without compliance would take infinite forces. In the group there is no place left that could give it some: it is
   // redundant, and has no force.
   const bool last = plan_.is_group(p);
-  factor_ldl(L, place.closing, (last ? T(4) : T(64)) * std::numeric_limits<T>::epsilon(), [&](int i) {
+  factor_ldl(L, c.closing, (last ? T(4) : T(64)) * std::numeric_limits<T>::epsilon(), reframe_ != nullptr, [&](int i) {
     if (!last) too_stiff_[at(row[i])] = 1;
   });
-  Vec6<T>* V = &B_[at(place.first_column)];
+  T* V = B(c.first);
   for (std::size_t i = 0; i < k; ++i) {
     for (std::size_t j = 0; j < i; ++j) {
-      const T l = L[i * k + j];
-      V[i] = V[i] - l * V[j];
-      for (std::size_t c = 0; c < s; ++c) Y[i * s + c] -= l * Y[j * s + c];
+      const T l = L[packed(i) + j];
+      add(V + 6 * i, -l * vec6(V + 6 * j));
+      for (std::size_t a = 0; a < s; ++a) Y[i * s + a] -= l * Y[j * s + a];
     }
   }
   for (std::size_t i = 0; i < k; ++i) {
-    if (!(L[i * k + i] > T(0))) continue;
-    const T g = T(1) / L[i * k + i];
-    if (S) subtract_outer(*S, -g, V[i]);
+    const T pivot = L[packed(i) + i];
+    if (pivot == T(0)) continue;
+    const T g = T(1) / pivot;
+    const Vec6<T> v = vec6(V + 6 * i);
+    if (S) add_outer(*S, g, v);
     const T* y = Y + i * s;
-    for (std::size_t c = 0; c < s; ++c) {
-      const T gy = g * y[c];
-      V[k + c] = V[k + c] - gy * V[i];
-      T* out = D + (k + c) * m + k;
-      for (std::size_t b = 0; b <= c; ++b) out[b] -= gy * y[b];
+    for (std::size_t a = 0; a < s; ++a) {
+      const T gy = g * y[a];
+      add(V + 6 * (k + a), -gy * v);
+      T* out = D + packed(k + a) + k;
+      for (std::size_t b = 0; b <= a; ++b) out[b] -= gy * y[b];
     }
   }
 }
 
-/// Takes the staying columns of a node through its link.
+/// Takes the staying columns of a node through its link: to those of its parent, with their shares left behind.
 template <class T>
-void TreeFactor<T>::carry_columns(const Link<T>& l, int node, T* D) {
-  const PlacePlan& place = plan_.places[at(node)];
-  const LinkFactor<T>& factor = nodes_[at(node)];
-  const auto s = at(place.staying), first = at(place.first_column + place.closing);
+template <class LinkSprings>
+void TreeFactor<T>::carry_columns(const LinkSprings& l, int node, const ColumnPlan& c, T* share) {
+  const LinkSteps<T> steps(l, S_[at(node)]);
+  const auto s = at(c.staying);
+  const int first = c.first + c.closing;
   constexpr T kRounding = T(4) * std::numeric_limits<T>::epsilon();
   const T arm = norm(l.arm);
-  T* share = &share_[6 * first];
-  for (std::size_t c = 0; c < s; ++c) {
-    const Vec6<T> B = B_[first + c];
-    const T force = norm(B.x), couple = norm(B.w) + arm * force;
-    T along[6];
-    B_[first + c] = force_up<T>(l, factor, B, along);
+  const Above up = above(node, c);
+  for (std::size_t i = 0; i < s; ++i) {
+    const Vec6<T> b = reframed(node, vec6(B(first + static_cast<int>(i))));
+    const T force = norm(b.x), couple = norm(b.w) + arm * force;
+    T along[6], passed[6];
+    to_axes(l, at_near_end(l.arm, b), along);
+    steps.pass(along, passed);
+    add(B(up[static_cast<int>(i)]), from_axes(l, passed));
     // What is only rounding would look like a tiny compliance where there is none.
     for (int j = 0; j < 6; ++j)
-      share[at(j) * s + c] = std::abs(along[j]) > kRounding * (j < 3 ? force : couple) ? along[j] : T(0);
+      share[at(j) * s + i] = std::abs(along[j]) > kRounding * (j < 3 ? force : couple) ? along[j] : T(0);
   }
+  T* D = workspace_.data() + c.compliance;
   for (std::size_t i = 0; i < s; ++i) {
     T w[6];
-    for (int j = 0; j < 6; ++j) w[j] = factor.gain[j] * share[at(j) * s + i];
-    T* out = D + i * s;
+    for (int j = 0; j < 6; ++j) w[j] = steps.gain[j] * share[at(j) * s + i];
+    T* out = D + packed(i);
     for (std::size_t b = 0; b <= i; ++b)
       out[b] += w[0] * share[b] + w[1] * share[s + b] + w[2] * share[2 * s + b] + w[3] * share[3 * s + b] +
                 w[4] * share[4 * s + b] + w[5] * share[5 * s + b];
   }
+  std::copy(share, share + 6 * s, B(first));
 }
 
 template <class T>
-void TreeFactor<T>::eliminate_root(const RootVertex<T>& root, int r, T* D) {
-  if (root.held) return;
+void TreeFactor<T>::eliminate_root(int r, const ColumnPlan* c, T* D) {
   RootFactor& factor = roots_[at(r)];
-  for (int i = 0; i < 9; ++i) factor.ldl[i] = factor.S.m[i / 3][i % 3];
-  factor_ldl(factor.ldl, 3, T(4) * std::numeric_limits<T>::epsilon(), [](int) {});
-  if (!D) return;
-  const PlacePlan& place = plan_.places[at(plan_.root_place(r))];
-  const auto s = at(place.staying), first = at(place.first_column);
-  for (std::size_t i = 0; i < s; ++i) {
-    const Vec3<T> x = solve_root(factor, B_[first + i].x);
-    for (std::size_t j = 0; j <= i; ++j) D[i * s + j] += dot(x, B_[first + j].x);
+  if (factor.root.held) return;
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j <= i; ++j) factor.ldl[packed(at(i)) + at(j)] = factor.S.m[i][j];
+  factor_ldl(factor.ldl, 3, T(4) * std::numeric_limits<T>::epsilon(), reframe_ != nullptr, [](int) {});
+  if (!c) return;
+  for (int i = 0; i < c->staying; ++i) {
+    const Vec3<T> x = solve_root(factor, vec6(B(c->first + i)).x);
+    for (int j = 0; j <= i; ++j) D[packed(at(i)) + at(j)] += dot(x, vec6(B(c->first + j)).x);
   }
 }
 
 template <class T>
 Vec3<T> TreeFactor<T>::solve_root(const RootFactor& f, const Vec3<T>& b) {
-  const auto over = [](T x, T pivot) { return pivot > T(0) ? x / pivot : T(0); };
-  const T y0 = b.x, y1 = b.y - f.ldl[3] * y0, y2 = b.z - f.ldl[6] * y0 - f.ldl[7] * y1;
-  const T z = over(y2, f.ldl[8]), y = over(y1, f.ldl[4]) - f.ldl[7] * z;
-  return {over(y0, f.ldl[0]) - f.ldl[3] * y - f.ldl[6] * z, y, z};
+  const auto over = [](T x, T pivot) { return pivot != T(0) ? x / pivot : T(0); };
+  const T y0 = b.x, y1 = b.y - f.ldl[1] * y0, y2 = b.z - f.ldl[3] * y0 - f.ldl[4] * y1;
+  const T z = over(y2, f.ldl[5]), y = over(y1, f.ldl[2]) - f.ldl[4] * z;
+  return {over(y0, f.ldl[0]) - f.ldl[1] * y - f.ldl[3] * z, y, z};
 }
 
 template <class T>
-void TreeFactor<T>::solve(const Links& links, const Roots& roots, const Rows& rows, const Executor* executor) {
+void TreeFactor<T>::load(const Links& links, const std::vector<RootVertex<T>>& roots, const Rows& rows) {
+  for (std::size_t i = 0; i < springs_.size(); ++i) {
+    springs_[i].e = links[i].e, z_[i] = links[i].force;
+  }
+  for (std::size_t r = 0; r < roots_.size(); ++r) {
+    roots_[r].root.prescribed = roots[r].prescribed;
+    roots_[r].f = roots[r].force;
+  }
   std::fill(d_.begin(), d_.end(), T(0));
-  for (std::size_t i = 0; i < rows.size(); ++i) d_[at(plan_.closing_column[i])] = -rows[i].e;
-  each_group(executor, [&](int g) {
-    solve_up(links, roots, g);
-    solve_down(links, roots, g);
+  for (std::size_t i = 0; i < compliance_.size(); ++i) d_[at(plan_.closing_column[i])] = -rows[i].e;
+}
+
+template <class T>
+template <class Visit>
+void TreeFactor<T>::solve(const Executor* executor, const Visit& visit) {
+  each_job(executor, plan_.branches, [&](std::size_t i) { solve_up(plan_.branches[i]); });
+  each_job(executor, plan_.trunks, [&](std::size_t g) {
+    solve_up(plan_.trunks[g]);
+    if (const ColumnPlan* c = plan_.columns_at(plan_.group_place(static_cast<int>(g)))) {
+      close_forces(*c, nullptr);
+      find_multipliers(*c, {});
+    }
+    solve_down(plan_.trunks[g], visit);
   });
+  each_job(executor, plan_.branches, [&](std::size_t i) { solve_down(plan_.branches[i], visit); });
 }
 
 /// d1 <- L^-1 d1, and what follows from it.
 template <class T>
-void TreeFactor<T>::close_forces(const PlacePlan& place, Vec6<T>* f) {
-  const auto k = at(place.closing), s = at(place.staying), first = at(place.first_column);
-  const T* L = closing_factor_.data() + place.closing_factor;
-  const T* Y = closing_gain_.data() + place.closing_gain;
+void TreeFactor<T>::close_forces(const ColumnPlan& c, Vec6<double>* f) {
+  const auto k = at(c.closing), s = at(c.staying);
+  const T* L = closing_factor_.data() + c.closing_factor;
+  const T* Y = closing_gain_.data() + c.closing_gain;
+  T* d = d_.data() + c.first;
   for (std::size_t i = 0; i < k; ++i) {
-    for (std::size_t j = 0; j < i; ++j) d_[first + i] -= L[i * k + j] * d_[first + j];
-    if (!(L[i * k + i] > T(0))) continue;
-    const T y = d_[first + i] / L[i * k + i];
-    if (f) *f = *f - y * B_[first + i];
-    for (std::size_t c = 0; c < s; ++c) d_[first + k + c] -= y * Y[i * s + c];
+    for (std::size_t j = 0; j < i; ++j) d[i] -= L[packed(i) + j] * d[j];
+    const T pivot = L[packed(i) + i];
+    if (pivot == T(0)) continue;
+    const T y = d[i] / pivot;
+    if (f) *f = *f - cast6<double>(y * vec6(B(c.first + static_cast<int>(i))));
+    for (std::size_t a = 0; a < s; ++a) d[k + a] -= y * Y[i * s + a];
   }
 }
 
-/// lambda1 = -L^-T P^-1 (V^T z + L^-1 d1 + Y lambda2)
+/// lambda1 = -L^-T P^-1 (V^T z + L^-1 d1 + Y lambda2), in place of d1; lambda2 is there already.
 template <class T>
-void TreeFactor<T>::find_multipliers(const PlacePlan& place, const Vec6<T>& z) {
-  const auto k = at(place.closing), s = at(place.staying), first = at(place.first_column);
-  const T* L = closing_factor_.data() + place.closing_factor;
-  const T* Y = closing_gain_.data() + place.closing_gain;
-  const int* row = plan_.row_of_column.data() + first;
+void TreeFactor<T>::find_multipliers(const ColumnPlan& c, const Vec6<T>& z) {
+  const auto k = at(c.closing), s = at(c.staying);
+  const T* L = closing_factor_.data() + c.closing_factor;
+  const T* Y = closing_gain_.data() + c.closing_gain;
+  T* d = d_.data() + c.first;
   for (std::size_t i = k; i-- > 0;) {
-    T r = dot6(B_[first + i], z) + d_[first + i];
-    for (std::size_t c = 0; c < s; ++c) r += Y[i * s + c] * lambda_[at(row[k + c])];
-    T lambda = L[i * k + i] > T(0) ? -r / L[i * k + i] : T(0);
-    for (std::size_t j = i + 1; j < k; ++j) lambda -= L[j * k + i] * lambda_[at(row[j])];
-    lambda_[at(row[i])] = lambda;
+    T r = dot6(vec6(B(c.first + static_cast<int>(i))), z) + d[i];
+    for (std::size_t a = 0; a < s; ++a) r += Y[i * s + a] * d[k + a];
+    const T pivot = L[packed(i) + i];
+    T lambda = pivot != T(0) ? -r / pivot : T(0);
+    for (std::size_t j = i + 1; j < k; ++j) lambda -= L[packed(j) + i] * d[j];
+    d[i] = lambda;
   }
 }
 
-/// B lambda of the staying columns.
+/// The multipliers of the columns that stay, from the place above.
 template <class T>
-Vec6<T> TreeFactor<T>::open_force(const PlacePlan& place) const {
-  Vec6<T> f;
-  for (int c = place.first_column + place.closing, last = place.first_column + place.columns(); c < last; ++c)
-    f = f + lambda_[at(plan_.row_of_column[at(c)])] * B_[at(c)];
-  return f;
+void TreeFactor<T>::fetch_multipliers(int place, const ColumnPlan& c) {
+  if (c.staying == 0) return;
+  const Above up = above(place, c);
+  T* d = d_.data() + c.first + c.closing;
+  for (int i = 0; i < c.staying; ++i) d[i] = d_[at(up[i])];
 }
 
+/// Leaves the shares of the forces in z. Forces are added up in double: along a chain of a thousand links, whose balance decides
+/// how far a stiff rod bends, float would lose three digits.
 template <class T>
-void TreeFactor<T>::solve_up(const Links& links, const Roots& roots, int g) {
-  const GroupPlan& group = plan_.groups[at(g)];
-  for (int i = group.first_in_order; i < group.last_in_order; ++i) {
-    const int p = plan_.order[at(i)];
-    if (plan_.is_root(p)) roots_[at(p - plan_.node_count())].f = {roots[at(p - plan_.node_count())].force, {}};
-    else f_[at(p)] = links[at(p)].force;
-  }
-  for (int i = group.first_in_order; i < group.last_in_order; ++i) {
-    const int p = plan_.order[at(i)];
-    const PlacePlan& place = plan_.places[at(p)];
-    const auto s = at(place.staying), first = at(place.first_column + place.closing);
+void TreeFactor<T>::solve_up(const JobPlan& job) {
+  Vec6<double> carried{};  // from the place before, if it is a child
+  for (int i = job.first_in_order; i < job.last_in_order; ++i) {
+    const int p = plan_.order[at(i)], parent = plan_.places[at(p)].parent;
+    const ColumnPlan* c = plan_.columns_at(p);
+    const int staying = c ? c->staying : 0;
+    T* d = c ? d_.data() + c->first + c->closing : nullptr;
     if (plan_.is_root(p)) {
-      const int r = p - plan_.node_count();
-      root_x_[at(r)] = roots[at(r)].held ? roots[at(r)].prescribed : solve_root(roots_[at(r)], roots_[at(r)].f.x);
-      for (std::size_t c = first; c < first + s; ++c) d_[c] += dot(B_[c].x, root_x_[at(r)]);
+      RootFactor& root = roots_[at(p - plan_.node_count())];
+      root.f += cast<T>(carried.x), carried = {};
+      const Vec3<T> x = root_x_[at(p - plan_.node_count())] = root.root.held ? root.root.prescribed : solve_root(root, root.f);
+      for (int k = 0; k < staying; ++k) d[k] += dot(vec6(B(c->first + k)).x, x);
     } else {
-      const Link<T>& l = links[at(p)];
-      const LinkFactor<T>& factor = nodes_[at(p)];
-      if (place.closing > 0) close_forces(place, &f_[at(p)]);
-      T along[6];
-      const Vec6<T> f = f_[at(p)] = force_up<T>(l, factor, f_[at(p)], along);
-      if (loose_[at(p)] >= 0) std::copy(along, along + 6, &loose_share_[6 * at(loose_[at(p)])]);
-      if (s > 0) {
-        const T* share = &share_[6 * first];
-        for (std::size_t c = 0; c < s; ++c) {
-          T d = -dot6(B_[first + c], l.e);
-          for (int j = 0; j < 6; ++j) d += factor.gain[j] * along[j] * share[at(j) * s + c];
-          d_[first + c] += d;
+      Vec6<double> f = cast6<double>(z_[at(p)]) + carried;
+      if (c && c->closing > 0) close_forces(*c, &f);
+      with_springs<double>(p, [&](const auto& l) {
+        const LinkSteps<double, T> steps(l, S_[at(p)]);
+        double share[6], y[6], force[6], felt[6];
+        to_axes(l, at_near_end(l.arm, reframed(p, f)), share);
+        to_axes(l, -1.0 * cast6<double>(springs_[at(p)].e), y);  // zeta, if the parent stays where it is
+        steps.up(y, share, felt);
+        f = {{share[0], share[1], share[2]}, {share[3], share[4], share[5]}};
+        z_[at(p)] = cast6<T>(f);
+        if (staying > 0) {
+          const T* shares = B(c->first + c->closing);
+          for (int j = 0; j < 6; ++j, shares += staying)
+            for (int k = 0; k < staying; ++k) d[k] += static_cast<T>(felt[j]) * shares[k];
         }
+        steps.down(share, y, force);
+        carried = from_axes(l, force);
+      });
+      if (i + 1 == job.last_in_order || plan_.order[at(i + 1)] != parent) {
+        if (parent < plan_.node_count()) z_[at(parent)] = z_[at(parent)] + cast6<T>(carried);
+        else roots_[at(parent - plan_.node_count())].f += cast<T>(carried.x);
+        carried = {};
       }
-      Vec6<T>& above = l.parent >= 0 ? f_[at(l.parent)] : roots_[at(l.root)].f;
-      above = above + f + factor.S * l.e;
     }
-    for (std::size_t c = first; c < first + s; ++c) d_[at(plan_.column_in_parent[c])] += d_[c];
-  }
-  if (const PlacePlan& place = plan_.places[at(plan_.group_place(g))]; place.closing > 0) close_forces(place, nullptr);
-}
-
-/// Forces along a loose link's axes, open columns included.
-template <class T>
-void TreeFactor<T>::loose_shares(int node, T along[6]) const {
-  const PlacePlan& place = plan_.places[at(node)];
-  const auto s = at(place.staying), first = at(place.first_column + place.closing);
-  for (int j = 0; j < 6; ++j) {
-    along[j] = loose_share_[6 * at(loose_[at(node)]) + at(j)];
-    for (std::size_t c = 0; c < s; ++c)
-      along[j] += share_[6 * first + at(j) * s + c] * lambda_[at(plan_.row_of_column[first + c])];
+    if (staying == 0) continue;
+    const Above up = above(p, *c);
+    for (int k = 0; k < staying; ++k) d_[at(up[k])] += d[k];
   }
 }
 
 template <class T>
-void TreeFactor<T>::solve_down(const Links& links, const Roots& roots, int g) {
-  const GroupPlan& group = plan_.groups[at(g)];
-  find_multipliers(plan_.places[at(plan_.group_place(g))], {});
-  for (int i = group.last_in_order; i-- > group.first_in_order;) {
-    const int p = plan_.order[at(i)];
-    const PlacePlan& place = plan_.places[at(p)];
+template <class Visit>
+void TreeFactor<T>::solve_down(const JobPlan& job, const Visit& visit) {
+  for (int i = job.last_in_order; i-- > job.first_in_order;) {
+    const int p = plan_.order[at(i)], parent = plan_.places[at(p)].parent;
+    const ColumnPlan* c = plan_.columns_at(p);
+    if (c) fetch_multipliers(p, *c);
     if (plan_.is_root(p)) {
       const int r = p - plan_.node_count();
-      if (!roots[at(r)].held && place.staying > 0) root_x_[at(r)] += solve_root(roots_[at(r)], open_force(place).x);
+      if (roots_[at(r)].root.held || !c) continue;
+      Vec3<T> f;
+      for (int k = c->first; k < c->first + c->staying; ++k) f += d_[at(k)] * vec6(B(k)).x;
+      root_x_[at(r)] += solve_root(roots_[at(r)], f);
       continue;
     }
-    const Link<T>& l = links[at(p)];
-    const Vec6<T> parent = l.parent >= 0 ? z_[at(l.parent)] : Vec6<T>{root_x_[at(l.root)], {}};
-    const Vec6<T> zeta = parent - l.e;
-    Vec6<T> F = f_[at(p)] - nodes_[at(p)].S * zeta;
-    if (place.staying > 0) F = F + open_force(place);
-    F_[at(p)] = F;
-    if (loose_[at(p)] < 0) {
-      z_[at(p)] = displacement_down<T>(l, zeta, F);
-    } else {
-      T along[6];
-      loose_shares(p, along);
-      z_[at(p)] = displacement_by_steps<T>(l, nodes_[at(p)], zeta, along);
+    const Vec6<T> z = z_[at(p)];
+    T share[6] = {z.x.x, z.x.y, z.x.z, z.w.x, z.w.y, z.w.z};
+    if (c && c->staying > 0) {
+      const T *lambda = d_.data() + c->first + c->closing, *shares = B(c->first + c->closing);
+      for (int j = 0; j < 6; ++j, shares += c->staying)
+        for (int k = 0; k < c->staying; ++k) share[j] += lambda[k] * shares[k];
     }
-    if (place.closing > 0) find_multipliers(place, z_[at(p)]);
+    const Vec6<T> above_it = parent < plan_.node_count() ? z_[at(parent)] : Vec6<T>{root_x_[at(parent - plan_.node_count())], {}};
+    with_springs<T>(p, [&](const auto& l) {
+      const LinkSteps<T> steps(l, S_[at(p)]);
+      T moved[6], more[6] = {}, felt[6], y[6], force[6];
+      // The shares are those of a parent that stays; now it moves.
+      to_axes(l, above_it, moved);
+      steps.up(moved, more, felt);
+      for (int j = 0; j < 6; ++j) share[j] += more[j];
+      to_axes(l, above_it - springs_[at(p)].e, y);
+      steps.down(share, y, force);
+      z_[at(p)] = at_far_end(l.arm, from_axes(l, y));
+      if (reframe_) z_[at(p)] = displacement_of((*reframe_)[at(p)], z_[at(p)]);
+      visit(p, from_axes(l, force), l.arm);
+    });
+    if (c && c->closing > 0) find_multipliers(*c, z_[at(p)]);
   }
 }
 
 template <class T>
 std::size_t TreeFactor<T>::bytes() const {
   const auto of = [](const auto& v) { return v.capacity() * sizeof(v[0]); };
-  return plan_.bytes() + of(parent_) + of(lift_) + of(nodes_) + of(f_) + of(z_) + of(F_) + of(roots_) + of(root_x_) + of(B_) +
-         of(share_) + of(d_) + of(lambda_) + of(workspace_) + of(closing_factor_) + of(closing_gain_) + of(loose_) +
-         of(loose_share_) + of(too_stiff_);
+  return plan_.bytes() + of(lift_) + of(springs_) + of(axes_) + of(S_) + of(z_) + of(roots_) + of(root_x_) + of(B_) + of(d_) +
+         of(workspace_) + of(closing_factor_) + of(closing_gain_) + of(compliance_) + of(too_stiff_);
 }
 
 template <class T>
-std::size_t TreeFactor<T>::bytes(const TreePlan& plan, std::size_t rows, std::size_t loose_links) {
+std::size_t TreeFactor<T>::bytes(const TreePlan& plan, std::size_t rows, std::size_t axis_sets) {
   const auto n = at(plan.node_count()), r = at(plan.root_count()), columns = at(plan.column_count());
-  return plan.bytes() + n * (2 * sizeof(int) + sizeof(LinkFactor<T>) + 3 * sizeof(Vec6<T>)) +
-         r * (sizeof(RootFactor) + sizeof(Vec3<T>)) + columns * (sizeof(Vec6<T>) + 7 * sizeof(T)) +
-         rows * (sizeof(T) + sizeof(int) + sizeof(std::uint8_t)) + loose_links * 6 * sizeof(T) +
+  return plan.bytes() + n * (sizeof(Springs) + sizeof(PackedSym6<T>) + sizeof(Vec6<T>)) + axis_sets * sizeof(Axes) +
+         r * (sizeof(RootFactor) + sizeof(Vec3<T>)) + columns * 7 * sizeof(T) + rows * (sizeof(T) + sizeof(std::uint8_t)) +
          (plan.workspace_size + plan.closing_factor_size + plan.closing_gain_size) * sizeof(T);
 }
 

@@ -16,13 +16,12 @@
 #include "solvers/newton/newton.hpp"
 
 #include <Eigen/SparseCholesky>
-#include <Eigen/SparseLU>
 #include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "osier/error.hpp"
-#include "solvers/potential.hpp"
+#include "solvers/newton/sparse_system.hpp"
 
 namespace osier::newton {
 
@@ -30,18 +29,12 @@ namespace {
 
 using Sparse = Eigen::SparseMatrix<double>;
 
-/// Which unknowns a node (vertex or frame) has: three, one along `axis` (hinge), or none.
-struct NodeUnknowns {
-  Index first = -1;
-  int count = 0;
-  Vec3d axis;
-};
-
 class NewtonSolver final : public Solver {
  public:
-  explicit NewtonSolver(const Settings& settings) : settings_(settings) {}
+  NewtonSolver(const Settings& settings, std::unique_ptr<LinearSystem> system)
+      : settings_(settings), system_(std::move(system)) {}
 
-  void rebind(const Model&) override { pattern_known_ = false; }
+  void rebind(const Model&) override { system_->forget(); }
 
   StepReport step(const Model& m, const Control& c, State& state, double h) override {
     potential_.begin(m, c, state, h);
@@ -70,70 +63,43 @@ class NewtonSolver final : public Solver {
  private:
   /// From displacements u_; adds them to the state's positions at the end.
   StepReport minimise(const Model& m, const Control& c, State& state, const StaticOptions& options);
-  void number_unknowns(const Model& m, const Control& c);
-  void assemble(const std::vector<Vec3d>& u, const std::vector<Quatd>& q);
-  void number_positions(const Model& m);
+  void number_positions(const Model& m, const Control& c);
   /// Matrix of the positions alone; it depends on the frames only when stretching and shearing differ.
   void factor_positions(const Model& m, const std::vector<Quatd>& q);
   void solve_positions(const Model& m, std::vector<Vec3d>& u, const std::vector<Quatd>& q);
-  void set_rhs();
-  bool set_direction(const Model& m, const Eigen::VectorXd& step);
-  /// Direction into dx_, w_; false when no shift makes the matrix positive definite (non-finite entries).
-  bool solve(const Model& m, double force);
+  /// Direction into step_; false when no shift makes the matrix positive definite (non-finite entries).
+  bool solve(double force);
   /// Negative pivots of the Hessian at u_, q: by Sylvester's law as many as there are directions of falling energy.
   int count_unstable(const std::vector<Quatd>& q);
   /// The same from the unsymmetric Jacobian of the residual; needs assemble() before. False when it is singular.
   bool solve_residual(const Model& m, const Control& c, const std::vector<Quatd>& q);
-  bool descend_residual(const Model& m, const std::vector<Quatd>& q);
+  bool descend_residual(const Model& m, const Control& c, const std::vector<Quatd>& q);
+  bool predict(const Model& m, const Control& c, const State& state);
   double longest_step(const Model& m) const;
-  double rotation_residual(const Model& m, const std::vector<Vec3d>& gw) const;
+  double rotation_residual(const Model& m, const Control& c, const std::vector<Vec3d>& gw) const;
   void move(const Model& m, double t, const std::vector<Vec3d>& u, const std::vector<Quatd>& q);
 
   Settings settings_;
   IncrementalPotential potential_;
-  std::vector<NodeUnknowns> nodes_;
-  Index unknowns_ = 0;
-  bool pattern_known_ = false;
-  std::vector<NodeUnknowns> pattern_nodes_;
+  std::unique_ptr<LinearSystem> system_;
+  Direction step_;
   std::vector<Eigen::Triplet<double>> triplets_;
-  Sparse matrix_;
-  Eigen::SimplicialLDLT<Sparse> factor_;
-  Eigen::VectorXd rhs_;
   std::vector<Index> position_unknown_;
   Eigen::SimplicialLDLT<Sparse> position_factor_;
   using PositionRows = Eigen::Matrix<double, Eigen::Dynamic, 3, Eigen::RowMajor>;
   Index position_count_ = 0;
   bool position_solvable_ = false, one_stiffness_ = true;
   PositionRows position_rhs_, position_step_;
-  std::vector<Vec3d> u_, gx_, gw_, dx_, w_, u_trial_, gx_trial_, gw_trial_;
+  std::vector<Vec3d> u_, gx_, gw_, u_trial_, gx_trial_, gw_trial_, turn_;
   std::vector<Quatd> q_trial_, frames_start_;
   double shift_ = 0;
 };
 
-void NewtonSolver::number_unknowns(const Model& m, const Control& c) {
-  nodes_.assign(m.vertex_count() + m.frame_count(), {});
-  unknowns_ = 0;
-  const auto give = [&](Index node, int count, const Vec3d& axis = {}) {
-    nodes_[node] = {.first = unknowns_, .count = count, .axis = axis};
-    unknowns_ += count;
-  };
-  for (Index v = 0; v < m.vertex_count(); ++v)
-    if (!c.vertex_fixed[v] && m.vertex_alive[v]) give(v, 3);
-  for (Index s = 0; s < m.segment_count(); ++s) {
-    if (!m.segment_alive[s] || c.frame_control[s] == FrameControl::fixed) continue;
-    if (c.frame_control[s] == FrameControl::hinged) give(m.vertex_count() + s, 1, c.frame_hinge_axis[s]);
-    else give(m.vertex_count() + s, 3);
-  }
-  const auto same = [](const NodeUnknowns& a, const NodeUnknowns& b) { return a.first == b.first && a.count == b.count; };
-  if (pattern_nodes_.size() != nodes_.size() || !std::equal(nodes_.begin(), nodes_.end(), pattern_nodes_.begin(), same))
-    pattern_known_ = false;
-}
-
-void NewtonSolver::number_positions(const Model& m) {
+void NewtonSolver::number_positions(const Model& m, const Control& c) {
   position_unknown_.assign(m.vertex_count(), -1);
   position_count_ = 0;
   for (Index v = 0; v < m.vertex_count(); ++v)
-    if (nodes_[v].count == 3) position_unknown_[v] = position_count_++;
+    if (!c.vertex_fixed[v] && m.vertex_alive[v]) position_unknown_[v] = position_count_++;
   one_stiffness_ = true;
   for (Index s = 0; s < m.segment_count(); ++s) one_stiffness_ = one_stiffness_ && potential_.position_stiffness(s).uniform();
 }
@@ -186,126 +152,41 @@ void NewtonSolver::solve_positions(const Model& m, std::vector<Vec3d>& u, const 
       u[v] += Vec3d{position_step_(i, 0), position_step_(i, 1), position_step_(i, 2)};
 }
 
-void NewtonSolver::assemble(const std::vector<Vec3d>& u, const std::vector<Quatd>& q) {
-  triplets_.clear();
-  potential_.hessian(u, q, [&](Index row, Index col, const Mat3<double>& block) {
-    const NodeUnknowns &r = nodes_[row], &s = nodes_[col];
-    if (r.count == 0 || s.count == 0) return;
-    const auto axis = [](const NodeUnknowns& n, int i) {
-      return n.count == 1 ? n.axis : Vec3d{i == 0 ? 1.0 : 0.0, i == 1 ? 1.0 : 0.0, i == 2 ? 1.0 : 0.0};
-    };
-    for (int i = 0; i < r.count; ++i)
-      for (int j = 0; j < s.count; ++j)
-        if (r.first + i >= s.first + j)  // lower triangle
-          triplets_.emplace_back(r.first + i, s.first + j, dot(axis(r, i), block * axis(s, j)));
-  });
-  matrix_.resize(unknowns_, unknowns_);
-  matrix_.setFromTriplets(triplets_.begin(), triplets_.end());
-  if (!pattern_known_) {
-    factor_.analyzePattern(matrix_);
-    pattern_known_ = true;
-    pattern_nodes_ = nodes_;
+bool NewtonSolver::solve(double force) {
+  Shift shift{.force = force, .positions = !position_solvable_};
+  while (!system_->factorise(shift).definite) {
+    shift.size = shift.size == 0 ? std::max(1e-9, 0.05 * shift_) : 10 * shift.size;
+    if (!(shift.size < 1e12)) return false;
   }
-}
-
-void NewtonSolver::set_rhs() {
-  rhs_.resize(unknowns_);
-  for (std::size_t n = 0; n < nodes_.size(); ++n) {
-    const NodeUnknowns& node = nodes_[n];
-    const Vec3d& g = n < gx_.size() ? gx_[n] : gw_[n - gx_.size()];
-    if (node.count == 3) {
-      rhs_[node.first] = -g.x, rhs_[node.first + 1] = -g.y, rhs_[node.first + 2] = -g.z;
-    } else if (node.count == 1) {
-      rhs_[node.first] = -dot(g, node.axis);
-    }
-  }
-}
-
-bool NewtonSolver::solve(const Model& m, double force) {
-  set_rhs();
-  const Eigen::VectorXd diagonal = matrix_.diagonal();
-  const double smallest_pivot = 1e-18 * (diagonal.size() ? diagonal.cwiseAbs().maxCoeff() : 1);
-  double applied = 0;
-  const auto factorise = [&](double shift) {
-    for (std::size_t n = 0; n < nodes_.size(); ++n) {
-      const bool is_vertex = n < gx_.size();
-      if (nodes_[n].count == 0 || (is_vertex && position_solvable_)) continue;
-      const Index segment =
-          is_vertex ? m.vertex_segments.of(static_cast<Index>(n)).front() / 2 : static_cast<Index>(n - gx_.size());
-      const double l = m.segment_rest_length[segment], unit = is_vertex ? force / l : force * l;
-      for (int i = 0; i < nodes_[n].count; ++i)
-        matrix_.coeffRef(nodes_[n].first + i, nodes_[n].first + i) = diagonal[nodes_[n].first + i] + shift * unit;
-    }
-    applied = shift;
-    factor_.factorize(matrix_);
-    return factor_.info() == Eigen::Success && factor_.vectorD().minCoeff() > smallest_pivot;
-  };
-  double shift = 0;
-  while (!factorise(shift)) {
-    shift = shift == 0 ? std::max(1e-9, 0.05 * shift_) : 10 * shift;
-    if (!(shift < 1e12)) return false;
-  }
-  shift_ = applied;
-  return set_direction(m, factor_.solve(rhs_));
+  shift_ = shift.size;
+  return system_->solve(gx_, gw_, step_);
 }
 
 int NewtonSolver::count_unstable(const std::vector<Quatd>& q) {
-  if (unknowns_ == 0) return 0;
-  assemble(u_, q);
-  const Eigen::VectorXd diagonal = matrix_.diagonal();
-  factor_.factorize(matrix_);
-  // Each pivot is judged against its own diagonal entry: a null mode (the spin of a straight cable) is only rounding away from
-  // zero, and position pivots are many orders larger than those of bending.
-  constexpr double kNull = 1e-12;
-  const Eigen::VectorXd pivots = factor_.vectorD(), permuted = factor_.permutationP() * diagonal;
-  int count = 0;
-  for (Eigen::Index i = 0; i < pivots.size(); ++i) count += pivots[i] < -kNull * std::abs(permuted[i]) ? 1 : 0;
-  return count;
-}
-
-bool NewtonSolver::set_direction(const Model& m, const Eigen::VectorXd& step) {
-  dx_.assign(m.vertex_count(), {});
-  w_.assign(m.frame_count(), {});
-  for (std::size_t n = 0; n < nodes_.size(); ++n) {
-    const NodeUnknowns& node = nodes_[n];
-    Vec3d& out = n < dx_.size() ? dx_[n] : w_[n - dx_.size()];
-    if (node.count == 3) out = {step[node.first], step[node.first + 1], step[node.first + 2]};
-    else if (node.count == 1) out = step[node.first] * node.axis;
-  }
-  return step.allFinite();
+  if (system_->empty()) return 0;
+  system_->assemble(potential_, u_, q);
+  return system_->factorise({}).negative;
 }
 
 bool NewtonSolver::solve_residual(const Model& m, const Control& c, const std::vector<Quatd>& q) {
-  Sparse full = matrix_.selfadjointView<Eigen::Lower>();
-  std::vector<Eigen::Triplet<double>> skew_part;
+  turn_.resize(m.segment_count());
   for (Index s = 0; s < m.segment_count(); ++s) {
-    const NodeUnknowns& node = nodes_[m.vertex_count() + s];
-    if (node.count != 3) continue;  // on a hinge a x a = 0
     const Vec3d follower = c.has_torque ? rotate(q[s], c.frame_torque_material[s]) : Vec3d{};
     const Vec3d g = gw_[s] + potential_.torque(s, q[s]);  // without the torque's own share
-    const Mat3<double> k = skew(-0.5 * g + follower);
-    for (int i = 0; i < 3; ++i)
-      for (int j = 0; j < 3; ++j)
-        if (i != j) skew_part.emplace_back(node.first + i, node.first + j, k.m[i][j]);
+    turn_[s] = -0.5 * g + follower;
   }
-  Sparse extra(unknowns_, unknowns_);
-  extra.setFromTriplets(skew_part.begin(), skew_part.end());
-  full += extra;
-  full.makeCompressed();
-  Eigen::SparseLU<Sparse> lu(full);
-  if (lu.info() != Eigen::Success) return false;
-  set_rhs();
-  return set_direction(m, lu.solve(rhs_));
+  return system_->solve_skew(gx_, gw_, turn_, step_);
 }
 
 /// Size of all couples together, each over its segment's length: what the residual's Newton direction lowers.
-double NewtonSolver::rotation_residual(const Model& m, const std::vector<Vec3d>& gw) const {
+double NewtonSolver::rotation_residual(const Model& m, const Control& c, const std::vector<Vec3d>& gw) const {
   double sum = 0;
   for (Index s = 0; s < m.segment_count(); ++s) {
-    const NodeUnknowns& node = nodes_[m.vertex_count() + s];
+    const FrameControl held = c.frame_control[s];
+    if (!m.segment_alive[s] || held == FrameControl::fixed) continue;
     const double l = m.segment_rest_length[s];
-    if (node.count == 3) sum += norm2(gw[s]) / (l * l);
-    if (node.count == 1) sum += dot(gw[s], node.axis) * dot(gw[s], node.axis) / (l * l);
+    const double along = held == FrameControl::hinged ? dot(gw[s], c.frame_hinge_axis[s]) : 0;
+    sum += (held == FrameControl::hinged ? along * along : norm2(gw[s])) / (l * l);
   }
   return std::sqrt(sum);
 }
@@ -313,28 +194,59 @@ double NewtonSolver::rotation_residual(const Model& m, const std::vector<Vec3d>&
 void NewtonSolver::move(const Model& m, double t, const std::vector<Vec3d>& u, const std::vector<Quatd>& q) {
   u_trial_ = u;
   q_trial_ = q;
-  for (Index v = 0; v < m.vertex_count(); ++v) u_trial_[v] += t * dx_[v];
+  for (Index v = 0; v < m.vertex_count(); ++v) u_trial_[v] += t * step_.x[v];
   for (Index s = 0; s < m.segment_count(); ++s)
-    if (norm2(w_[s]) > 0) q_trial_[s] = normalized(rotation_exp(t * w_[s]) * q[s]);
+    if (norm2(step_.w[s]) > 0) q_trial_[s] = normalized(rotation_exp(t * step_.w[s]) * q[s]);
   solve_positions(m, u_trial_, q_trial_);
 }
 
 /// 1, or less when some frame would turn by more than a radian.
 double NewtonSolver::longest_step(const Model& m) const {
   double longest = 1;
-  for (Index s = 0; s < m.segment_count(); ++s) longest = std::max(longest, norm(w_[s]));
+  for (Index s = 0; s < m.segment_count(); ++s) longest = std::max(longest, norm(step_.w[s]));
   return 1 / longest;
 }
 
-bool NewtonSolver::descend_residual(const Model& m, const std::vector<Quatd>& q) {
-  const double before = rotation_residual(m, gw_);
+bool NewtonSolver::descend_residual(const Model& m, const Control& c, const std::vector<Quatd>& q) {
+  const double before = rotation_residual(m, c, gw_);
   double t = longest_step(m);
   for (int cut = 0; cut < 8; ++cut, t *= 0.5) {
     move(m, t, u_, q);
     potential_.gradient(u_trial_, q_trial_, gx_trial_, gw_trial_);
-    if (rotation_residual(m, gw_trial_) <= (1 - 1e-3 * t) * before) return true;
+    if (rotation_residual(m, c, gw_trial_) <= (1 - 1e-3 * t) * before) return true;
   }
   return false;
+}
+
+/// Where things go if what holds them moves by a little, times how far it moves: q turned by step_.w, step_.x. Found from the
+/// state before anything is imposed: a clamp that turns by 30 degrees at once bends one joint out of reach of any Newton
+/// iteration, where all joints together take it easily. False when nothing that is held moves, or no guess makes sense.
+bool NewtonSolver::predict(const Model& m, const Control& c, const State& state) {
+  constexpr double kSmall = 1e-5;  // of the motion, for the derivative
+  const std::vector<Quatd>& q = state.frame_rotation;
+  u_trial_.assign(m.vertex_count(), {});
+  q_trial_ = q;
+  double moved = 0;
+  for (Index v = 0; v < m.vertex_count(); ++v) {
+    if (!c.vertex_fixed[v] || !m.vertex_alive[v]) continue;
+    u_trial_[v] = kSmall * (c.vertex_target[v] - state.vertex_position[v]);
+    moved = std::max(moved, norm(u_trial_[v]));
+  }
+  for (Index f = 0; f < m.frame_count(); ++f) {
+    if (c.frame_control[f] != FrameControl::fixed) continue;
+    const Vec3d turn = kSmall * rotation_log(c.frame_target[f] * conj(q[f]));
+    q_trial_[f] = normalized(rotation_exp(turn) * q[f]);
+    moved = std::max(moved, norm(turn));
+  }
+  if (moved == 0) return false;
+  const std::vector<Vec3d> nowhere(u_trial_.size());
+  potential_.gradient(nowhere, q, gx_, gw_);
+  potential_.gradient(u_trial_, q_trial_, gx_trial_, gw_trial_);
+  for (std::size_t v = 0; v < gx_.size(); ++v) gx_[v] += (1 / kSmall) * (gx_trial_[v] - gx_[v]);
+  for (std::size_t f = 0; f < gw_.size(); ++f) gw_[f] += (1 / kSmall) * (gw_trial_[f] - gw_[f]);
+  system_->assemble(potential_, nowhere, q);
+  system_->factorise({});
+  return system_->solve(gx_, gw_, step_) && longest_step(m) == 1;
 }
 
 /// Prescribed displacements and frames; a hinged frame goes to the nearest one the hinge allows.
@@ -350,9 +262,16 @@ void impose(const Model& m, const Control& c, const State& state, std::vector<Ve
 StepReport NewtonSolver::minimise(const Model& m, const Control& c, State& state, const StaticOptions& options) {
   StepReport report;
   std::vector<Quatd>& q = state.frame_rotation;
+  system_->bind(m, c);
+  const bool predicted = potential_.is_static() && predict(m, c, state);
+  if (predicted) {
+    u_trial_ = step_.x;
+    q_trial_ = q;
+    for (Index s = 0; s < m.segment_count(); ++s) q_trial_[s] = normalized(rotation_exp(step_.w[s]) * q[s]);
+    impose(m, c, state, u_trial_, q_trial_);
+  }
   impose(m, c, state, u_, q);
-  number_unknowns(m, c);
-  number_positions(m);
+  number_positions(m, c);
   factor_positions(m, q);
   solve_positions(m, u_, q);
 
@@ -369,24 +288,31 @@ StepReport NewtonSolver::minimise(const Model& m, const Control& c, State& state
     floor = potential_.rounding_floor(u_, scale);
   };
   measure();
+  if (predicted) {
+    const double unpredicted = residual.value;
+    u_.swap(u_trial_), q.swap(q_trial_);
+    solve_positions(m, u_, q);
+    measure();
+    if (!(residual.value < unpredicted)) u_.swap(u_trial_), q.swap(q_trial_), measure();
+  }
   double before = std::numeric_limits<double>::infinity();
-  for (report.iterations = 0; unknowns_ > 0 && !(residual.value <= options.tolerance * scale); ++report.iterations) {
+  for (report.iterations = 0; !system_->empty() && !(residual.value <= options.tolerance * scale); ++report.iterations) {
     if (residual.value <= floor && residual.value > 0.5 * before) break;  // as far as double goes
     before = residual.value;
     if (report.iterations == options.max_iterations || !std::isfinite(residual.value)) {
       report.not_converged = true;
       break;
     }
-    assemble(u_, q);
+    system_->assemble(potential_, u_, q);
     bool accepted =
-        (c.has_torque || options.along_path) && position_solvable_ && solve_residual(m, c, q) && descend_residual(m, q);
-    if (!accepted && !solve(m, std::max(scale, 1e-9 * stiffest))) {
+        (c.has_torque || options.along_path) && position_solvable_ && solve_residual(m, c, q) && descend_residual(m, c, q);
+    if (!accepted && !solve(std::max(scale, 1e-9 * stiffest))) {
       report.not_converged = true;
       break;
     }
     double slope = 0;
-    for (Index s = 0; s < m.segment_count(); ++s) slope += dot(w_[s], gw_[s]);
-    for (Index v = 0; v < m.vertex_count(); ++v) slope += dot(dx_[v], gx_[v]);
+    for (Index s = 0; s < m.segment_count(); ++s) slope += dot(step_.w[s], gw_[s]);
+    for (Index v = 0; v < m.vertex_count(); ++v) slope += dot(step_.x[v], gx_[v]);
     const EnergyTerms e0 = potential_.value(u_, q);
     double t = longest_step(m);
     for (int cut = 0; cut < (residual.value <= floor ? 2 : 40) && !accepted; ++cut, t *= 0.5) {
@@ -421,7 +347,11 @@ StepReport NewtonSolver::minimise(const Model& m, const Control& c, State& state
 
 }  // namespace
 
-std::unique_ptr<Solver> Settings::make(const Model&) const { return std::make_unique<NewtonSolver>(*this); }
+std::unique_ptr<Solver> make_solver(const Settings& settings, std::unique_ptr<LinearSystem> system) {
+  return std::make_unique<NewtonSolver>(settings, std::move(system));
+}
+
+std::unique_ptr<Solver> Settings::make(const Model&) const { return make_solver(*this, std::make_unique<SparseSystem>()); }
 
 std::size_t Settings::bytes(const Model& m, const Control&, double) const {
   // Triplets dominate: 9 blocks of 9 entries of 16 bytes per segment, 4 per joint, and about as much for matrix and factor.

@@ -31,4 +31,8 @@ class Settings : public SolverSettings {
   std::size_t bytes(const Model& model, const Control& control, double h) const override;
 };
 
+class LinearSystem;
+/// The same iterations on another kind of linear algebra.
+std::unique_ptr<Solver> make_solver(const Settings& settings, std::unique_ptr<LinearSystem> system);
+
 }  // namespace osier::newton

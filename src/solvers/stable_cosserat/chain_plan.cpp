@@ -89,18 +89,27 @@ class Planner {
       }
       for (Index i = 0; i < g.rows; ++i) {
         T* row = plan_.constants.data() + g.constants + static_cast<std::size_t>(i) * per_row * lanes + k;
-        const auto put = [&](ChainConstant what, double value) {
-          row[static_cast<std::size_t>(what) * lanes] = static_cast<T>(value);
+        const auto put = [&](int what, double value) { row[static_cast<std::size_t>(what) * lanes] = static_cast<T>(value); };
+        const auto put_axes = [&](AxisConstant what, const PerAxis& v) {
+          put(what, v.d1), put(what + 1, v.d2), put(what + 2, v.d3);
         };
+        const bool axes = plan_.law == ChainLaw::anisotropic;
         if (i < g.vertices[k]) put(kMass, m_.vertex_mass[g.first_vertex[k] + i]);
         if (i < g.segments[k]) {
           const Index s = g.first_segment[k] + i;
           put(kInverseLength, 1 / m_.segment_rest_length[s]);
-          put(kStretch, m_.segment_stiffness[s].d3);
-          if (plan_.damped) put(kTauStretch, m_.segment_tau[s].d3);
+          if (axes) put_axes(kStretchAxes, m_.segment_stiffness[s]);
+          else put(kStretch, m_.segment_stiffness[s].d3);
+          if (plan_.damped && axes) put_axes(kTauStretchAxes, m_.segment_tau[s]);
+          else if (plan_.damped) put(kTauStretch, m_.segment_tau[s].d3);
         }
         const RowJoint j = i > g.segments[k] ? RowJoint{} : row_joint(m_, *chain, start_of(k) + i);
         if (j.joint < 0) continue;
+        if (axes) {
+          put_axes(kBendAxes, m_.joint_stiffness[j.joint]);
+          if (plan_.damped) put_axes(kTauBendAxes, m_.joint_tau[j.joint]);
+          continue;
+        }
         Quatd rest = m_.joint_stiffness[j.joint].d3 * m_.joint_rest_rotation[j.joint];
         if (j.flipped) rest = conj(rest);
         put(kTargetX, rest.x), put(kTargetY, rest.y), put(kTargetZ, rest.z), put(kTargetW, rest.w);
@@ -147,8 +156,9 @@ ChainExtent extent_of_chains(std::span<const Chain> chains, int lanes) {
 }
 
 template <class T>
-ChainPlan<T> plan_chains(const Model& m, std::span<const Chain> chains, int lanes) {
+ChainPlan<T> plan_chains(const Model& m, std::span<const Chain> chains, int lanes, ChainLaw law) {
   ChainPlan<T> plan;
+  plan.law = law;
   plan.lanes = lanes;
   plan.damped = m.has_damping();
   const ChainExtent extent = extent_of_chains(chains, lanes);
@@ -161,7 +171,7 @@ ChainPlan<T> plan_chains(const Model& m, std::span<const Chain> chains, int lane
   return plan;
 }
 
-template ChainPlan<float> plan_chains(const Model&, std::span<const Chain>, int);
-template ChainPlan<double> plan_chains(const Model&, std::span<const Chain>, int);
+template ChainPlan<float> plan_chains(const Model&, std::span<const Chain>, int, ChainLaw);
+template ChainPlan<double> plan_chains(const Model&, std::span<const Chain>, int, ChainLaw);
 
 }  // namespace osier::stable_cosserat

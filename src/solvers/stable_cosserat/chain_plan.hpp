@@ -24,6 +24,9 @@ struct ChainGroup {
   std::size_t constants = 0;      ///< where the group's constants begin
 };
 
+/// One stiffness and Kelvin-Voigt time for stretch and shear and one for bending and twisting, or one for each axis.
+enum class ChainLaw : std::uint8_t { isotropic, anisotropic };
+
 /// What does not change from step to step, per row and lane.
 enum ChainConstant : int {
   kMass,
@@ -38,15 +41,29 @@ enum ChainConstant : int {
   kTauBend,
   kDampedConstants
 };
+/// The same of the anisotropic law, after mass and inverse length: three numbers each, about d1, d2, d3.
+enum AxisConstant : int {
+  kStretchAxes = kInverseLength + 1,
+  kBendAxes = kStretchAxes + 3,
+  kUndampedAxisConstants = kBendAxes + 3,
+  kTauStretchAxes = kUndampedAxisConstants,
+  kTauBendAxes = kTauStretchAxes + 3,
+  kDampedAxisConstants = kTauBendAxes + 3
+};
+constexpr int constants_per_row(ChainLaw law, bool damped) {
+  if (law == ChainLaw::anisotropic) return damped ? kDampedAxisConstants : kUndampedAxisConstants;
+  return damped ? kDampedConstants : kUndampedConstants;
+}
 
 template <class T>
 struct ChainPlan {
   std::vector<ChainGroup> groups;
   AlignedArray<T> constants;  ///< group by group: [row][constant][lane]
+  ChainLaw law = ChainLaw::isotropic;
   bool damped = false;
   int lanes = 1;
   Index most_rows = 0;
-  int constants_per_row() const { return damped ? kDampedConstants : kUndampedConstants; }
+  int constants_per_row() const { return stable_cosserat::constants_per_row(law, damped); }
 };
 
 /// A chain is cut into pieces when it is long enough for the pieces to be worth it and not so long that graph colours, which
@@ -62,6 +79,6 @@ struct ChainExtent {
 ChainExtent extent_of_chains(std::span<const Chain> chains, int lanes);
 
 template <class T>
-ChainPlan<T> plan_chains(const Model& model, std::span<const Chain> chains, int lanes);
+ChainPlan<T> plan_chains(const Model& model, std::span<const Chain> chains, int lanes, ChainLaw law = ChainLaw::isotropic);
 
 }  // namespace osier::stable_cosserat

@@ -3,7 +3,7 @@
 // The four half-sweeps (even vertices, odd vertices, even segments, odd segments) run interleaved along the rows, each element as
 // soon as the ones it must see are done:
 //
-//   v0 | v2 v1 s0 | v4 v3 s2 s1 | v6 v5 s4 s3 | ...
+//   v0 | v2 v1 s0 | v4 v3 s2 | v6 v5 s4 s1 | v8 v7 s6 s3 | ...
 //
 // Positions see frames of the last sweep, frames see new positions, odd elements see new even ones: the same numbers as four
 // passes, in one. A chain that is cut meets itself in the next lane: ghost rows before the first and after the last row hold the
@@ -23,17 +23,16 @@ struct ChainRow {
   Vec3<P> u, rhs;
   P inverse_hessian;
   Quat<P> q;
-  Vec3<P> p0;
-  P inverse_length, k, c;
-  Vec3<P> pull;
-  Quat<P> target;  ///< of the joint to the row before
-  P gamma;
+  Vec3<P> v0;       ///< v of the local problem at u = 0
+  P k_over_length;  ///< k/l
+  P c;              ///< k/l^2, stiffened by damping
+  Vec3<P> pull;     ///< on the second vertex by the image of the axis; what the edge at u = 0 adds is in rhs
+  Quat<P> target;   ///< of the joint to the row before
 };
 
 /// Beyond that where something is damped.
 template <class P>
 struct ChainDamping {
-  P stiffening;
   Vec3<P> eta;
   P bound;
 };
@@ -52,7 +51,7 @@ class ChainSweep {
 
   static std::size_t scratch_bytes(Index rows, bool damped) {
     return static_cast<std::size_t>(rows + 2) *
-               (sizeof(ChainRow<P>) + (damped ? sizeof(ChainDamping<P>) : 0) + sizeof(RowFlags)) +
+               (sizeof(ChainRow<P>) + sizeof(P) + (damped ? sizeof(ChainDamping<P>) : 0) + sizeof(RowFlags)) +
            64;
   }
 
@@ -76,7 +75,8 @@ class ChainSweep {
     damping_ = reinterpret_cast<ChainDamping<P>*>(row_ - 1 + n) + 1;
     shortest_ = rows_;
     for (int k = 0; k < W; ++k) shortest_ = g.segments[k] < shortest_ ? g.segments[k] : shortest_;
-    flags_ = damped ? reinterpret_cast<RowFlags*>(damping_ - 1 + n) + 1 : reinterpret_cast<RowFlags*>(row_ - 1 + n) + 1;
+    gamma_ = damped ? reinterpret_cast<P*>(damping_ - 1 + n) + 1 : reinterpret_cast<P*>(row_ - 1 + n) + 1;
+    flags_ = reinterpret_cast<RowFlags*>(gamma_ - 1 + n) + 1;
   }
 
   OSIER_FN P constant(Index i, ChainConstant what) const {
@@ -151,7 +151,7 @@ class ChainSweep {
   OSIER_FN void pull(Index i) {
     ChainRow<P>& r = row_[i];
     const Vec3<P> image = kDamped ? axis_image_of<P, true>(r.q, damping_[i].eta) : director3(r.q);
-    r.pull = segment_pull(r.k, r.inverse_length, kDamped ? damping_[i].stiffening : P(1), r.p0, image);
+    r.pull = image_pull(r.k_over_length, image);
   }
   Index segment_frame(Index i, int k) const { return g_.first_segment[k] + i; }
   /// The frame in a lane's row: a segment, an anchor or nothing.
@@ -168,6 +168,7 @@ class ChainSweep {
   bool damped_;
   ChainRow<P>* row_;
   ChainDamping<P>* damping_;
+  P* gamma_;  ///< for lambda `exact` alone
   RowFlags* flags_;
 };
 
@@ -201,21 +202,22 @@ void ChainSweep<P>::load(bool gamma) {
     r.rhs = (mass * inverse_h) * velocity + force;
     r.inverse_hessian = mass * inverse_h2 + inverse_h * gather<P>(view_.damping, vertices);  // so far the sum
     r.q = gather<P>(view_.rotation, segments);
-    r.inverse_length = constant(i, kInverseLength);
-    r.k = constant(i, kStretch);
-    r.p0 = r.inverse_length * gather_difference<P>(
-                                  x, [&](int k) { return next[k]; }, vertices);  // in double (deviation 1)
-    r.c = r.k * r.inverse_length * r.inverse_length;
+    const P inverse_length = constant(i, kInverseLength), k_stretch = constant(i, kStretch);
+    const Vec3<P> p0 = inverse_length * gather_difference<P>(
+                                            x, [&](int k) { return next[k]; }, vertices);  // in double (deviation 1)
+    P stiffening(1);
+    r.k_over_length = k_stretch * inverse_length;
+    r.v0 = stretch_shear::orientation_pull(k_stretch, p0);
     r.target = {constant(i, kTargetX), constant(i, kTargetY), constant(i, kTargetZ), constant(i, kTargetW)};
-    if (gamma) r.gamma = gather<P>(view_.gamma, segments);
+    if (gamma) gamma_[i] = gather<P>(view_.gamma, segments);
     if constexpr (kDamped) {
       const P alpha = constant(i, kTauStretch) * inverse_h;
-      ChainDamping<P>& d = damping_[i];
-      d.stiffening = P(1) + alpha;
-      const Vec3<P> strain_prev = rotate(conj(r.q), r.p0 - director3(r.q));
-      d.eta = stretch_shear::generalised_axis(alpha, strain_prev);
-      r.c = r.c * d.stiffening;
+      stiffening = P(1) + alpha;
+      const Vec3<P> strain_prev = rotate(conj(r.q), p0 - director3(r.q));
+      damping_[i].eta = stretch_shear::generalised_axis(alpha, strain_prev);
     }
+    r.c = stiffening * r.k_over_length * inverse_length;
+    r.pull = edge_pull(r.k_over_length, stiffening, p0);  // for now
   }
   // Anchors stand in the row before the first segment and in the one after the last.
   const auto put_anchor = [&](Index i, int k, Index frame, bool at_end) {
@@ -233,12 +235,14 @@ void ChainSweep<P>::load(bool gamma) {
   if (g_.cut) {
     ChainRow<P>&before = row_[-1], &after = row_[rows_], &first = row_[0], &last = row_[rows_ - 1];
     before.c = from_before(before.c, last.c);
+    from_before(before.pull, last.pull);
     from_before(before.q, last.q);
     from_after(after.q, first.q);
   }
   for (Index i = 0; i < rows_; ++i) {
     ChainRow<P>& r = row_[i];
     r.inverse_hessian = inverse(r.inverse_hessian + row_[i - 1].c + r.c);
+    r.rhs += row_[i - 1].pull - r.pull;
     if constexpr (kDamped) {
       const Quat<P> elastic = r.target;
       fold_joint(elastic, root(norm2(elastic)), constant(i, kTauBend) * inverse_h, conj(row_[i - 1].q) * r.q, r.target,
@@ -287,7 +291,7 @@ OSIER_FN void ChainSweep<P>::turn_segment(Index i) {
   ChainRow<P>& r = row_[i];
   const ChainRow<P>&before = row_[i - 1], &after = row_[i + 1];
   OrientationProblem<P> o;
-  o.v = stretch_shear::orientation_pull(r.k, r.p0 + r.inverse_length * (after.u - r.u));
+  o.v = r.v0 + stretch_shear::orientation_pull(r.k_over_length, after.u - r.u);
   MaskOf<P> differ_before{}, differ_after{};
   o.b = joint_pull(before.q, r.target, kDamped ? damping_[i].bound : P(-1), r.q, differ_before) +
         joint_pull(after.q, conj(after.target), kDamped ? damping_[i + 1].bound : P(-1), r.q, differ_after);
@@ -297,9 +301,9 @@ OSIER_FN void ChainSweep<P>::turn_segment(Index i) {
   if constexpr (kDamped) o.eta = damping_[i].eta;
   complete_problem<P, kDamped>(o);
   MaskOf<P> degenerate{};
-  P gamma = r.gamma;
+  P gamma = kLambda == Lambda::exact ? gamma_[i] : P(0);
   Quat<P> q = solve_orientation<P, kLambda>(o, gamma, degenerate);
-  if (kLambda == Lambda::exact) r.gamma = select(degenerate, r.gamma, gamma);
+  if (kLambda == Lambda::exact) gamma_[i] = select(degenerate, gamma_[i], gamma);
   std::uint32_t special = bits(degenerate) | f.frame_hinged;
   if constexpr (kDamped) special |= bits(differ_before | differ_after);
   special &= ~f.frame_held;
@@ -327,7 +331,7 @@ void ChainSweep<P>::repair(Index i, std::uint32_t lanes, const Quat<P>& q_before
     const Index s = g_.first_segment[k] + i;
     OrientationProblem<T> o;
     const Vec3<T> ub = lane_of(after.u, k), ua = lane_of(r.u, k);
-    o.v = stretch_shear::orientation_pull(lane(r.k, k), lane_of(r.p0, k) + lane(r.inverse_length, k) * (ub - ua));
+    o.v = lane_of(r.v0, k) + stretch_shear::orientation_pull(lane(r.k_over_length, k), ub - ua);
     o.b = {T(0), T(0), T(0), T(0)};
     const auto joint = [&](const Quat<T>& other, Quat<T> target, T bound, Index frame_a, Index frame_b, T k_viscous,
                            bool second) {
@@ -372,7 +376,7 @@ void ChainSweep<P>::repair(Index i, std::uint32_t lanes, const Quat<P>& q_before
       result = updated_hinge(o, present, cast<T>(view_.frame_target[s]), cast<T>(view_.hinge_axis[s]));
     } else {
       bool degenerate = false;
-      T gamma = lane(r.gamma, k);
+      T gamma = kLambda == Lambda::exact ? lane(gamma_[i], k) : T(0);
       result = solve_orientation<T, kLambda>(o, gamma, degenerate);
       if (degenerate) result = solve_degenerate<T, kLambda>(o, present);
     }
@@ -393,14 +397,16 @@ void ChainSweep<P>::sweep() {
   }
   move_vertex(0);
   if (cut) from_after(after.u, first.u);
+  // An odd segment could go right after the even one behind it, but would then wait for it; two rows later nothing does.
   for (Index i = 0; i < rows_; i += 2) {
     if (i + 2 < rows_) move_vertex(i + 2);
     if (i + 1 < rows_) move_vertex(i + 1);
     turn_segment<kDamped, kLambda>(i);
-    if (i > 0) turn_segment<kDamped, kLambda>(i - 1);
-    else if (cut) from_after(after.q, first.q);
+    if (i > 2) turn_segment<kDamped, kLambda>(i - 3);
+    else if (i == 0 && cut) from_after(after.q, first.q);
   }
-  if (rows_ % 2 == 0) turn_segment<kDamped, kLambda>(rows_ - 1);
+  for (Index i = rows_ % 2 == 0 ? rows_ - 3 : rows_ - 2; i < rows_; i += 2)
+    if (i > 0) turn_segment<kDamped, kLambda>(i);
 }
 
 template <class P>
@@ -427,7 +433,7 @@ bool ChainSweep<P>::store(bool gamma) {
     });
     if (gamma)
       for (int k = 0; k < W; ++k)
-        if (i < g_.segments[k]) view_.gamma[g_.first_segment[k] + i] = static_cast<double>(lane(r.gamma, k));
+        if (i < g_.segments[k]) view_.gamma[g_.first_segment[k] + i] = static_cast<double>(lane(gamma_[i], k));
   }
   return is_finite(sum);
 }

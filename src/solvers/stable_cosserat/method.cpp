@@ -56,12 +56,13 @@ MethodChoice Settings::choose(const Model& m, const Control& c, double h) const 
   const std::string numbers = fmt::format(
       "{}loops keep {:.1f} columns open per segment, at most {}: {:.1f} times the work of a chain",
       h > 0 ? fmt::format("R = {:.3g}, ", ratio) : "", columns, plan.most_columns(), work / direct::TreePlan::kWorkOfLink);
-  if (method == Method::direct) return {"direct", "asked for; " + numbers};
+  const std::string in_lanes = fmt::format("; {} of {} segments in lanes", direct::segments_in_lanes(m, c), m.segment_count());
+  if (method == Method::direct) return {"direct", "asked for; " + numbers + in_lanes};
   // Sweeps need some 10 (1 + R) passes of a fifth of a link's work for what three direct solves do. They are not offered below
   // twenty times the work of a chain: their users would rather have the step converged.
   const double sweeps = direct::TreePlan::kWorkOfLink * std::max(20.0, 0.7 * (1 + ratio));
   if (h > 0 && work > sweeps) return {"sweep", numbers + ", more than sweeps take"};
-  return {"direct", numbers};
+  return {"direct", numbers + in_lanes};
 }
 
 std::size_t Settings::bytes(const Model& m, const Control& c, double h) const {

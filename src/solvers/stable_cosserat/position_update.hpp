@@ -24,6 +24,16 @@ OSIER_FN Vec3<T> segment_pull(T k, T inverse_length, T stiffening, const Vec3<T>
   return -inverse_length * stretch_shear::gradient_p(k, stiffening, p0, image);
 }
 
+/// The same in two parts: by the edge, which is constant at u = 0, and by the image of the axis.
+template <class T>
+OSIER_FN Vec3<T> edge_pull(T k_over_length, T stiffening, const Vec3<T>& p0) {
+  return stretch_shear::gradient_p(-k_over_length, stiffening, p0, Vec3<T>{T(0), T(0), T(0)});
+}
+template <class T>
+OSIER_FN Vec3<T> image_pull(T k_over_length, const Vec3<T>& image) {
+  return k_over_length * image;
+}
+
 /// Where a vertex is expected: as far as it would fly, with the share of the external acceleration that it really felt in the
 /// last step (VBD's adaptive initialisation).
 template <class T>

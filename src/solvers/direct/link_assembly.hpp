@@ -1,0 +1,157 @@
+// Links, roots and rows of the recursion (tree_factor.hpp) for the state at hand (step_model.hpp), in its number type.
+#pragma once
+
+#include "solvers/direct/step_model.hpp"
+#include "solvers/direct/tree_factor.hpp"
+
+namespace osier::direct {
+
+template <class T>
+Mat3<T> cast3(const Mat3<double>& m) {
+  Mat3<T> r;
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) r.m[i][j] = static_cast<T>(m.m[i][j]);
+  return r;
+}
+
+/// A frame that nothing but positions holds is solved in its own axes, an anisotropic link in those of the segment and the joint.
+inline AxisSets axis_sets(const Model& m, const TreeNode& n) {
+  if (n.joint < 0) return AxisSets::one;
+  const bool isotropic = m.segment_stiffness[n.segment].uniform() && m.segment_tau[n.segment].uniform() &&
+                         m.joint_stiffness[n.joint].uniform() && m.joint_tau[n.joint].uniform();
+  return isotropic ? AxisSets::none : AxisSets::two;
+}
+
+/// `tension`: the link force of the last solve, never negative.
+template <class T>
+Link<T> assemble_link(const StepModel& step, std::size_t i, double tension) {
+  const Model& m = step.model();
+  const TreeNode& n = step.tree().nodes[i];
+  const Index s = n.segment;
+  const double length = m.segment_rest_length[s], l2 = length * length;
+  const double sign = n.near_vertex == m.segment_vertices[s][0] ? 1 : -1;
+  const Quatd& q = step.q[s];
+  const Vec3d edge = step.edge_at_start(s), p = edge + step.edge_since(s);
+  const auto k = step.spring(s, edge);
+  const Vec3d axis = k.rest.x == 0 && k.rest.y == 0 ? k.rest.z * director3(q) : rotate(q, k.rest), off = p - axis;
+  const bool isotropic = k.k.x == k.k.y && k.k.y == k.k.z;
+  const Vec3d section = isotropic ? k.k.x * off : stretch_shear::section_force(k.k, rotate(conj(q), off), q);
+  const Vec3d d = normalized(axis);
+
+  Vec3d force, couple, strain_w;
+  Mat3<double> turning = (length * tension) * (identity3(1.0) + -1.0 * outer(d, d));
+  // The part of the exact couple n x p that the model of a straight spring does not have: n x (p - axis). None if isotropic.
+  if (!isotropic) couple -= cross(section, off);
+  double weight = 0;
+  if (n.far_vertex >= 0 && step.is_free(n.far_vertex)) {
+    weight = step.vertex_weight(n.far_vertex);
+    force = step.vertex_pull(n.far_vertex) - weight * step.u[n.far_vertex];
+  }
+  Link<T> l;
+  l.w_compliance = {kLoose<T>, kLoose<T>, kLoose<T>};
+  Mat3<double> w_axes = identity3(1.0);
+  if (n.joint >= 0) {
+    const JointModel joint = step.joint(n.joint);
+    const double side = m.joint_frames[n.joint][1] == s ? 1 : -1;
+    w_axes = joint.axes;
+    l.w_compliance = cast<T>(joint.compliance);
+    const auto offset = [&](int a) {
+      const double compliance = component(joint.compliance, a);
+      const Vec3d direction = column(joint.axes, a);
+      if (compliance < kLoose<double>) strain_w += (side * compliance * dot(direction, joint.gradient)) * direction;
+    };
+    if (joint.isotropic && joint.compliance.x < kLoose<double>) strain_w = (side * joint.compliance.x) * joint.gradient;
+    else offset(0), offset(1), offset(2);
+  } else {
+    // A frame that hangs on positions alone may spin about its axis at no cost, and in a slack cable without mass turn any way.
+    // Something must keep it where it is, across the axis a whiff. About it rounding of couples over what holds it is a spin: a
+    // cable, which nothing asks to turn, gets all of its stiffness; a frame that other joints hold by way of rows gets the share
+    // of theirs that slows convergence to a factor of kShare an iteration. In its own axes the spin is a step of its own.
+    w_axes = rotation_matrix(q);
+    constexpr double kShare = std::is_same_v<T, float> ? 1e-3 : 1e-6;
+    double against_spin = 0;
+    for (Index j : m.frame_joints.of(s)) against_spin = std::max(against_spin, kShare * m.joint_stiffness[j / 2].d3);
+    if (against_spin == 0 && step.directions(s).empty()) against_spin = k.k.z;
+    turning = turning + identity3(1e-10 * k.k.z) + against_spin * outer(d, d);
+  }
+  for (const auto& [node, j] : step.local_joints(i)) {
+    const JointModel joint = step.joint(j);
+    const auto inverse = [](double x) { return 1 / x; };
+    const double side = m.joint_frames[j][1] == s ? 1 : -1;
+    const Vec3d stiffness{inverse(joint.compliance.x), inverse(joint.compliance.y), inverse(joint.compliance.z)};
+    turning = turning + rotated_diagonal(joint.axes, stiffness);
+    couple -= side * joint.gradient;
+  }
+  for (const DirectionTerm& term : step.directions(s)) {
+    const Vec3d a = rotate(q, term.a);
+    turning = turning + term.k * (identity3(norm2(a)) + -1.0 * outer(a, a));
+    couple -= stretch_shear::gradient_w(term.k, term.y, a);
+  }
+  if (step.control().has_torque) couple += step.torque(s);
+
+  l.world_axes = axis_sets(m, n) == AxisSets::none;
+  if (!l.world_axes) l.x_axes = cast3<T>(rotation_matrix(q)), l.w_axes = cast3<T>(w_axes);
+  l.arm = cast<T>((sign * length) * axis);
+  l.x_compliance = {static_cast<T>(l2 / k.k.x), static_cast<T>(l2 / k.k.y), static_cast<T>(l2 / k.k.z)};
+  l.e = {cast<T>((sign * length) * off), cast<T>(strain_w)};
+  l.load_stiffness.xx = identity3(static_cast<T>(weight));
+  l.load_stiffness.ww = cast3<T>(turning);
+  l.force = {cast<T>(force), cast<T>(couple)};
+  return l;
+}
+
+template <class T>
+RootVertex<T> assemble_root(const StepModel& step, Index v) {
+  const double weight = step.vertex_weight(v);
+  RootVertex<T> root;
+  root.held = !step.is_free(v);
+  root.stiffness = identity3(static_cast<T>(weight));
+  root.force = cast<T>(step.vertex_pull(v) - weight * step.u[v]);
+  return root;
+}
+
+/// put(i, row) for every row of the range. A joint's three rows follow each other: it is looked at once.
+template <class T, class Put>
+void assemble_rows(const StepModel& step, std::size_t begin, std::size_t end, const Put& put) {
+  const Tree& tree = step.tree();
+  const auto nodes = static_cast<Index>(tree.nodes.size());
+  Index latest = -1;
+  JointModel joint{};
+  for (std::size_t i = begin; i < end; ++i) {
+    const TreeRow& row = tree.rows[i];
+    Row<T> r;
+    r.end[0].node = row.node;
+    (row.other < nodes ? r.end[1].node : r.end[1].root) = row.other < nodes ? row.other : row.other - nodes;
+    const Index s = tree.nodes[row.node].segment;
+    const Vec3d unit{row.axis == 0 ? 1.0 : 0.0, row.axis == 1 ? 1.0 : 0.0, row.axis == 2 ? 1.0 : 0.0};
+    const auto tie = [&](const Vec3d& x, const Vec3d& w) {
+      r.end[0].direction = cast6<T>(Vec6<double>{x, w});
+      r.end[1].direction = cast6<T>(Vec6<double>{-x, -w});
+    };
+    switch (row.kind) {
+      case TreeRow::Kind::hold_vertex:
+      case TreeRow::Kind::close_segment:
+        tie(rotate(step.q[s], unit), {});
+        break;
+      case TreeRow::Kind::hold_frame:
+        tie({}, unit);
+        break;
+      case TreeRow::Kind::hinge_frame:
+        // axes 1 and 2 of the row are across the hinge
+        tie({}, rotate(rotation_between(Vec3d{1, 0, 0}, step.control().frame_hinge_axis[s]), unit));
+        break;
+      case TreeRow::Kind::close_joint: {
+        if (latest != row.joint) joint = step.joint(latest = row.joint);
+        const Vec3d axis = column(joint.axes, row.axis);
+        const double compliance = component(joint.compliance, row.axis);
+        tie({}, axis);
+        r.compliance = static_cast<T>(compliance);
+        r.e = static_cast<T>(compliance < kLoose<double> ? compliance * dot(axis, joint.gradient) : 0);
+        break;
+      }
+    }
+    put(i, r);
+  }
+}
+
+}  // namespace osier::direct

@@ -1,0 +1,138 @@
+#include "solvers/direct/step_model.hpp"
+
+#include <algorithm>
+
+#include "solvers/direct/tree_factor.hpp"
+#include "solvers/potential.hpp"
+
+namespace osier::direct {
+
+bool StepModel::build(const Model& m, const Control& c) {
+  if (!built_control_.empty() && built_fixed_ == c.vertex_fixed && built_control_ == c.frame_control) return false;
+  built_fixed_ = c.vertex_fixed;
+  built_control_ = c.frame_control;
+  tree_ = build_tree(m, c);
+  tree_.nodes.shrink_to_fit(), tree_.rows.shrink_to_fit(), tree_.roots.shrink_to_fit();
+  std::sort(tree_.local_joints.begin(), tree_.local_joints.end());
+  block_energy_.resize((tree_.nodes.size() + kBlock - 1) / kBlock);
+  return true;
+}
+
+void StepModel::begin(const Model& m, const Control& c, const State& state, double h, const Executor& executor) {
+  m_ = &m, c_ = &c, state_ = &state, h_ = h;
+  direction_terms(m, c, state, h, directions_);
+  direction_start_.assign(directions_.empty() ? 0 : m.segment_count() + 1, 0);
+  for (const DirectionTerm& t : directions_) ++direction_start_[t.frame + 1];
+  for (std::size_t s = 1; s < direction_start_.size(); ++s) direction_start_[s] += direction_start_[s - 1];
+  u.resize(m.vertex_count());
+  executor.for_each(u.size(), [&](std::size_t v) {
+    u[v] = c.vertex_fixed[v] ? c.vertex_target[v] - state.vertex_position[v] : h * state.vertex_velocity[v];
+  });
+  q.resize(m.frame_count());
+  const bool inertia = h > 0 && m.has_inertia();
+  executor.for_each(q.size(), [&](std::size_t i) {
+    const auto f = static_cast<Index>(i);
+    q[f] = state.frame_rotation[f];
+    if (inertia && c.frame_control[f] != FrameControl::fixed) q[f] = guessed_frame(m, c, state, h, f);
+    if (c.frame_control[f] == FrameControl::fixed) q[f] = c.frame_target[f];
+    if (c.frame_control[f] == FrameControl::hinged) q[f] = nearest_on_hinge(q[f], c.frame_target[f], c.frame_hinge_axis[f]);
+  });
+}
+
+stretch_shear::FoldedSpring<double> StepModel::spring(Index s, const Vec3d& edge_at_start) const {
+  const Vec3d k = cast<double>(m_->segment_stiffness[s]);
+  if (!(h_ > 0) || !m_->segment_tau[s].any()) return {k, {0, 0, 1}};
+  return stretch_shear::folded(k, cast<double>((1 / h_) * m_->segment_tau[s]),
+                               stretch_shear::local_strain(edge_at_start, state_->frame_rotation[s]));
+}
+
+JointSpring StepModel::joint_spring(Index j) const {
+  const auto [a, b] = m_->joint_frames[j];
+  const bool damped = h_ > 0 && m_->joint_tau[j].any();
+  return {cast<double>(m_->joint_stiffness[j]), damped ? cast<double>((1 / h_) * m_->joint_tau[j]) : Vec3d{},
+          m_->joint_rest_rotation[j], damped ? conj(state_->frame_rotation[a]) * state_->frame_rotation[b] : Quatd{}};
+}
+
+JointModel StepModel::joint(Index j) const {
+  const auto [a, b] = m_->joint_frames[j];
+  return joint_model(joint_spring(j), q[a], q[b]);
+}
+
+std::span<const DirectionTerm> StepModel::directions(Index s) const {
+  if (direction_start_.empty()) return {};
+  return std::span(directions_).subspan(direction_start_[s], direction_start_[s + 1] - direction_start_[s]);
+}
+
+std::span<const std::pair<Index, Index>> StepModel::local_joints(std::size_t node) const {
+  if (tree_.local_joints.empty()) return {};
+  const auto before = [](const std::pair<Index, Index>& joint, Index n) { return joint.first < n; };
+  const auto n = static_cast<Index>(node);
+  const auto begin = std::lower_bound(tree_.local_joints.begin(), tree_.local_joints.end(), n, before);
+  return {begin, std::lower_bound(begin, tree_.local_joints.end(), n + 1, before)};
+}
+
+void StepModel::add_joint_energy(Index j, Energy& e) const {
+  const auto [a, b] = m_->joint_frames[j];
+  e.add(joint_energy(joint_spring(j), q[a], q[b]));
+}
+
+void StepModel::add_vertex_energy(Index v, Energy& e) const {
+  if (c_->vertex_fixed[v]) return;
+  e.add(0.5 * vertex_weight(v) * norm2(u[v]));
+  e.add(-dot(vertex_pull(v), u[v]));
+}
+
+/// Of the node's segment, its joint and its vertex.
+Energy StepModel::node_energy(std::size_t i) const {
+  const TreeNode& n = tree_.nodes[i];
+  const Index s = n.segment;
+  Energy e;
+  const Vec3d edge = edge_at_start(s);
+  const auto k = spring(s, edge);
+  e.add(stretch_shear::value(k.k, stretch_shear::strain(edge + edge_since(s), q[s], k.rest)));
+  if (n.joint >= 0) add_joint_energy(n.joint, e);
+  for (const auto& [node, joint] : local_joints(i)) add_joint_energy(joint, e);
+  if (n.far_vertex >= 0) add_vertex_energy(n.far_vertex, e);
+  for (const DirectionTerm& t : directions(s)) {
+    const Vec3d a = rotate(q[s], t.a);
+    e.add(stretch_shear::value(t.k, t.y, a));
+    e.magnitude += t.k * norm(t.y - a);  // what rounding of k |y - R a|^2 goes with
+  }
+  return e;
+}
+
+Energy StepModel::energy(const Executor& executor) {
+  const std::size_t n = tree_.nodes.size();
+  executor.for_each(
+      block_energy_.size(),
+      [&](std::size_t block) {
+        Energy sum;
+        for (std::size_t i = block * kBlock; i < std::min(n, (block + 1) * kBlock); ++i) sum += node_energy(i);
+        block_energy_[block] = sum;
+      },
+      kBlock);
+  Energy sum;
+  for (const Energy& e : block_energy_) sum += e;
+  for (Index v : tree_.roots) add_vertex_energy(v, sum);
+  for (const TreeRow& row : tree_.rows)
+    if (row.kind == TreeRow::Kind::close_joint && row.axis == 0) add_joint_energy(row.joint, sum);
+  return sum;
+}
+
+std::size_t StepModel::bytes() const {
+  const auto of = [](const auto& v) { return v.capacity() * sizeof(v[0]); };
+  return of(tree_.nodes) + of(tree_.roots) + of(tree_.rows) + of(tree_.local_joints) + of(built_fixed_) + of(built_control_) +
+         of(directions_) + of(direction_start_) + of(block_energy_) + of(u) +
+         q.size() * sizeof(q[0]);  // its array changes places with the state's
+}
+
+std::size_t StepModel::bytes(const Model& m, const Tree& tree) {
+  const auto nv = static_cast<std::size_t>(m.vertex_count()), nf = static_cast<std::size_t>(m.frame_count());
+  const auto ns = static_cast<std::size_t>(m.segment_count());
+  const std::size_t directions = m.has_inertia() ? ns * (3 * sizeof(DirectionTerm) + sizeof(Index)) : 0;
+  return tree.nodes.size() * sizeof(TreeNode) + tree.rows.size() * sizeof(TreeRow) + tree.roots.size() * sizeof(Index) +
+         tree.local_joints.size() * sizeof(tree.local_joints[0]) + nv * (sizeof(std::uint8_t) + sizeof(Vec3d)) +
+         nf * (sizeof(FrameControl) + sizeof(Quatd)) + directions + tree.nodes.size() / kBlock * sizeof(Energy);
+}
+
+}  // namespace osier::direct

@@ -1,0 +1,272 @@
+#include "view/live_session.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+
+#include "scene/setup.hpp"
+#include "sim/recorder.hpp"
+#include "view/packet.hpp"
+
+namespace osier::view {
+
+namespace {
+
+/// Where settings of the solver are given a second time, the solver's own stay.
+Json without_short_spellings(Json scene) {
+  if (scene["analysis"].is_object() && scene["analysis"].value("type", "dynamic") == "dynamic")
+    for (const char* key : {"iterations", "tolerance"}) scene["analysis"].erase(key);
+  // A view shows moments whether or not a run would record them.
+  scene["output"] = {{"sections", true}};
+  return scene;
+}
+
+std::string method_of(const Json& scene) {
+  const Json& solver = scene["solver"];
+  for (const SolverChoice& choice : solver_choices())
+    if (choice.name == solver.value("name", "") && !choice.methods.empty()) return solver.value("method", choice.methods.front());
+  return {};
+}
+
+}  // namespace
+
+LiveSession::LiveSession(const Scene& scene, std::filesystem::path folder, bool playing)
+    : folder_(std::move(folder)),
+      json_(without_short_spellings(Json::parse(scene.json()))),
+      scene_(Scene::parse(json_.dump(), scene.name(), folder_)),
+      simulation_(std::make_unique<Simulation>(scene_)),
+      parameters_(parameters_of(json_)),
+      playing_(playing) {
+  update_model();
+}
+
+Message LiveSession::hello() {
+  OrderedJson forces = OrderedJson::array(), solvers = OrderedJson::array();
+  for (std::size_t i = 0; json_.contains("forces") && i < json_["forces"].size(); ++i)
+    forces.push_back({{"pointer", fmt::format("/forces/{}", i)},
+                      {"type", json_["forces"][i].value("type", "")},
+                      {"on", !forces_off_.contains(i)}});
+  for (const SolverChoice& choice : solver_choices()) solvers.push_back({{"name", choice.name}, {"methods", choice.methods}});
+  const auto* dynamic = dynamic_cast<const DynamicAnalysis*>(scene_.setup().spec.analysis.get());
+  return text_message({{"type", "hello"},
+                       {"protocol", 1},
+                       {"mode", "live"},
+                       {"version", version()},
+                       {"scene", scene_.name()},
+                       {"time_step", simulation_->time_step()},
+                       {"steps_per_frame", simulation_->steps_per_frame()},
+                       {"fps", dynamic ? OrderedJson(dynamic->fps) : OrderedJson(nullptr)},
+                       {"is_static", simulation_->is_static()},
+                       {"parameters", to_json(parameters_)},
+                       {"forces", forces},
+                       {"solvers", solvers},
+                       {"solver", json_["solver"].value("name", "")},
+                       {"method", method_of(json_)},
+                       {"warnings", scene_.warnings()}});
+}
+
+std::vector<Message> LiveSession::models() { return {model_packet_}; }
+
+/// Sliders move often, and what a model packet holds seldom changes with them.
+void LiveSession::update_model() {
+  Message packet = binary_message(model_packet(simulation_->model(), model_text(run_info(scene_.setup()), true)));
+  if (model_packet_.data && *model_packet_.data == *packet.data) return;
+  model_packet_ = std::move(packet);
+  joints_ = joints_between_segments(simulation_->model());
+  ++model_version_;
+}
+
+OrderedJson LiveSession::status() const {
+  const Diagnostics d = simulation_->diagnostics();
+  const auto text = [](const std::string& t) { return t.empty() ? OrderedJson(nullptr) : OrderedJson(t); };
+  return {{"type", "status"},
+          {"time", d.time},
+          {"frame", frame_},
+          {"playing", playing_},
+          {"speed", speed_},
+          {"ms_per_frame", ms_per_frame_},
+          {"kinetic", d.kinetic},
+          {"stretch_shear", d.stretch_shear},
+          {"bend_twist", d.bend_twist},
+          {"external", d.external},
+          {"total", d.total()},
+          {"residual_relative", d.residual_relative >= 0 ? OrderedJson(d.residual_relative) : OrderedJson(nullptr)},
+          {"iterations", d.iterations},
+          {"vertices_alive", d.vertices_alive},
+          {"error", text(error_)},
+          {"note", text(note_)}};
+}
+
+std::vector<Message> LiveSession::frames_for(Client& client) {
+  if (client.frame_seen[0] == serial_) return {};
+  client.frame_seen[0] = serial_;
+  client.ready = 0;
+  if (!seen_) seen_ = true, due_ = Clock::now();
+  if (packed_ != serial_) {
+    packed_ = serial_;
+    packed_frame_ = binary_message(frame_packet(simulation_->frame(frame_), 0, joints_));
+    packed_status_ = text_message(status());
+  }
+  return {packed_frame_, packed_status_};
+}
+
+std::optional<Session::Clock::time_point> LiveSession::advance() {
+  if (!playing_ || !seen_) return {};
+  const Clock::time_point now = Clock::now();
+  if (speed_ > 0 && due_ > now) return due_;
+  next_frame();
+  if (!playing_) return {};
+  if (speed_ == 0) return now;
+  const double frame = simulation_->is_static() ? 1.0 / 30 : simulation_->time_step() * simulation_->steps_per_frame();
+  due_ += std::chrono::duration_cast<Clock::duration>(std::chrono::duration<double>(std::min(frame / speed_, 3600.0)));
+  // What cannot keep up runs as fast as it can; a pause is not made up for.
+  constexpr auto kBehind = std::chrono::milliseconds(100);
+  due_ = std::max(due_, Clock::now() - kBehind);
+  return due_;
+}
+
+void LiveSession::next_frame() {
+  const bool done = simulation_->finished() || (simulation_->is_static() && frame_ >= simulation_->frame_count());
+  if (done) {
+    note_ = "the analysis is complete; reset to see it again";
+    playing_ = false, ++serial_;
+    return;
+  }
+  double seconds = 0;
+  try {
+    const int steps = simulation_->steps_per_frame();
+    for (int i = 0; i < steps; ++i) {
+      if (stopping()) return;
+      seconds += simulation_->step(i + 1 == steps).seconds;
+    }
+    error_.clear();
+    ++frame_;
+  } catch (const RunError& e) {
+    error_ = e.what();
+    playing_ = false;
+  }
+  ms_per_frame_ = 1e3 * seconds;
+  ++serial_;
+}
+
+void LiveSession::play(bool on) {
+  playing_ = on;
+  due_ = Clock::now();
+  note_.clear();
+  ++serial_;
+}
+
+void LiveSession::restart() {
+  simulation_ = std::make_unique<Simulation>(scene_);
+  for (const std::size_t i : forces_off_) simulation_->enable_force(i, false);
+  frame_ = 0, ms_per_frame_ = 0;
+  error_.clear(), note_.clear();
+  ++serial_;
+}
+
+void LiveSession::handle(Client&, const std::string& type, const Json& command) {
+  static const std::vector<std::string> kKnown{"play", "pause",   "step", "reset", "speed",
+                                               "drag", "release", "set",  "force", "solver"};
+  if (type == "play" || type == "pause") {
+    play(type == "play");
+  } else if (type == "step") {
+    play(false);
+    next_frame();
+    if (!error_.empty()) throw RunError(error_);
+  } else if (type == "reset") {
+    restart();
+  } else if (type == "speed") {
+    const double value = number_of(command, "value");
+    if (value < 0) refuse("value", fmt::format("{} is negative", value), "use 0 for as fast as possible, 1 for real time");
+    speed_ = value, due_ = Clock::now(), ++serial_;
+  } else if (type == "drag") {
+    Vec3d target;
+    Problems problems;
+    JsonReader reader(command, "", problems);
+    reader("to", target, "", {.required = true});
+    problems.throw_if_any();
+    simulation_->pull(whole_number_of(command, "vertex"), target);
+  } else if (type == "release") {
+    simulation_->stop_pulling();
+  } else if (type == "set") {
+    set(command);
+  } else if (type == "force") {
+    choose_force(command);
+  } else if (type == "solver") {
+    choose_solver(command);
+  } else if (type == "seek") {
+    refuse("seek", "a running simulation has no frames to go to", "use step or reset");
+  } else {
+    const std::string guess = closest(type, kKnown);
+    refuse("type", shorten(type) + " is unknown",
+           guess.empty() ? "use one of " + join(kKnown, ", ") : "did you mean `" + guess + "`?");
+  }
+}
+
+/// The scene of now, changed: goes on from the present state where the graph is the same.
+void LiveSession::rebuild(const Json& json) {
+  const Scene scene = Scene::parse(json.dump(), scene_.name(), folder_);
+  auto next = std::make_unique<Simulation>(scene);
+  const bool continues = next->continue_from(*simulation_);
+  json_ = json;
+  scene_ = scene;
+  update_parameters(parameters_, json_);
+  if (continues) {
+    simulation_ = std::move(next);
+    note_.clear();
+  } else {
+    restart();
+    note_ = "the change makes another graph of rods: the simulation has been started again";
+  }
+  error_.clear();
+  update_model();
+  ++hello_version_, ++serial_;
+}
+
+void LiveSession::set(const Json& command) {
+  const std::string pointer = word_of(command, "pointer");
+  const auto p = std::find_if(parameters_.begin(), parameters_.end(), [&](const Parameter& q) { return q.pointer == pointer; });
+  if (p == parameters_.end()) refuse(shorten(pointer), "is not a parameter of this view", "use one that `hello` lists");
+  Json json = json_;
+  set_parameter(json, *p, number_of(command, "value"));
+  rebuild(json);
+}
+
+void LiveSession::choose_force(const Json& command) {
+  const std::string pointer = word_of(command, "pointer");
+  const bool on = flag_of(command, "on");
+  const std::size_t count = json_.contains("forces") ? json_["forces"].size() : 0;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (pointer != fmt::format("/forces/{}", i)) continue;
+    if (on) forces_off_.erase(i);
+    else forces_off_.insert(i);
+    simulation_->enable_force(i, on);
+    ++hello_version_, ++serial_;
+    return;
+  }
+  refuse(shorten(pointer), "is not a force of this scene", "use one that `hello` lists");
+}
+
+void LiveSession::choose_solver(const Json& command) {
+  const std::string name = word_of(command, "name");
+  const std::string method = command.contains("method") && !command["method"].is_null() ? word_of(command, "method") : "";
+  const std::vector<SolverChoice> choices = solver_choices();
+  const auto choice = std::find_if(choices.begin(), choices.end(), [&](const SolverChoice& c) { return c.name == name; });
+  const Json& now = json_["solver"];
+  solver_settings_[now.value("name", "") + "/" + method_of(json_)] = now;
+  Json solver = {{"name", name}};
+  if (!method.empty()) solver["method"] = method;
+  const std::string wanted =
+      method.empty() && choice != choices.end() && !choice->methods.empty() ? choice->methods.front() : method;
+  if (const auto known = solver_settings_.find(name + "/" + wanted); known != solver_settings_.end()) {
+    solver = known->second;
+  } else if (choice != choices.end()) {
+    for (const char* key : {"precision", "threads", "simd"})  // how to compute, not what
+      if (now.contains(key) && std::find(choice->keys.begin(), choice->keys.end(), key) != choice->keys.end())
+        solver[key] = now[key];
+  }
+  Json json = json_;
+  json["solver"] = solver;
+  rebuild(json);
+}
+
+}  // namespace osier::view

@@ -1,0 +1,142 @@
+#include "view/packet.hpp"
+
+#include <algorithm>
+
+#include "math/vec3.hpp"
+
+namespace osier::view {
+
+std::string Packet::bytes() const {
+  std::string json = header_.dump(-1, ' ', false, OrderedJson::error_handler_t::replace);
+  json.resize((json.size() + 3) / 4 * 4, ' ');
+  const auto put = [](std::string& out, std::uint32_t v) { out.append(reinterpret_cast<const char*>(&v), sizeof v); };
+  std::size_t size = 8 + json.size();
+  for (const Part& p : parts_) size += p.size + sizeof(double);
+  std::string out;
+  out.reserve(size);
+  put(out, 0x5249534F);
+  put(out, static_cast<std::uint32_t>(json.size()));
+  out += json;
+  for (const Part& p : parts_) {
+    const std::size_t unit = std::max<std::size_t>(p.number, 4);
+    out.append(p.data, p.size);
+    out.append((unit - p.size % unit) % unit, '\0');
+  }
+  return out;
+}
+
+std::vector<Index> joints_between_segments(const Model& model) {
+  std::vector<Index> list;
+  for (Index j = 0; j < model.joint_count(); ++j)
+    if (!model.joint_is_clamp[static_cast<std::size_t>(j)]) list.push_back(j);
+  return list;
+}
+
+ModelText model_text(const RunInfo& info, bool live) {
+  return {.slot = 0,
+          .name = info.scene_name,
+          .live = live,
+          .precision = info.double_precision ? "double" : "float",
+          .times = {},
+          .up = up_of_scene(info.scene_json),
+          .materials = info.materials,
+          .segment_material = info.segment_material};
+}
+
+ModelText model_text(const Trajectory& t) {
+  RunInfo info{.scene_name = t.name(),
+               .scene_json = t.scene_json(),
+               .version = {},
+               .double_precision = t.double_precision(),
+               .sections = t.has_sections(),
+               .materials = {},
+               .segment_material = {}};
+  return model_text(info, false);
+}
+
+static std::vector<float> floats(std::span<const double> values) {
+  std::vector<float> out(values.size());
+  std::transform(values.begin(), values.end(), out.begin(), [](double v) { return static_cast<float>(v); });
+  return out;
+}
+
+std::string model_packet(const Model& model, const ModelText& text) {
+  OrderedJson names = OrderedJson::array();
+  for (const RodInfo& rod : model.rods) names.push_back(rod.name);
+  OrderedJson header = {{"type", "model"},
+                        {"slot", text.slot},
+                        {"name", text.name},
+                        {"live", text.live},
+                        {"precision", text.precision},
+                        {"frames", text.live ? OrderedJson(nullptr) : OrderedJson(text.times.size())},
+                        {"units", "SI"},
+                        {"rod_names", names},
+                        {"material_names", text.materials},
+                        {"up", {text.up.x, text.up.y, text.up.z}},
+                        {"ground", nullptr}};
+  const auto segments = static_cast<std::size_t>(model.segment_count());
+  std::vector<std::uint32_t> ends, rod_of(segments, 0), joints, material;
+  for (const auto& [a, b] : model.segment_vertices)
+    ends.push_back(static_cast<std::uint32_t>(a)), ends.push_back(static_cast<std::uint32_t>(b));
+  for (std::size_t r = 0; r < model.rods.size(); ++r)
+    for (const Index s : model.rods[r].segments) rod_of[static_cast<std::size_t>(s)] = static_cast<std::uint32_t>(r);
+  std::vector<float> joint_length;
+  for (const Index j : joints_between_segments(model)) {
+    const auto& [a, b] = model.joint_frames[static_cast<std::size_t>(j)];
+    joints.push_back(static_cast<std::uint32_t>(a)), joints.push_back(static_cast<std::uint32_t>(b));
+    joint_length.push_back(static_cast<float>(model.joint_length[static_cast<std::size_t>(j)]));
+  }
+  for (const Index m : text.segment_material) material.push_back(static_cast<std::uint32_t>(m));
+  const std::vector<float> radius = floats(model.vertex_radius), rest_length = floats(model.segment_rest_length);
+  Packet packet(std::move(header));
+  packet.add("segments", ends);
+  packet.add("radius", radius);
+  packet.add("rest_length", rest_length);
+  packet.add("segment_rod", rod_of);
+  if (!material.empty()) packet.add("segment_material", material);
+  packet.add("joints", joints);
+  packet.add("joint_length", joint_length);
+  if (!text.live) packet.add("times", text.times);
+  return packet.bytes();
+}
+
+std::string frame_packet(const Frame& frame, int slot, std::span<const Index> joints) {
+  std::vector<float> position, rotation, moment;
+  position.reserve(3 * frame.vertex_position.size());
+  rotation.reserve(4 * frame.segment_frame.size());
+  const auto put = [](std::vector<float>& to, auto... values) { (to.push_back(static_cast<float>(values)), ...); };
+  for (const Vec3d& x : frame.vertex_position) put(position, x.x, x.y, x.z);
+  for (const Quatd& q : frame.segment_frame) put(rotation, q.x, q.y, q.z, q.w);
+  Packet packet({{"type", "frame"}, {"slot", slot}, {"index", frame.index}, {"time", frame.time}});
+  packet.add("position", position);
+  packet.add("frame", rotation);
+  packet.add("alive", frame.segment_alive);
+  if (!frame.joint_moment.empty()) {
+    moment.reserve(3 * joints.size());
+    for (const Index j : joints) {
+      const Vec3d& m = frame.joint_moment[static_cast<std::size_t>(j)];
+      put(moment, m.x, m.y, m.z);
+    }
+    packet.add("joint_moment", moment);
+  }
+  return packet.bytes();
+}
+
+Vec3d up_of_scene(const std::string& scene_json) {
+  const Json scene = Json::parse(scene_json, nullptr, false);
+  if (!scene.is_object() || !scene.contains("forces") || !scene["forces"].is_array()) return {0, 1, 0};
+  for (const Json& force : scene["forces"]) {
+    if (!force.is_object() || force.value("type", "") != "gravity") continue;
+    if (!force.contains("acceleration")) break;  // the default is downwards
+    Json g = force["acceleration"];
+    if (g.is_object() && g.contains("keys") && g["keys"].is_array() && !g["keys"].empty() && g["keys"].back().is_array() &&
+        g["keys"].back().size() == 2)
+      g = g["keys"].back()[1];
+    if (!g.is_array() || g.size() != 3 || !std::all_of(g.begin(), g.end(), [](const Json& x) { return x.is_number(); })) break;
+    const Vec3d a{g[0], g[1], g[2]};
+    if (norm2(a) > 0) return normalized(Vec3d{} - a);
+  }
+  return {0, 1, 0};
+}
+
+}  // namespace osier::view

@@ -1,0 +1,76 @@
+// Binary messages for the viewer: a JSON header and plain arrays, little endian (docs/viewer_protocol.md).
+//
+//   u32 magic "OSIR", u32 bytes of JSON (a multiple of 4), JSON padded with spaces, then the arrays that the JSON lists under
+//   "arrays" as {name, type, count}, each padded to a multiple of 4 bytes, of 8 when its numbers are f64.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "core/fields.hpp"
+#include "osier/frame.hpp"
+#include "osier/io.hpp"
+#include "osier/model.hpp"
+#include "osier/trajectory.hpp"
+
+namespace osier::view {
+
+static_assert(std::endian::native == std::endian::little);
+
+class Packet {
+ public:
+  explicit Packet(OrderedJson header) : header_(std::move(header)) { header_["arrays"] = OrderedJson::array(); }
+
+  template <class T>
+  void add(const char* name, const char* type, std::span<const T> values) {
+    header_["arrays"].push_back({{"name", name}, {"type", type}, {"count", values.size()}});
+    parts_.push_back({reinterpret_cast<const char*>(values.data()), values.size_bytes(), sizeof(T)});
+  }
+  void add(const char* name, std::span<const float> values) { add(name, "f32", values); }
+  void add(const char* name, std::span<const double> values) { add(name, "f64", values); }
+  void add(const char* name, std::span<const std::uint32_t> values) { add(name, "u32", values); }
+  void add(const char* name, std::span<const std::uint16_t> values) { add(name, "u16", values); }
+  void add(const char* name, std::span<const std::int16_t> values) { add(name, "i16", values); }
+  void add(const char* name, std::span<const std::uint8_t> values) { add(name, "u8", values); }
+
+  /// The arrays must still be there.
+  std::string bytes() const;
+
+ private:
+  struct Part {
+    const char* data;
+    std::size_t size, number;
+  };
+  OrderedJson header_;
+  std::vector<Part> parts_;
+};
+
+/// What does not change from frame to frame.
+struct ModelText {
+  int slot = 0;
+  std::string name;
+  bool live = false;
+  std::string precision = "double";
+  std::vector<double> times;              ///< of recorded frames
+  Vec3d up{0, 1, 0};                      ///< against gravity
+  std::vector<std::string> materials;     ///< names, or empty
+  std::vector<Index> segment_material{};  ///< one of these for each segment, or empty
+};
+ModelText model_text(const RunInfo& info, bool live);
+ModelText model_text(const Trajectory& trajectory);
+std::string model_packet(const Model& model, const ModelText& text);
+
+/// Joints between two segments, in the order of the model packet: the half-joints of clamps are left out.
+std::vector<Index> joints_between_segments(const Model& model);
+
+/// Positions and frames in single precision, as a live view sends them.
+std::string frame_packet(const Frame& frame, int slot, std::span<const Index> joints);
+
+/// The direction against the gravity of a scene, [0, 1, 0] when there is none.
+Vec3d up_of_scene(const std::string& scene_json);
+
+}  // namespace osier::view

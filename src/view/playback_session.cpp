@@ -1,0 +1,76 @@
+#include "view/playback_session.hpp"
+
+#include <fmt/format.h>
+
+#include "osier/simulation.hpp"
+#include "view/packet.hpp"
+
+namespace osier::view {
+
+static std::string model_packet_of(const Trajectory& trajectory, int slot) {
+  ModelText text = model_text(trajectory);
+  text.slot = slot;
+  for (int f = 0; f < trajectory.frame_count(); ++f) text.times.push_back(trajectory.time(f));
+  return model_packet(trajectory.model(), text);
+}
+
+PlaybackSession::PlaybackSession(std::vector<Trajectory> slots) : slots_(std::move(slots)) {
+  for (const Trajectory& t : slots_) joints_.push_back(joints_between_segments(t.model()));
+}
+
+Message PlaybackSession::hello() {
+  const Trajectory& first = slots_.front();
+  const int frames = first.frame_count();
+  const double span = frames > 1 ? first.time(frames - 1) - first.time(0) : 0;
+  return text_message({{"type", "hello"},
+                       {"protocol", 1},
+                       {"mode", "playback"},
+                       {"version", version()},
+                       {"scene", first.name()},
+                       {"time_step", nullptr},
+                       {"steps_per_frame", nullptr},
+                       {"fps", span > 0 ? OrderedJson((frames - 1) / span) : OrderedJson(nullptr)},
+                       {"is_static", false},
+                       {"slots", slots_.size()},
+                       {"parameters", OrderedJson::array()},
+                       {"forces", OrderedJson::array()},
+                       {"solvers", OrderedJson::array()},
+                       {"solver", ""},
+                       {"method", ""}});
+}
+
+std::vector<Message> PlaybackSession::models() {
+  std::vector<Message> list;
+  for (std::size_t s = 0; s < slots_.size(); ++s) list.push_back(binary_message(model_packet_of(slots_[s], static_cast<int>(s))));
+  return list;
+}
+
+std::vector<Message> PlaybackSession::frames_for(Client& client) {
+  std::vector<Message> list;
+  for (std::size_t s = 0; s < slots_.size(); ++s) {
+    if (client.ready == 0 || client.frame_seen[s] == client.frame_wanted[s]) continue;
+    client.frame_seen[s] = client.frame_wanted[s];
+    --client.ready;
+    try {
+      const Frame frame = slots_[s].read(client.frame_wanted[s]);
+      list.push_back(binary_message(frame_packet(frame, static_cast<int>(s), joints_[s])));
+    } catch (const RunError& e) {
+      list.push_back(text_message({{"type", "error"}, {"id", nullptr}, {"message", e.what()}}));
+    }
+  }
+  return list;
+}
+
+void PlaybackSession::handle(Client& client, const std::string& type, const Json& command) {
+  if (type != "seek") refuse("type", shorten(type) + " is not for recorded runs", "use seek, or view a scene");
+  const int slot = command.contains("slot") ? whole_number_of(command, "slot") : 0;
+  if (slot < 0 || static_cast<std::size_t>(slot) >= slots_.size())
+    refuse("slot", fmt::format("there is no slot {}", slot), fmt::format("use 0 to {}", slots_.size() - 1));
+  const int frame = whole_number_of(command, "frame"), frames = slots_[static_cast<std::size_t>(slot)].frame_count();
+  if (frame < 0 || frame >= frames)
+    refuse("frame", fmt::format("there is no frame {}", frame), fmt::format("use 0 to {}", frames - 1));
+  client.frame_wanted[slot] = frame;
+  client.frame_seen[slot] = -1;  // asked for once more is sent once more
+}
+
+}  // namespace osier::view

@@ -1,0 +1,172 @@
+// Curve formats that hold time: complete after every frame, and the same whether they were split or not.
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <fmt/format.h>
+#include <fstream>
+#include <gtest/gtest.h>
+#include <sstream>
+#include <unistd.h>
+
+#include "io/curve_writer.hpp"
+#include "osier/curves.hpp"
+#include "osier/error.hpp"
+
+namespace osier {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr int kFrames = 9;
+
+/// An open curve and a closed one that move; in the second half, when asked, the open one is in two pieces.
+CurveFrame moment(int index, bool breaks = false) {
+  CurveFrame f;
+  f.index = index, f.time = index / 25.0;
+  for (int i = 0; i < 9; ++i) {
+    f.curves.points.push_back({i + 0.1 * index, std::sin(0.7 * i + index), 1.0 / (1 + i)});
+    f.curves.widths.push_back(0.01 * (1 + i));
+    f.normals.push_back({0, std::cos(0.1 * index), std::sin(0.1 * index)});
+  }
+  f.curves.start = {0, 5, 9}, f.curves.closed = {0, 1}, f.curves.names = {"a", "b"}, f.curves.ids = {0, 1};
+  if (breaks && index > kFrames / 2)
+    f.curves.start = {0, 2, 5, 9}, f.curves.closed = {0, 0, 1}, f.curves.names = {"a", "a", "b"}, f.curves.ids = {0, 0, 1};
+  return f;
+}
+
+std::string read_text(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  EXPECT_TRUE(in) << path;
+  std::stringstream text;
+  text << in.rdbuf();
+  return text.str();
+}
+
+class CurveWritersTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::temp_directory_path() / ("osier_writers_" + std::to_string(getpid()));
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::unique_ptr<CurveWriter> make(const std::string& name, const CurveWriteOptions& options = {}) {
+    return find_curve_output(fs::path(name).extension().string())->make(WriteTarget::at(folder_ / name), options);
+  }
+
+  static void expect_curves(const CurveSet& got, const CurveSet& expected) {
+    EXPECT_EQ(got.start, expected.start);
+    EXPECT_EQ(got.closed, expected.closed);
+    EXPECT_EQ(got.names, expected.names);
+    ASSERT_EQ(got.points.size(), expected.points.size());
+    for (std::size_t p = 0; p < got.points.size(); ++p) EXPECT_NEAR(got.points[p].y, expected.points[p].y, 1e-6) << p;
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(CurveWritersTest, UsdIsCompleteAfterEveryFrameAndKnowsTheBreak) {
+  const auto writer = make("run.usda");
+  for (int f = 0; f < kFrames; ++f) {
+    writer->write(moment(f, true));
+    for (int g = 0; g <= f; ++g)
+      expect_curves(read_curves(folder_ / "run.usda", {.frame = g, .time = {}}), moment(g, true).curves);
+  }
+}
+
+TEST_F(CurveWritersTest, UsdClipsAreJoinedAtTheEndUnlessTheyAreTooLarge) {
+  CurveWriteOptions small;
+  small.chunk_bytes = 2000;
+  make("whole.usda");
+  for (const bool joined : {true, false}) {
+    small.split_bytes = joined ? 1'000'000 : 100;
+    const auto writer = make("run.usda", small);
+    for (int f = 0; f < kFrames; ++f) writer->write(moment(f));
+    EXPECT_TRUE(fs::exists(folder_ / "run_clips" / "clip_00001.usda"));
+    const std::string stage = read_text(folder_ / "run.usda");
+    EXPECT_NE(stage.find("manifestAssetPath = @./run_clips/manifest.usda@"), std::string::npos);
+    writer->end();
+    EXPECT_EQ(fs::exists(folder_ / "run_clips"), !joined);
+    if (!joined) continue;
+    for (int f = 0; f < kFrames; ++f)
+      expect_curves(read_curves(folder_ / "run.usda", {.frame = f, .time = {}}), moment(f).curves);
+  }
+  const auto writer = make("run.usda", small);
+  for (int f = 0; f < kFrames; ++f) writer->write(moment(f));
+  writer->discard();
+  EXPECT_FALSE(fs::exists(folder_ / "run.usda"));
+  EXPECT_FALSE(fs::exists(folder_ / "run_clips"));
+}
+
+TEST_F(CurveWritersTest, ValuesThatStayTheSameAreWrittenOnce) {
+  const auto writer = make("run.usda");
+  for (int f = 0; f < kFrames; ++f) writer->write(moment(f));
+  const std::string text = read_text(folder_ / "run.usda");
+  EXPECT_NE(text.find("float[] widths = ["), std::string::npos);
+  EXPECT_EQ(text.find("widths.timeSamples"), std::string::npos);
+  EXPECT_NE(text.find("points.timeSamples"), std::string::npos);
+  EXPECT_NE(text.find("timeCodesPerSecond = 25"), std::string::npos);
+}
+
+TEST_F(CurveWritersTest, TheTableAndThePointCacheAreCompleteAfterEveryFrame) {
+  const auto table = make("run.csv"), cache = make("run.pc2");
+  for (int f = 0; f < kFrames; ++f) {
+    table->write(moment(f));
+    cache->write(moment(f));
+    expect_curves(read_curves(folder_ / "run.csv", {.frame = f, .time = {}}), moment(f).curves);
+    const std::string bytes = read_text(folder_ / "run.pc2");
+    std::int32_t points = 0, samples = 0;
+    float last = 0;
+    std::memcpy(&points, bytes.data() + 16, 4);
+    std::memcpy(&samples, bytes.data() + 28, 4);
+    ASSERT_EQ(bytes.size(), 32U + static_cast<std::size_t>(samples) * 9 * 12);
+    std::memcpy(&last, bytes.data() + bytes.size() - 8, 4);
+    EXPECT_EQ(points, 9);
+    EXPECT_EQ(samples, f + 1);
+    EXPECT_EQ(last, static_cast<float>(moment(f).curves.points[8].y));
+  }
+  expect_curves(read_curves(folder_ / "run.obj"), moment(0).curves);
+}
+
+TEST_F(CurveWritersTest, NumpyArraysAreFilesOfTheirOwnUntilTheEnd) {
+  const auto writer = make("run.npz");
+  for (int f = 0; f < kFrames; ++f) {
+    writer->write(moment(f));
+    const std::string part = read_text(folder_ / "run.npz.parts" / "position.npy");
+    EXPECT_EQ(part.substr(1, 5), "NUMPY");
+    EXPECT_NE(part.find(fmt::format("'shape': ({},9,3,)", f + 1)), std::string::npos);
+    EXPECT_EQ(part.size(), 128U + static_cast<std::size_t>(f + 1) * 9 * 24);
+  }
+  writer->end();
+  EXPECT_FALSE(fs::exists(folder_ / "run.npz.parts"));
+  EXPECT_EQ(read_text(folder_ / "run.npz").substr(0, 2), "PK");
+}
+
+TEST_F(CurveWritersTest, FormatsThatCannotChangeTheirCurvesSayWhichFrameDid) {
+  for (const char* name : {"run.pc2", "run.npz", "run.glb"}) {
+    const auto writer = make(name);
+    try {
+      for (int f = 0; f < kFrames; ++f) writer->write(moment(f, true));
+      FAIL() << name;
+    } catch (const RunError& e) {
+      EXPECT_NE(std::string(e.what()).find("frame 5 has other curves"), std::string::npos) << e.what();
+    }
+    writer->discard();
+  }
+  EXPECT_TRUE(fs::is_empty(folder_));
+}
+
+TEST_F(CurveWritersTest, AnUpAxisOtherThanYIsSaidWhereTheFormatCan) {
+  CurveWriteOptions options;
+  options.up = 'z', options.per_frame = true;
+  for (const char* extension : {".usda", ".bcc"}) {
+    const auto writer = make(std::string("up") + extension, options);
+    writer->write(moment(0));
+    const CurveSet back = read_curves(folder_ / (std::string("up_00000") + extension));
+    EXPECT_EQ(back.up, UpAxis::z) << extension;
+    EXPECT_NEAR(back.points[1].y, moment(0).curves.points[1].z, 1e-6) << extension;
+  }
+}
+
+}  // namespace
+}  // namespace osier

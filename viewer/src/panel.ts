@@ -1,0 +1,194 @@
+// The panel beside the picture: how to look, and what can be changed while a simulation runs.
+import { COLOR_MODES, type ColorBy } from "./colors";
+import { h, select, toggle } from "./dom";
+import { Graph } from "./graphs";
+import type { Hello, Model, Parameter, Status } from "./protocol";
+import type { ViewOptions } from "./stage";
+import { fromSlider, toSlider, withUnit } from "./units";
+
+export interface PanelActions {
+  view(options: ViewOptions): void;
+  set(pointer: string, value: number): void;
+  force(pointer: string, on: boolean): void;
+  solver(name: string, method: string): void;
+}
+
+const STEPS = 400;
+/** A slider in motion sends at most this often [ms]. */
+const PACE = 90;
+
+export class Panel {
+  readonly element: HTMLElement;
+  readonly options: ViewOptions = { colorBy: "rod", frames: false, moments: false, ground: true };
+  private readonly color;
+  private readonly frames;
+  private readonly moments;
+  private readonly ground;
+  private readonly live = h("div", { class: "live" });
+  private readonly facts = h("dl", { class: "facts" });
+  private readonly energy = new Graph("Energy", "J", [
+    { label: "total", color: "#7c8894" }, { label: "kinetic", color: "#d98336" }, { label: "stretch", color: "#3f8fb5" }, { label: "bend", color: "#57a05b" },
+  ]);
+  private readonly residual = new Graph("Residual, relative", "", [{ label: "residual", color: "#b9574f" }], true);
+  private readonly cost = new Graph("Time per frame", "s", [{ label: "time", color: "#8470b8" }]);
+  private readonly graphs = h("section", {}, h("h2", {}, "Graphs"), this.energy.element, this.residual.element, this.cost.element);
+
+  private shape = "";
+  private updates: ((hello: Hello) => void)[] = [];
+
+  constructor(private readonly actions: PanelActions) {
+    const changed = (): void => this.actions.view({ ...this.options });
+    this.color = select("Colour by", COLOR_MODES, "rod", (value) => {
+      this.options.colorBy = value as ColorBy;
+      changed();
+    });
+    const option = (label: string, key: "frames" | "moments" | "ground", title: string): ReturnType<typeof toggle> =>
+      toggle(label, this.options[key], (on) => {
+        this.options[key] = on;
+        changed();
+      }, title);
+    this.ground = option("Ground and shadow", "ground", "G");
+    this.frames = option("Material frames", "frames", "d1 red, d2 green, d3 blue (A)");
+    this.moments = option("Section moments", "moments", "Bending and torque at each joint (B)");
+    this.graphs.hidden = true;
+    this.element = h("aside", { class: "panel", "aria-label": "Settings" },
+      h("section", {}, h("h2", {}, "View"), this.color, this.ground, this.frames, this.moments),
+      this.live, this.graphs,
+      h("section", {}, h("h2", {}, "Model"), this.facts));
+  }
+
+  /** Changes an option from outside (a key) and keeps the controls in step. */
+  setOption<K extends keyof ViewOptions>(key: K, value: ViewOptions[K]): void {
+    this.options[key] = value;
+    this.color.select.value = this.options.colorBy;
+    this.frames.input.checked = this.options.frames;
+    this.moments.input.checked = this.options.moments;
+    this.ground.input.checked = this.options.ground;
+    this.actions.view({ ...this.options });
+  }
+
+  /** The program says hello again whenever something has changed; the controls stay where they are and take the new values. */
+  setHello(hello: Hello): void {
+    this.graphs.hidden = hello.mode !== "live";
+    const shape = JSON.stringify([hello.mode, hello.solvers, hello.forces?.map((f) => f.pointer), hello.parameters?.map((p) => [p.pointer, p.min, p.max])]);
+    if (shape !== this.shape) {
+      this.shape = shape;
+      this.build(hello);
+    }
+    for (const update of this.updates) update(hello);
+  }
+
+  private build(hello: Hello): void {
+    this.updates = [];
+    this.live.replaceChildren();
+    if (hello.mode !== "live") return;
+    if (hello.solvers?.length) this.live.append(this.solverSection(hello));
+    if (hello.forces?.length) this.live.append(h("section", {}, h("h2", {}, "Forces"), ...hello.forces.map((f) => this.forceToggle(f, hello.forces!))));
+    const groups = new Map<string, Parameter[]>();
+    for (const p of hello.parameters ?? []) groups.set(p.group || "Parameters", [...(groups.get(p.group || "Parameters") ?? []), p]);
+    // The first groups are open; a scene with fifty materials must not become a wall of sliders.
+    let index = 0;
+    for (const [group, list] of groups)
+      this.live.append(h("section", {}, h("details", { open: index++ < 2 }, h("summary", {}, readable(group)), ...list.map((p) => this.slider(p)))));
+  }
+
+  private forceToggle(force: { pointer: string; type: string; on: boolean }, all: { pointer: string; type: string }[]): HTMLElement {
+    const label = toggle(forceLabel(force, all), force.on, (on) => this.actions.force(force.pointer, on), force.pointer);
+    label.input.dataset["pointer"] = force.pointer;
+    this.updates.push((hello) => {
+      const now = hello.forces?.find((f) => f.pointer === force.pointer);
+      if (now) label.input.checked = now.on;
+    });
+    return label;
+  }
+
+  private solverSection(hello: Hello): HTMLElement {
+    const solvers = hello.solvers!;
+    const methods = (of: string): string[] => solvers.find((s) => s.name === of)?.methods ?? [];
+    const offer = (name: string, chosen: string): void => {
+      method.select.replaceChildren(...methods(name).map((m) => h("option", { value: m }, m)));
+      method.select.value = chosen;
+      method.hidden = methods(name).length === 0;
+    };
+    const send = (): void => this.actions.solver(solver.select.value, method.select.value);
+    const method = select("Method", [], "", send);
+    const solver = select("Solver", solvers.map((s) => ({ value: s.name, label: s.name })), "", (name) => {
+      offer(name, methods(name)[0] ?? "");
+      send();
+    });
+    this.updates.push((now) => {
+      solver.select.value = now.solver ?? "";
+      offer(solver.select.value, now.method ?? "");
+    });
+    return h("section", {}, h("h2", {}, "Solver"), solver, method);
+  }
+
+  private slider(p: Parameter): HTMLElement {
+    const readout = h("output", {});
+    let timer = 0, pending = p.value, held = false;
+    const place = (value: number): void => {
+      pending = value;
+      input.value = String(Math.round(STEPS * toSlider(value, p.min, p.max, p.log)));
+      readout.textContent = withUnit(value, p.unit);
+    };
+    const send = (): void => {
+      timer = 0;
+      this.actions.set(p.pointer, pending);
+    };
+    const input = h("input", {
+      type: "range", min: "0", max: String(STEPS), step: "1", "aria-label": p.label,
+      title: `${p.help ? `${p.help}\n` : ""}${p.pointer}; double-click for the scene's own value`,
+      onInput: () => {
+        const value = fromSlider(Number(input.value) / STEPS, p.min, p.max, p.log);
+        pending = p.whole ? Math.round(value) : Number(value.toPrecision(4));
+        readout.textContent = withUnit(pending, p.unit);
+        timer ||= window.setTimeout(send, PACE);
+      },
+      onPointerdown: () => (held = true),
+      onPointerup: () => (held = false),
+      onPointercancel: () => (held = false),
+      onDblclick: () => {
+        place(p.value);
+        timer ||= window.setTimeout(send, PACE);
+      },
+    });
+    input.dataset["pointer"] = p.pointer;
+    // What the user is moving right now is not moved away under the hand.
+    this.updates.push((hello) => {
+      const now = hello.parameters?.find((q) => q.pointer === p.pointer);
+      if (now && !held && !timer) place(now.value);
+    });
+    place(p.value);
+    return h("div", { class: "slider" }, h("div", { class: "row" }, h("span", {}, readable(p.label)), readout), input);
+  }
+
+  setStatus(status: Status): void {
+    this.energy.push(status.time, [status.total, status.kinetic, status.stretch_shear, status.bend_twist]);
+    this.residual.push(status.time, [status.residual_relative ?? NaN]);
+    this.cost.push(status.time, [status.ms_per_frame / 1000]);
+  }
+  clearGraphs(): void {
+    for (const graph of [this.energy, this.residual, this.cost]) graph.clear();
+  }
+  redrawGraphs(): void {
+    for (const graph of [this.energy, this.residual, this.cost]) graph.redraw();
+  }
+
+  setFacts(models: Model[], extra: [string, string][]): void {
+    const rows: [string, string][] = models.flatMap((m, i): [string, string][] => [
+      [models.length > 1 ? `Run ${i + 1}` : "Name", m.name],
+      ["Vertices", m.vertexCount.toLocaleString("en")], ["Segments", m.segmentCount.toLocaleString("en")], ["Rods", m.rodNames.length.toLocaleString("en")],
+    ]);
+    this.facts.replaceChildren(...[...rows, ...extra].flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
+  }
+}
+
+/** "bend_twist" -> "Bend twist" */
+export const readable = (key: string): string => key.charAt(0).toUpperCase() + key.slice(1).replaceAll("_", " ");
+
+/** "gravity"; "wind 2" where there are several of a type. */
+export function forceLabel(force: { pointer: string; type: string }, all: { pointer: string; type: string }[]): string {
+  const same = all.filter((f) => f.type === force.type);
+  const name = readable(force.type);
+  return same.length > 1 ? `${name} ${same.findIndex((f) => f.pointer === force.pointer) + 1}` : name;
+}

@@ -1,0 +1,42 @@
+// Debian's chromium, drawing in software; shared by the browser tests.
+import { existsSync } from "node:fs";
+import { chromium } from "playwright-core";
+
+export const CHROMIUM = process.env.CHROMIUM ?? ["/usr/bin/chromium", "/usr/bin/chromium-browser"].find((path) => existsSync(path));
+
+export function launch() {
+  return chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"] });
+}
+
+/** A page that collects what goes wrong in it. */
+export async function openPage(browser, url, options = {}) {
+  const context = await browser.newContext({ viewport: { width: 1100, height: 720 }, ...options });
+  const page = await context.newPage();
+  page.problems = [];
+  page.on("pageerror", (error) => page.problems.push(String(error)));
+  page.on("console", (message) => message.type() === "error" && page.problems.push(message.text()));
+  await page.goto(url);
+  return page;
+}
+
+/** Share of the picture's pixels that stand out from the background, and their centre (0..1 from the top left). */
+export function inkOf(page, tolerance = 60) {
+  return page.evaluate(async (limit) => {
+    const image = new Image();
+    image.src = window.osier.picture();
+    await image.decode();
+    const canvas = Object.assign(document.createElement("canvas"), { width: image.width, height: image.height });
+    const g = canvas.getContext("2d");
+    g.drawImage(image, 0, 0);
+    const { data } = g.getImageData(0, 0, canvas.width, canvas.height);
+    let n = 0, sx = 0, sy = 0;
+    for (let i = 0; i < data.length; i += 4) {
+      const far = Math.max(Math.abs(data[i] - data[0]), Math.abs(data[i + 1] - data[1]), Math.abs(data[i + 2] - data[2]));
+      if (far <= limit) continue;
+      ++n;
+      sx += (i / 4) % canvas.width;
+      sy += Math.floor(i / 4 / canvas.width);
+    }
+    return { share: n / (canvas.width * canvas.height), x: sx / n / canvas.width, y: sy / n / canvas.height };
+  }, tolerance);
+}

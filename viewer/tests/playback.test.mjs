@@ -1,0 +1,183 @@
+// Recorded runs: scrubbing, stepping, looping, two side by side, and the page that carries its recording with it.
+import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { after, before, describe, test } from "node:test";
+import { pathToFileURL } from "node:url";
+import { inkOf, launch, openPage } from "./browser.mjs";
+import { startMock } from "./mock_server.mjs";
+import { MockRods, recording } from "./packets.mjs";
+import { osier, OSIER, ROOT, scratch, startView } from "./targets.mjs";
+
+const PAGE = readFileSync(new URL("../dist/viewer.html", import.meta.url), "utf8");
+const MARK = '<script id="osier-recording" type="application/x-osier"></script>';
+const FRAMES = 40;
+const rods = new MockRods({ rods: 1, segments: 20 });
+const sag = (i) => -0.6 * (i / FRAMES);
+
+/** A page with this text as its recording, opened from disk. */
+function embedded(name, base64) {
+  assert.equal(PAGE.split(MARK).length, 2, "the page has one place for a recording");
+  const file = join(scratch, name);
+  writeFileSync(file, PAGE.replace(MARK, () => MARK.replace("></", `>${base64}</`)));
+  return pathToFileURL(file).href;
+}
+
+/** Positions of a frame as the program wrote them to an OBJ file. */
+const objPositions = (folder, frame) =>
+  readFileSync(join(folder, "frames", `frame_${String(frame).padStart(5, "0")}.obj`), "utf8").split("\n").filter((line) => line.startsWith("v ")).map((line) => line.slice(2).trim().split(/\s+/).map(Number));
+
+const targets = [
+  { name: "mock server", mode: "playback", open: async () => {
+    const server = await startMock({ rods: 1, segments: 20, playback: FRAMES });
+    return { url: server.url, stop: server.stop, frames: FRAMES, tip: 20, want: (i) => rods.positions(-0.5 * (i / FRAMES)).subarray(60, 63), tolerance: 1e-6 };
+  } },
+  { name: "file from the mock", mode: "recording", open: async () => ({ url: embedded("mock.html", recording([rods], FRAMES, sag)), stop() {}, frames: FRAMES, tip: 20, want: (i) => rods.positions(sag(i)).subarray(60, 63), tolerance: 4e-5 }) },
+  ...(OSIER ? [
+    { name: "osier view TRAJECTORY", mode: "playback", open: async () => {
+      const folder = join(scratch, "run");
+      osier("run", join(ROOT, "scenes/cantilever.json"), "--frames", String(FRAMES - 1), "-o", folder, "--quiet");
+      const server = await startView(folder);
+      return { ...server, frames: FRAMES, tip: 10, want: (i) => objPositions(folder, i)[10], tolerance: 1e-5 };
+    } },
+    { name: "osier run --html", mode: "recording", open: async () => {
+      const folder = join(scratch, "run-html"), file = join(scratch, "cantilever.html");
+      osier("run", join(ROOT, "scenes/cantilever.json"), "--frames", String(FRAMES - 1), "-o", folder, "--quiet", "--html", file);
+      return { url: pathToFileURL(file).href, stop() {}, frames: FRAMES, tip: 10, want: (i) => objPositions(folder, i)[10], tolerance: 1e-4 };
+    } },
+  ] : []),
+];
+
+for (const target of targets)
+  describe(`playback: ${target.name}`, () => {
+    let browser, run, page;
+    const until = (condition, argument) => page.waitForFunction(condition, argument, { timeout: 40_000 });
+    const scrub = async (frame) => {
+      await page.locator(".scrub").fill(String(frame));
+      await until((f) => window.osier.frame === f, frame);
+    };
+    before(async () => {
+      browser = await launch();
+      run = await target.open();
+      page = await openPage(browser, run.url);
+      await page.evaluate(() => window.osier.ready);
+    });
+    after(async () => {
+      await browser?.close();
+      await run?.stop();
+    });
+
+    test("it opens at the first frame", async () => {
+      assert.deepEqual(await page.evaluate(() => [window.osier.mode, window.osier.frame, window.osier.playing]), [target.mode, 0, false]);
+      assert.match(await page.locator(".times").innerText(), new RegExp(`frame 0 of ${run.frames - 1}`));
+    });
+
+    test("scrubbing shows the right frame, in numbers and in the picture", async () => {
+      await scrub(run.frames - 1);
+      const ink = [], tips = [];
+      for (const frame of [0, Math.floor(run.frames / 2), run.frames - 1]) {
+        await scrub(frame);
+        const got = await page.evaluate((v) => window.osier.position(v), run.tip);
+        const want = run.want(frame);
+        for (let k = 0; k < 3; ++k) assert.ok(Math.abs(got[k] - want[k]) < run.tolerance, `frame ${frame}: ${got} instead of ${[...want]}`);
+        assert.ok(Math.abs((await page.evaluate(() => window.osier.time)) - frame / 30) < 1e-6);
+        ink.push(await inkOf(page));
+        tips.push(want[1]);
+      }
+      // Where the rod hangs lower, its ink is lower in the picture.
+      for (const [a, b] of [[0, 1], [0, 2], [1, 2]]) assert.equal(Math.sign(ink[a].y - ink[b].y), Math.sign(tips[b] - tips[a]), JSON.stringify({ ink, tips }));
+      assert.ok(Math.abs(ink[0].y - ink[2].y) > 0.01, JSON.stringify(ink));
+      assert.ok(ink.every((i) => i.share > 5e-4 && i.share < 0.3), JSON.stringify(ink));
+    });
+
+    test("steps go one frame on and back, and stop at the ends", async () => {
+      await page.evaluate(() => window.osier.seek(5));
+      await until(() => window.osier.frame === 5);
+      await page.keyboard.press("ArrowRight");
+      await until(() => window.osier.frame === 6);
+      await page.keyboard.press("ArrowLeft");
+      await page.keyboard.press("ArrowLeft");
+      await until(() => window.osier.frame === 4);
+      await page.keyboard.press("Home");
+      await until(() => window.osier.frame === 0);
+      await page.keyboard.press("ArrowLeft");
+      await page.keyboard.press("End");
+      await until((f) => window.osier.frame === f, run.frames - 1);
+    });
+
+    test("it plays, stops at the end without repeat, and starts over with it", async () => {
+      await page.evaluate((f) => window.osier.seek(f), run.frames - 4);
+      await page.keyboard.press("l");
+      await page.keyboard.press(" ");
+      await until((f) => !window.osier.playing && window.osier.frame === f, run.frames - 1);
+      await page.keyboard.press("l");
+      await page.keyboard.press(" ");
+      await until((f) => window.osier.frame > 0 && window.osier.frame < f, run.frames - 3);
+      await page.evaluate((f) => window.osier.seek(f), run.frames - 3);
+      await until((f) => window.osier.frame < f, run.frames - 6);
+      await page.keyboard.press(" ");
+      assert.equal(await page.evaluate(() => window.osier.playing), false);
+    });
+
+    test("nothing went wrong in the page, and it asked nobody for anything", async () => {
+      assert.deepEqual(page.problems, []);
+      const requests = await page.evaluate(() => performance.getEntriesByType("resource").map((r) => r.name).filter((n) => !n.startsWith("data:") && !n.startsWith("blob:")));
+      assert.deepEqual(requests, []);
+    });
+  });
+
+describe("side by side and damaged files", () => {
+  let browser;
+  before(async () => (browser = await launch()));
+  after(() => browser?.close());
+
+  const inStep = async (page, tips) => {
+    await page.evaluate(() => window.osier.ready);
+    await page.evaluate(() => window.osier.seek(20));
+    await page.waitForFunction(([a, b]) => {
+      const near = (slot, want) => Math.abs(window.osier.position(window.osier.vertexCount - 1, slot)[1] - want) < 1e-3;
+      return window.osier.frame === 20 && near(0, a) && near(1, b);
+    }, tips, { timeout: 40_000 });
+    const [left, right] = await page.evaluate(() => [0, 1].map((slot) => window.osier.screen(0, slot)));
+    const { width } = await page.locator("main canvas").boundingBox();
+    assert.ok(Math.abs(right[0] - left[0] - width / 2) < 1.5 && Math.abs(right[1] - left[1]) < 1.5, "the same place in both halves");
+    assert.equal(await page.locator(".slot-names span").count(), 2);
+    assert.deepEqual(page.problems, []);
+  };
+
+  test("two runs in one recording move in step, under one camera", async () => {
+    const page = await openPage(browser, embedded("two.html", recording([rods, rods], FRAMES, (i, slot) => sag(i) * (1 - 0.7 * slot))));
+    await inStep(page, [sag(20), sag(20) * 0.3]);
+    await page.context().close();
+  });
+
+  test("two runs from the program move in step", { skip: !OSIER && "OSIER_BIN is not set" }, async () => {
+    const folders = [1, 0.3].map((k, i) => {
+      const folder = join(scratch, `beside-${i}`);
+      osier("run", join(ROOT, "scenes/cantilever.json"), "--frames", "30", "-o", folder, "--quiet", "--set", `/forces/0/acceleration=[0,${-9.8 * k},0]`);
+      return folder;
+    });
+    const server = await startView(...folders);
+    const page = await openPage(browser, server.url);
+    await inStep(page, folders.map((folder) => objPositions(folder, 20)[10][1]));
+    await page.context().close();
+    await server.stop();
+  });
+
+  for (const [what, base64, says] of [
+    ["no base64", "@@@@", "not base64"], ["no gzip", Buffer.from("hello").toString("base64"), "cannot be decompressed"],
+    ["cut short", recording([rods], 5, sag).slice(0, 400), "cannot be decompressed"],
+  ])
+    test(`a recording that is ${what} says so`, async () => {
+      const page = await openPage(browser, embedded("bad.html", base64));
+      await page.getByRole("heading", { name: "The recording cannot be shown" }).waitFor({ timeout: 30_000 });
+      assert.match(await page.locator(".state").innerText(), new RegExp(says));
+      await page.context().close();
+    });
+
+  test("the empty page from disk says how to fill it", async () => {
+    const page = await openPage(browser, pathToFileURL(new URL("../dist/viewer.html", import.meta.url).pathname).href);
+    await page.getByRole("heading", { name: "Nothing to show" }).waitFor({ timeout: 30_000 });
+    await page.context().close();
+  });
+});
