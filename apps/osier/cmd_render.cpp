@@ -139,6 +139,7 @@ void check_outputs(const Options& o, const StageOptions& stage, Problems& proble
   check_output_file("-o", o.output, problems);
   if (!o.output.empty() && !can_encode(o.output)) problems.add("-o", o.output + " is neither .png nor .jpg", "end its name so");
   check_output_file("--mp4", o.mp4, problems);
+  check_future_folder("--png", o.png_folder, problems);
   if (o.mp4.empty()) return;
   if (fs::path(o.mp4).extension() != ".mp4") problems.add("--mp4", o.mp4 + " does not end in .mp4", "end its name so");
   if (stage.width % 2 != 0 || stage.height % 2 != 0) problems.add("--size", "a film needs even numbers", "add a pixel");

@@ -31,4 +31,13 @@ inline void check_output_folder(const char* option, const std::string& folder, P
   check_folder(option, folder, problems);
 }
 
+/// The same without making it yet: what is there of its path must be a folder that can be written to.
+inline void check_future_folder(const char* option, const std::string& folder, Problems& problems) {
+  if (folder.empty()) return;
+  std::filesystem::path there = std::filesystem::absolute(folder);
+  std::error_code ignored;  // a path that cannot be looked at is not there
+  while (!std::filesystem::exists(there, ignored) && there.has_relative_path()) there = there.parent_path();
+  check_folder(option, there, problems);
+}
+
 }  // namespace osier::cli

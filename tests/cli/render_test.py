@@ -168,7 +168,7 @@ class Render(CliTest):
     def test_what_contradicts_itself_is_refused(self):
         for arguments, place in ((("--mp4", "a.mp4", "--frame", "1"), "--frame"), (("--mp4", "a.mp4", "-o", "a.png"), "-o"),
                                  (("--mp4", "a.mp4", "--png", "b"), "--png"), (("--mp4", "nowhere/a.mp4"), "--mp4"),
-                                 (("--mp4", "a.mov"), "--mp4"), (("--range", "2"), "--range"),
+                                 (("--mp4", "a.mov"), "--mp4"), (("--png", "scene.json/frames"), "--png"), (("--range", "2"), "--range"),
                                  (("--camera", "from 1,1,1 azimuth 3"), "--camera")):
             with self.subTest(arguments):
                 result = self.render("out", *arguments, expect=BAD_INPUT)
