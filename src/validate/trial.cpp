@@ -68,15 +68,16 @@ std::string first_line(const InputError& e) {
   return text;
 }
 
-/// The largest relative one. Steps in which nothing acts, before the load comes, have only rounding to be relative to.
+/// The largest left-over force of a run over the largest force at work in it: steps before the load comes have only rounding to
+/// be relative to.
 std::optional<double> worst_residual(const std::vector<std::pair<double, double>>& residuals) {
-  double largest_force = 0;
-  for (const auto& [value, relative] : residuals)
-    if (relative > 0) largest_force = std::max(largest_force, value / relative);
-  std::optional<double> worst;
-  for (const auto& [value, relative] : residuals)
-    if (value >= 1e-6 * relative * largest_force) worst = std::max(worst.value_or(0), relative);
-  return worst;
+  if (residuals.empty()) return {};
+  double left_over = 0, at_work = 0;
+  for (const auto& [value, relative] : residuals) {
+    left_over = std::max(left_over, value);
+    if (relative > 0) at_work = std::max(at_work, value / relative);
+  }
+  return at_work > 0 ? left_over / at_work : 0;
 }
 
 }  // namespace

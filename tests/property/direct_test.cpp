@@ -241,6 +241,50 @@ void expect_descent_from_garbage(StepProblem p, double segment, const char* what
   }
 }
 
+/// Held at its lowest vertex, or a tree of three generations of branches, each twig from the end of the one before.
+StepProblem ring_or_tree(bool ring, double young) {
+  StepProblem p;
+  const double area = std::numbers::pi * 1e-4;
+  const Section section{.stretch_shear = young * area, .bend_twist = young * area * 1e-4 / 4, .line_density = 1000 * area};
+  if (ring) {
+    std::vector<Index> path;
+    for (int i = 0; i < 40; ++i) {
+      const double a = 2 * std::numbers::pi * i / 40;
+      path.push_back(p.graph.add_vertex({0.13 * std::cos(a), 0.13 * std::sin(a), 0}));
+    }
+    path.push_back(path.front());
+    p.graph.add_chain("ring", path, section);
+  } else {
+    std::vector<Index> tips{p.graph.add_vertex({0, 0, 0})};
+    for (int generation = 0; generation < 3; ++generation) {
+      std::vector<Index> next;
+      for (Index tip : tips)
+        for (int side = -1; side <= 1; side += 2) {
+          std::vector<Index> path{tip};
+          for (int i = 1; i <= 6; ++i)
+            path.push_back(
+                p.graph.add_vertex(p.graph.vertices[tip].rest + Vec3d{0.02 * i, 0.012 * side * i, 0.01 * generation * i}));
+          p.graph.add_chain("branch" + std::to_string(generation) + "_" + std::to_string(next.size()), path, section);
+          next.push_back(path.back());
+        }
+      tips = next;
+    }
+  }
+  p.model = compile_graph(p.graph);
+  p.state = initial_state(p.graph, p.model);
+  p.control = still_control(p.model, p.state);
+  p.control.vertex_fixed[0] = 1;
+  for (Index v = 0; v < p.model.vertex_count(); ++v) p.control.vertex_force[v] = {0, 0, -9.81 * p.model.vertex_mass[v]};
+  return p;
+}
+
+TEST(DirectStep, DescendsFromGarbageOnTreesAndRings) {
+  for (double young : {1e7, 1e9}) {
+    expect_descent_from_garbage(ring_or_tree(true, young), 0.02, "ring");
+    expect_descent_from_garbage(ring_or_tree(false, young), 0.025, "tree");
+  }
+}
+
 TEST(DirectStep, DescendsFromGarbage) {
   expect_descent_from_garbage(cantilever(50, 1e7, 1.0 / 30), 0.02, "soft cantilever");
   expect_descent_from_garbage(cantilever(50, 1e9, 1.0 / 30), 0.02, "stiff cantilever");

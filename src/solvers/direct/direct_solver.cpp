@@ -23,6 +23,8 @@ class DirectSolver::Engine {
   virtual void plan(const Model& m) = 0;
   /// Corrections for the state at hand, and tensions for the next time.
   virtual void solve() = 0;
+  /// The same for positions at the frames at hand, for which the energy is quadratic: their minimum.
+  virtual void solve_positions() = 0;
   /// Adds a share of the corrections to u and q.
   virtual void move(double share) = 0;
   /// Largest turn of the corrections [rad] and largest correction [m]; not a number if one of them is none.
@@ -35,7 +37,12 @@ class DirectSolver::Engine {
   void begin(const Model& m, const Control& c, const State& state, double h);
   double extent();
   void move_to(double share);
+  void settle_positions();
   bool descend();
+  struct Correction {
+    std::vector<Vec3d> x, w;  ///< per vertex, per segment
+  };
+  virtual Correction correction() const = 0;
   void store(State& state, StepReport& report);
   /// The largest f(i) that is not negative; not a number if one of them is none.
   template <class F>
@@ -69,6 +76,7 @@ class EngineOf final : public DirectSolver::Engine {
  private:
   void plan(const Model& m) override;
   void solve() override;
+  void solve_positions() override;
   void move(double share) override;
   double largest_turn() override {
     return largest(nodes().size(), [&](std::size_t i) { return norm(turn(i)); });
@@ -81,6 +89,15 @@ class EngineOf final : public DirectSolver::Engine {
     return work;
   }
 
+  Correction correction() const override {
+    Correction c{std::vector<Vec3d>(step_.u.size()), std::vector<Vec3d>(step_.model().segment_count())};
+    for (std::size_t i = 0; i < nodes().size(); ++i) {
+      c.w[nodes()[i].segment] = turn(i);
+      if (nodes()[i].far_vertex >= 0) c.x[nodes()[i].far_vertex] = displacement(i);
+    }
+    for (std::size_t r = 0; r < roots_.size(); ++r) c.x[step_.tree().roots[r]] = cast<double>(factor_.root_displacement()[r]);
+    return c;
+  }
   const std::vector<TreeNode>& nodes() const { return step_.tree().nodes; }
   /// What is held has no corrections, but for rounding.
   Vec3d turn(std::size_t i) const {
@@ -115,6 +132,18 @@ void EngineOf<T>::solve() {
   factor_.solve(&executor_, [&](int i, const Vec6<T>& F, const Vec3<T>& arm) {
     tension_[nodes()[static_cast<std::size_t>(i)].segment] = std::max(T(0), dot(F.x, normalized(arm)));
   });
+}
+
+template <class T>
+void EngineOf<T>::solve_positions() {
+  for (std::size_t r = 0; r < roots_.size(); ++r) roots_[r] = assemble_root<T>(step_, step_.tree().roots[r]);
+  factor_.factor_made([&](std::size_t i) { return with_still_frame(assemble_link<T>(step_, i, 0)); }, roots_,
+                      [&](std::size_t begin, std::size_t end, const auto& put) {
+                        assemble_rows<T>(step_, begin, end,
+                                         [&](std::size_t i, const Row<T>& row) { put(i, with_still_frames(row)); });
+                      },
+                      &executor_);
+  factor_.solve(&executor_, [](int, const Vec6<T>&, const Vec3<T>&) {});
 }
 
 template <class T>
@@ -192,17 +221,40 @@ void DirectSolver::Engine::move_to(double share) {
   share_ = share;
 }
 
-/// Halves the corrections until they do not raise the energy: the direction descends, so this ends. False when rounding leaves
-/// nothing; everything is where it was then.
+/// Positions to their minimum at the frames at hand; undone if rounding makes that no gain.
+void DirectSolver::Engine::settle_positions() {
+  const Energy before = step_.energy(executor_);
+  const std::vector<Vec3d> u = step_.u;
+  solve_positions();
+  if (std::isfinite(largest_correction())) move(1);
+  if (!(step_.energy(executor_).value <= before.value + 1e-12 * before.magnitude)) step_.u = u;
+}
+
+/// The ladder: the whole correction; the same with positions settled at its frames; shares of it, halved, settled likewise: the
+/// direction descends, so this ends. Settled positions are what makes large turns possible: along a straight line to where the
+/// frames turn, vertices stretch their segments. False when rounding leaves nothing; everything is where it was then.
 bool DirectSolver::Engine::descend() {
   const Energy before = step_.energy(executor_);
   const double work = step_.control().has_torque ? torque_work() / std::max(1.0, turned_) : 0;
+  const auto lower = [&](double share) {
+    return step_.energy(executor_).value - share * work <= before.value + 1e-12 * before.magnitude;
+  };
+  move_to(1);
+  if (lower(1)) return true;
+  move_to(0);
+  const Correction whole = correction();
+  const std::vector<Vec3d> u = step_.u;
+  const std::vector<Quatd> q = step_.q;
   double share = 1;
   for (int cut = 0; cut < 12; ++cut, share *= 0.5) {
-    move_to(share);
-    if (step_.energy(executor_).value - share * work <= before.value + 1e-12 * before.magnitude) return true;
+    for (std::size_t v = 0; v < u.size(); ++v) step_.u[v] = u[v] + (share / std::max(1.0, turned_)) * whole.x[v];
+    for (std::size_t f = 0; f < whole.w.size(); ++f)
+      step_.q[f] = normalized(rotation_exp((share / std::max(1.0, turned_)) * whole.w[f]) * q[f]);
+    if (cut > 0 && lower(share)) return true;
+    settle_positions();
+    if (lower(share)) return true;
   }
-  move_to(0);
+  step_.u = u, step_.q = q;
   return false;
 }
 
@@ -231,7 +283,10 @@ StepReport DirectSolver::Engine::step(const Model& m, const Control& c, State& s
     if (ordinary) move_to(1);
     else better = descend();
     const double motion = largest(step_.u.size(), [&](std::size_t v) { return norm(step_.u[v]); });
-    const bool settled = moved <= options_.tolerance * motion || moved <= 1e-12 * extent();
+    // A correction that has stopped shrinking and is below what the number type resolves is as good as it gets.
+    const double attainable = options_.precision == Precision::single_precision ? kFloatFloor : kDoubleFloor;
+    const bool at_floor = !(moved <= 0.5 * before) && moved <= attainable * motion;
+    const bool settled = moved <= options_.tolerance * motion || moved <= 1e-12 * extent() || at_floor;
     report.not_converged = by_tolerance && !settled;
     if (by_tolerance && (settled || !better)) break;
     before = moved;

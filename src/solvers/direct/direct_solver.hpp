@@ -20,6 +20,10 @@
 
 namespace osier::direct {
 
+/// What is left of a step's motion when corrections have stopped shrinking, at most (docs/theory/direct.md): a tolerance below it
+/// cannot be met, and a step that has got there counts as converged.
+constexpr double kFloatFloor = 2e-5, kDoubleFloor = 1e-8;
+
 struct Options {
   int iterations = 0;       ///< fixed number, or 0: by tolerance
   double tolerance = 1e-3;  ///< last correction over the whole motion of the step

@@ -22,6 +22,20 @@ inline AxisSets axis_sets(const Model& m, const TreeNode& n) {
   return isotropic ? AxisSets::none : AxisSets::two;
 }
 
+/// The same for positions alone: rigid joints on a frame that does not turn.
+template <class T>
+Link<T> with_still_frame(Link<T> l) {
+  l.w_compliance = {};
+  l.e.w = {};
+  return l;
+}
+/// Rows between frames then tie what does not move, and need no force.
+template <class T>
+Row<T> with_still_frames(Row<T> r) {
+  if (norm2(r.end[0].direction.x) == T(0)) r.compliance = T(1), r.e = T(0);
+  return r;
+}
+
 /// `tension`: the link force of the last solve, never negative.
 template <class T>
 Link<T> assemble_link(const StepModel& step, std::size_t i, double tension) {

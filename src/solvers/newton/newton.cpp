@@ -296,8 +296,12 @@ StepReport NewtonSolver::minimise(const Model& m, const Control& c, State& state
     if (!(residual.value < unpredicted)) u_.swap(u_trial_), q.swap(q_trial_), measure();
   }
   double before = std::numeric_limits<double>::infinity();
-  for (report.iterations = 0; !system_->empty() && !(residual.value <= options.tolerance * scale); ++report.iterations) {
-    if (residual.value <= floor && residual.value > 0.5 * before) break;  // as far as double goes
+  // Near an instability a small residual is a large displacement along the mode that is about to grow, and that moves the place
+  // where it does.
+  const double goal = (options.along_path ? 1e-3 : 1) * options.tolerance;
+  for (report.iterations = 0; !system_->empty() && !(residual.value <= goal * scale); ++report.iterations) {
+    // As far as double goes, or at least as far as was asked for.
+    if ((residual.value <= floor || residual.value <= options.tolerance * scale) && residual.value > 0.5 * before) break;
     before = residual.value;
     if (report.iterations == options.max_iterations || !std::isfinite(residual.value)) {
       report.not_converged = true;
@@ -332,6 +336,7 @@ StepReport NewtonSolver::minimise(const Model& m, const Control& c, State& state
     q.swap(q_trial_);
     measure();
   }
+  if (residual.value <= options.tolerance * scale) report.not_converged = false;
   for (Index v = 0; v < m.vertex_count(); ++v) state.vertex_position[v] += u_[v];
   for (Index v = 0; v < m.vertex_count(); ++v)  // exactly where it was asked to be
     if (c.vertex_fixed[v]) state.vertex_position[v] = c.vertex_target[v];

@@ -1,8 +1,10 @@
 // Sweeps or direct solves: which of the two a scene gets.
+#include <algorithm>
 #include <fmt/format.h>
 
 #include "solvers/direct/split_solver.hpp"
 #include "solvers/direct/tree.hpp"
+#include "solvers/direct/tree_system.hpp"
 #include "solvers/stable_cosserat/stable_cosserat.hpp"
 
 namespace osier::stable_cosserat {
@@ -50,18 +52,30 @@ std::unique_ptr<Solver> Settings::make_direct(const Model& model) const {
 MethodChoice Settings::choose(const Model& m, const Control& c, double h) const {
   if (method == Method::sweep) return {"sweep", "asked for"};
   if (method == Method::automatic && sweeps_asked_for) return {"sweep", "`order` and `lambda` belong to sweeps"};
-  const direct::TreePlan plan = direct::build_tree(m, c).plan();
+  const direct::Tree tree = direct::build_tree(m, c);
+  const direct::TreePlan plan = tree.plan();
   const double nodes = std::max(1, plan.node_count()), ratio = h > 0 ? m.stiffness_ratio(h) : 0;
   const double columns = plan.column_count() / nodes, work = plan.work() / nodes;
-  const std::string numbers = fmt::format(
-      "{}loops keep {:.1f} columns open per segment, at most {}: {:.1f} times the work of a chain",
-      h > 0 ? fmt::format("R = {:.3g}, ", ratio) : "", columns, plan.most_columns(), work / direct::TreePlan::kWorkOfLink);
+  const auto loop = [](const direct::TreeRow& r) {
+    return r.kind == direct::TreeRow::Kind::close_segment || r.kind == direct::TreeRow::Kind::close_joint;
+  };
+  const bool loops = std::any_of(tree.rows.begin(), tree.rows.end(), loop);
+  const std::string open =
+      tree.rows.empty() ? "no loops"
+                        : fmt::format("{} keep {:.1f} columns open per segment, at most {}: {:.1f} times the work of a chain",
+                                      loops ? "loops" : "no loops; supports", columns, plan.most_columns(),
+                                      work / direct::TreePlan::kWorkOfLink);
+  const std::string numbers = h > 0 ? fmt::format("R = {:.3g}, {}", ratio, open) : open;
+  if (h == 0)
+    return {"direct", (direct::TreeSystem::suits(m, c) ? "Newton's method on the recursion along the rods; "
+                                                       : "Newton's method on a sparse factor, which suits this graph better; ") +
+                          numbers};
   const std::string in_lanes = fmt::format("; {} of {} segments in lanes", direct::segments_in_lanes(m, c), m.segment_count());
   if (method == Method::direct) return {"direct", "asked for; " + numbers + in_lanes};
   // Sweeps need some 10 (1 + R) passes of a fifth of a link's work for what three direct solves do. They are not offered below
   // twenty times the work of a chain: their users would rather have the step converged.
   const double sweeps = direct::TreePlan::kWorkOfLink * std::max(20.0, 0.7 * (1 + ratio));
-  if (h > 0 && work > sweeps) return {"sweep", numbers + ", more than sweeps take"};
+  if (work > sweeps) return {"sweep", numbers + ", more than sweeps take"};
   return {"direct", numbers + in_lanes};
 }
 

@@ -6,6 +6,7 @@
 
 #include "exec/parallel.hpp"
 #include "model/edge.hpp"
+#include "solvers/direct/direct_solver.hpp"
 #include "solvers/direction_terms.hpp"
 #include "solvers/stable_cosserat/chain_engine.hpp"
 #include "solvers/stable_cosserat/element_sweep.hpp"
@@ -392,6 +393,13 @@ void Settings::check(const Model& m, bool driven, Problems& problems) const {
 }
 
 void Settings::warn(const Model& m, double h, bool driven, std::vector<std::string>& warnings) const {
+  const bool in_float = number == Precision::single_precision;
+  const double floor = in_float ? direct::kFloatFloor : direct::kDoubleFloor;
+  if (method != Method::sweep && !sweeps_asked_for && tolerance && *tolerance < floor)
+    warnings.push_back(fmt::format(
+        "`tolerance` {:.3g} may be below what `precision` {} gives, up to {:.3g} of a step's motion: steps end where corrections "
+        "stop shrinking{}",
+        *tolerance, in_float ? "float" : "double", floor, in_float ? "; use `precision` double" : ""));
   if (tolerance || !(method == Method::sweep || sweeps_asked_for)) return;
   if (const double R = m.stiffness_ratio(h); R > 10)
     warnings.push_back(fmt::format(
