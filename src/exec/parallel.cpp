@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstdint>
 #include <exception>
 #include <mutex>
@@ -30,7 +31,7 @@ thread_local int own_number = 0;
 
 /// Threads that wait for the next loop, at first without sleeping: a step has dozens of loops of some ten microseconds, and
 /// waking a thread that sleeps costs as much as one of them. Pieces of a loop are claimed one by one, so that a thread that is
-/// not there in time is not missed.
+/// not there in time is not missed; each thread begins with the piece of its own number, whose data it had the last time.
 class Executor::Team {
  public:
   /// Executors made one after the other on one thread share a team: a simulation and its solver take turns, and threads of two
@@ -69,7 +70,7 @@ class Executor::Team {
     const std::uint64_t loop = ((ticket_.load(std::memory_order_relaxed) >> 32) + 1) & kClosed;
     ticket_.store(loop << 32, std::memory_order_release);
     ticket_.notify_all();
-    take_pieces(loop);
+    take_pieces(loop, 0);
     while (done_.load(std::memory_order_acquire) < pieces) pause_briefly();
     ticket_.store(loop << 32 | kClosed, std::memory_order_release);
     if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
@@ -77,16 +78,28 @@ class Executor::Team {
 
  private:
   static constexpr std::uint64_t kClosed = 0xffffffffu;  ///< no piece left, whatever their number
+  static constexpr std::size_t kFew = 32;                ///< one bit each
 
-  /// Everything that is left of a loop. The ticket is its number and the next piece; claiming both in one makes sure that a
-  /// thread which comes late cannot take a piece of another loop for one of this.
-  void take_pieces(std::uint64_t loop) {
+  /// Everything that is left of a loop. The ticket is its number and, below, which pieces are taken (few) or the next one (many);
+  /// claiming both in one makes sure that a thread which comes late cannot take a piece of another loop for one of this.
+  void take_pieces(std::uint64_t loop, int number) {
     for (;;) {
       std::uint64_t ticket = ticket_.load(std::memory_order_acquire);
-      if (ticket >> 32 != loop || (ticket & kClosed) == kClosed || (ticket & kClosed) >= pieces_.load(std::memory_order_relaxed))
+      const std::size_t pieces = pieces_.load(std::memory_order_relaxed);
+      const std::uint64_t low = ticket & kClosed;
+      if (ticket >> 32 != loop || low == kClosed) return;
+      std::size_t piece = low;
+      std::uint64_t claim = 1;
+      if (pieces < kFew) {
+        const std::uint64_t left = ~low & ((std::uint64_t{1} << pieces) - 1);
+        if (left == 0) return;
+        piece = static_cast<std::size_t>(number < static_cast<int>(kFew) && (left >> number & 1u) != 0 ? number
+                                                                                                       : std::countr_zero(left));
+        claim <<= piece;
+      } else if (low >= pieces) {
         return;
-      if (!ticket_.compare_exchange_weak(ticket, ticket + 1, std::memory_order_acq_rel)) continue;
-      const std::size_t piece = ticket & kClosed, pieces = pieces_.load(std::memory_order_relaxed);
+      }
+      if (!ticket_.compare_exchange_weak(ticket, ticket + claim, std::memory_order_acq_rel)) continue;
       const std::size_t begin = n_ * piece / pieces, end = n_ * (piece + 1) / pieces;
       try {
         range_(context_, begin, end);
@@ -109,7 +122,7 @@ class Executor::Team {
         ticket = ticket_.load(std::memory_order_acquire);
       }
       seen = ticket >> 32;
-      take_pieces(seen);
+      take_pieces(seen, number);
     }
   }
 

@@ -1,6 +1,7 @@
 // Coloured sweeps over a graph in tiles, on threads.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 
 #include "exec/parallel.hpp"
@@ -25,7 +26,7 @@ class GraphEngine {
     put_anchors(view, false);
     run(executor, 0, segments(), [&](Index b, Index e) { kernel_->load_frames(graph_, view, b, e); });
     run(executor, 0, segments(), [&](Index b, Index e) { kernel_->load_segments(graph_, view, b, e); });
-    run(executor, 0, segments(), [&](Index b, Index e) { kernel_->hold_frames(graph_, view, b, e); });
+    kernel_->hold_frames(graph_, view, 0, segments());  // few, not worth a loop of the threads
     put_anchors(view, true);
     run(executor, 0, static_cast<Index>(l.vertex_tiles.size()),
         [&](Index b, Index e) { kernel_->load_vertices(graph_, view, b, e); });
@@ -47,9 +48,13 @@ class GraphEngine {
     const auto note = [&](bool ok) {
       if (!ok) finite.store(false, std::memory_order_relaxed);
     };
-    run(executor, 0, static_cast<Index>(plan_.layout.vertex_tiles.size()),
-        [&](Index b, Index e) { note(kernel_->store_vertices(graph_, view, b, e)); });
-    run(executor, 0, segments(), [&](Index b, Index e) { note(kernel_->store_segments(graph_, view, b, e)); });
+    // Both in one loop, in the same proportions.
+    const auto vertices = static_cast<Index>(plan_.layout.vertex_tiles.size()), all = std::max(vertices, segments());
+    const auto part = [&](Index n, Index i) { return static_cast<Index>(static_cast<std::int64_t>(n) * i / all); };
+    run(executor, 0, all, [&](Index b, Index e) {
+      note(kernel_->store_vertices(graph_, view, part(vertices, b), part(vertices, e)));
+      note(kernel_->store_segments(graph_, view, part(segments(), b), part(segments(), e)));
+    });
     return finite;
   }
 

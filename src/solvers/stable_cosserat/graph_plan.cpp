@@ -71,12 +71,9 @@ GraphLayout lay_out_graph(const Model& m, std::span<const std::uint8_t> taken, i
       [&](Index v) { return std::pair(m.vertex_segments.of(v).size(), count_sides(m, v, 1)); },
       [](Index, Index) { return false; },
       [&](std::span<const Index> members) {
-        const GraphTile t{static_cast<Index>(l.vertex_number_rows),
-                          static_cast<Index>(l.vertex_index_rows),
-                          0,
+        const GraphTile t{static_cast<Index>(l.vertex_number_rows), static_cast<Index>(l.vertex_index_rows),
                           most(members, [&](Index v) { return count_sides(m, v, 1); }),
-                          most(members, [&](Index v) { return count_sides(m, v, 0); }),
-                          lanes_beyond(members.size(), lanes)};
+                          most(members, [&](Index v) { return count_sides(m, v, 0); }), lanes_beyond(members.size(), lanes)};
         l.vertex_tiles.push_back(t);
         l.vertex_number_rows += kVertexRows;
         l.vertex_index_rows += static_cast<std::size_t>(2 * (t.in + t.out));
@@ -87,16 +84,11 @@ GraphLayout lay_out_graph(const Model& m, std::span<const std::uint8_t> taken, i
       // Cables have an update of their own, for whole tiles.
       [&](Index a, Index b) { return (joints_of(m, a) == 0) != (joints_of(m, b) == 0); },
       [&](std::span<const Index> members) {
-        const GraphTile t{static_cast<Index>(l.segment_number_rows),
-                          static_cast<Index>(l.segment_index_rows),
-                          static_cast<Index>(l.joint_slots) * kJointRows,
-                          most(members, [&](Index s) { return joints_of(m, s); }),
-                          0,
-                          lanes_beyond(members.size(), lanes)};
+        const GraphTile t{static_cast<Index>(l.segment_number_rows), static_cast<Index>(l.segment_index_rows),
+                          most(members, [&](Index s) { return joints_of(m, s); }), 0, lanes_beyond(members.size(), lanes)};
         l.segment_tiles.push_back(t);
         l.segment_number_rows += static_cast<std::size_t>(l.segment_rows() + t.in * l.joint_rows());
         l.segment_index_rows += static_cast<std::size_t>(2 + t.in);
-        l.joint_slots += static_cast<std::size_t>(t.in);
       },
       l.segment_colors, l.frame_id);
   for (Index f = m.segment_count(); f < m.frame_count(); ++f)
@@ -114,8 +106,7 @@ GraphLayout lay_out_graph(const Model& m, std::span<const std::uint8_t> taken, i
 std::size_t GraphLayout::bytes(std::size_t number) const {
   const auto w = static_cast<std::size_t>(lanes);
   const std::size_t vertices = vertex_id.size(), segments = segment_tiles.size() * w, frames = frame_id.size();
-  return (vertex_number_rows + segment_number_rows + (damped ? kJointRows * joint_slots : 0)) * w * number +
-         (vertex_index_rows + segment_index_rows) * w * sizeof(Index) + vertices * number +
+  return (vertex_number_rows + segment_number_rows) * w * number + (vertex_index_rows + segment_index_rows) * w * sizeof(Index) +
          4 * number * (vertices + segments + frames + 3) + (vertices + frames) * sizeof(Index) +
          vertex_tiles.size() * (sizeof(GraphTile) + sizeof(std::uint32_t)) +
          segment_tiles.size() * (sizeof(GraphTile) + 2 * sizeof(std::uint32_t));
@@ -143,10 +134,8 @@ class Filler {
     const std::size_t segments = l_.segment_tiles.size() * w_;
     p_.vertex_number.assign(l_.vertex_number_rows * w_, T(0));
     p_.vertex_index.assign(l_.vertex_index_rows * w_, 0);
-    p_.vertex_mass.assign(l_.vertex_id.size(), T(0));
     p_.segment_number.assign(l_.segment_number_rows * w_, T(0));
     p_.segment_index.assign(l_.segment_index_rows * w_, 0);
-    if (l_.damped) p_.joint_constant.assign(l_.joint_slots * kJointRows * w_, T(0));
     p_.u.assign(4 * (l_.vertex_id.size() + 1), T(0));
     p_.pull.assign(4 * (segments + 1), T(0));
     p_.q.assign(4 * (l_.frame_id.size() + 1), T(0));
@@ -175,7 +164,6 @@ class Filler {
                                               index[static_cast<std::size_t>(2 * i + 1) * w_] = offset(p_.pull, -1);
     if (!there(tile, k)) return;
     const Index v = l_.vertex_id[place(t, k)];
-    p_.vertex_mass[t * w_ + k] = static_cast<T>(m_.vertex_mass[v]);
     Index next[2] = {tile.in, 0};
     for (Index e : m_.vertex_segments.of(v)) {
       const Index s = e / 2, side = e % 2;
@@ -200,12 +188,11 @@ class Filler {
     for (Index e : m_.frame_joints.of(s)) {
       const Index j = e / 2, side = e % 2;
       index[static_cast<std::size_t>(2 + i) * w_] = offset(p_.q, frame_place_[m_.joint_frames[j][1 - side]]);
-      const Quatd rest = m_.joint_stiffness[j].d3 * (side == 1 ? m_.joint_rest_rotation[j] : conj(m_.joint_rest_rotation[j]));
-      T* to = l_.damped ? p_.joint_constant.data() + static_cast<std::size_t>(tile.constants + i * kJointRows) * w_ + k
-                        : number + static_cast<std::size_t>(l_.segment_rows() + i * l_.joint_rows()) * w_;
-      put(to, kJointRest, rest.x), put(to, kJointRest + 1, rest.y), put(to, kJointRest + 2, rest.z),
-          put(to, kJointRest + 3, rest.w);
-      if (l_.damped) put(to, kJointTau, m_.joint_tau[j].d3);
+      if (!l_.damped) {  // k^bt times rest rotation, as this side sees it: nothing to be folded in
+        const Quatd rest = m_.joint_stiffness[j].d3 * (side == 1 ? m_.joint_rest_rotation[j] : conj(m_.joint_rest_rotation[j]));
+        const int row = l_.segment_rows() + i * l_.joint_rows();
+        put(number, row, rest.x), put(number, row + 1, rest.y), put(number, row + 2, rest.z), put(number, row + 3, rest.w);
+      }
       ++i;
     }
   }

@@ -14,7 +14,6 @@ namespace osier::stable_cosserat {
 /// Rows of W numbers or indices; where they begin is counted in rows.
 struct GraphTile {
   Index numbers, indices;
-  Index constants;        ///< of the joints; damped segments only
   Index in, out;          ///< vertices: segments that end and that begin here. Segments: joints, 0
   std::uint32_t nothing;  ///< bits of lanes without an element
 };
@@ -33,10 +32,6 @@ enum SegmentRow : int {
   kAxis,
   kDampedRows = kAxis + 3
 };
-/// A joint's rows that stay: k^bt times rest rotation as this side sees it, and its damping time. Without damping they are the
-/// target itself.
-enum JointRow : int { kJointRest = 0, kJointTau = 4, kJointRows };
-
 /// Which element is where.
 struct GraphLayout {
   int lanes = 1;
@@ -46,7 +41,7 @@ struct GraphLayout {
   /// Numbers of the model, by place; where a lane has nothing, that of the tile's first. Frames: segments, then anchors.
   std::vector<Index> vertex_id, frame_id;
   std::size_t vertex_number_rows = 0, vertex_index_rows = 0;
-  std::size_t segment_number_rows = 0, segment_index_rows = 0, joint_slots = 0;
+  std::size_t segment_number_rows = 0, segment_index_rows = 0;
 
   bool empty() const { return vertex_tiles.empty(); }
   int segment_rows() const { return (damped ? kDampedRows : kUndampedRows) + (gamma ? 1 : 0); }
@@ -58,11 +53,12 @@ struct GraphLayout {
 /// `taken`: vertices to be left out, with their segments.
 GraphLayout lay_out_graph(const Model& model, std::span<const std::uint8_t> taken, int lanes, bool gamma);
 
-/// The arrays, with what never changes filled in.
+/// The arrays, with what never changes filled in. Masses and the rest rotations and damping times of joints, which only the
+/// beginning of a step asks for, are read from the model.
 template <class T>
 struct GraphPlan {
   GraphLayout layout;
-  AlignedArray<T> vertex_number, segment_number, joint_constant, vertex_mass;
+  AlignedArray<T> vertex_number, segment_number;
   AlignedArray<Index> vertex_index, segment_index;
   AlignedArray<T> u, q, pull;                                        ///< quadruples; the last one is zero
   std::vector<std::uint32_t> vertex_held, frame_held, frame_hinged;  ///< bits of lanes, per tile

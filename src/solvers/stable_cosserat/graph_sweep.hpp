@@ -110,9 +110,6 @@ class GraphSweep {
   OSIER_FN T* joint_row(Index t, Index joint, int row) const {
     return segment_row(t, g_.segment_rows + static_cast<int>(joint) * (kDamped ? 5 : 4) + row);
   }
-  OSIER_FN const T* joint_constant(Index t, Index joint, int row) const {
-    return g_.joint_constant + at(g_.segment_tile[t].constants + joint * kJointRows + row);
-  }
   OSIER_FN static P number(const T* p) { return load_lanes<P>(p); }
   OSIER_FN static Vec3<P> vector(const T* p) { return {number(p), number(p + W), number(p + 2 * W)}; }
   OSIER_FN static Quat<P> quaternion(const T* p) { return {number(p), number(p + W), number(p + 2 * W), number(p + 3 * W)}; }
@@ -138,6 +135,14 @@ class GraphSweep {
   OSIER_FN static auto numbers_in(const Index* id, Index t) {
     return [own = id + at(t)](int k) { return own[place_of_lane(W, k)]; };
   }
+
+  /// Of the joint that a segment's list has in this place, as the segment sees it: k^bt times rest rotation, and its damping
+  /// time.
+  struct JointConstants {
+    Quat<P> rest;
+    P tau;
+  };
+  OSIER_FN JointConstants joint_constants(Index t, Index joint) const;
 
   template <bool kDamped>
   void load_segment(Index t);
@@ -173,6 +178,28 @@ class GraphSweep {
   const StepView& view_;
 };
 
+/// From the model, nothing where a lane has no such joint.
+template <class P>
+OSIER_FN typename GraphSweep<P>::JointConstants GraphSweep<P>::joint_constants(Index t, Index joint) const {
+  using R = Four<P, double>;
+  const std::uint32_t nothing = g_.segment_tile[t].nothing;
+  const auto segments = numbers_in(g_.frame_id, t);
+  P c[4];
+  T tau[W];
+  components_of_rows<P>(
+      [&](int k) {
+        const Index s = segments(k), at = view_.frame_joint_start[s] + joint;
+        tau[k] = T(0);
+        if ((nothing >> k & 1u) || at >= view_.frame_joint_start[s + 1]) return cast_row<T>(R::all(0));
+        const Index j = view_.frame_joint[at] / 2;
+        const double stiffness = view_.joint_stiffness[j].d3, imaginary = view_.frame_joint[at] % 2 == 1 ? stiffness : -stiffness;
+        tau[k] = static_cast<T>(view_.joint_tau[j].d3);
+        return cast_row<T>(row<P>(view_.joint_rest[j]) * R{typename R::Vector{imaginary, imaginary, imaginary, stiffness}});
+      },
+      c);
+  return {{c[0], c[1], c[2], c[3]}, per_lane<P>([&](int k) { return tau[k]; })};
+}
+
 template <class P>
 template <bool kDamped>
 void GraphSweep<P>::load_segment(Index t) {
@@ -203,12 +230,12 @@ void GraphSweep<P>::load_segment(Index t) {
     eta = stretch_shear::generalised_axis(alpha, rotate(conj(q), p0 - director3(q)));
     put(eta, segment_row(t, kAxis));
     for (Index j = 0; j < g_.segment_tile[t].in; ++j) {
-      const Quat<P> rest = quaternion(joint_constant(t, j, kJointRest));
+      const JointConstants own = joint_constants(t, j);
       Quat<P> target;
       P bound;
       // conj(q_other) q is the rotation between the two as either side sees it.
-      fold_joint(rest, root(norm2(rest)), number(joint_constant(t, j, kJointTau)) * inverse_step(),
-                 conj(frames(segment_index(t, 2 + j))) * q, target, bound);
+      fold_joint(own.rest, root(norm2(own.rest)), own.tau * inverse_step(), conj(frames(segment_index(t, 2 + j))) * q, target,
+                 bound);
       put(target, joint_row<true>(t, j, 0));
       store_lanes(bound, joint_row<true>(t, j, 4));
     }
@@ -230,7 +257,7 @@ void GraphSweep<P>::load_vertex(Index t) {
   g_.vertex_held[t] = fixed | tile.nothing;
   const P h(static_cast<T>(view_.h)), inverse_h = inverse_step(), inverse_h2(static_cast<T>(1 / (view_.h * view_.h)));
   const Vec3<P> velocity = gather<P>(view_.velocity, vertices), force = gather<P>(view_.force, vertices);
-  const P mass = number(g_.vertex_mass + at(t));
+  const P mass = gather<P>(view_.mass, vertices);
   const P inverse_mass = select(mass > P(0), inverse(mass), P(0));
   Vec3<P> u = expected_displacement(velocity, gather<P>(view_.velocity_previous, vertices), force, inverse_mass, h);
   if (fixed != 0) [[unlikely]] {
@@ -359,9 +386,9 @@ void GraphSweep<P>::repair(Index t, std::uint32_t lanes, const Vec3<P>& v, const
         o.b += both;
         continue;
       }
-      const T* constant = joint_constant(t, j, 0) + k;
-      const Quat<T> elastic{constant[0], constant[W], constant[2 * W], constant[3 * W]};
-      const T k_viscous = root(norm2(elastic)) * constant[kJointTau * W] * static_cast<T>(1 / view_.h);
+      const JointConstants own = joint_constants(t, j);
+      const Quat<T> elastic = lane_of(own.rest, k);
+      const T k_viscous = root(norm2(elastic)) * lane(own.tau, k) * static_cast<T>(1 / view_.h);
       const Quat<T> previous = cast<T>(conj(view_.rotation[g_.frame_id[offset / 4]]) * view_.rotation[s]);
       o.b += bend_twist::pull(other, elastic, present) + bend_twist::pull(other, k_viscous * previous, present);
     }

@@ -10,7 +10,6 @@ template <class T>
 struct GraphView {
   const GraphTile *vertex_tile, *segment_tile;
   T *vertex_number, *segment_number;
-  const T *joint_constant, *vertex_mass;
   const Index *vertex_index, *segment_index, *vertex_id, *frame_id;
   T *u, *q, *pull;
   std::uint32_t *vertex_held, *frame_held, *frame_hinged;
@@ -24,8 +23,6 @@ GraphView<T> view_of(GraphPlan<T>& p) {
           .segment_tile = p.layout.segment_tiles.data(),
           .vertex_number = p.vertex_number.data(),
           .segment_number = p.segment_number.data(),
-          .joint_constant = p.joint_constant.data(),
-          .vertex_mass = p.vertex_mass.data(),
           .vertex_index = p.vertex_index.data(),
           .segment_index = p.segment_index.data(),
           .vertex_id = p.layout.vertex_id.data(),

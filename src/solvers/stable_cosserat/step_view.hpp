@@ -9,8 +9,11 @@ namespace osier::stable_cosserat {
 
 struct StepView {
   double h;
+  const double* mass;
   const double* rest_length;
+  const Index *frame_joint_start, *frame_joint;  ///< Model::frame_joints
   const Quatd* joint_rest;
+  const PerAxis *joint_stiffness, *joint_tau;
   const std::array<Index, 2>* joint_frames;
   Vec3d* position;           ///< x_t, then x
   const Vec3d* velocity;     ///< v_t
@@ -30,8 +33,13 @@ struct StepView {
 
 inline StepView view_of(const Model& m, const Control& c, State& s, double h) {
   return {.h = h,
+          .mass = m.vertex_mass.data(),
           .rest_length = m.segment_rest_length.data(),
+          .frame_joint_start = m.frame_joints.start.data(),
+          .frame_joint = m.frame_joints.entry.data(),
           .joint_rest = m.joint_rest_rotation.data(),
+          .joint_stiffness = m.joint_stiffness.data(),
+          .joint_tau = m.joint_tau.data(),
           .joint_frames = m.joint_frames.data(),
           .position = s.vertex_position.data(),
           .velocity = s.vertex_velocity.data(),
