@@ -63,6 +63,9 @@ class Tutorials(CliTest):
     def test_first_rod(self):
         self.follow("1-first-rod.md")
 
+    def test_curves_in_and_out(self):
+        self.follow("2-curves-in-and-out.md")
+
     def test_tree_in_the_wind(self):
         self.follow("3-tree-in-the-wind.md")
 
