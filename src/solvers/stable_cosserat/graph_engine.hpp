@@ -49,7 +49,7 @@ class GraphEngine {
       if (!ok) finite.store(false, std::memory_order_relaxed);
     };
     // Both in one loop, in the same proportions.
-    const auto vertices = static_cast<Index>(plan_.layout.vertex_tiles.size()), all = std::max(vertices, segments());
+    const auto vertices = static_cast<Index>(plan_.layout.vertex_tiles.size()), all = std::max({vertices, segments(), Index(1)});
     const auto part = [&](Index n, Index i) { return static_cast<Index>(static_cast<std::int64_t>(n) * i / all); };
     run(executor, 0, all, [&](Index b, Index e) {
       note(kernel_->store_vertices(graph_, view, part(vertices, b), part(vertices, e)));
