@@ -594,7 +594,13 @@ TEST(Registry, DescribesEveryEntryOnce) {
   };
   SchemaBuilder builder;
   builder.object<Root>();
-  EXPECT_EQ(builder.objects.size(), 1 + registry<Shape>().size() + registry<Structure>().size());
+  std::size_t shapes = 0, structures = 0;  // beside them there is what they refer to, such as materials
+  for (const ObjectDoc& object : builder.objects) {
+    shapes += object.kind.starts_with("shape_") ? 1 : 0;
+    structures += object.kind.starts_with("structure_") ? 1 : 0;
+  }
+  EXPECT_EQ(shapes, registry<Shape>().size());
+  EXPECT_EQ(structures, registry<Structure>().size());
 }
 
 }  // namespace
