@@ -594,9 +594,9 @@ class Analysis(CliTest):
         for x, y in zip(a, b):
             self.assertAlmostEqual(x, y, 9)
 
-    def test_statics_choose_newton_by_themselves(self):
+    def test_statics_are_solved_along_the_rods_by_default(self):
         self.run_scene(beam(**self.SAG, analysis={"type": "static"}))
-        self.assertEqual(self.stats()["solver"], "newton")
+        self.assertEqual(self.stats()["solver"], "stable_cosserat")
         self.assertLess(self.table("diagnostics.csv")["residual_relative"][-1], 1e-8)
 
     def test_load_steps_are_frames_and_ramp_the_load(self):

@@ -209,6 +209,17 @@ class TreeFactor {
   std::vector<std::uint8_t> too_stiff_;                       ///< rows that have no compliance yet where they should close
 };
 
+template <class T>
+constexpr T kRounding = T(100) * std::numeric_limits<T>::epsilon();
+
+/// A stiffness of turning that is more than rounding of the stiffness of the segment alone, and less than anything that counts.
+/// Given to frames without a joint, it keeps the sign of a pivot that should be 0 from being a matter of chance: a row that holds
+/// such a direction would bring the opposite sign with it.
+template <class T, class Springs>
+T next_to_nothing(const Springs& s) {
+  return T(4) * kRounding<T> * norm2(s.arm) / std::max({s.x_compliance.x, s.x_compliance.y, s.x_compliance.z});
+}
+
 /// LDL^T of a dense symmetric matrix in place: packed lower triangle, pivots on the diagonal. A pivot that is no more than the
 /// share `least` of its own diagonal entry is set to 0 and reported; so is a negative one, unless `either_sign`.
 template <class T, class Null>
@@ -405,17 +416,15 @@ void TreeFactor<T>::factor_signed(const Links& links, const std::vector<RootVert
 template <class T>
 auto TreeFactor<T>::count_pivots() const -> PivotCount {
   PivotCount count;
-  constexpr T kTiny = T(100) * std::numeric_limits<T>::epsilon();
   for (std::size_t i = 0; i < springs_.size(); ++i) {
     const Springs& s = springs_[i];
-    // Stiffness of turning the segment alone: what rounding goes with where there is no joint.
-    const T across = norm2(s.arm) / std::max({s.x_compliance.x, s.x_compliance.y, s.x_compliance.z});
     for (int j = 0; j < 6; ++j) {
       const T c = component(j < 3 ? s.x_compliance : s.w_compliance, j % 3);
       if (c == T(0)) continue;  // rigid
-      const T pivot = T(1) + c * S_[i](j, j), scale = j >= 3 && c >= kLoose<T> ? c * across : T(1);
-      if (!(std::abs(pivot) > kTiny * scale)) ++count.null;
-      else if (pivot < T(0)) ++count.negative;
+      const bool loose = j >= 3 && c >= kLoose<T>;
+      const T pivot = T(1) + c * S_[i](j, j);
+      if (pivot < (loose ? T(0) : -kRounding<T>)) ++count.negative;
+      else if (!(pivot > (loose ? T(2) * c * next_to_nothing<T>(s) : kRounding<T>))) ++count.null;
     }
   }
   for (const RootFactor& root : roots_)

@@ -212,7 +212,8 @@ newton::Signature TreeSystem::factorise(const newton::Shift& shift) {
     load.xx = n.far_vertex >= 0 && !c_->vertex_fixed[n.far_vertex]
                   ? identity3(potential_->inertia_weight(n.far_vertex) + shift.of_vertex(*m_, n.far_vertex))
                   : Mat3<double>{};
-    load.ww = local_[i] + identity3(shift.of_frame(*m_, n.segment));
+    const double alone = n.joint < 0 ? next_to_nothing<double>(links_[i]) : 0;
+    load.ww = local_[i] + identity3(alone + shift.of_frame(*m_, n.segment));
   }
   factor_.factor_signed(links_, roots_, rows_, reframe_);
   const auto pivots = factor_.count_pivots();
