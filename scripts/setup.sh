@@ -24,6 +24,8 @@ viewer_packages=(
   nodejs # builds the viewer's page
   npm    # fetches what that build needs
 )
+# A Node from elsewhere has its own npm, and Debian's cannot be installed beside it.
+if command -v npm >/dev/null; then viewer_packages=(); fi
 # shellcheck disable=SC2034
 test_packages=(
   libgtest-dev       # test framework
