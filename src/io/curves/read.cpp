@@ -26,7 +26,7 @@ std::vector<std::byte> read_bytes(const std::filesystem::path& file) {
 
 static const CurveFormat& format_of(const std::string& file, std::string_view extension) {
   const CurveFormat* format = find_curve_format(extension);
-  if (!format || !format->read)
+  if (!format)
     throw InputError({{file,
                        extension.empty() ? "has no extension that tells its format"
                                          : fmt::format("`{}` is not a curve format that can be read", extension),

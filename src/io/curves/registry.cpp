@@ -41,8 +41,7 @@ const CurveFormat* find_curve_format(std::string_view extension) {
 
 std::string readable_curve_extensions() {
   std::vector<std::string> list;
-  for (const CurveFormat& format : kCurveFormats)
-    if (format.read) list.emplace_back(format.extension);
+  for (const CurveFormat& format : kCurveFormats) list.emplace_back(format.extension);
   return join(list, ", ");
 }
 

@@ -1,4 +1,4 @@
-// The curve formats. One file per format in this folder, one line in registry.cpp.
+// The curve formats that can be read. One file per format in this folder, one line in registry.cpp.
 #pragma once
 
 #include <filesystem>
@@ -17,10 +17,8 @@ struct CurveFormat {
   const char* also;       ///< other extensions, separated by blanks
   const char* help;
   bool animated;  ///< can hold several moments, of which `frame` or `time` chooses one
-  /// The curves as the file has them, `up` set but not turned; null when the format cannot be read.
+  /// The curves as the file has them, `up` set but not turned.
   CurveSet (*read)(const CurveSource& source, const CurveReadOptions& options);
-  /// One set of curves; null when the format cannot be written.
-  void (*write)(const CurveSet& curves, const std::filesystem::path& file) = nullptr;
 
   bool has_extension(std::string_view wanted) const;  ///< with its dot, in upper or lower case
 };
