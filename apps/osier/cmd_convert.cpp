@@ -3,7 +3,6 @@
 #include <atomic>
 #include <charconv>
 #include <chrono>
-#include <csignal>
 #include <filesystem>
 #include <fmt/format.h>
 #include <optional>
@@ -11,6 +10,7 @@
 #include "commands.hpp"
 #include "core/text.hpp"
 #include "field_options.hpp"
+#include "interrupt.hpp"
 #include "io/curve_writer.hpp"
 #include "io/curves/settings.hpp"
 #include "io/edit_frames.hpp"
@@ -26,12 +26,6 @@ namespace osier::cli {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::atomic<bool> interrupted{false};
-void on_interrupt(int) {
-  interrupted.store(true, std::memory_order_relaxed);
-  std::signal(SIGINT, SIG_DFL);  // a second Ctrl-C does not wait
-}
 
 struct Options {
   std::string in, out, frame, frames;
@@ -330,12 +324,10 @@ std::vector<Problem> named_as_options(std::vector<Problem> problems) {
 
 int convert(const Options& o) {
   Problems problems;
-  std::error_code error;
-  const bool recorded = fs::is_directory(o.in, error) || fs::path(o.in).extension() == ".h5";
+  const bool recorded = Trajectory::is_meant(o.in);
   const CurveOutput* format = check(o, recorded, problems);
   problems.throw_if_any();
-  std::signal(SIGINT, on_interrupt);
-  std::signal(SIGTERM, on_interrupt);
+  catch_interrupts();
   try {
     if (recorded) convert_run(o, format);
     else convert_curves(o, *format);

@@ -3,7 +3,6 @@
 #include <charconv>
 #include <chrono>
 #include <fmt/format.h>
-#include <fstream>
 #include <thread>
 #include <unistd.h>
 
@@ -169,14 +168,6 @@ class TemporaryFolder {
   fs::path path_;
 };
 
-bool is_trajectory(const fs::path& path) {
-  std::error_code error;
-  if (fs::is_directory(path, error) || path.extension() == ".h5") return true;
-  std::ifstream in(path, std::ios::binary);
-  std::string start(4, '\0');
-  return in.read(start.data(), 4) && start == "\x89HDF";
-}
-
 /// Runs a scene as far as it is needed. A trajectory is the one form that is drawn, so that a scene and its recording give the
 /// same picture.
 void simulate(const Scene& scene, const Options& o, const fs::path& folder) {
@@ -210,7 +201,7 @@ struct Source {
 
   Source(const Options& o, Problems& problems) {
     try {
-      if (is_trajectory(o.scene.file)) {
+      if (Trajectory::is_meant(o.scene.file)) {
         refuse_changes(o.scene, problems);
         trajectory.emplace(Trajectory::open(o.scene.file));
         check_frame(o, trajectory->frame_count(), problems);

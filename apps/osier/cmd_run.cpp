@@ -6,6 +6,7 @@
 #include "commands.hpp"
 #include "interrupt.hpp"
 #include "osier/osier.hpp"
+#include "output_check.hpp"
 #include "progress.hpp"
 #include "scene_option.hpp"
 #include "view/page.hpp"
@@ -29,27 +30,19 @@ void write_stats(const std::string& file, const RunStats& stats) {
   if (!out.flush()) throw RunError(file + ": cannot be written");
 }
 
-/// Without creating it: a run that is refused leaves nothing behind.
-bool can_be_written(const std::filesystem::path& file) {
-  std::error_code error;
-  if (std::filesystem::exists(file, error)) return !std::filesystem::is_directory(file, error) && access(file.c_str(), W_OK) == 0;
-  const std::filesystem::path folder = file.has_parent_path() ? file.parent_path() : ".";
-  return std::filesystem::is_directory(folder, error) && access(folder.c_str(), W_OK) == 0;
-}
-
 int run(const Options& o) {
   const Scene scene = o.scene.load();
-  if (!o.stats.empty() && !can_be_written(o.stats))
-    throw InputError({{o.stats, "cannot be written", "name a file in a folder that exists"}});
+  Problems problems;
+  check_output_file("--stats", o.stats, problems);
   if (!o.html.empty() && view::viewer_page().empty())
-    throw InputError({{"--html", "this osier was built without the viewer's page", view::viewer_page_remedy()}});
+    problems.add("--html", "this osier was built without the viewer's page", view::viewer_page_remedy());
   const std::filesystem::path folder =
       o.folder.empty() ? std::filesystem::path("out") / scene.name() : std::filesystem::path(o.folder);
   // The folder of the results need not be there yet.
   const bool among_results = o.html.parent_path().lexically_normal() == (folder / "").parent_path().lexically_normal();
   const bool makes_its_folder = among_results && !std::filesystem::exists(folder);
-  if (!o.html.empty() && !makes_its_folder && !can_be_written(o.html))
-    throw InputError({{o.html.string(), "cannot be written", "name a file in a folder that exists"}});
+  if (!makes_its_folder) check_output_file("--html", o.html.string(), problems);
+  problems.throw_if_any();
   if (!o.quiet)
     for (const std::string& w : scene.warnings()) fmt::print(stderr, "warning: {}\n", w);
 

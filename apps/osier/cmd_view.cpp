@@ -3,7 +3,6 @@
 #include <cstdlib>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <fstream>
 #include <memory>
 #include <spawn.h>
 #include <unistd.h>
@@ -32,15 +31,6 @@ struct Options {
   bool no_browser = false, paused = false;
 };
 
-/// The folder of a run, or an HDF5 file by its first bytes.
-bool is_recorded(const std::filesystem::path& path) {
-  std::error_code error;
-  if (std::filesystem::is_directory(path, error)) return true;
-  std::ifstream in(path, std::ios::binary);
-  char start[4] = {};
-  return in.read(start, sizeof start) && std::string_view(start, sizeof start) == "\x89HDF";
-}
-
 /// Without a shell in between, and without its chatter. Whether it worked is for the user to see.
 void open_browser(const std::string& url) {
   if (!std::getenv("DISPLAY") && !std::getenv("WAYLAND_DISPLAY")) return;
@@ -68,7 +58,7 @@ std::vector<Trajectory> open_slots(const Options& o) {
 }
 
 int write_page(const Options& o) {
-  if (!is_recorded(o.scene.file))
+  if (!Trajectory::is_meant(o.scene.file))
     throw InputError({{"--html", "is for recorded runs", "run the scene: osier run SCENE --html FILE"}});
   if (view::viewer_page().empty())
     throw InputError({{"--html", "this osier was built without the viewer's page", view::viewer_page_remedy()}});
@@ -83,7 +73,7 @@ int write_page(const Options& o) {
 
 std::unique_ptr<view::Session> open_session(const Options& o) {
   const std::filesystem::path file = o.scene.file;
-  if (!is_recorded(file)) {
+  if (!Trajectory::is_meant(file)) {
     if (!o.second.empty())
       throw InputError(
           {{o.second, "a running scene stands alone", "compare two recorded runs: osier view TRAJECTORY TRAJECTORY"}});

@@ -10,17 +10,22 @@
 
 namespace osier::cli {
 
-inline void check_folder(const char* option, const std::filesystem::path& folder, Problems& problems) {
+inline void check_folder(const char* option, const std::filesystem::path& folder, Problems& problems,
+                         const std::string& file = {}) {
   if (!std::filesystem::is_directory(folder) || ::access(folder.c_str(), W_OK) != 0)
-    problems.add(option, fmt::format("{} is not a folder that can be written to", folder.string()), "choose another one");
+    problems.add(option,
+                 (file.empty() ? "" : file + ": ") + fmt::format("{} is not a folder that can be written to", folder.string()),
+                 "choose another one");
 }
 
 /// A file that is to be written, or nothing.
 inline void check_output_file(const char* option, const std::string& file, Problems& problems) {
   if (file.empty()) return;
   const std::filesystem::path parent = std::filesystem::path(file).parent_path();
-  check_folder(option, parent.empty() ? std::filesystem::path(".") : parent, problems);
+  check_folder(option, parent.empty() ? std::filesystem::path(".") : parent, problems, file);
   if (std::filesystem::is_directory(file)) problems.add(option, fmt::format("{} is a folder", file), "name a file");
+  else if (std::filesystem::exists(file) && ::access(file.c_str(), W_OK) != 0)
+    problems.add(option, fmt::format("{} cannot be written", file), "choose another one");
 }
 
 /// A folder that is made when it is not there, or nothing.

@@ -16,6 +16,8 @@ class Trajectory {
  public:
   /// A file, or the folder of a run that holds one. Throws InputError naming what is wrong with it.
   static Trajectory open(const std::filesystem::path& path);
+  /// Whether that is meant: a folder, a name that ends in .h5, or a file that begins as HDF5 files do.
+  static bool is_meant(const std::filesystem::path& path);
   ~Trajectory();
   Trajectory(Trajectory&&) noexcept;
 

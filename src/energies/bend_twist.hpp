@@ -57,6 +57,12 @@ OSIER_FN Quat<T> times(const Quat<T>& K, const Quat<T>& r) {
   return {K.x * r.x, K.y * r.y, K.z * r.z, K.w * r.w};
 }
 
+/// Bending and twist of a joint of that length [1/m]: (2/l) Im r for the nearer of r and -r.
+template <class T>
+OSIER_FN Vec3<T> curvature(const Quat<T>& r, T length) {
+  return (pole(r.w) * T(2) / length) * imag(r);
+}
+
 /// D, from r = conj(qa) qb.
 template <class T>
 OSIER_FN Quat<T> difference(const Quat<T>& K, const Quat<T>& r, const Quat<T>& q0) {

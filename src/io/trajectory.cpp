@@ -2,6 +2,7 @@
 #include "osier/trajectory.hpp"
 
 #include <fmt/format.h>
+#include <fstream>
 #include <utility>
 
 #include "io/hdf5_handle.hpp"
@@ -306,6 +307,14 @@ Trajectory::Trajectory(Trajectory&&) noexcept = default;
 Trajectory Trajectory::open(const fs::path& path) {
   std::error_code error;
   return Trajectory(std::make_unique<Impl>(fs::is_directory(path, error) ? path / "trajectory.h5" : path));
+}
+
+bool Trajectory::is_meant(const fs::path& path) {
+  std::error_code error;
+  if (fs::is_directory(path, error) || path.extension() == ".h5") return true;
+  std::ifstream in(path, std::ios::binary);
+  std::string start(4, '\0');
+  return in.read(start.data(), 4) && start == "\x89HDF";
 }
 
 const fs::path& Trajectory::path() const { return impl_->path; }

@@ -4,6 +4,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "energies/bend_twist.hpp"
 #include "math/quat.hpp"
 
 namespace osier::render {
@@ -24,15 +25,15 @@ const char* unit_of(ColorBy by) {
 
 namespace {
 
-/// Mean over a segment's living joints of what `f` makes of the joint's rotation per length.
+/// Mean over a segment's living joints of what `f` makes of the joint's curvature.
 template <class F>
 std::vector<double> over_joints(const Model& model, const Frame& frame, const F& f) {
   std::vector<double> sum(static_cast<std::size_t>(model.segment_count()), 0), weight(sum.size(), 0);
   for (Index j = 0; j < model.joint_count(); ++j) {
     const auto [a, b] = model.joint_frames[j];
     if (model.is_anchor(a) || model.is_anchor(b) || !frame.segment_alive[a] || !frame.segment_alive[b]) continue;
-    const Vec3d turn = rotation_log(conj(frame.segment_frame[a]) * frame.segment_frame[b]);
-    const double value = model.joint_length[j] > 0 ? f((1 / model.joint_length[j]) * turn) : 0;
+    const Quatd r = conj(frame.segment_frame[a]) * frame.segment_frame[b];
+    const double value = model.joint_length[j] > 0 ? f(bend_twist::curvature(r, model.joint_length[j])) : 0;
     for (const Index s : {a, b}) sum[s] += value, weight[s] += 1;
   }
   for (std::size_t s = 0; s < sum.size(); ++s)

@@ -70,7 +70,7 @@ Vec3d joint_curvature(const Model& m, const State& state, Index j) {
   const auto [a, b] = m.joint_frames[j];
   const Quatd qa = m.joint_is_clamp[j] ? joint_axes(m, state, j) : state.frame_rotation[a];
   const Quatd r = conj(qa) * state.frame_rotation[b];
-  return (along_segment(m, j) * bend_twist::pole(r.w) * 2 / m.joint_length[j]) * imag(r);
+  return along_segment(m, j) * bend_twist::curvature(r, m.joint_length[j]);
 }
 
 Vec3d clamp_moment(const Model& m, const State& state, Index vertex) {

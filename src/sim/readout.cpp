@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "energies/bend_twist.hpp"
 #include "math/quat.hpp"
 #include "sim/measure.hpp"
 
@@ -90,7 +91,7 @@ Vec3d end_curvature(const Model& m, const State& state, const Vec3d& moment, Ind
   const bool forward = m.joint_frames[j][end == 0 ? 0 : 1] == s;
   const Quatd& q0 = m.joint_rest_rotation[j];
   Vec3d curvature;
-  if (!is_corner(m, j)) curvature = ((forward == (q0.w >= 0) ? 2.0 : -2.0) / m.joint_length[j]) * imag(q0);
+  if (!is_corner(m, j)) curvature = (forward ? 1.0 : -1.0) * bend_twist::curvature(q0, m.joint_length[j]);
   const PerAxis EI = (m.joint_length[j] / 4) * m.joint_stiffness[j];
   const auto divided = [](double a, double b) { return b > 0 ? a / b : 0; };
   return curvature + Vec3d{divided(moment.x, EI.d1), divided(moment.y, EI.d2), divided(moment.z, EI.d3)};
