@@ -1,8 +1,6 @@
 #include "exec/parallel.hpp"
 
-#include <algorithm>
 #include <atomic>
-#include <bit>
 #include <cstdint>
 #include <exception>
 #include <mutex>
@@ -12,6 +10,8 @@
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif
+
+#include "exec/aligned.hpp"
 
 namespace osier {
 
@@ -30,8 +30,12 @@ thread_local int own_number = 0;
 }  // namespace
 
 /// Threads that wait for the next loop, at first without sleeping: a step has dozens of loops of some ten microseconds, and
-/// waking a thread that sleeps costs as much as one of them. Pieces of a loop are claimed one by one, so that a thread that is
-/// not there in time is not missed; each thread begins with the piece of its own number, whose data it had the last time.
+/// waking a thread that sleeps costs as much as one of them.
+///
+/// Every loop, counted from the team's first, has one share for each thread. A thread begins with its own, whose data it had the
+/// last time, says so and says when it is through; both in a cache line that only it writes, so that the end of a loop costs
+/// about one look at every other thread's line. A share that its owner does not begin in time is taken by one who waits for it: a
+/// thread that is not there is not missed.
 class Executor::Team {
  public:
   /// Executors made one after the other on one thread share a team: a simulation and its solver take turns, and threads of two
@@ -42,99 +46,103 @@ class Executor::Team {
     if (!team || team->threads() != threads) latest = team = std::make_shared<Team>(threads);
     return team;
   }
-  int threads() const { return static_cast<int>(workers_.size()) + 1; }
+  int threads() const { return static_cast<int>(shares_.size()); }
 
-  explicit Team(int threads) {
+  explicit Team(int threads) : shares_(static_cast<std::size_t>(threads)) {
     for (int i = 1; i < threads; ++i) workers_.emplace_back([this, i] { work(i); });
   }
   ~Team() {
     stop_.store(true);
-    ticket_.fetch_add(std::uint64_t{1} << 32);
-    ticket_.notify_all();
+    last_.fetch_add(1);
+    last_.notify_all();
     for (std::thread& t : workers_) t.join();
   }
   Team(const Team&) = delete;
   Team& operator=(const Team&) = delete;
 
-  void run(std::size_t pieces, std::size_t n, Range range, const void* context) {
+  void run(std::size_t loops, Share share, const void* context) {
     if (busy_.exchange(true)) {  // at work for someone else, or further out in the same loop
-      for (std::size_t p = 0; p < pieces; ++p) range(context, n * p / pieces, n * (p + 1) / pieces);
+      for (std::size_t k = 0; k < loops; ++k)
+        for (std::size_t part = 0; part < shares_.size(); ++part) share(context, k, part);
       return;
     }
     struct Release {
       std::atomic<bool>& busy;
       ~Release() { busy.store(false); }
     } const release{busy_};
-    range_ = range, context_ = context, n_ = n, pieces_ = pieces;
-    done_.store(0, std::memory_order_relaxed);
-    const std::uint64_t loop = ((ticket_.load(std::memory_order_relaxed) >> 32) + 1) & kClosed;
-    ticket_.store(loop << 32, std::memory_order_release);
-    ticket_.notify_all();
-    take_pieces(loop, 0);
-    while (done_.load(std::memory_order_acquire) < pieces) pause_briefly();
-    ticket_.store(loop << 32 | kClosed, std::memory_order_release);
+    const std::uint64_t before = last_.load(std::memory_order_relaxed);
+    share_ = share, context_ = context, before_ = before;
+    last_.store(before + loops, std::memory_order_release);
+    last_.notify_all();
+    for (std::uint64_t loop = before + 1; loop <= before + loops; ++loop) {
+      take(0, loop);
+      finish(loop);
+    }
+    failed_.store(false, std::memory_order_relaxed);
     if (error_) std::rethrow_exception(std::exchange(error_, nullptr));
   }
 
  private:
-  static constexpr std::uint64_t kClosed = 0xffffffffu;  ///< no piece left, whatever their number
-  static constexpr std::size_t kFew = 32;                ///< one bit each
+  struct alignas(kCacheLine) Progress {
+    std::atomic<std::uint64_t> begun{0}, ended{0};  ///< the latest loop whose share of this number was
+  };
 
-  /// Everything that is left of a loop. The ticket is its number and, below, which pieces are taken (few) or the next one (many);
-  /// claiming both in one makes sure that a thread which comes late cannot take a piece of another loop for one of this.
-  void take_pieces(std::uint64_t loop, int number) {
-    for (;;) {
-      std::uint64_t ticket = ticket_.load(std::memory_order_acquire);
-      const std::size_t pieces = pieces_.load(std::memory_order_relaxed);
-      const std::uint64_t low = ticket & kClosed;
-      if (ticket >> 32 != loop || low == kClosed) return;
-      std::size_t piece = low;
-      std::uint64_t claim = 1;
-      if (pieces < kFew) {
-        const std::uint64_t left = ~low & ((std::uint64_t{1} << pieces) - 1);
-        if (left == 0) return;
-        piece = static_cast<std::size_t>(number < static_cast<int>(kFew) && (left >> number & 1u) != 0 ? number
-                                                                                                       : std::countr_zero(left));
-        claim <<= piece;
-      } else if (low >= pieces) {
-        return;
+  /// One share of one loop, unless somebody has it. Whoever gets it may rely on the loop's description: the caller of the loops
+  /// cannot leave before this share has ended.
+  void take(std::size_t part, std::uint64_t loop) {
+    Progress& own = shares_[part];
+    std::uint64_t before = loop - 1;
+    if (!own.begun.compare_exchange_strong(before, loop, std::memory_order_acq_rel)) return;
+    try {
+      if (!failed_.load(std::memory_order_relaxed)) share_(context_, loop - before_ - 1, part);
+    } catch (...) {
+      const std::lock_guard lock(error_mutex_);
+      if (!error_) error_ = std::current_exception();
+      failed_.store(true, std::memory_order_relaxed);
+    }
+    own.ended.store(loop, std::memory_order_release);
+  }
+
+  /// Waits for all shares of a loop, and takes those that nobody begins.
+  void finish(std::uint64_t loop) {
+    for (std::size_t part = 0; part < shares_.size(); ++part) {
+      const Progress& other = shares_[part];
+      for (int i = 0; other.ended.load(std::memory_order_acquire) < loop; ++i) {
+        if (i >= kPatience && other.begun.load(std::memory_order_relaxed) < loop) take(part, loop);
+        else if (i < kSpins) pause_briefly();
+        else std::this_thread::yield();  // perhaps it needs our core
       }
-      if (!ticket_.compare_exchange_weak(ticket, ticket + claim, std::memory_order_acq_rel)) continue;
-      const std::size_t begin = n_ * piece / pieces, end = n_ * (piece + 1) / pieces;
-      try {
-        range_(context_, begin, end);
-      } catch (...) {
-        const std::lock_guard lock(error_mutex_);
-        if (!error_) error_ = std::current_exception();
-      }
-      done_.fetch_add(1, std::memory_order_acq_rel);
     }
   }
 
   void work(int number) {
     own_team = this, own_number = number;
-    std::uint64_t seen = 0;
-    while (!stop_.load()) {
-      std::uint64_t ticket = ticket_.load(std::memory_order_acquire);
-      for (int i = 0; i < kSpins && ticket >> 32 == seen; ++i) pause_briefly(), ticket = ticket_.load(std::memory_order_acquire);
-      while (ticket >> 32 == seen && !stop_.load()) {
-        ticket_.wait(ticket);
-        ticket = ticket_.load(std::memory_order_acquire);
+    const auto part = static_cast<std::size_t>(number);
+    while (!stop_.load(std::memory_order_relaxed)) {
+      // Where the others are by now, if they did not wait.
+      const std::uint64_t done = shares_[part].begun.load(std::memory_order_acquire);
+      std::uint64_t last = last_.load(std::memory_order_acquire);
+      for (int i = 0; i < kSpins && last == done; ++i) pause_briefly(), last = last_.load(std::memory_order_acquire);
+      if (last == done) {
+        last_.wait(last);
+        continue;
       }
-      seen = ticket >> 32;
-      take_pieces(seen, number);
+      if (stop_.load()) return;
+      finish(done);
+      take(part, done + 1);
     }
   }
 
-  static constexpr int kSpins = 4000;  ///< some hundred microseconds
-  std::atomic<std::uint64_t> ticket_{kClosed};
-  std::atomic<std::size_t> done_{0}, pieces_{0};
-  std::size_t n_ = 0;
-  Range range_ = nullptr;
+  static constexpr int kSpins = 4000;   ///< some hundred microseconds
+  static constexpr int kPatience = 40;  ///< a microsecond: longer than a thread that is there takes to notice
+  std::vector<Progress> shares_;
+  alignas(kCacheLine) std::atomic<std::uint64_t> last_{0};  ///< the last loop asked for
+  std::uint64_t before_ = 0;                                ///< the last one of the call before
+  Share share_ = nullptr;
   const void* context_ = nullptr;
   std::mutex error_mutex_;
   std::exception_ptr error_;  ///< the first
-  std::atomic<bool> stop_{false}, busy_{false};
+  std::atomic<bool> failed_{false}, stop_{false}, busy_{false};
   std::vector<std::thread> workers_;
 };
 
@@ -147,14 +155,6 @@ Executor& Executor::operator=(Executor&&) noexcept = default;
 
 int Executor::worker() const { return own_team == team_.get() ? own_number : 0; }
 
-void Executor::run(std::size_t n, Range range, const void* context) const {
-  team_->run(std::min(n, static_cast<std::size_t>(threads_)), n, range, context);
-}
-
-void Executor::run_jobs(std::size_t n, Range job, const void* context) const {
-  if (team_) team_->run(n, n, job, context);
-  else
-    for (std::size_t i = 0; i < n; ++i) job(context, i, i + 1);
-}
+void Executor::run(std::size_t loops, Share share, const void* context) const { team_->run(loops, share, context); }
 
 }  // namespace osier

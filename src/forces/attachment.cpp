@@ -42,9 +42,12 @@ void Pin::bind(AttachmentContext& c) {
     if (claim(c.vertex_holder, v, "vertex", where, c.problems)) held_.emplace_back(v, c.state.vertex_position[v]);
 }
 
-void Pin::apply(double t, const State&, Control& control) const {
+void Pin::apply(double t, const State&, const Executor& executor, Control& control) const {
   const Motion::Placement moved = motion.placement(t);
-  for (const auto& [v, x] : held_) control.vertex_fixed[v] = 1, control.vertex_target[v] = moved(x);
+  executor.for_each(held_.size(), [&](std::size_t i) {
+    const auto& [v, x] = held_[i];
+    control.vertex_fixed[v] = 1, control.vertex_target[v] = moved(x);
+  });
 }
 
 void Fix::bind(AttachmentContext& c) {
@@ -55,9 +58,12 @@ void Fix::bind(AttachmentContext& c) {
     if (claim(c.frame_holder, s, "segment", where, c.problems)) held_.emplace_back(s, c.state.frame_rotation[s]);
 }
 
-void Fix::apply(double t, const State&, Control& control) const {
+void Fix::apply(double t, const State&, const Executor& executor, Control& control) const {
   const Quatd turn = motion.rotation(t);
-  for (const auto& [s, q] : held_) control.frame_control[s] = FrameControl::fixed, control.frame_target[s] = turn * q;
+  executor.for_each(held_.size(), [&](std::size_t i) {
+    const auto& [s, q] = held_[i];
+    control.frame_control[s] = FrameControl::fixed, control.frame_target[s] = turn * q;
+  });
 }
 
 void Clamp::bind(AttachmentContext& c) {
@@ -78,15 +84,16 @@ void Clamp::bind(AttachmentContext& c) {
   }
 }
 
-void Clamp::apply(double t, const State&, Control& control) const {
+void Clamp::apply(double t, const State&, const Executor& executor, Control& control) const {
   const Quatd turn = motion.rotation(t);
   const Motion::Placement moved = motion.placement(t);
-  for (const Held& h : held_) {
+  executor.for_each(held_.size(), [&](std::size_t i) {
+    const Held& h = held_[i];
     control.vertex_fixed[h.vertex] = 1;
     control.vertex_target[h.vertex] = moved(h.position);
     control.frame_control[h.clamp.anchor] = FrameControl::fixed;
     control.frame_target[h.clamp.anchor] = turn * h.clamp.rotation;
-  }
+  });
 }
 
 bool Clamp::let_go(Model& model) {
@@ -125,7 +132,7 @@ void Hinge::bind(AttachmentContext& c) {
   frame_ = c.state.frame_rotation[segment_];
 }
 
-void Hinge::apply(double t, const State&, Control& control) const {
+void Hinge::apply(double t, const State&, const Executor&, Control& control) const {
   const Quatd turn = motion.rotation(t);
   control.vertex_fixed[vertex_] = 1;
   control.vertex_target[vertex_] = motion.placement(t)(position_);
@@ -164,7 +171,7 @@ static double falling_slope(const Track<double>& torque, double speed, double in
   return std::max(0.0, sign * now - ahead(gain)) * h / std::sin(h * gain);
 }
 
-void Motor::apply(double t, const State& state, Control& control) const {
+void Motor::apply(double t, const State& state, const Executor&, Control& control) const {
   control.frame_hinge_axis[segment_] = axis_;
   if (speed.given()) {
     control.frame_control[segment_] = FrameControl::fixed;

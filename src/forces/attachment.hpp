@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/fields.hpp"
+#include "exec/parallel.hpp"
 #include "math/quat.hpp"
 #include "model/rod_graph.hpp"
 #include "model/selection.hpp"
@@ -76,8 +77,8 @@ class Attachment {
  public:
   virtual ~Attachment() = default;
   virtual void bind(AttachmentContext& context) = 0;
-  /// Writes the targets for the end of a step at time t; `state` is its start.
-  virtual void apply(double t, const State& state, Control& control) const = 0;
+  /// Writes the targets for the end of a step at time t; `state` is its start. No two hold the same thing.
+  virtual void apply(double t, const State& state, const Executor& executor, Control& control) const = 0;
   /// Called once when it lets go; true when the model's topology changed.
   virtual bool let_go(Model& model) { return (void)model, false; }
 
@@ -111,7 +112,7 @@ class Pin final : public Attachment {
     common_fields(f);
   }
   void bind(AttachmentContext& context) override;
-  void apply(double t, const State& state, Control& control) const override;
+  void apply(double t, const State& state, const Executor& executor, Control& control) const override;
 
  private:
   std::vector<std::pair<Index, Vec3d>> held_;
@@ -131,7 +132,7 @@ class Fix final : public Attachment {
     common_fields(f);
   }
   void bind(AttachmentContext& context) override;
-  void apply(double t, const State& state, Control& control) const override;
+  void apply(double t, const State& state, const Executor& executor, Control& control) const override;
 
  private:
   std::vector<std::pair<Index, Quatd>> held_;
@@ -153,7 +154,7 @@ class Clamp final : public Attachment {
     common_fields(f);
   }
   void bind(AttachmentContext& context) override;
-  void apply(double t, const State& state, Control& control) const override;
+  void apply(double t, const State& state, const Executor& executor, Control& control) const override;
   bool let_go(Model& model) override;
 
  private:
@@ -179,7 +180,7 @@ class Hinge final : public Attachment {
     common_fields(f);
   }
   void bind(AttachmentContext& context) override;
-  void apply(double t, const State& state, Control& control) const override;
+  void apply(double t, const State& state, const Executor& executor, Control& control) const override;
 
  private:
   Index vertex_ = -1, segment_ = -1;
@@ -217,7 +218,7 @@ class Motor final : public Attachment {
       {.unit = "s", .min = 0});
   }
   void bind(AttachmentContext& context) override;
-  void apply(double t, const State& state, Control& control) const override;
+  void apply(double t, const State& state, const Executor& executor, Control& control) const override;
 
  private:
   Index segment_ = -1;

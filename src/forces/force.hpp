@@ -4,7 +4,7 @@
 #include <string>
 
 #include "core/fields.hpp"
-#include "exec/parallel.hpp"
+#include "exec/simd.hpp"
 #include "model/selection.hpp"
 #include "osier/model.hpp"
 #include "osier/state.hpp"
@@ -16,12 +16,7 @@ struct LoadContext {
   const State& state;  ///< start of the step
   double time;         ///< end of the step [s]
   double ramp;         ///< 1, or the load factor of a static analysis
-  const Executor& executor;
-  /// f(v) for every vertex, on the threads there are.
-  template <class F>
-  void each_vertex(const F& f) const {
-    executor.for_each(static_cast<std::size_t>(model.vertex_count()), [&](std::size_t v) { f(static_cast<Index>(v)); });
-  }
+  Simd simd = Simd::off;
 };
 
 class Force {
@@ -29,8 +24,13 @@ class Force {
   virtual ~Force() = default;
   /// Turns selections into indices.
   virtual void bind(const Names& names, Problems& problems) { (void)names, (void)problems; }
-  /// Adds to the control. A load may be linear in the new velocity, f - c v_new: then it cannot make a step unstable.
-  virtual void apply(const LoadContext& context, Control& control) const = 0;
+  // Both add to the control. A load may be linear in the new velocity, f - c v_new: then it cannot make a step unstable.
+  /// What acts everywhere, at the vertices from `begin` to `end`: called for pieces of the model, by several threads at once.
+  virtual void apply_field(const LoadContext& context, Index begin, Index end, Control& control) const {
+    (void)context, (void)begin, (void)end, (void)control;
+  }
+  /// What acts on a selection, after all fields.
+  virtual void apply(const LoadContext& context, Control& control) const { (void)context, (void)control; }
   /// Potential energy of a conservative load, for diagnostics [J].
   virtual double potential(const LoadContext& context) const { return (void)context, 0; }
   std::string where;

@@ -2,9 +2,9 @@
 
 namespace osier {
 
-void Gravity::apply(const LoadContext& c, Control& control) const {
+void Gravity::apply_field(const LoadContext& c, Index begin, Index end, Control& control) const {
   const Vec3d g = c.ramp * acceleration.at(c.time);
-  c.each_vertex([&](Index v) { control.vertex_force[v] += c.model.vertex_mass[v] * g; });
+  for (Index v = begin; v < end; ++v) control.vertex_force[v] += c.model.vertex_mass[v] * g;
 }
 
 double Gravity::potential(const LoadContext& c) const {
@@ -15,13 +15,13 @@ double Gravity::potential(const LoadContext& c) const {
   return energy;
 }
 
-void Drag::apply(const LoadContext& c, Control& control) const {
+void Drag::apply_field(const LoadContext& c, Index begin, Index end, Control& control) const {
   const double per_mass = rate.at(c.time), along = per_length.at(c.time);
-  c.each_vertex([&](Index v) {
+  for (Index v = begin; v < end; ++v) {
     control.vertex_damping[v] += per_mass * c.model.vertex_mass[v];
     if (along > 0)
       for (Index e : c.model.vertex_segments.of(v)) control.vertex_damping[v] += 0.5 * along * c.model.segment_rest_length[e / 2];
-  });
+  }
 }
 
 void DeadForce::apply(const LoadContext& c, Control& control) const {

@@ -16,7 +16,7 @@ class Gravity final : public Force {
     f.where(where);
     f("acceleration", acceleration, "Acceleration", {.unit = "m/s²"});
   }
-  void apply(const LoadContext& context, Control& control) const override;
+  void apply_field(const LoadContext& context, Index begin, Index end, Control& control) const override;
   double potential(const LoadContext& context) const override;
 };
 
@@ -35,7 +35,7 @@ class Drag final : public Force {
     f("rate", rate, "Mass-proportional part, the paper's drag", {.unit = "1/s", .min = 0});
     f("per_length", per_length, "Part proportional to the rest length around a vertex", {.unit = "N·s/m²", .min = 0});
   }
-  void apply(const LoadContext& context, Control& control) const override;
+  void apply_field(const LoadContext& context, Index begin, Index end, Control& control) const override;
 };
 
 class DeadForce final : public Force {

@@ -7,6 +7,7 @@
 //
 // Deviation: f is linearised as K (wind - v_new) with K from the start of the step, so that strong wind on a light vertex
 // cannot overshoot.
+// The formulas are in wind_push.hpp, for several vertices at a time.
 #pragma once
 
 #include "forces/force.hpp"
@@ -32,16 +33,7 @@ class Wind final : public Force {
     f("bias", bias, "Steadiness b: larger means weaker gusts", {.min = 0});
   }
   void bind(const Names&, Problems& problems) override;
-  void apply(const LoadContext& context, Control& control) const override;
-
- private:
-  /// The wind of one moment.
-  struct Moment {
-    Vec3d direction;
-    double wave_number, travelled, scale, offset;
-    Vec3d velocity(const Vec3d& x) const;
-  };
-  Moment moment(double t) const;
+  void apply_field(const LoadContext& context, Index begin, Index end, Control& control) const override;
 };
 
 }  // namespace osier

@@ -16,6 +16,7 @@
 namespace osier {
 
 struct Simulation::Impl {
+  static constexpr std::size_t kVerticesInCache = 512;
   std::shared_ptr<const Setup> setup;
   std::optional<Model> changed;  ///< once something broke or a clamp let go; until then the scene's own serves
   State state, last_good;
@@ -30,6 +31,7 @@ struct Simulation::Impl {
   const DynamicAnalysis* dynamic = nullptr;
   const StaticAnalysis* statics = nullptr;
   bool breakable = false;
+  bool spins = false;  ///< frames have velocities of their own, or have had; otherwise those stay what they are
   bool finished = false;
   double measuring_seconds = 0;
   SectionArrays sections;  ///< of the frame handed out last
@@ -56,7 +58,8 @@ struct Simulation::Impl {
   void each_array(const F& f) {
     f(state.vertex_position, last_good.vertex_position), f(state.vertex_velocity, last_good.vertex_velocity);
     f(state.vertex_velocity_previous, last_good.vertex_velocity_previous);
-    f(state.frame_rotation, last_good.frame_rotation), f(state.frame_velocity, last_good.frame_velocity);
+    f(state.frame_rotation, last_good.frame_rotation);
+    if (spins) f(state.frame_velocity, last_good.frame_velocity);
     f(state.segment_gamma, last_good.segment_gamma);
   }
   bool is_same_graph(const Model& other) const {
@@ -86,6 +89,7 @@ Simulation::Simulation(const Scene& scene) : impl_(std::make_unique<Impl>()) {
   s.acts.assign(s.setup->spec.forces.size(), 1);
   const auto& limits = s.model().segment_strain_limit;
   s.breakable = std::any_of(limits.begin(), limits.end(), [](double l) { return std::isfinite(l); });
+  s.spins = s.model().has_inertia();
   s.last_good = s.state;
   s.prepare_control(0, 1);
 }
@@ -98,29 +102,36 @@ void Simulation::Impl::prepare_control(double t, double ramp) {
   control.vertex_force.resize(nv), control.vertex_damping.resize(nv), control.vertex_fixed.resize(nv);
   control.vertex_target.resize(nv);
   control.frame_control.resize(nf), control.frame_target.resize(nf), control.frame_hinge_axis.resize(nf);
-  share_out(nv, [&](const auto& part) {
-    const auto clear = [&](auto& list, const auto& value) {
-      const auto [begin, end] = part(list.size());
-      std::fill(list.begin() + begin, list.begin() + end, value);
-    };
-    clear(control.vertex_force, Vec3d{}), clear(control.vertex_damping, 0.0), clear(control.vertex_fixed, std::uint8_t{0});
-    clear(control.frame_control, FrameControl::free);
-  });
   if (control.has_torque || control.frame_torque.size() != nf) {
     control.frame_torque.assign(nf, {});
     control.frame_torque_material.assign(nf, {});
   }
   if (control.has_rotary_damping || control.frame_damping.size() != nf) control.frame_damping.assign(nf, 0);
   control.has_torque = control.has_rotary_damping = false;
-  const LoadContext context{model(), state, t, ramp, executor};
+  const LoadContext context{model(), state, t, ramp, setup->spec.solver->simd()};
+  if (nv > 0)
+    executor.for_each_range(nv, [&](std::size_t begin, std::size_t end) {
+      const auto clear = [&](auto& list, std::size_t from, std::size_t to, const auto& value) {
+        std::fill(list.begin() + static_cast<std::ptrdiff_t>(from), list.begin() + static_cast<std::ptrdiff_t>(to), value);
+      };
+      clear(control.frame_control, nf * begin / nv, nf * end / nv, FrameControl::free);
+      for (std::size_t next = begin; begin < end; begin = next) {  // all loads on some vertices while those are in the cache
+        next = std::min(begin + kVerticesInCache, end);
+        clear(control.vertex_force, begin, next, Vec3d{}), clear(control.vertex_damping, begin, next, 0.0);
+        clear(control.vertex_fixed, begin, next, std::uint8_t{0});
+        for (std::size_t i = 0; i < acts.size(); ++i)
+          if (acts[i]) setup->spec.forces[i]->apply_field(context, static_cast<Index>(begin), static_cast<Index>(next), control);
+      }
+    });
   for (std::size_t i = 0; i < acts.size(); ++i)
     if (acts[i]) setup->spec.forces[i]->apply(context, control);
   if (dynamic) pull.apply(state, dynamic->step, control);
   for (std::size_t i = 0; i < let_go.size(); ++i)
-    if (!let_go[i]) setup->spec.constraints[i]->apply(t, state, control);
+    if (!let_go[i]) setup->spec.constraints[i]->apply(t, state, executor, control);
 }
 
 void Simulation::Impl::keep_state() {
+  spins = spins || control.has_rotary_damping;
   const auto fit = [](const auto& from, auto& to) { to.resize(from.size()); };
   each_array(fit);
   last_good.time = state.time, last_good.step_index = state.step_index;
@@ -340,8 +351,7 @@ Diagnostics Simulation::diagnostics() const {
   const double ramp = impl_->statics && impl_->statics->ramp ? impl_->state.time / impl_->statics->duration : 1;
   for (std::size_t i = 0; i < impl_->acts.size(); ++i)
     if (impl_->acts[i])
-      d.external +=
-          impl_->setup->spec.forces[i]->potential({impl_->model(), impl_->state, impl_->state.time, ramp, impl_->executor});
+      d.external += impl_->setup->spec.forces[i]->potential({impl_->model(), impl_->state, impl_->state.time, ramp});
   d.residual = impl_->report.residual;
   d.residual_relative = impl_->report.residual_relative;
   d.iterations = impl_->report.iterations;

@@ -37,6 +37,12 @@ TEST(ThreadCount, DoesNotChangeABitOfTheNet) {
   }
 }
 
+/// Wind is blown at packs of vertices, whichever a thread's share begins with.
+TEST(ThreadCount, DoesNotChangeABitOfTreesInTheWind) {
+  const State one = run_with("trees.json", "red_black", "float", 1, 20);
+  for (int threads : {2, 3, 7}) EXPECT_TRUE(identical(one, run_with("trees.json", "red_black", "float", threads, 20))) << threads;
+}
+
 /// Hair, which is swept by strands, beside a net and a tree, which are swept by colours.
 TEST(ThreadCount, DoesNotChangeABitOfAMixedModel) {
   std::string rods, roots;

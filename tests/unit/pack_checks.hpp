@@ -3,6 +3,7 @@
 #pragma once
 
 #include "exec/lanes.hpp"
+#include "math/sine.hpp"
 
 namespace osier::test {
 
@@ -34,6 +35,7 @@ class PackChecks {
       checks.comparisons();
       checks.moves();
       checks.rows();
+      if constexpr (sizeof(S) == 8) checks.sines();
     }
   }
 
@@ -66,6 +68,17 @@ class PackChecks {
     for (int i = 0; i < W; ++i) expect(operation, i, static_cast<S>(b >> i & 1u), expected(i) ? S(1) : S(0));
     expect(operation, W, any(got) ? S(1) : S(0), b != 0 ? S(1) : S(0));
     expect(operation, W, static_cast<S>(b >> (W - 1) >> 1), S(0));
+  }
+
+  void sines() {  // math/sine.hpp; shifted by 2, so that the tolerance is one of the argument's period
+    S a[W];
+    fill(a, W);
+    for (S size = 1; size < S(1e9); size = size * S(31)) {  // the last ones beyond what the series is for
+      S x[W];
+      for (int i = 0; i < W; ++i) x[i] = i % 2 == 0 ? size * a[i] : a[i];
+      each(
+          "sine", P(2) + sine(P::load(x)), [&](int i) { return 2 + std::sin(x[i]); }, S(4.5e-16));
+    }
   }
 
   void arithmetic() {

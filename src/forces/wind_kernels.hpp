@@ -1,0 +1,33 @@
+// The wind's kernel by instruction set.
+#pragma once
+
+#include "exec/simd.hpp"
+#include "osier/types.hpp"
+
+namespace osier {
+
+/// The wind of one moment and what it blows at, as bare arrays: kernels must not share inline functions of containers with the
+/// rest of the program (exec/simd.hpp).
+struct WindView {
+  Vec3d direction;
+  double wave_number, travelled;
+  double scale, offset;  ///< wind = scale (S + offset) direction
+  double strength;       ///< c, times the load factor of a static analysis
+  const Vec3d *position, *velocity;
+  const double *mass, *rest_length;
+  const Index *segment_start, *segment;  ///< Model::vertex_segments
+  const Index* segment_vertices;         ///< two for each
+  Vec3d* force;
+  double* damping;
+};
+
+/// Adds the push on the vertices from `begin` to `end`.
+using WindKernel = void (*)(const WindView& wind, Index begin, Index end);
+
+/// `simd` must be available on this machine.
+WindKernel wind_kernel(Simd simd);
+
+// One definition in each file of its instruction set.
+extern const WindKernel kWindOff, kWindSse2, kWindAvx2, kWindAvx512;
+
+}  // namespace osier
