@@ -169,6 +169,22 @@ TEST(Memory, OfTheSweepsIsPredictedWithinTenPercent) {
   expect_prediction(general, s, "inertia");
 }
 
+/// In float, with the widest instructions of the machine.
+TEST(Memory, OfTheSweepsIsAtMost200BytesPerVertex) {
+  for (const char* name : {"trees", "bridge", "net", "slinky", "hair_wisp"}) {
+    const Scene scene = Scene::load(std::string(OSIER_SOURCE_DIR) + "/scenes/" + name + ".json");
+    stable_cosserat::Settings s;
+    s.method = stable_cosserat::Method::sweep;
+    s.number = Precision::single_precision;
+    const long before = bytes_in_use;
+    const auto solver = s.make(scene.model());
+    const double used = static_cast<double>(bytes_in_use - before);
+    EXPECT_LE(used / scene.model().vertex_count(), 200) << name;
+    EXPECT_GT(used, 0) << name;
+    EXPECT_NEAR(static_cast<double>(s.sweep_bytes(scene.model())) / used, 1, 0.1) << name;
+  }
+}
+
 TEST(Allocations, NoneInAStepOfAnisotropicRodsWithInertia) {
   StepProblem p = long_chain();
   Random random(3);

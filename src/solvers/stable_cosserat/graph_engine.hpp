@@ -15,46 +15,63 @@ class GraphEngine {
   /// All that is alive, but for the vertices `taken` and their segments.
   void bind(const Model& model, std::span<const std::uint8_t> taken, Simd simd, bool gamma) {
     const Kernels<T>& table = kernels<T>(simd);
-    kernel_ = &table.graph;
     plan_ = plan_graph<T>(model, taken, table.lanes, gamma);
+    kernel_ = plan_.layout.narrow ? &table.graph_narrow : &table.graph;
     graph_ = stable_cosserat::view_of(plan_);
   }
   bool empty() const { return plan_.layout.empty(); }
 
-  void load(const StepView& view, const Executor& executor) {
-    const GraphLayout& l = plan_.layout;
+  void load(const Model& model, const StepView& view, const Executor& executor) {
+    if (empty()) return;
+    graph_.segments = model.segment_count(), graph_.segment_tau = model.segment_tau.data();
     put_anchors(view, false);
-    run(executor, 0, segments(), [&](Index b, Index e) { kernel_->load_frames(graph_, view, b, e); });
-    run(executor, 0, segments(), [&](Index b, Index e) { kernel_->load_segments(graph_, view, b, e); });
+    executor.in_turn(
+        3, [&](std::size_t i) { return loop_over(i < 2 ? segments() : longer()); },
+        [&](std::size_t i, std::size_t begin, std::size_t end) {
+          const auto b = static_cast<Index>(begin), e = static_cast<Index>(end);
+          if (i == 0) kernel_->load_frames(graph_, view, b, e);
+          if (i == 1) kernel_->load_segments(graph_, view, b, e);
+          if (i < 2) return;
+          kernel_->load_margins(graph_, view, part(segments(), b), part(segments(), e));
+          kernel_->load_vertices(graph_, view, part(vertices(), b), part(vertices(), e));
+        });
     kernel_->hold_frames(graph_, view, 0, segments());  // few, not worth a loop of the threads
     put_anchors(view, true);
-    run(executor, 0, static_cast<Index>(l.vertex_tiles.size()),
-        [&](Index b, Index e) { kernel_->load_vertices(graph_, view, b, e); });
   }
 
-  void sweep(const StepView& view, Lambda lambda, const Executor& executor) {
-    const GraphLayout& l = plan_.layout;
-    for (std::size_t color = 0; color + 1 < l.vertex_colors.size(); ++color)
-      run(executor, l.vertex_colors[color], l.vertex_colors[color + 1],
-          [&](Index b, Index e) { kernel_->move_vertices(graph_, view, b, e); });
-    for (std::size_t color = 0; color + 1 < l.segment_colors.size(); ++color)
-      run(executor, l.segment_colors[color], l.segment_colors[color + 1],
-          [&](Index b, Index e) { kernel_->turn_segments(graph_, view, lambda, b, e); });
+  void sweep(const StepView& view, Lambda lambda, int count, const Executor& executor) {
+    if (empty()) return;
+    const std::vector<Index>&v = plan_.layout.vertex_colors, &s = plan_.layout.segment_colors;
+    const std::size_t moves = v.size() - 1, turns = s.size() - 1, all = moves + turns;
+    executor.in_turn(
+        static_cast<std::size_t>(count) * all,
+        [&](std::size_t i) {
+          const std::size_t color = i % all;
+          return loop_over(color < moves ? v[color + 1] - v[color] : s[color - moves + 1] - s[color - moves]);
+        },
+        [&](std::size_t i, std::size_t begin, std::size_t end) {
+          const std::size_t color = i % all;
+          const Index first = color < moves ? v[color] : s[color - moves];
+          const Index b = first + static_cast<Index>(begin), e = first + static_cast<Index>(end);
+          if (color < moves) kernel_->move_vertices(graph_, view, b, e);
+          else kernel_->turn_segments(graph_, view, lambda, b, e);
+        });
   }
 
   /// False when something is no longer finite.
   bool store(const StepView& view, const Executor& executor) {
+    if (empty()) return true;
     std::atomic<bool> finite = true;
     const auto note = [&](bool ok) {
       if (!ok) finite.store(false, std::memory_order_relaxed);
     };
-    // Both in one loop, in the same proportions.
-    const auto vertices = static_cast<Index>(plan_.layout.vertex_tiles.size()), all = std::max({vertices, segments(), Index(1)});
-    const auto part = [&](Index n, Index i) { return static_cast<Index>(static_cast<std::int64_t>(n) * i / all); };
-    run(executor, 0, all, [&](Index b, Index e) {
-      note(kernel_->store_vertices(graph_, view, part(vertices, b), part(vertices, e)));
-      note(kernel_->store_segments(graph_, view, part(segments(), b), part(segments(), e)));
-    });
+    executor.in_turn(
+        1, [&](std::size_t) { return loop_over(longer()); },
+        [&](std::size_t, std::size_t begin, std::size_t end) {
+          const auto b = static_cast<Index>(begin), e = static_cast<Index>(end);
+          note(kernel_->store_vertices(graph_, view, part(vertices(), b), part(vertices(), e)));
+          note(kernel_->store_segments(graph_, view, part(segments(), b), part(segments(), e)));
+        });
     return finite;
   }
 
@@ -73,13 +90,13 @@ class GraphEngine {
 
  private:
   Index segments() const { return static_cast<Index>(plan_.layout.segment_tiles.size()); }
-  template <class F>
-  void run(const Executor& executor, Index begin, Index end, const F& f) const {
-    executor.for_each_range(
-        static_cast<std::size_t>(end - begin),
-        [&](std::size_t b, std::size_t e) { f(begin + static_cast<Index>(b), begin + static_cast<Index>(e)); },
-        static_cast<std::size_t>(plan_.layout.lanes));
+  Index vertices() const { return static_cast<Index>(plan_.layout.vertex_tiles.size()); }
+  Executor::Loop loop_over(Index tiles) const {
+    return {static_cast<std::size_t>(tiles), static_cast<std::size_t>(plan_.layout.lanes)};
   }
+  /// Tiles of vertices and of segments in one loop over the longer list, in the same proportions.
+  Index longer() const { return std::max(vertices(), segments()); }
+  Index part(Index n, Index i) const { return static_cast<Index>(static_cast<std::int64_t>(n) * i / longer()); }
   /// Frames without segments: nothing turns them but the control, at the end of the step.
   void put_anchors(const StepView& view, bool at_end) {
     const GraphLayout& l = plan_.layout;

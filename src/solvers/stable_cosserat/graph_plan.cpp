@@ -1,6 +1,7 @@
 #include "solvers/stable_cosserat/graph_plan.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "exec/lanes.hpp"
 #include "math/quat.hpp"
@@ -15,7 +16,14 @@ Index count_sides(const Model& m, Index v, Index side) {
   for (Index e : m.vertex_segments.of(v)) n += e % 2 == side ? 1 : 0;
   return n;
 }
+bool owns(const Model& m, Index entry) { return owns_joint(entry, m.joint_frames[entry / 2][0], m.segment_count()); }
 Index joints_of(const Model& m, Index frame) { return static_cast<Index>(m.frame_joints.of(frame).size()); }
+/// Those whose target it keeps.
+Index own_joints_of(const Model& m, Index frame) {
+  Index n = 0;
+  for (Index e : m.frame_joints.of(frame)) n += owns(m, e) ? 1 : 0;
+  return n;
+}
 
 std::uint32_t lanes_beyond(std::size_t members, int lanes) { return ((1u << lanes) - 1u) & ~((1u << members) - 1u); }
 
@@ -64,31 +72,39 @@ GraphLayout lay_out_graph(const Model& m, std::span<const std::uint8_t> taken, i
   const auto most = [](std::span<const Index> members, const auto& count) {
     Index n = 0;
     for (Index e : members) n = std::max(n, count(e));
-    return n;
+    return static_cast<std::uint16_t>(n);
   };
   tile_colors(
       m.vertex_colors, lanes, free_vertex,
       [&](Index v) { return std::pair(m.vertex_segments.of(v).size(), count_sides(m, v, 1)); },
       [](Index, Index) { return false; },
       [&](std::span<const Index> members) {
-        const GraphTile t{static_cast<Index>(l.vertex_number_rows), static_cast<Index>(l.vertex_index_rows),
+        const GraphTile t{static_cast<Index>(l.vertex_number_rows),
+                          static_cast<Index>(l.vertex_index_rows),
+                          0,
                           most(members, [&](Index v) { return count_sides(m, v, 1); }),
-                          most(members, [&](Index v) { return count_sides(m, v, 0); }), lanes_beyond(members.size(), lanes)};
+                          most(members, [&](Index v) { return count_sides(m, v, 0); }),
+                          lanes_beyond(members.size(), lanes)};
         l.vertex_tiles.push_back(t);
         l.vertex_number_rows += kVertexRows;
         l.vertex_index_rows += static_cast<std::size_t>(2 * (t.in + t.out));
       },
       l.vertex_colors, l.vertex_id);
   tile_colors(
-      m.segment_colors, lanes, free_segment, [&](Index s) { return joints_of(m, s); },
+      m.segment_colors, lanes, free_segment, [&](Index s) { return std::pair(joints_of(m, s), own_joints_of(m, s)); },
       // Cables have an update of their own, for whole tiles.
       [&](Index a, Index b) { return (joints_of(m, a) == 0) != (joints_of(m, b) == 0); },
       [&](std::span<const Index> members) {
-        const GraphTile t{static_cast<Index>(l.segment_number_rows), static_cast<Index>(l.segment_index_rows),
-                          most(members, [&](Index s) { return joints_of(m, s); }), 0, lanes_beyond(members.size(), lanes)};
+        const GraphTile t{static_cast<Index>(l.segment_number_rows),
+                          static_cast<Index>(l.segment_index_rows),
+                          static_cast<Index>(l.joint_rows),
+                          most(members, [&](Index s) { return own_joints_of(m, s); }),
+                          most(members, [&](Index s) { return joints_of(m, s) - own_joints_of(m, s); }),
+                          lanes_beyond(members.size(), lanes)};
         l.segment_tiles.push_back(t);
-        l.segment_number_rows += static_cast<std::size_t>(l.segment_rows() + t.in * l.joint_rows());
-        l.segment_index_rows += static_cast<std::size_t>(2 + t.in);
+        l.segment_number_rows += static_cast<std::size_t>(l.segment_rows());
+        l.segment_index_rows += static_cast<std::size_t>(2 + t.in + 2 * t.out);
+        l.joint_rows += t.in;
       },
       l.segment_colors, l.frame_id);
   for (Index f = m.segment_count(); f < m.frame_count(); ++f)
@@ -98,6 +114,9 @@ GraphLayout lay_out_graph(const Model& m, std::span<const std::uint8_t> taken, i
       l.frame_id.push_back(f);
       break;
     }
+  for (const PerAxis& tau : m.joint_tau) l.most_tau = std::max(l.most_tau, tau.d3);
+  const std::size_t longest = std::max({l.vertex_id.size(), l.frame_id.size(), l.joint_rows * static_cast<std::size_t>(lanes)});
+  l.narrow = 4 * longest <= std::numeric_limits<std::uint16_t>::max();
   l.vertex_tiles.shrink_to_fit(), l.segment_tiles.shrink_to_fit();
   l.vertex_id.shrink_to_fit(), l.frame_id.shrink_to_fit();
   return l;
@@ -106,15 +125,17 @@ GraphLayout lay_out_graph(const Model& m, std::span<const std::uint8_t> taken, i
 std::size_t GraphLayout::bytes(std::size_t number) const {
   const auto w = static_cast<std::size_t>(lanes);
   const std::size_t vertices = vertex_id.size(), segments = segment_tiles.size() * w, frames = frame_id.size();
-  return (vertex_number_rows + segment_number_rows) * w * number + (vertex_index_rows + segment_index_rows) * w * sizeof(Index) +
-         4 * number * (vertices + segments + frames + 3) + (vertices + frames) * sizeof(Index) +
+  return (vertex_number_rows + segment_number_rows) * w * number +
+         (vertex_index_rows + segment_index_rows) * w * size_of_index() +
+         4 * number * (vertices + segments + frames + joint_rows * w + 4) + (vertices + frames) * sizeof(Index) +
          vertex_tiles.size() * (sizeof(GraphTile) + sizeof(std::uint32_t)) +
-         segment_tiles.size() * (sizeof(GraphTile) + 2 * sizeof(std::uint32_t));
+         segment_tiles.size() * (sizeof(GraphTile) + 2 * sizeof(std::uint32_t) + number);
 }
 
 namespace {
 
-template <class T>
+/// I: of the indices.
+template <class T, class I>
 class Filler {
  public:
   Filler(const Model& m, GraphPlan<T>& plan) : m_(m), p_(plan), l_(plan.layout), w_(static_cast<std::size_t>(l_.lanes)) {
@@ -123,9 +144,16 @@ class Filler {
     for (std::size_t t = 0; t < l_.vertex_tiles.size(); ++t)
       for (std::size_t k = 0; k < w_; ++k)
         if (there(l_.vertex_tiles[t], k)) vertex_place_[l_.vertex_id[place(t, k)]] = static_cast<Index>(place(t, k));
+    joint_place_.assign(static_cast<std::size_t>(m.joint_count()), -1);
     for (std::size_t t = 0; t < l_.segment_tiles.size(); ++t)
-      for (std::size_t k = 0; k < w_; ++k)
-        if (there(l_.segment_tiles[t], k)) frame_place_[l_.frame_id[place(t, k)]] = static_cast<Index>(place(t, k));
+      for (std::size_t k = 0; k < w_; ++k) {
+        if (!there(l_.segment_tiles[t], k)) continue;
+        const Index s = l_.frame_id[place(t, k)];
+        frame_place_[s] = static_cast<Index>(place(t, k));
+        auto next = static_cast<std::size_t>(l_.segment_tiles[t].joints);
+        for (Index e : m.frame_joints.of(s))
+          if (owns(m, e)) joint_place_[e / 2] = static_cast<Index>(place(next++, k));
+      }
     for (std::size_t i = l_.segment_tiles.size() * w_; i < l_.frame_id.size(); ++i)
       frame_place_[l_.frame_id[i]] = static_cast<Index>(i);
   }
@@ -133,12 +161,14 @@ class Filler {
   void fill() {
     const std::size_t segments = l_.segment_tiles.size() * w_;
     p_.vertex_number.assign(l_.vertex_number_rows * w_, T(0));
-    p_.vertex_index.assign(l_.vertex_index_rows * w_, 0);
+    p_.vertex_index.assign(l_.vertex_index_rows * w_ * sizeof(I), std::byte{0});
     p_.segment_number.assign(l_.segment_number_rows * w_, T(0));
-    p_.segment_index.assign(l_.segment_index_rows * w_, 0);
+    p_.segment_index.assign(l_.segment_index_rows * w_ * sizeof(I), std::byte{0});
     p_.u.assign(4 * (l_.vertex_id.size() + 1), T(0));
     p_.pull.assign(4 * (segments + 1), T(0));
     p_.q.assign(4 * (l_.frame_id.size() + 1), T(0));
+    p_.joint.assign(4 * (l_.joint_rows * w_ + 1), T(0));
+    p_.margin.assign(l_.segment_tiles.size(), T(0));
     p_.vertex_held.assign(l_.vertex_tiles.size(), 0);
     p_.frame_held.assign(l_.segment_tiles.size(), 0);
     p_.frame_hinged.assign(l_.segment_tiles.size(), 0);
@@ -153,12 +183,16 @@ class Filler {
     return tile * w_ + static_cast<std::size_t>(place_of_lane(l_.lanes, static_cast<int>(lane)));
   }
   static bool there(const GraphTile& tile, std::size_t lane) { return (tile.nothing >> lane & 1u) == 0; }
-  static Index offset(const AlignedArray<T>& quads, Index place) {
-    return place >= 0 ? 4 * place : static_cast<Index>(quads.size()) - 4;
+  static I offset(const AlignedArray<T>& quads, Index place) {
+    return static_cast<I>(place >= 0 ? 4 * place : static_cast<Index>(quads.size()) - 4);
+  }
+  /// Lane k of the rows of indices from this one on.
+  I* indices(AlignedArray<std::byte>& array, Index row, std::size_t k) const {
+    return reinterpret_cast<I*>(array.data()) + static_cast<std::size_t>(row) * w_ + k;
   }
 
   void fill_vertex(const GraphTile& tile, std::size_t t, std::size_t k) {
-    Index* index = p_.vertex_index.data() + static_cast<std::size_t>(tile.indices) * w_ + k;
+    I* index = indices(p_.vertex_index, tile.indices, k);
     for (Index i = 0; i < tile.in + tile.out; ++i)
       index[static_cast<std::size_t>(2 * i) * w_] = offset(p_.u, -1),
                                               index[static_cast<std::size_t>(2 * i + 1) * w_] = offset(p_.pull, -1);
@@ -175,25 +209,30 @@ class Filler {
 
   void fill_segment(const GraphTile& tile, std::size_t t, std::size_t k) {
     T* number = p_.segment_number.data() + static_cast<std::size_t>(tile.numbers) * w_ + k;
-    Index* index = p_.segment_index.data() + static_cast<std::size_t>(tile.indices) * w_ + k;
-    const auto put = [&](T* to, int row, double value) { to[static_cast<std::size_t>(row) * w_] = static_cast<T>(value); };
-    for (Index i = 0; i < tile.in; ++i) index[static_cast<std::size_t>(2 + i) * w_] = offset(p_.q, -1);
+    I* index = indices(p_.segment_index, tile.indices, k);
+    const auto at = [&](int row) -> I& { return index[static_cast<std::size_t>(row) * w_]; };
+    const int others = 2 + tile.in;
+    for (int i = 0; i < tile.in; ++i) at(2 + i) = offset(p_.q, -1);
+    for (int i = 0; i < tile.out; ++i) at(others + 2 * i) = offset(p_.q, -1), at(others + 2 * i + 1) = offset(p_.joint, -1);
     if (!there(tile, k)) return;
     const Index s = l_.frame_id[place(t, k)];
-    for (std::size_t end = 0; end < 2; ++end) index[end * w_] = offset(p_.u, vertex_place_[m_.segment_vertices[s][end]]);
-    put(number, kInverseLengthRow, 1 / m_.segment_rest_length[s]);
-    put(number, kStretchRow, m_.segment_stiffness[s].d3);
-    if (l_.damped) put(number, kTauRow, m_.segment_tau[s].d3);
-    int i = 0;
+    for (int end = 0; end < 2; ++end)
+      at(end) = offset(p_.u, vertex_place_[m_.segment_vertices[s][static_cast<std::size_t>(end)]]);
+    number[kStretchRow * w_] = static_cast<T>(m_.segment_stiffness[s].d3 / m_.segment_rest_length[s]);
+    int own = 2, other = others;
     for (Index e : m_.frame_joints.of(s)) {
       const Index j = e / 2, side = e % 2;
-      index[static_cast<std::size_t>(2 + i) * w_] = offset(p_.q, frame_place_[m_.joint_frames[j][1 - side]]);
-      if (!l_.damped) {  // k^bt times rest rotation, as this side sees it: nothing to be folded in
-        const Quatd rest = m_.joint_stiffness[j].d3 * (side == 1 ? m_.joint_rest_rotation[j] : conj(m_.joint_rest_rotation[j]));
-        const int row = l_.segment_rows() + i * l_.joint_rows();
-        put(number, row, rest.x), put(number, row + 1, rest.y), put(number, row + 2, rest.z), put(number, row + 3, rest.w);
+      const I frame = offset(p_.q, frame_place_[m_.joint_frames[j][1 - side]]);
+      if (!owns(m_, e)) {
+        at(other++) = frame, at(other++) = offset(p_.joint, joint_place_[j]);
+        continue;
       }
-      ++i;
+      at(own++) = frame;
+      if (l_.damped) continue;  // otherwise k^bt times rest rotation, as this side sees it: nothing to be folded in
+      const Quatd rest = m_.joint_stiffness[j].d3 * (side == 1 ? m_.joint_rest_rotation[j] : conj(m_.joint_rest_rotation[j]));
+      T* to = p_.joint.data() + offset(p_.joint, joint_place_[j]);
+      to[0] = static_cast<T>(rest.x), to[1] = static_cast<T>(rest.y), to[2] = static_cast<T>(rest.z),
+      to[3] = static_cast<T>(rest.w);
     }
   }
 
@@ -201,7 +240,7 @@ class Filler {
   GraphPlan<T>& p_;
   const GraphLayout& l_;
   std::size_t w_;
-  std::vector<Index> vertex_place_, frame_place_;
+  std::vector<Index> vertex_place_, frame_place_, joint_place_;
 };
 
 }  // namespace
@@ -210,7 +249,9 @@ template <class T>
 GraphPlan<T> plan_graph(const Model& m, std::span<const std::uint8_t> taken, int lanes, bool gamma) {
   GraphPlan<T> plan;
   plan.layout = lay_out_graph(m, taken, lanes, gamma);
-  if (!plan.layout.empty()) Filler<T>(m, plan).fill();
+  if (plan.layout.empty()) return plan;
+  if (plan.layout.narrow) Filler<T, std::uint16_t>(m, plan).fill();
+  else Filler<T, Index>(m, plan).fill();
   return plan;
 }
 

@@ -1,7 +1,8 @@
 // Coloured sweeps over a graph in tiles (graph_plan.hpp). Every function works on a range of tiles of one kind; the tiles of one
 // colour do not touch each other, so that ranges of them may run on any threads in any order. A step is
 //
-//   load_frames, load_segments, hold_frames, load_vertices | { move the colours of vertices, turn those of segments } ... | store
+//   load_frames | load_segments | load_margins, load_vertices | hold_frames | { move the colours of vertices, turn those of
+//   segments } ... | store
 #pragma once
 
 #include "exec/lanes.hpp"
@@ -11,7 +12,8 @@
 
 namespace osier::stable_cosserat {
 
-template <class P>
+/// I: of the indices of a GraphPlan.
+template <class P, class I>
 class GraphSweep {
  public:
   using T = ScalarOf<P>;
@@ -26,6 +28,11 @@ class GraphSweep {
       if (g.damped) GraphSweep(g, view).load_segment<true>(t);
       else GraphSweep(g, view).load_segment<false>(t);
     }
+  }
+  /// Once all segments are loaded: what their joints' owners have folded.
+  static void load_margins(const GraphView<T>& g, const StepView& view, Index begin, Index end) {
+    if (!(g.damped && g.most_tau > 0)) return;
+    for (Index t = begin; t < end; ++t) GraphSweep(g, view).load_margin(t);
   }
   /// From here on frames are those of the end of the step where they are prescribed.
   static void hold_frames(const GraphView<T>& g, const StepView& view, Index begin, Index end) {
@@ -103,29 +110,47 @@ class GraphSweep {
   static constexpr std::ptrdiff_t at(Index row) { return static_cast<std::ptrdiff_t>(row) * W; }
   OSIER_FN T* vertex_row(Index t, int row) const { return g_.vertex_number + at(g_.vertex_tile[t].numbers + row); }
   OSIER_FN T* segment_row(Index t, int row) const { return g_.segment_number + at(g_.segment_tile[t].numbers + row); }
-  OSIER_FN const Index* segment_index(Index t, Index row) const {
-    return g_.segment_index + at(g_.segment_tile[t].indices + row);
+  OSIER_FN const I* vertex_index(Index t, Index row) const {
+    return static_cast<const I*>(g_.vertex_index) + at(g_.vertex_tile[t].indices + row);
   }
-  template <bool kDamped>
-  OSIER_FN T* joint_row(Index t, Index joint, int row) const {
-    return segment_row(t, g_.segment_rows + static_cast<int>(joint) * (kDamped ? 5 : 4) + row);
+  OSIER_FN const I* segment_index(Index t, Index row) const {
+    return static_cast<const I*>(g_.segment_index) + at(g_.segment_tile[t].indices + row);
   }
   OSIER_FN static P number(const T* p) { return load_lanes<P>(p); }
   OSIER_FN static Vec3<P> vector(const T* p) { return {number(p), number(p + W), number(p + 2 * W)}; }
-  OSIER_FN static Quat<P> quaternion(const T* p) { return {number(p), number(p + W), number(p + 2 * W), number(p + 3 * W)}; }
   OSIER_FN static void put(const Vec3<P>& v, T* p) { store_lanes(v.x, p), store_lanes(v.y, p + W), store_lanes(v.z, p + 2 * W); }
-  OSIER_FN static void put(const Quat<P>& q, T* p) { put(imag(q), p), store_lanes(q.w, p + 3 * W); }
 
-  OSIER_FN Quat<P> frames(const Index* offset) const {
+  OSIER_FN static void quads(const T* base, const I* offset, P (&out)[4]) {
+    components_of_rows<P>([&](int i) { return Four<P, T>::load(base + offset[i]); }, out);
+  }
+  OSIER_FN Quat<P> frames(const I* offset) const {
     P c[4];
-    gather_quads(g_.q, offset, c);
+    quads(g_.q, offset, c);
     return {c[0], c[1], c[2], c[3]};
   }
-  OSIER_FN Vec3<P> displacements(const Index* offset) const {
+  OSIER_FN Vec3<P> displacements(const I* offset) const {
     P c[4];
-    gather_quads(g_.u, offset, c);
+    quads(g_.u, offset, c);
     return {c[0], c[1], c[2]};
   }
+  // Joints as a segment meets them, first its own, then others': the index row of the frame beyond, and the target.
+  OSIER_FN static Index joint_index(const GraphTile& tile, Index joint) {
+    return joint < tile.in ? 2 + joint : 2 + tile.in + 2 * (joint - tile.in);
+  }
+  OSIER_FN Quat<P> own_target(Index t, Index joint) const {
+    P c[4];
+    load_quads(g_.joint + 4 * at(g_.segment_tile[t].joints + joint), c);
+    return {c[0], c[1], c[2], c[3]};
+  }
+  OSIER_FN Quat<P> others_target(const I* offset) const {
+    P c[4];
+    quads(g_.joint, offset, c);
+    return conj(Quat<P>{c[0], c[1], c[2], c[3]});
+  }
+  OSIER_FN void raise_margin(Index t, const P& margin2) const {
+    for (int k = 0; k < W; ++k) g_.margin[t] = larger(g_.margin[t], lane(margin2, k));
+  }
+  OSIER_FN P most_alpha() const { return P(static_cast<T>(g_.most_tau / view_.h)); }
   OSIER_FN Quat<P> own_frames(Index t) const {
     P c[4];
     load_quads(g_.q + 4 * at(t), c);
@@ -136,16 +161,30 @@ class GraphSweep {
     return [own = id + at(t)](int k) { return own[place_of_lane(W, k)]; };
   }
 
-  /// Of the joint that a segment's list has in this place, as the segment sees it: k^bt times rest rotation, and its damping
-  /// time.
+  /// The entry of a segment's list of joints for the n-th of its own or of others'; -1 when there are fewer.
+  OSIER_FN Index joint_entry(Index s, Index n, bool own) const {
+    for (Index at = view_.frame_joint_start[s]; at < view_.frame_joint_start[s + 1]; ++at) {
+      const Index entry = view_.frame_joint[at];
+      if (owns_joint(entry, view_.joint_frames[entry / 2][0], g_.segments) == own && n-- == 0) return entry;
+    }
+    return -1;
+  }
+  /// Of the n-th joint that every segment owns, as it sees it: k^bt times rest rotation, and its damping time.
   struct JointConstants {
     Quat<P> rest;
     P tau;
   };
   OSIER_FN JointConstants joint_constants(Index t, Index joint) const;
+  /// k^bt times rest rotation as seen from the side of this entry.
+  OSIER_FN Four<P, double> rest_of(Index entry) const {
+    const double k = view_.joint_stiffness[entry / 2].d3, imaginary = entry % 2 == 1 ? k : -k;
+    return row<P>(view_.joint_rest[entry / 2]) *
+           Four<P, double>{typename Four<P, double>::Vector{imaginary, imaginary, imaginary, k}};
+  }
 
   template <bool kDamped>
   void load_segment(Index t);
+  void load_margin(Index t);
   void load_vertex(Index t);
   OSIER_FN void move_vertex(Index t);
   template <bool kDamped, Lambda kLambda>
@@ -163,12 +202,11 @@ class GraphSweep {
     const auto segments = numbers_in(g_.frame_id, t);
     return torque_pull(gather<P>(view_.torque, segments), gather<P>(view_.torque_material, segments), q);
   }
-  /// The axis q carries, with c beside the force it makes.
+  /// The force that the axis carried by q makes, with c beside it.
   template <bool kDamped>
-  OSIER_FN void put_pull(Index t, P k, P inverse_length, const Vec3<P>& p0, P stiffening, const Vec3<P>& eta,
-                         const Quat<P>& q) const {
-    const Vec3<P> pull = segment_pull(k, inverse_length, stiffening, p0, axis_image_of<P, kDamped>(q, eta));
-    const P c = kDamped ? k * inverse_length * inverse_length * stiffening : k * inverse_length * inverse_length;
+  OSIER_FN void put_pull(Index t, P k_over_length, P c, const Vec3<P>& edge, const Vec3<P>& eta, const Quat<P>& q) const {
+    // (1 + alpha) k/l p0 = c (x_b - x_a)
+    const Vec3<P> pull = edge_pull(c, P(1), edge) + image_pull(k_over_length, axis_image_of<P, kDamped>(q, eta));
     const P quads[4] = {pull.x, pull.y, pull.z, c};
     store_quads(quads, g_.pull + 4 * at(t));
   }
@@ -179,30 +217,25 @@ class GraphSweep {
 };
 
 /// From the model, nothing where a lane has no such joint.
-template <class P>
-OSIER_FN typename GraphSweep<P>::JointConstants GraphSweep<P>::joint_constants(Index t, Index joint) const {
-  using R = Four<P, double>;
+template <class P, class I>
+OSIER_FN typename GraphSweep<P, I>::JointConstants GraphSweep<P, I>::joint_constants(Index t, Index joint) const {
   const std::uint32_t nothing = g_.segment_tile[t].nothing;
   const auto segments = numbers_in(g_.frame_id, t);
   P c[4];
   T tau[W];
   components_of_rows<P>(
       [&](int k) {
-        const Index s = segments(k), at = view_.frame_joint_start[s] + joint;
-        tau[k] = T(0);
-        if ((nothing >> k & 1u) || at >= view_.frame_joint_start[s + 1]) return cast_row<T>(R::all(0));
-        const Index j = view_.frame_joint[at] / 2;
-        const double stiffness = view_.joint_stiffness[j].d3, imaginary = view_.frame_joint[at] % 2 == 1 ? stiffness : -stiffness;
-        tau[k] = static_cast<T>(view_.joint_tau[j].d3);
-        return cast_row<T>(row<P>(view_.joint_rest[j]) * R{typename R::Vector{imaginary, imaginary, imaginary, stiffness}});
+        const Index entry = nothing >> k & 1u ? -1 : joint_entry(segments(k), joint, true);
+        tau[k] = entry < 0 ? T(0) : static_cast<T>(view_.joint_tau[entry / 2].d3);
+        return cast_row<T>(entry < 0 ? Four<P, double>::all(0) : rest_of(entry));
       },
       c);
   return {{c[0], c[1], c[2], c[3]}, per_lane<P>([&](int k) { return tau[k]; })};
 }
 
-template <class P>
+template <class P, class I>
 template <bool kDamped>
-void GraphSweep<P>::load_segment(Index t) {
+void GraphSweep<P, I>::load_segment(Index t) {
   const std::uint32_t nothing = g_.segment_tile[t].nothing;
   const auto segments = numbers_in(g_.frame_id, t);
   std::uint32_t fixed = 0, hinged = 0, any_control = 0;
@@ -214,40 +247,52 @@ void GraphSweep<P>::load_segment(Index t) {
     }
   g_.frame_held[t] = fixed | nothing;
   g_.frame_hinged[t] = hinged & ~nothing;
-  const Index *ua = segment_index(t, 0), *ub = segment_index(t, 1);
-  const P inverse_length = number(segment_row(t, kInverseLengthRow)), k = number(segment_row(t, kStretchRow));
-  const Vec3<P> p0 =
-      inverse_length * gather_difference<P>(  // in double (deviation 1)
-                           view_.position, [&](int i) { return g_.vertex_id[static_cast<std::uint32_t>(ub[i]) / 4]; },
-                           [&](int i) { return g_.vertex_id[static_cast<std::uint32_t>(ua[i]) / 4]; });
-  put(p0, segment_row(t, kEdge));
+  const I *ua = segment_index(t, 0), *ub = segment_index(t, 1);
+  const P k_over_length = number(segment_row(t, kStretchRow)), inverse_length = P(1) / gather<P>(view_.rest_length, segments);
+  const Vec3<P> edge = gather_difference<P>(  // in double (deviation 1)
+      view_.position, [&](int i) { return g_.vertex_id[static_cast<std::uint32_t>(ub[i]) / 4]; },
+      [&](int i) { return g_.vertex_id[static_cast<std::uint32_t>(ua[i]) / 4]; });
+  put(edge, segment_row(t, kEdge));
   Quat<P> q = own_frames(t);
-  P stiffening(1);
+  P c = k_over_length * inverse_length;
   Vec3<P> eta{P(0), P(0), P(1)};
   if constexpr (kDamped) {
-    const P alpha = number(segment_row(t, kTauRow)) * inverse_step();
-    stiffening = P(1) + alpha;
-    eta = stretch_shear::generalised_axis(alpha, rotate(conj(q), p0 - director3(q)));
+    const P alpha = per_lane<P>([&](int k) { return static_cast<T>(g_.segment_tau[segments(k)].d3); }) * inverse_step();
+    c = (P(1) + alpha) * c;
+    eta = stretch_shear::generalised_axis(alpha, rotate(conj(q), inverse_length * edge - director3(q)));
     put(eta, segment_row(t, kAxis));
+    g_.margin[t] = T(0);
     for (Index j = 0; j < g_.segment_tile[t].in; ++j) {
       const JointConstants own = joint_constants(t, j);
       Quat<P> target;
       P bound;
       // conj(q_other) q is the rotation between the two as either side sees it.
-      fold_joint(own.rest, root(norm2(own.rest)), own.tau * inverse_step(), conj(frames(segment_index(t, 2 + j))) * q, target,
-                 bound);
-      put(target, joint_row<true>(t, j, 0));
-      store_lanes(bound, joint_row<true>(t, j, 4));
+      const Quat<P> previous = conj(frames(segment_index(t, 2 + j))) * q;
+      fold_joint(own.rest, root(norm2(own.rest)), own.tau * inverse_step(), previous, target, bound);
+      const P quads[4] = {target.x, target.y, target.z, target.w};
+      store_quads(quads, g_.joint + 4 * at(g_.segment_tile[t].joints + j));
+      if (g_.most_tau > 0) raise_margin(t, pole_margin2(target, previous, most_alpha()));
     }
   }
   if (g_.gamma_row >= 0) store_lanes(gather<P>(view_.gamma, segments), segment_row(t, g_.gamma_row));
   if (fixed != 0) [[unlikely]]
     q = select<P>(mask_of_bits<P>(fixed), gather<P>(view_.frame_target, segments), q);
-  put_pull<kDamped>(t, k, inverse_length, p0, stiffening, eta, q);
+  put_pull<kDamped>(t, k_over_length, c, edge, eta, q);
 }
 
-template <class P>
-void GraphSweep<P>::load_vertex(Index t) {
+template <class P, class I>
+void GraphSweep<P, I>::load_margin(Index t) {
+  const GraphTile& tile = g_.segment_tile[t];
+  const Quat<P> q = own_frames(t);
+  for (Index j = tile.in; j < tile.in + tile.out; ++j) {
+    const Index at = joint_index(tile, j);
+    const Quat<P> previous = conj(frames(segment_index(t, at))) * q;
+    raise_margin(t, pole_margin2(others_target(segment_index(t, at + 1)), previous, most_alpha()));
+  }
+}
+
+template <class P, class I>
+void GraphSweep<P, I>::load_vertex(Index t) {
   const GraphTile& tile = g_.vertex_tile[t];
   const auto vertices = numbers_in(g_.vertex_id, t);
   std::uint32_t fixed = 0, any_fixed = 0;
@@ -266,75 +311,71 @@ void GraphSweep<P>::load_vertex(Index t) {
         [&](int k) { return cast_row<T>(row<P>(view_.vertex_target[vertices(k)]) - row<P>(view_.position[vertices(k)])); }, way);
     u = select<P>(mask_of_bits<P>(fixed), Vec3<P>{way[0], way[1], way[2]}, u);
   }
-  const P quads[4] = {u.x, u.y, u.z, P(0)};
-  store_quads(quads, g_.u + 4 * at(t));
-  put((mass * inverse_h) * velocity + force, vertex_row(t, kRhs));
+  put((mass * inverse_h) * velocity + force, vertex_row(t, 0));
   P hessian = mass * inverse_h2 + inverse_h * gather<P>(view_.damping, vertices);
-  const Index* index = g_.vertex_index + at(tile.indices);
   for (Index i = 0; i < tile.in + tile.out; ++i) {
     P segment[4];
-    gather_quads(g_.pull, index + at(2 * i + 1), segment);
+    quads(g_.pull, vertex_index(t, 2 * i + 1), segment);
     hessian += segment[3];
   }
-  store_lanes(inverse(hessian), vertex_row(t, kInverseHessian));
+  const P own[4] = {u.x, u.y, u.z, select(hessian > P(0), inverse(hessian), P(0))};
+  store_quads(own, g_.u + 4 * at(t));
 }
 
-template <class P>
-OSIER_FN void GraphSweep<P>::move_vertex(Index t) {
+template <class P, class I>
+OSIER_FN void GraphSweep<P, I>::move_vertex(Index t) {
   const std::uint32_t held = g_.vertex_held[t];
   if (held == all_lanes<P>) return;
   const GraphTile& tile = g_.vertex_tile[t];
-  const Index* index = g_.vertex_index + at(tile.indices);
-  Vec3<P> sum = vector(vertex_row(t, kRhs));
+  Vec3<P> sum = vector(vertex_row(t, 0));
   const auto add = [&](Index i, P sign) {
     P segment[4];
-    gather_quads(g_.pull, index + at(2 * i + 1), segment);
-    add_segment(sum, sign, Vec3<P>{segment[0], segment[1], segment[2]}, segment[3], displacements(index + at(2 * i)));
+    quads(g_.pull, vertex_index(t, 2 * i + 1), segment);
+    add_segment(sum, sign, Vec3<P>{segment[0], segment[1], segment[2]}, segment[3], displacements(vertex_index(t, 2 * i)));
   };
   for (Index i = 0; i < tile.in; ++i) add(i, P(1));
   for (Index i = tile.in; i < tile.in + tile.out; ++i) add(i, P(-1));
-  Vec3<P> u = number(vertex_row(t, kInverseHessian)) * sum;
   T* own = g_.u + 4 * at(t);
-  if (held != 0) [[unlikely]] {
-    P before[4];
-    load_quads(own, before);
+  P before[4];
+  load_quads(own, before);
+  Vec3<P> u = before[3] * sum;
+  if (held != 0) [[unlikely]]
     u = select<P>(mask_of_bits<P>(held), Vec3<P>{before[0], before[1], before[2]}, u);
-  }
-  const P quads[4] = {u.x, u.y, u.z, P(0)};
-  store_quads(quads, own);
+  const P after[4] = {u.x, u.y, u.z, before[3]};
+  store_quads(after, own);
 }
 
-template <class P>
+template <class P, class I>
 template <bool kDamped, Lambda kLambda>
-OSIER_FN void GraphSweep<P>::turn_segment(Index t) {
+OSIER_FN void GraphSweep<P, I>::turn_segment(Index t) {
   const std::uint32_t held = g_.frame_held[t], hinged = g_.frame_hinged[t];
   if (held == all_lanes<P>) return;
-  const Index joints = g_.segment_tile[t].in;
+  const GraphTile& tile = g_.segment_tile[t];
   const Quat<P> before = own_frames(t);
-  const P inverse_length = number(segment_row(t, kInverseLengthRow)), k = number(segment_row(t, kStretchRow));
-  const Vec3<P> p0 = vector(segment_row(t, kEdge));
+  const P k_over_length = number(segment_row(t, kStretchRow));
+  const Vec3<P> edge = vector(segment_row(t, kEdge));
   OrientationProblem<P> o;
-  o.v = stretch_shear::orientation_pull(
-      k, p0 + inverse_length * (displacements(segment_index(t, 1)) - displacements(segment_index(t, 0))));
+  o.v = stretch_shear::orientation_pull(  // of k/l and the whole edge
+      k_over_length, edge + (displacements(segment_index(t, 1)) - displacements(segment_index(t, 0))));
   o.b = {P(0), P(0), P(0), P(0)};
   MaskOf<P> differ{};
-  for (Index j = 0; j < joints; ++j) {
-    MaskOf<P> here{};
-    o.b += joint_pull(frames(segment_index(t, 2 + j)), quaternion(joint_row<kDamped>(t, j, 0)),
-                      kDamped ? number(joint_row<kDamped>(t, j, 4)) : P(-1), before, here);
-    if constexpr (kDamped) differ |= here;
+  const auto add = [&](const Quat<P>& other, const Quat<P>& target) {
+    P c;
+    o.b += joint_pull(other, target, before, c);
+    if constexpr (kDamped) differ |= c * c < P(g_.margin[t]) * norm2(target);
+  };
+  for (Index j = 0; j < tile.in; ++j) add(frames(segment_index(t, 2 + j)), own_target(t, j));
+  for (Index j = 0; j < tile.out; ++j) {
+    const I* others = segment_index(t, 2 + tile.in + 2 * j);
+    add(frames(others), others_target(others + W));
   }
-  bool cables = joints == 0;
+  bool cables = tile.in + tile.out == 0;
   if (view_.torque) [[unlikely]] {
     o.b += torque_at(t, before);
     cables = cables && !any(norm2(o.b) > P(0));
   }
   o.eta = {P(0), P(0), P(1)};
-  P stiffening(1);
-  if constexpr (kDamped) {
-    o.eta = vector(segment_row(t, kAxis));
-    stiffening = P(1) + number(segment_row(t, kTauRow)) * inverse_step();
-  }
+  if constexpr (kDamped) o.eta = vector(segment_row(t, kAxis));
   MaskOf<P> degenerate{};
   Quat<P> q;
   P gamma(0);
@@ -357,16 +398,18 @@ OSIER_FN void GraphSweep<P>::turn_segment(Index t) {
     q = repaired<kDamped, kLambda>(t, special, o.v, o.eta, before, q);
   if (held != 0) [[unlikely]]
     q = select<P>(mask_of_bits<P>(held), before, q);
-  const P quads[4] = {q.x, q.y, q.z, q.w};
-  store_quads(quads, g_.q + 4 * at(t));
-  put_pull<kDamped>(t, k, inverse_length, p0, stiffening, o.eta, q);
+  const P own[4] = {q.x, q.y, q.z, q.w};
+  store_quads(own, g_.q + 4 * at(t));
+  P pull[4];
+  load_quads(g_.pull + 4 * at(t), pull);
+  put_pull<kDamped>(t, k_over_length, pull[3], edge, o.eta, q);
 }
 
 /// Lane by lane, what the closed form leaves aside: hinges, undetermined frames, and elastic and viscous poles that differ.
-template <class P>
+template <class P, class I>
 template <bool kDamped, Lambda kLambda>
-void GraphSweep<P>::repair(Index t, std::uint32_t lanes, const Vec3<P>& v, const Vec3<P>& eta, const Quat<P>& q_before,
-                           Quat<P>& q) {
+void GraphSweep<P, I>::repair(Index t, std::uint32_t lanes, const Vec3<P>& v, const Vec3<P>& eta, const Quat<P>& q_before,
+                              Quat<P>& q) {
   for (int k = 0; k < W; ++k) {
     if (!(lanes >> k & 1u)) continue;
     const Quat<T> present = lane_of(q_before, k);
@@ -374,22 +417,25 @@ void GraphSweep<P>::repair(Index t, std::uint32_t lanes, const Vec3<P>& v, const
     OrientationProblem<T> o;
     o.v = lane_of(v, k), o.eta = lane_of(eta, k);
     o.b = {T(0), T(0), T(0), T(0)};
-    for (Index j = 0; j < g_.segment_tile[t].in; ++j) {
-      const Index offset = segment_index(t, 2 + j)[k];
-      const T* frame = g_.q + offset;
-      const Quat<T> other{frame[0], frame[1], frame[2], frame[3]};
-      const T* row = joint_row<kDamped>(t, j, 0) + k;
-      bool differ = false;
-      const Quat<T> both =
-          joint_pull(other, Quat<T>{row[0], row[W], row[2 * W], row[3 * W]}, kDamped ? row[4 * W] : T(-1), present, differ);
-      if (!differ) {
+    const GraphTile& tile = g_.segment_tile[t];
+    for (Index j = 0; j < tile.in + tile.out; ++j) {
+      const bool own = j < tile.in;
+      const I* index = segment_index(t, joint_index(tile, j)) + k;
+      const T *frame = g_.q + index[0],
+              *numbers = own ? g_.joint + 4 * (at(tile.joints + j) + place_of_lane(W, k)) : g_.joint + index[W];
+      const Quat<T> other{frame[0], frame[1], frame[2], frame[3]}, kept{numbers[0], numbers[1], numbers[2], numbers[3]};
+      const Quat<T> target = own ? kept : conj(kept);
+      T c;
+      const Quat<T> both = joint_pull(other, target, present, c);
+      if (!kDamped || !(c * c < g_.margin[t] * norm2(target))) {
         o.b += both;
         continue;
       }
-      const JointConstants own = joint_constants(t, j);
-      const Quat<T> elastic = lane_of(own.rest, k);
-      const T k_viscous = root(norm2(elastic)) * lane(own.tau, k) * static_cast<T>(1 / view_.h);
-      const Quat<T> previous = cast<T>(conj(view_.rotation[g_.frame_id[offset / 4]]) * view_.rotation[s]);
+      const Index entry = joint_entry(s, own ? j : j - tile.in, own);
+      const Four<P, T> rest = cast_row<T>(rest_of(entry));
+      const Quat<T> elastic{rest.v[0], rest.v[1], rest.v[2], rest.v[3]};
+      const T k_viscous = static_cast<T>(view_.joint_stiffness[entry / 2].d3 * view_.joint_tau[entry / 2].d3 / view_.h);
+      const Quat<T> previous = cast<T>(conj(view_.rotation[g_.frame_id[index[0] / 4]]) * view_.rotation[s]);
       o.b += bend_twist::pull(other, elastic, present) + bend_twist::pull(other, k_viscous * previous, present);
     }
     if (view_.torque) o.b += torque_pull(cast<T>(view_.torque[s]), cast<T>(view_.torque_material[s]), present);

@@ -10,10 +10,14 @@ template <class T>
 struct GraphView {
   const GraphTile *vertex_tile, *segment_tile;
   T *vertex_number, *segment_number;
-  const Index *vertex_index, *segment_index, *vertex_id, *frame_id;
-  T *u, *q, *pull;
+  const void *vertex_index, *segment_index;  ///< of the type the layout has chosen
+  const Index *vertex_id, *frame_id;
+  T *u, *q, *pull, *joint, *margin;
   std::uint32_t *vertex_held, *frame_held, *frame_hinged;
-  int segment_rows, gamma_row;  ///< gamma_row: -1 without
+  double most_tau;
+  Index segments = 0;                    ///< of the model; frames beyond are anchors
+  const PerAxis* segment_tau = nullptr;  ///< of the model
+  int gamma_row;                         ///< -1 without
   bool damped;
 };
 
@@ -30,10 +34,12 @@ GraphView<T> view_of(GraphPlan<T>& p) {
           .u = p.u.data(),
           .q = p.q.data(),
           .pull = p.pull.data(),
+          .joint = p.joint.data(),
+          .margin = p.margin.data(),
           .vertex_held = p.vertex_held.data(),
           .frame_held = p.frame_held.data(),
           .frame_hinged = p.frame_hinged.data(),
-          .segment_rows = p.layout.segment_rows(),
+          .most_tau = p.layout.most_tau,
           .gamma_row = p.layout.gamma ? p.layout.gamma_row() : -1,
           .damped = p.layout.damped};
 }

@@ -22,7 +22,7 @@ template <class T>
 struct GraphKernel {
   using Range = void (*)(const GraphView<T>& graph, const StepView& view, Index begin, Index end);
   using Store = bool (*)(const GraphView<T>& graph, const StepView& view, Index begin, Index end);
-  Range load_frames, load_segments, hold_frames, load_vertices, move_vertices;
+  Range load_frames, load_segments, load_margins, load_vertices, hold_frames, move_vertices;
   void (*turn_segments)(const GraphView<T>& graph, const StepView& view, Lambda lambda, Index begin, Index end);
   Store store_vertices, store_segments;
 };
@@ -31,7 +31,7 @@ template <class T>
 struct Kernels {
   int lanes;
   ChainKernel<T> chain;
-  GraphKernel<T> graph;
+  GraphKernel<T> graph, graph_narrow;  ///< with indices of 32 and of 16 bits
 };
 
 /// `simd` must be available on this machine.

@@ -1,4 +1,4 @@
-// The table of kernels of one number type; included by the files of the instruction sets only.
+// All kernels of one number type.
 #pragma once
 
 #include "solvers/stable_cosserat/chain_sweep.hpp"
@@ -7,16 +7,21 @@
 
 namespace osier::stable_cosserat {
 
+template <class P, class I>
+constexpr GraphKernel<ScalarOf<P>> kGraphKernel{.load_frames = &GraphSweep<P, I>::load_frames,
+                                                .load_segments = &GraphSweep<P, I>::load_segments,
+                                                .load_margins = &GraphSweep<P, I>::load_margins,
+                                                .load_vertices = &GraphSweep<P, I>::load_vertices,
+                                                .hold_frames = &GraphSweep<P, I>::hold_frames,
+                                                .move_vertices = &GraphSweep<P, I>::move_vertices,
+                                                .turn_segments = &GraphSweep<P, I>::turn_segments,
+                                                .store_vertices = &GraphSweep<P, I>::store_vertices,
+                                                .store_segments = &GraphSweep<P, I>::store_segments};
+
 template <class P>
 constexpr Kernels<ScalarOf<P>> kKernels{.lanes = lanes_of<P>,
                                         .chain = {.scratch_bytes = &ChainSweep<P>::scratch_bytes, .step = &ChainSweep<P>::step},
-                                        .graph = {.load_frames = &GraphSweep<P>::load_frames,
-                                                  .load_segments = &GraphSweep<P>::load_segments,
-                                                  .hold_frames = &GraphSweep<P>::hold_frames,
-                                                  .load_vertices = &GraphSweep<P>::load_vertices,
-                                                  .move_vertices = &GraphSweep<P>::move_vertices,
-                                                  .turn_segments = &GraphSweep<P>::turn_segments,
-                                                  .store_vertices = &GraphSweep<P>::store_vertices,
-                                                  .store_segments = &GraphSweep<P>::store_segments}};
+                                        .graph = kGraphKernel<P, Index>,
+                                        .graph_narrow = kGraphKernel<P, std::uint16_t>};
 
 }  // namespace osier::stable_cosserat

@@ -28,15 +28,22 @@ OSIER_FN Vec3<T> edge_over_length(const Model& m, const Workspace<T>& w, Index s
   return w.segment[s].p0 + w.segment[s].inverse_length * (w.u[b] - w.u[a]);
 }
 
-/// One joint's share of b, see JointSide; `poles_differ` when elasticity and damping must be taken one by one.
+/// One joint's share of b, see JointSide; c = q.(q_other target) tells which pole it is.
+template <class T>
+OSIER_FN Quat<T> joint_pull(const Quat<T>& other, const Quat<T>& target, const Quat<T>& q, T& c) {
+  const Quat<T> t = other * target;
+  c = dot(t, q);
+  const T sign = bend_twist::pole(c);
+  return sign * t;
+}
+/// The same; `poles_differ` when elasticity and damping must be taken one by one.
 template <class T>
 OSIER_FN Quat<T> joint_pull(const Quat<T>& other, const Quat<T>& target, T bound, const Quat<T>& q, MaskOf<T>& poles_differ) {
   using std::abs;
-  const Quat<T> t = other * target;
-  const T c = dot(t, q);
+  T c;
+  const Quat<T> pull = joint_pull(other, target, q, c);
   poles_differ = abs(c) <= bound;
-  const T sign = bend_twist::pole(c);
-  return sign * t;
+  return pull;
 }
 
 /// JointSide for the second frame from k rest, k, alpha = tau/h and the rotation at the start of the step; the first frame sees
@@ -47,6 +54,21 @@ OSIER_FN void fold_joint(const Quat<T>& k_rest, T k, T alpha, const Quat<T>& pre
   const T sigma = bend_twist::pole(dot(k_rest, previous));
   target = k_rest + (alpha * k * sigma) * previous;
   bound = select(alpha > T(0), (T(1) + alpha) * (root(norm2(imag(conj(k_rest) * previous))) + T(1e-6) * k), T(-1));
+}
+
+/// An upper limit of (bound/|target|)^2, from a joint's target and `most_alpha` >= alpha alone. With theta the angle between rest
+/// and sigma previous, phi that between target and previous:
+///
+///   bound = (1 + alpha) k (sin theta + 1e-6),   k sin theta = |target| sin phi,   |target| between k sqrt(1 + alpha^2) and k (1
+///   + alpha)
+///
+/// so that bound/|target| <= sqrt(2) ((1 + alpha) sin phi + 1e-6). Where poles are said to differ and do not, taking elasticity
+/// and damping one by one gives the same.
+template <class T>
+OSIER_FN T pole_margin2(const Quat<T>& target, const Quat<T>& previous, T most_alpha) {
+  const T size2 = norm2(target), sine2 = norm2(imag(conj(target) * previous));
+  const T margin = (T(1) + most_alpha) * root(sine2 / select(size2 > T(0), size2, T(1))) + T(1e-6);
+  return T(2) * margin * margin;
 }
 
 /// The accumulator b  (SCR Eq. 17, VSCR Eq. 21, 22).

@@ -322,9 +322,14 @@ template <class T>
 void StableCosserat<T>::step_in_lanes(const Model& m, const Control& c, State& state, double h, StepReport& report) {
   const StepView view = view_of(m, c, state, h);
   if (settings_.tolerance) load(m, c, state, h);
-  graph_.load(view, executor_);
-  iterate(
-      report, [&] { graph_.sweep(view, settings_.lambda, executor_); }, [&] { return residual_in_lanes(m, c); });
+  graph_.load(m, view, executor_);
+  if (settings_.tolerance) {
+    iterate(
+        report, [&] { graph_.sweep(view, settings_.lambda, 1, executor_); }, [&] { return residual_in_lanes(m, c); });
+  } else {
+    report.iterations = settings_.iteration_count;
+    graph_.sweep(view, settings_.lambda, report.iterations, executor_);
+  }
   const bool graph_finite = graph_.store(view, executor_);
   const bool chains_finite = chains_.step(view, settings_.lambda, settings_.iteration_count, executor_);
   state.vertex_velocity.swap(state.vertex_velocity_previous);
