@@ -24,8 +24,8 @@ struct Blown {
     Random random(17);
     std::vector<std::vector<Index>> lists(static_cast<std::size_t>(6 * stars));
     for (int i = 0; i < 6 * stars; ++i) {
-      position.push_back(30 * random.in_cube());
-      velocity.push_back(4 * random.in_cube());
+      position.push_back(30.0 * random.in_cube());
+      velocity.push_back(4.0 * random.in_cube());
       mass.push_back(random.range(0.01, 2));
     }
     for (Index i = 0; i < stars; ++i)
