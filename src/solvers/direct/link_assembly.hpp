@@ -57,9 +57,12 @@ Link<T> assemble_link(const StepModel& step, std::size_t i, double tension) {
   // The part of the exact couple n x p that the model of a straight spring does not have: n x (p - axis). None if isotropic.
   if (!isotropic) couple -= cross(section, off);
   double weight = 0;
-  if (n.far_vertex >= 0 && step.is_free(n.far_vertex)) {
-    weight = step.vertex_weight(n.far_vertex);
-    force = step.vertex_pull(n.far_vertex) - weight * step.u[n.far_vertex];
+  const Index far = n.far_end(m);
+  if (step.is_free(far) && (n.far_vertex >= 0 || step.shares())) {
+    weight = step.share_of(far) * step.vertex_weight(far);
+    force = step.share_of(far) * step.vertex_pull(far) - weight * step.u[far];
+  } else if (step.shares()) {
+    weight = step.vertex_weight(far);  // rows hold it: any mass will do
   }
   Link<T> l;
   l.w_compliance = {kLoose<T>, kLoose<T>, kLoose<T>};
@@ -116,11 +119,11 @@ Link<T> assemble_link(const StepModel& step, std::size_t i, double tension) {
 
 template <class T>
 RootVertex<T> assemble_root(const StepModel& step, Index v) {
-  const double weight = step.vertex_weight(v);
+  const double share = step.share_of(v), weight = share * step.vertex_weight(v);
   RootVertex<T> root;
   root.held = !step.is_free(v);
   root.stiffness = identity3(static_cast<T>(weight));
-  root.force = cast<T>(step.vertex_pull(v) - weight * step.u[v]);
+  root.force = cast<T>(share * step.vertex_pull(v) - weight * step.u[v]);
   return root;
 }
 
