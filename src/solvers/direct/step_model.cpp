@@ -20,7 +20,7 @@ bool StepModel::build(const Model& m, const Control& c, double h, Loops loops) {
 }
 
 void StepModel::count_copies(const Model& m) {
-  copies_ = std::vector<std::uint8_t>(tree_.iterates() ? m.vertex_count() : 0, 0);
+  copies_ = std::vector<std::uint16_t>(tree_.iterates() ? m.vertex_count() : 0, 0);
   for (const TreeNode& n : tree_.nodes)
     if (tree_.iterates() && n.far_vertex < 0) ++copies_[n.far_end(m)];
 }
@@ -139,8 +139,8 @@ std::size_t StepModel::bytes(const Model& m, const Tree& tree) {
   const std::size_t directions = m.has_inertia() ? ns * (3 * sizeof(DirectionTerm) + sizeof(Index)) : 0;
   return tree.nodes.size() * sizeof(TreeNode) + tree.rows.size() * sizeof(TreeRow) + tree.roots.size() * sizeof(Index) +
          tree.local_joints.size() * sizeof(tree.local_joints[0]) +
-         nv * ((tree.iterates() ? 2 : 1) * sizeof(std::uint8_t) + sizeof(Vec3d)) + nf * (sizeof(FrameControl) + sizeof(Quatd)) +
-         directions + tree.nodes.size() / kBlock * sizeof(Energy);
+         nv * (sizeof(std::uint8_t) + (tree.iterates() ? sizeof(std::uint16_t) : 0) + sizeof(Vec3d)) +
+         nf * (sizeof(FrameControl) + sizeof(Quatd)) + directions + tree.nodes.size() / kBlock * sizeof(Energy);
 }
 
 }  // namespace osier::direct

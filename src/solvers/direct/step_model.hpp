@@ -82,7 +82,7 @@ class StepModel {
   Tree tree_;
   std::vector<std::uint8_t> built_fixed_;
   std::vector<FrameControl> built_control_;
-  std::vector<std::uint8_t> copies_;  ///< per vertex; empty: everything acts on the vertex itself
+  std::vector<std::uint16_t> copies_;  ///< per vertex; empty: everything acts on the vertex itself
   std::vector<DirectionTerm> directions_;
   std::vector<Index> direction_start_;  ///< per segment; empty without directions
   std::vector<Energy> block_energy_;
