@@ -34,7 +34,7 @@ class ChainDirect {
         if (const ChainKernel<T>& k = chain_kernel<T>(narrow);
             simd_available(narrow) && k.lanes < kernel_->lanes && static_cast<std::size_t>(k.lanes) >= chains.size())
           kernel_ = &k;
-    plan_ = stable_cosserat::plan_chains<T>(model, chains, kernel_->lanes, law);
+    plan_ = stable_cosserat::plan_chains<T>(model, chains, kernel_->lanes, law, stable_cosserat::ChainUse::direct);
     tension_.assign(plan_.constants.size() / static_cast<std::size_t>(plan_.constants_per_row()), T(0));
     outcome_.resize(plan_.groups.size());
     threads_ = executor.threads();

@@ -61,31 +61,35 @@ struct IsotropicLink {
   static constexpr ChainLaw kLaw = ChainLaw::isotropic;
   static constexpr bool kOwnAxes = false;
 
-  P x_stiffness, x_compliance, stretch_viscous;
+  using Damping = P;
+  P x_stiffness, x_compliance;
   Quat<P> bend0;
-  P k, w_compliance, viscous;  ///< the joint: k^bt, 4/(k (1 + viscous)), tau/h
-  P half_share;                ///< 2/(1 + viscous)
+  P k, w_compliance;  ///< the joint: k^bt, 4/(k (1 + viscous))
 
+  /// tau/h of the segment and of the joint.
   template <class Constant>
-  OSIER_FN void load_constants(const Constant& constant, P length, P inverse_length, P inverse_h, bool damped) {
-    const Quat<P> target{constant(stable_cosserat::kTargetX), constant(stable_cosserat::kTargetY),
-                         constant(stable_cosserat::kTargetZ), constant(stable_cosserat::kTargetW)};
-    k = root(norm2(target));
+  OSIER_FN static Damping stretch_damping(const Constant& constant, P inverse_h, bool damped) {
+    return damped ? inverse_h * constant(stable_cosserat::kTauStretchDirect) : P(0);
+  }
+  template <class Constant>
+  OSIER_FN static P joint_damping(const Constant& constant, P inverse_h) {
+    return inverse_h * constant(stable_cosserat::kTauBendDirect);
+  }
+  template <class Constant>
+  OSIER_FN void load_constants(const Constant& constant, P length, P inverse_length, P inverse_h, P stretch_viscous,
+                               bool damped) {
+    k = constant(stable_cosserat::kBend);
     const MaskOf<P> jointed = k > P(0);
-    stretch_viscous = damped ? inverse_h * constant(stable_cosserat::kTauStretch) : P(0);
-    viscous = damped ? inverse_h * constant(stable_cosserat::kTauBend) : P(0);
+    const P viscous = damped ? joint_damping(constant, inverse_h) : P(0);
     const P stiff = constant(stable_cosserat::kStretch) * (P(1) + stretch_viscous);
     x_stiffness = stiff * inverse_length * inverse_length;
     x_compliance = select(length > P(0), length * length * inverse(stiff), P(0));
     w_compliance = select(jointed, P(4) * inverse(k * (P(1) + viscous)), P(0));
-    half_share = select(jointed, P(2) * inverse(P(1) + viscous), P(0));
   }
   /// Of the joint in row i of one lane.
   template <class Constant>
   OSIER_FN static JointSpring joint_of(const Constant& constant, double h, bool damped) {
-    const Quatd target{constant(stable_cosserat::kTargetX), constant(stable_cosserat::kTargetY),
-                       constant(stable_cosserat::kTargetZ), constant(stable_cosserat::kTargetW)};
-    const double k = std::sqrt(norm2(target)), alpha = damped ? constant(stable_cosserat::kTauBend) / h : 0;
+    const double k = constant(stable_cosserat::kBend), alpha = damped ? constant(stable_cosserat::kTauBendDirect) / h : 0;
     return {{k, k, k}, {alpha, alpha, alpha}, {}, {}};
   }
 
@@ -101,12 +105,12 @@ struct IsotropicLink {
       bend = q * conj(before * rest);
     }
   };
-  OSIER_FN void begin(Start<D> (&start)[kParts]) const {
+  OSIER_FN void begin(Start<D> (&start)[kParts], P stretch_viscous) const {
     D share[kParts];
     widen(stretch_viscous * inverse(P(1) + stretch_viscous), share);
     for (int g = 0; g < kParts; ++g) start[g].share = share[g];
   }
-  OSIER_FN Start<double> begin_lane(int lane_index) const {
+  OSIER_FN Start<double> begin_lane(int lane_index, P stretch_viscous) const {
     const double alpha = static_cast<double>(lane(stretch_viscous, lane_index));
     return {alpha / (1 + alpha), {}, {}};
   }
@@ -127,13 +131,12 @@ struct IsotropicLink {
   OSIER_FN void replace_joint(int lane_index, T w) {
     set_lane(w_compliance, lane_index, w);
     set_lane(k, lane_index, T(0));
-    set_lane(half_share, lane_index, T(0));
   }
 
-  /// Strain of the joint, e_x being that of the segment, and both energies.
+  /// Strain of the joint, e_x being that of the segment, and both energies. `viscous`: tau/h of the joint.
   template <bool kDamped>
-  OSIER_FN void strain(const Quat<P>& turn, const Quat<P>& turn_near, const Vec3<P>& e_x, Vec3<P>& e_w, P& stretched,
-                       P& bent_energy) const {
+  OSIER_FN void strain(const Quat<P>& turn, const Quat<P>& turn_near, [[maybe_unused]] P viscous, const Vec3<P>& e_x,
+                       Vec3<P>& e_w, P& stretched, P& bent_energy) const {
     const Quat<P> near_back = conj(turn_near), bend = turn * bend0 * near_back;
     const P phi = bend_twist::pole(bend.w);
     Vec3<P> couple = phi * imag(bend);
@@ -144,7 +147,7 @@ struct IsotropicLink {
       couple += (viscous * psi) * imag(since);
       bent += viscous * norm2(imag(since)) * inverse(P(1) + psi * since.w);
     }
-    e_w = half_share * couple;
+    e_w = (P(0.5) * k * w_compliance) * couple;  // 2/(1 + viscous), or 0 without a joint
     stretched = P(0.5) * x_stiffness * norm2(e_x), bent_energy = k * bent;
   }
 };
@@ -157,7 +160,8 @@ struct AnisotropicLink {
   static constexpr ChainLaw kLaw = ChainLaw::anisotropic;
   static constexpr bool kOwnAxes = true;
 
-  Vec3<P> x_stiffness, x_compliance, stretch_viscous;
+  using Damping = Vec3<P>;
+  Vec3<P> x_stiffness, x_compliance;
   Quat<P> frame0;  ///< q_t
   Quat<P> r0, difference0;
   Quat<P> K, K_viscous;
@@ -172,10 +176,14 @@ struct AnisotropicLink {
     return {constant(first), constant(first + 1), constant(first + 2)};
   }
   template <class Constant>
-  OSIER_FN void load_constants(const Constant& constant, P length, P inverse_length, P inverse_h, bool damped) {
+  OSIER_FN static Damping stretch_damping(const Constant& constant, P inverse_h, bool damped) {
+    return damped ? inverse_h * three(constant, stable_cosserat::kTauStretchAxes) : Vec3<P>{P(0), P(0), P(0)};
+  }
+  template <class Constant>
+  OSIER_FN void load_constants(const Constant& constant, P length, P inverse_length, P inverse_h, const Vec3<P>& stretch_viscous,
+                               bool damped) {
     const Vec3<P> none{P(0), P(0), P(0)}, one{P(1), P(1), P(1)};
     const Vec3<P> k = three(constant, stable_cosserat::kBendAxes);
-    stretch_viscous = damped ? inverse_h * three(constant, stable_cosserat::kTauStretchAxes) : none;
     const Vec3<P> viscous = damped ? inverse_h * three(constant, stable_cosserat::kTauBendAxes) : none;
     const Vec3<P> stiff = times(three(constant, stable_cosserat::kStretchAxes), one + stretch_viscous);
     const Vec3<P> bending = times(k, one + viscous);
@@ -209,7 +217,7 @@ struct AnisotropicLink {
       difference = bend_twist::difference(K, r, rest);
     }
   };
-  OSIER_FN void begin(Start<D> (&start)[kParts]) const {
+  OSIER_FN void begin(Start<D> (&start)[kParts], const Vec3<P>& stretch_viscous) const {
     Vec3<D> share[kParts], bend[kParts];
     D real[kParts];
     const auto part = [](P alpha) { return alpha * inverse(P(1) + alpha); };
@@ -218,7 +226,7 @@ struct AnisotropicLink {
     widen(K.w, real);
     for (int g = 0; g < kParts; ++g) start[g].share = share[g], start[g].K = {bend[g].x, bend[g].y, bend[g].z, real[g]};
   }
-  OSIER_FN Start<double> begin_lane(int lane_index) const {
+  OSIER_FN Start<double> begin_lane(int lane_index, const Vec3<P>& stretch_viscous) const {
     const Vec3d alpha = cast<double>(lane_of(stretch_viscous, lane_index));
     Start<double> start{};
     start.share = {alpha.x / (1 + alpha.x), alpha.y / (1 + alpha.y), alpha.z / (1 + alpha.z)};

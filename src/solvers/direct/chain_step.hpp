@@ -57,17 +57,15 @@ template <class P, template <class> class Law>
 struct ChainLinkRow : Law<P> {
   // Of the step.
   Vec3<P> arm0, stretch0;  ///< l axis_t and l (p_t - axis_t)
-  P length, inverse_arm;   ///< l and 1/|arm|
-  Vec3<P> rhs;             ///< m v_t/h + f of the far vertex
-  P weight;                ///< m/h^2 + c/h of the far vertex
-  // Of the iteration. e, f and S, and the columns, along the law's axes.
+  P length;
+  Vec3<P> rhs;  ///< m v_t/h + f of the far vertex
+  P weight;     ///< m/h^2 + c/h of the far vertex
+  // Of the iteration. `still` and S, and the columns, along the law's axes.
   Vec3<P> u;
   Quat<P> turn;
-  P tension;
-  Vec3<P> arm, e_x, e_w;
-  Vec3<P> f_x, f_w;
+  P still[6];  ///< y of a parent that stays where it is, C f - e with f + S e in place of f
+  P pull;      ///< and the tension then
   P S[21];     ///< lower triangle, row by row
-  bool plain;  ///< all lanes there, nothing held
 };
 
 /// The shorter of the two quaternions that turn one frame into another.
@@ -102,21 +100,21 @@ class ChainStep {
   static constexpr int kParts = InDouble<P>::parts, D_lanes = InDouble<P>::lanes;
 
   static std::size_t scratch_bytes(Index rows) {
-    return static_cast<std::size_t>(rows + 1) * (sizeof(Row) + sizeof(Columns)) + 64;
+    return static_cast<std::size_t>(rows + 1) * (sizeof(Row) + sizeof(Columns) + sizeof(bool)) + 64;
   }
   /// `tension` per row and lane, kept from step to step.
   static ChainOutcome step(const ChainGroup& g, const T* constants, bool damped, const StepView& view,
                            const ChainOptions& options, T* tension, void* scratch) {
     [[maybe_unused]] const FlushDenormals flush;
-    ChainStep s(g, constants, damped, view, scratch);
-    s.load(tension);
+    ChainStep s(g, constants, damped, view, tension, scratch);
+    s.load();
     const bool columns = s.needs_columns();
     ChainOutcome outcome;
     if (columns && damped) outcome = s.template iterate<true, true>(options);
     else if (columns) outcome = s.template iterate<true, false>(options);
     else if (damped) outcome = s.template iterate<false, true>(options);
     else outcome = s.template iterate<false, false>(options);
-    s.store(tension, outcome.risen);
+    s.store(outcome.risen);
     return outcome;
   }
 
@@ -125,9 +123,10 @@ class ChainStep {
     P B[6][6];  ///< [column][component]
   };
 
-  ChainStep(const ChainGroup& g, const T* constants, bool damped, const StepView& view, void* scratch)
+  ChainStep(const ChainGroup& g, const T* constants, bool damped, const StepView& view, T* tension, void* scratch)
       : g_(g),
         constants_(constants),
+        tension_(tension),
         view_(view),
         damped_(damped),
         driven_(Law<P>::kOwnAxes && view.torque != nullptr),
@@ -136,6 +135,7 @@ class ChainStep {
     for (int k = 0; k < W; ++k) jointed_ = jointed_ && g.jointed[k];
     row_ = static_cast<Row*>(scratch);
     column_ = reinterpret_cast<Columns*>(row_ + rows_ + 1);
+    plain_ = reinterpret_cast<bool*>(column_ + rows_ + 1);
   }
 
   /// A lane whose end is held, or goes on in the next lane.
@@ -146,7 +146,7 @@ class ChainStep {
     return false;
   }
   OSIER_FN P constant(Index i, int what) const {
-    const int per_row = stable_cosserat::constants_per_row(Law<P>::kLaw, damped_);
+    const int per_row = stable_cosserat::constants_per_row(Law<P>::kLaw, damped_, stable_cosserat::ChainUse::direct);
     return load_lanes<P>(constants_ + (static_cast<std::ptrdiff_t>(i) * per_row + what) * W);
   }
   static Vec3d lane_of(const Vec3<P>& v, int k) { return cast<double>(osier::lane_of(v, k)); }
@@ -165,9 +165,12 @@ class ChainStep {
     return sum;
   }
 
-  void load(const T* tension);
+  void load();
   void load_head();
-  OSIER_FN void load_constants(Index i);
+  OSIER_FN typename Law<P>::Damping load_constants(Index i);
+  OSIER_FN P tension(Index i) const { return load_lanes<P>(tension_ + static_cast<std::ptrdiff_t>(i) * W); }
+  /// |arm|^2, of lanes without a segment something to divide by.
+  OSIER_FN static P of_arm(const Vec3<P>& arm) { return larger(norm2(arm), P(T(1e-30))); }
   OSIER_FN bool load_plain(Index i);
   OSIER_FN void store_plain(Index i);
   OSIER_FN void load_inertia(Index i, const Vec3<P>& velocity, const Vec3<P>& force, P damping);
@@ -185,10 +188,11 @@ class ChainStep {
   template <bool kColumns>
   void downward();
   bool settled(const ChainOptions& options, std::uint32_t& unsettled) const;
-  void store(T* tension, std::uint32_t except);
+  void store(std::uint32_t except);
 
   const ChainGroup& g_;
   const T* constants_;
+  T* tension_;  ///< per row and lane
   const StepView& view_;
   bool damped_;
   bool driven_;     ///< by torques
@@ -197,6 +201,7 @@ class ChainStep {
   Index shortest_;  ///< and of the shortest
   Row* row_;
   Columns* column_;
+  bool* plain_;  ///< rows of which all lanes are there, and nothing is held
 
   // Before the first row: the first vertex, and the turn of the frame before.
   Vec3<P> head_u_, head_rhs_;
@@ -214,7 +219,7 @@ class ChainStep {
 
   // At the head, after the upward pass: S, f, B, D, d of all of the lane; what row 0 lost axis by axis.
   P S_[21], f_[6], B_[6][6], D_[21], d_[6];
-  P head_row_[6][6], head_gain_[6], head_f_[6], head_B_[6][6];
+  P head_row_[6][6], head_gain_[6], head_f_[6], head_B_[6][6], head_e_[6];
   Vec3<P> root_x_, root_w_;
   P lambda_[6];
   P turn2_, move2_, motion2_, energy_, magnitude_;
@@ -228,11 +233,15 @@ inline constexpr int kRotationEntries[6] = {packed(3, 3), packed(4, 3), packed(4
 
 /// The constants of a row in the number type of the recursion.
 template <class P, template <class> class Law>
-OSIER_FN void ChainStep<P, Law>::load_constants(Index i) {
+OSIER_FN auto ChainStep<P, Law>::load_constants(Index i) -> typename Law<P>::Damping {
   Row& r = row_[i];
+  const auto number = [&](int what) { return constant(i, what); };
+  const P inverse_h(static_cast<T>(1 / view_.h));
+  const auto damping = Law<P>::stretch_damping(number, inverse_h, damped_);
   const P il = constant(i, stable_cosserat::kInverseLength);
   r.length = select(il > P(0), inverse(il), P(0));
-  r.load_constants([&](int what) { return constant(i, what); }, r.length, il, P(static_cast<T>(1 / view_.h)), damped_);
+  r.load_constants(number, r.length, il, inverse_h, damping, damped_);
+  return damping;
 }
 
 /// A row of which every lane is there and nothing is held: loops over lanes without a branch.
@@ -248,9 +257,9 @@ OSIER_FN bool ChainStep<P, Law>::load_plain(Index i) {
   }
   if (held != 0 || !jointed_) return false;
   Row& r = row_[i];
-  load_constants(i);
+  const auto damping = load_constants(i);
   typename Law<P>::template Start<D> start[kParts];
-  r.begin(start);
+  r.begin(start, damping);
   D arm[3][kParts], stretch[3][kParts];
 #pragma GCC unroll 2
   for (int g = 0; g < kParts; ++g) {
@@ -296,12 +305,10 @@ OSIER_FN void ChainStep<P, Law>::load_inertia(Index i, const Vec3<P>& velocity, 
   if (g_.cut && i + 1 == rows_) m = shifted_down(constant(0, stable_cosserat::kMass)), set_lane(m, W - 1, T(0));
   r.rhs = force + (m * inverse_h) * velocity;
   r.weight = m * inverse_h2 + inverse_h * damping;
-  const P arm2 = norm2(r.arm0);
-  r.inverse_arm = select(arm2 > P(0), inverse_sqrt(arm2), P(0));
 }
 
 template <class P, template <class> class Law>
-void ChainStep<P, Law>::load(const T* tension) {
+void ChainStep<P, Law>::load() {
   const double h = view_.h;
   const Vec3d* x = view_.position;
   for (int k = 0; k < kMostLanes; ++k) length_[k] = 0, tail_held_[k][0] = tail_held_[k][1] = false, root_held_[k] = true;
@@ -312,11 +319,10 @@ void ChainStep<P, Law>::load(const T* tension) {
   frames_known_ = false;
   for (Index i = 0; i < rows_; ++i) {
     Row& r = row_[i];
-    r.tension = load_lanes<P>(tension + static_cast<std::ptrdiff_t>(i) * W);
-    r.plain = load_plain(i);
-    if (r.plain) continue;
+    plain_[i] = load_plain(i);
+    if (plain_[i]) continue;
     frames_known_ = false;
-    load_constants(i);
+    const auto stretch_damping = load_constants(i);
     Vec3<P> velocity, force;
     P damping;
     for (int k = 0; k < W; ++k) {
@@ -324,7 +330,7 @@ void ChainStep<P, Law>::load(const T* tension) {
       const Index s = g_.first_segment[k] + (here ? i : 0), a = g_.first_vertex[k] + (here ? i : 0), b = a + (here ? 1 : 0);
       const Quatd q = view_.rotation[s];
       const double l = here ? view_.rest_length[s] : 0;
-      auto start = r.begin_lane(k);
+      auto start = r.begin_lane(k, stretch_damping);
       if (here) {
         const Index before = i > 0 || (g_.cut && k > 0) ? s - 1 : g_.head[k];
         const Index joint = i > 0 || (g_.cut && k > 0) ? g_.first_joint[k] + i : g_.head_joint[k];
@@ -515,7 +521,10 @@ void ChainStep<P, Law>::upward() {
         f[3] += r.drive.x, f[4] += r.drive.y, f[5] += r.drive.z;
       }
     } else {
-      r.template strain<kDamped>(r.turn, turn_near, e_x, e_w, stretched, bent);
+      P viscous(0);
+      if constexpr (kDamped)
+        viscous = Law<P>::joint_damping([&](int what) { return constant(i, what); }, P(static_cast<T>(1 / view_.h)));
+      r.template strain<kDamped>(r.turn, turn_near, viscous, e_x, e_w, stretched, bent);
     }
     const Vec3<P> wu = r.weight * r.u;
     const P moved = P(0.5) * dot(wu, r.u), done = dot(r.rhs, r.u);
@@ -523,7 +532,7 @@ void ChainStep<P, Law>::upward() {
     magnitude_ += stretched + bent + moved + select(done < P(0), -done, done);
     f[0] += r.rhs.x - wu.x, f[1] += r.rhs.y - wu.y, f[2] += r.rhs.z - wu.z;
     S[packed(0, 0)] += r.weight, S[packed(1, 1)] += r.weight, S[packed(2, 2)] += r.weight;
-    const P pull = r.tension * r.length, across = -pull * r.inverse_arm * r.inverse_arm;
+    const P arm2 = of_arm(arm), pull = tension(i) * r.length, across = -pull * inverse(arm2);
     S[packed(3, 3)] += pull + across * arm.x * arm.x;
     S[packed(4, 3)] += across * arm.y * arm.x;
     S[packed(4, 4)] += pull + across * arm.y * arm.y;
@@ -551,8 +560,6 @@ void ChainStep<P, Law>::upward() {
     eliminate<kColumns>(3, c[3], S, f, keep);
     eliminate<kColumns>(4, c[4], S, f, keep);
     eliminate<kColumns>(5, c[5], S, f, keep);
-    r.arm = arm, r.e_x = e_x, r.e_w = e_w;
-    r.f_x = {f[0], f[1], f[2]}, r.f_w = {f[3], f[4], f[5]};
 #pragma GCC unroll 21
     for (int a = 0; a < 21; ++a) r.S[a] = S[a];
     const P e[6] = {e_x.x, e_x.y, e_x.z, e_w.x, e_w.y, e_w.z};
@@ -562,7 +569,13 @@ void ChainStep<P, Law>::upward() {
 #pragma GCC unroll 6
       for (int b = 0; b < 6; ++b) sum += S[packed(a, b)] * e[b];
       f[a] = sum;
+      r.still[a] = c[a] * sum - e[a];
     }
+    if (keep)
+      for (int a = 0; a < 6; ++a) head_e_[a] = e[a];
+    Vec3<P> through{f[0], f[1], f[2]};
+    if constexpr (Law<P>::kOwnAxes) through = r.x_axes * through;
+    r.pull = dot(through, arm) * inverse_sqrt(arm2);
     if constexpr (kColumns) {
 #pragma GCC unroll 6
       for (int m = 0; m < 6; ++m) {
@@ -647,8 +660,7 @@ void ChainStep<P, Law>::downward() {
   for (Index i = 0; i < rows_; ++i) {
     Row& r = row_[i];
     if constexpr (Law<P>::kOwnAxes) turn_six(transposed(r.x_axes), transposed(r.w_axes), z);
-    const P zeta[6] = {z[0] - r.e_x.x, z[1] - r.e_x.y, z[2] - r.e_x.z, z[3] - r.e_w.x, z[4] - r.e_w.y, z[5] - r.e_w.z};
-    P F[6] = {r.f_x.x, r.f_x.y, r.f_x.z, r.f_w.x, r.f_w.y, r.f_w.z};
+    P F[6] = {P(0), P(0), P(0), P(0), P(0), P(0)};  // what the parent's motion and the forces at the tail add
     if constexpr (kColumns) {
 #pragma GCC unroll 6
       for (int m = 0; m < 6; ++m)
@@ -658,14 +670,14 @@ void ChainStep<P, Law>::downward() {
 #pragma GCC unroll 6
     for (int a = 0; a < 6; ++a)
 #pragma GCC unroll 6
-      for (int b = 0; b < 6; ++b) F[a] -= r.S[packed(a, b)] * zeta[b];
+      for (int b = 0; b < 6; ++b) F[a] -= r.S[packed(a, b)] * z[b];
     P y[6];
     if (i > 0) {
 #pragma GCC unroll 6
-      for (int a = 0; a < 6; ++a) y[a] = zeta[a] + r.compliance(a) * F[a];
+      for (int a = 0; a < 6; ++a) y[a] = z[a] + (r.still[a] + r.compliance(a) * F[a]);
     } else {
       // An axis may have no stiffness here, so the steps backwards.
-      for (int a = 0; a < 6; ++a) y[a] = zeta[a];
+      for (int a = 0; a < 6; ++a) y[a] = z[a] - head_e_[a];
       for (int j = 6; j-- > 0;) {
         P left = head_f_[j];
         if constexpr (kColumns)
@@ -681,9 +693,11 @@ void ChainStep<P, Law>::downward() {
       F[0] = pull.x, F[1] = pull.y, F[2] = pull.z;
     }
     const Vec3<P> w{y[3], y[4], y[5]};
-    const Vec3<P> dx = Vec3<P>{y[0], y[1], y[2]} - cross(r.arm, w);
-    const P tension = (F[0] * r.arm.x + F[1] * r.arm.y + F[2] * r.arm.z) * r.inverse_arm;
-    r.tension = larger(tension, P(0));
+    const Vec3<P> arm = r.arm0 + change_by(r.turn, r.arm0);
+    const Vec3<P> dx = Vec3<P>{y[0], y[1], y[2]} - cross(arm, w);
+    const P inverse_arm = inverse_sqrt(of_arm(arm));
+    const P along = r.pull + (F[0] * arm.x + F[1] * arm.y + F[2] * arm.z) * inverse_arm;
+    store_lanes(larger(along, P(0)), tension_ + static_cast<std::ptrdiff_t>(i) * W);
     r.u += dx;
     const Quat<P> step = Quat<P>{P(0.5) * w.x, P(0.5) * w.y, P(0.5) * w.z, P(1)} * r.turn;
     r.turn = inverse_sqrt(norm2(step)) * step;
@@ -693,7 +707,7 @@ void ChainStep<P, Law>::downward() {
     const P w2 = norm2(w);
     turn2_ = larger(turn2_, select(present, w2, P(0)));
     // Where nothing holds the spin, what rounding makes of it moves no vertex and says nothing about the step.
-    const P spin = spins_ * dot(w, r.arm) * r.inverse_arm;
+    const P spin = spins_ * dot(w, arm) * inverse_arm;
     move2_ = larger(move2_, select(present, larger(norm2(dx), r.length * r.length * (w2 - spin * spin)), P(0)));
     motion2_ = larger(motion2_, select(present, norm2(r.u), P(0)));
     z[0] = dx.x, z[1] = dx.y, z[2] = dx.z, z[3] = w.x, z[4] = w.y, z[5] = w.z;
@@ -790,7 +804,7 @@ OSIER_FN void ChainStep<P, Law>::store_plain(Index i) {
 }
 
 template <class P, template <class> class Law>
-void ChainStep<P, Law>::store(T* tension, std::uint32_t except) {
+void ChainStep<P, Law>::store(std::uint32_t except) {
   const double inverse_h = 1 / view_.h;
   if (g_.cut && except != 0) except = kAll;
   const auto put_vertex = [&](Index v, const Vec3d& u) {
@@ -803,8 +817,7 @@ void ChainStep<P, Law>::store(T* tension, std::uint32_t except) {
   }
   for (Index i = 0; i < rows_; ++i) {
     const Row& r = row_[i];
-    store_lanes(r.tension, tension + static_cast<std::ptrdiff_t>(i) * W);
-    if (r.plain && except == 0) {
+    if (plain_[i] && except == 0) {
       store_plain(i);
       continue;
     }

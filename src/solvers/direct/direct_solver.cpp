@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "solvers/direct/link_assembly.hpp"
+#include "solvers/direct/row_iteration.hpp"
 #include "solvers/direct/tree_system.hpp"
 
 namespace osier::direct {
@@ -66,7 +67,7 @@ class EngineOf final : public DirectSolver::Engine {
   using Engine::Engine;
   std::size_t bytes() const override {
     const auto of = [](const auto& v) { return v.capacity() * sizeof(v[0]); };
-    return step_.bytes() + factor_.bytes() + of(tension_) + of(roots_) + of(block_largest_);
+    return step_.bytes() + factor_.bytes() + rows_.bytes() + of(tension_) + of(roots_) + of(block_largest_);
   }
   void rebind(const Model& m) override {
     step_.forget_tree();
@@ -77,6 +78,9 @@ class EngineOf final : public DirectSolver::Engine {
   void plan(const Model& m) override;
   void solve() override;
   void solve_positions() override;
+  /// `keep`: the multipliers are those of the step, a good guess for the next time.
+  template <class LinkOf, class RowsOf, class Visit>
+  void solve_with(const LinkOf& link, const RowsOf& rows, bool keep, const Visit& visit);
   void move(double share) override;
   double largest_turn() override {
     return largest(nodes().size(), [&](std::size_t i) { return norm(turn(i)); });
@@ -109,6 +113,7 @@ class EngineOf final : public DirectSolver::Engine {
   }
 
   TreeFactor<T> factor_;
+  RowIteration<T> rows_;  ///< those that are not columns of the factor
   std::vector<RootVertex<T>> roots_;
   std::vector<T> tension_;  ///< per segment, kept across steps
 };
@@ -121,29 +126,42 @@ void EngineOf<T>::plan(const Model& m) {
   for (const TreeNode& n : tree.nodes) axes.push_back(axis_sets(m, n));
   roots_.resize(tree.roots.size());
   factor_.plan(tree.parents(), static_cast<int>(tree.roots.size()), tree.row_ends(), axes);
+  rows_ = {};
+  if (tree.iterates()) rows_.plan(tree);
+}
+
+template <class T>
+template <class LinkOf, class RowsOf, class Visit>
+void EngineOf<T>::solve_with(const LinkOf& link, const RowsOf& rows, bool keep, const Visit& visit) {
+  for (std::size_t r = 0; r < roots_.size(); ++r) roots_[r] = assemble_root<T>(step_, step_.tree().roots[r]);
+  factor_.factor_made(link, roots_, rows, &executor_);
+  if (!step_.tree().iterates()) {
+    factor_.solve(&executor_, visit);
+    return;
+  }
+  // A hundredth of what counts as converged: gaps are felt around them.
+  const double motion = largest(step_.u.size(), [&](std::size_t v) { return norm(step_.u[v]); });
+  rows_.solve(factor_, step_.tree(), rows, executor_,
+              {.share = options_.loop_share, .gap = options_.iterations == 0 ? 0.01 * options_.tolerance * motion : 0}, keep,
+              visit);
 }
 
 template <class T>
 void EngineOf<T>::solve() {
-  for (std::size_t r = 0; r < roots_.size(); ++r) roots_[r] = assemble_root<T>(step_, step_.tree().roots[r]);
-  factor_.factor_made(
-      [&](std::size_t i) { return assemble_link<T>(step_, i, static_cast<double>(tension_[nodes()[i].segment])); }, roots_,
-      [&](std::size_t begin, std::size_t end, const auto& put) { assemble_rows<T>(step_, begin, end, put); }, &executor_);
-  factor_.solve(&executor_, [&](int i, const Vec6<T>& F, const Vec3<T>& arm) {
-    tension_[nodes()[static_cast<std::size_t>(i)].segment] = std::max(T(0), dot(F.x, normalized(arm)));
-  });
+  solve_with([&](std::size_t i) { return assemble_link<T>(step_, i, static_cast<double>(tension_[nodes()[i].segment])); },
+             [&](std::size_t begin, std::size_t end, const auto& put) { assemble_rows<T>(step_, begin, end, put); }, true,
+             [&](int i, const Vec6<T>& F, const Vec3<T>& arm) {
+               tension_[nodes()[static_cast<std::size_t>(i)].segment] = std::max(T(0), dot(F.x, normalized(arm)));
+             });
 }
 
 template <class T>
 void EngineOf<T>::solve_positions() {
-  for (std::size_t r = 0; r < roots_.size(); ++r) roots_[r] = assemble_root<T>(step_, step_.tree().roots[r]);
-  factor_.factor_made([&](std::size_t i) { return with_still_frame(assemble_link<T>(step_, i, 0)); }, roots_,
-                      [&](std::size_t begin, std::size_t end, const auto& put) {
-                        assemble_rows<T>(step_, begin, end,
-                                         [&](std::size_t i, const Row<T>& row) { put(i, with_still_frames(row)); });
-                      },
-                      &executor_);
-  factor_.solve(&executor_, [](int, const Vec6<T>&, const Vec3<T>&) {});
+  solve_with([&](std::size_t i) { return with_still_frame(assemble_link<T>(step_, i, 0)); },
+             [&](std::size_t begin, std::size_t end, const auto& put) {
+               assemble_rows<T>(step_, begin, end, [&](std::size_t i, const Row<T>& row) { put(i, with_still_frames(row)); });
+             },
+             false, [](int, const Vec6<T>&, const Vec3<T>&) {});
 }
 
 template <class T>
@@ -204,7 +222,7 @@ double DirectSolver::Engine::largest(std::size_t n, const F& f) {
 }
 
 void DirectSolver::Engine::begin(const Model& m, const Control& c, const State& state, double h) {
-  if (step_.build(m, c)) plan(m);
+  if (step_.build(m, c, h, options_.loops)) plan(m);
   step_.begin(m, c, state, h, executor_);
 }
 
@@ -333,14 +351,14 @@ StepReport DirectSolver::solve_static(const Model& m, const Control& c, State& s
 }
 std::size_t DirectSolver::bytes() const { return engine_->bytes(); }
 
-std::size_t DirectSolver::bytes(const Model& m, const Control& c, Precision precision) {
-  const Tree tree = build_tree(m, c);
+std::size_t DirectSolver::bytes(const Model& m, const Control& c, double h, Precision precision, Loops loops) {
+  const Tree tree = build_step_tree(m, c, h, loops);
   const TreePlan plan = tree.plan();
   std::size_t axes = 0;
   for (const TreeNode& n : tree.nodes) axes += static_cast<std::size_t>(axis_sets(m, n));
   const auto recursion = [&]<class T>(T) {
-    return TreeFactor<T>::bytes(plan, tree.rows.size(), axes) + tree.roots.size() * sizeof(RootVertex<T>) +
-           static_cast<std::size_t>(m.segment_count()) * sizeof(T);
+    return TreeFactor<T>::bytes(plan, tree.columns, axes) + (tree.iterates() ? RowIteration<T>::bytes(tree) : 0) +
+           tree.roots.size() * sizeof(RootVertex<T>) + static_cast<std::size_t>(m.segment_count()) * sizeof(T);
   };
   return StepModel::bytes(m, tree) + (precision == Precision::single_precision ? recursion(float{}) : recursion(double{}));
 }

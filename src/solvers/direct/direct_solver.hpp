@@ -16,6 +16,7 @@
 
 #include <memory>
 
+#include "solvers/direct/tree.hpp"
 #include "solvers/solver.hpp"
 
 namespace osier::direct {
@@ -32,6 +33,8 @@ struct Options {
   Precision precision = Precision::double_precision;
   int threads = 1;
   Simd simd = Simd::automatic;  ///< of chains in lanes
+  Loops loops = Loops::automatic;
+  double loop_share = 1e-3;  ///< of the gaps of loops that an iteration may leave, where these are iterated upon
 };
 
 class DirectSolver final : public Solver {
@@ -43,7 +46,8 @@ class DirectSolver final : public Solver {
   StepReport solve_static(const Model& model, const Control& control, State& state, const StaticOptions& options) override;
   /// Working memory in use, and what it will be.
   std::size_t bytes() const;
-  static std::size_t bytes(const Model& model, const Control& control, Precision precision);
+  static std::size_t bytes(const Model& model, const Control& control, double h, Precision precision,
+                           Loops loops = Loops::automatic);
 
   class Engine;
 

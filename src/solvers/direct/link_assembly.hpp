@@ -57,9 +57,12 @@ Link<T> assemble_link(const StepModel& step, std::size_t i, double tension) {
   // The part of the exact couple n x p that the model of a straight spring does not have: n x (p - axis). None if isotropic.
   if (!isotropic) couple -= cross(section, off);
   double weight = 0;
-  if (n.far_vertex >= 0 && step.is_free(n.far_vertex)) {
-    weight = step.vertex_weight(n.far_vertex);
-    force = step.vertex_pull(n.far_vertex) - weight * step.u[n.far_vertex];
+  const Index far = n.far_end(m);
+  if (step.is_free(far) && (n.far_vertex >= 0 || step.shares())) {
+    weight = step.share_of(far) * step.vertex_weight(far);
+    force = step.share_of(far) * step.vertex_pull(far) - weight * step.u[far];
+  } else if (step.shares()) {
+    weight = step.vertex_weight(far);  // rows hold it: any mass will do
   }
   Link<T> l;
   l.w_compliance = {kLoose<T>, kLoose<T>, kLoose<T>};
@@ -80,11 +83,12 @@ Link<T> assemble_link(const StepModel& step, std::size_t i, double tension) {
     // A frame that hangs on positions alone may spin about its axis at no cost, and in a slack cable without mass turn any way.
     // Something must keep it where it is, across the axis a whiff. About it rounding of couples over what holds it is a spin: a
     // cable, which nothing asks to turn, gets all of its stiffness; a frame that other joints hold by way of rows gets the share
-    // of theirs that slows convergence to a factor of kShare an iteration. In its own axes the spin is a step of its own.
+    // of theirs that slows convergence to that factor an iteration. In its own axes the spin is a step of its own.
     w_axes = rotation_matrix(q);
-    constexpr double kShare = std::is_same_v<T, float> ? 1e-3 : 1e-6;
+    // Rows that are iterated upon need more of it: the ratio is their condition number.
+    const double share = std::is_same_v<T, float> || step.shares() ? 1e-3 : 1e-6;
     double against_spin = 0;
-    for (Index j : m.frame_joints.of(s)) against_spin = std::max(against_spin, kShare * m.joint_stiffness[j / 2].d3);
+    for (Index j : m.frame_joints.of(s)) against_spin = std::max(against_spin, share * m.joint_stiffness[j / 2].d3);
     if (against_spin == 0 && step.directions(s).empty()) against_spin = k.k.z;
     turning = turning + identity3(1e-10 * k.k.z) + against_spin * outer(d, d);
   }
@@ -116,11 +120,11 @@ Link<T> assemble_link(const StepModel& step, std::size_t i, double tension) {
 
 template <class T>
 RootVertex<T> assemble_root(const StepModel& step, Index v) {
-  const double weight = step.vertex_weight(v);
+  const double share = step.share_of(v), weight = share * step.vertex_weight(v);
   RootVertex<T> root;
   root.held = !step.is_free(v);
   root.stiffness = identity3(static_cast<T>(weight));
-  root.force = cast<T>(step.vertex_pull(v) - weight * step.u[v]);
+  root.force = cast<T>(share * step.vertex_pull(v) - weight * step.u[v]);
   return root;
 }
 

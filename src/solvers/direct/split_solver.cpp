@@ -21,9 +21,10 @@ Model reduced(const Model& m, const std::vector<std::uint8_t>& wanted) {
 }
 
 /// Where many columns are open at once their small compliances drown in float; the recursion is then done in double.
-Options suited(Options options, const Model& m, const Control& c) {
+Options suited(Options options, const Model& m, const Control& c, double h) {
   constexpr int kMostColumnsInFloat = 64;
-  if (options.precision == Precision::single_precision && build_tree(m, c).plan().most_columns() > kMostColumnsInFloat)
+  if (options.precision == Precision::single_precision &&
+      build_step_tree(m, c, h, options.loops).plan().most_columns() > kMostColumnsInFloat)
     options.precision = Precision::double_precision;
   return options;
 }
@@ -32,14 +33,14 @@ Options suited(Options options, const Model& m, const Control& c) {
 class Part {
  public:
   /// `wanted` per segment.
-  Part(const Model& m, const Control& c, const std::vector<std::uint8_t>& wanted, const Options& options)
+  Part(const Model& m, const Control& c, double h, const std::vector<std::uint8_t>& wanted, const Options& options)
       : model_(reduced(m, wanted)) {
     for (Index v = 0; v < m.vertex_count(); ++v)
       if (model_.vertex_alive[v]) vertices_.push_back(v);
     for (Index s = 0; s < m.segment_count(); ++s)
       if (model_.segment_alive[s]) frames_.push_back(s);
     for (Index f = m.segment_count(); f < m.frame_count(); ++f) frames_.push_back(f);
-    solver_ = std::make_unique<DirectSolver>(model_, suited(options, model_, c));
+    solver_ = std::make_unique<DirectSolver>(model_, suited(options, model_, c, h));
   }
 
   StepReport step(const Control& c, const State& from, double h) {
@@ -159,13 +160,13 @@ class SplitSolver final : public Solver {
   void rebind(const Model& m) override {
     chains_ = find_chains(m);
     std::erase_if(chains_, [&](const Chain& c) { return !is_plain(m, c); });
-    whole_.reset();
+    whole_.reset(), statics_.reset();
     split_ = false;
   }
 
   StepReport step(const Model& m, const Control& c, State& state, double h) override {
-    if (!chains_.empty()) settle_split(m, c);
-    if (in_lanes_.empty()) return whole(m, c).step(m, c, state, h);
+    if (!chains_.empty()) settle_split(m, c, h);
+    if (in_lanes_.empty()) return whole(m, c, h).step(m, c, state, h);
     StepReport report;
     if (rest_) {
       report = rest_->step(c, state, h);
@@ -187,16 +188,18 @@ class SplitSolver final : public Solver {
   }
 
   StepReport solve_static(const Model& m, const Control& c, State& state, const StaticOptions& options) override {
-    return whole(m, c).solve_static(m, c, state, options);
+    return whole(m, c, 0).solve_static(m, c, state, options);
   }
 
  private:
-  DirectSolver& whole(const Model& m, const Control& c) {
-    if (!whole_) whole_ = std::make_unique<DirectSolver>(m, suited(options_, m, c));
-    return *whole_;
+  /// h = 0: for statics.
+  DirectSolver& whole(const Model& m, const Control& c, double h) {
+    std::unique_ptr<DirectSolver>& solver = h > 0 ? whole_ : statics_;
+    if (!solver) solver = std::make_unique<DirectSolver>(m, suited(options_, m, c, h));
+    return *solver;
   }
 
-  void settle_split(const Model& m, const Control& c) {
+  void settle_split(const Model& m, const Control& c, double h) {
     std::vector<std::uint8_t>& fits = fits_now_;
     const bool same =
         split_ && !c.has_torque && !had_torque_ && c.vertex_fixed == vertex_fixed_ && c.frame_control == frame_control_;
@@ -220,7 +223,7 @@ class SplitSolver final : public Solver {
     if (in_lanes_.empty()) return;
     lanes_.bind(m, c, in_lanes_, options_.simd, executor_);
     if (std::any_of(rest.begin(), rest.end(), [](std::uint8_t r) { return r != 0; }))
-      rest_ = std::make_unique<Part>(m, c, rest, options_);
+      rest_ = std::make_unique<Part>(m, c, h, rest, options_);
   }
 
   /// Lanes whose energy rose, again with a search that makes sure it falls.
@@ -229,7 +232,7 @@ class SplitSolver final : public Solver {
     lanes_.each_risen([&](Index first_segment, Index count) {
       for (Index s = first_segment; s < first_segment + count; ++s) wanted[static_cast<std::size_t>(s)] = 1;
     });
-    Part part(m, c, wanted, options_);
+    Part part(m, c, h, wanted, options_);
     const StepReport again = part.step(c, state, h);
     part.store(state);
     report.iterations = std::max(report.iterations, again.iterations);
@@ -247,13 +250,13 @@ class SplitSolver final : public Solver {
   std::vector<Chain> in_lanes_;
   Lanes<T> lanes_;
   std::unique_ptr<Part> rest_;
-  std::unique_ptr<DirectSolver> whole_;
+  std::unique_ptr<DirectSolver> whole_, statics_;
 };
 
 template <class T>
-std::size_t bytes_of(const Model& m, const Control& c, const Options& options) {
+std::size_t bytes_of(const Model& m, const Control& c, double h, const Options& options) {
   const std::vector<Chain> chains = chains_for_lanes(m, c);
-  if (chains.empty()) return DirectSolver::bytes(m, c, suited(options, m, c).precision);
+  if (chains.empty()) return DirectSolver::bytes(m, c, h, suited(options, m, c, h).precision);
   Lanes<T> lanes;
   lanes.bind(m, c, chains, options.simd, Executor(options.threads));
   std::vector<std::uint8_t> rest(m.segment_alive.begin(), m.segment_alive.end());
@@ -261,7 +264,7 @@ std::size_t bytes_of(const Model& m, const Control& c, const Options& options) {
     for (Index s = 0; s < chain.segments(); ++s) rest[static_cast<std::size_t>(chain.first_segment + s)] = 0;
   if (std::none_of(rest.begin(), rest.end(), [](std::uint8_t r) { return r != 0; })) return lanes.bytes();
   const Model others = reduced(m, rest);
-  return lanes.bytes() + DirectSolver::bytes(others, c, suited(options, others, c).precision);
+  return lanes.bytes() + DirectSolver::bytes(others, c, h, suited(options, others, c, h).precision);
 }
 
 }  // namespace
@@ -272,8 +275,9 @@ Index segments_in_lanes(const Model& m, const Control& c) {
   return sum;
 }
 
-std::size_t bytes(const Model& m, const Control& c, const Options& options) {
-  return options.precision == Precision::single_precision ? bytes_of<float>(m, c, options) : bytes_of<double>(m, c, options);
+std::size_t bytes(const Model& m, const Control& c, double h, const Options& options) {
+  return options.precision == Precision::single_precision ? bytes_of<float>(m, c, h, options)
+                                                          : bytes_of<double>(m, c, h, options);
 }
 
 std::unique_ptr<Solver> make_solver(const Model& m, const Options& options) {

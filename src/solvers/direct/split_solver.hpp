@@ -14,7 +14,7 @@ std::unique_ptr<Solver> make_solver(const Model& model, const Options& options);
 /// How many segments it steps in lanes.
 Index segments_in_lanes(const Model& model, const Control& control);
 
-/// Working memory it will use.
-std::size_t bytes(const Model& model, const Control& control, const Options& options);
+/// Working memory it will use for steps of h.
+std::size_t bytes(const Model& model, const Control& control, double h, const Options& options);
 
 }  // namespace osier::direct

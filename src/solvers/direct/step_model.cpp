@@ -7,15 +7,22 @@
 
 namespace osier::direct {
 
-bool StepModel::build(const Model& m, const Control& c) {
+bool StepModel::build(const Model& m, const Control& c, double h, Loops loops) {
   if (!built_control_.empty() && built_fixed_ == c.vertex_fixed && built_control_ == c.frame_control) return false;
   built_fixed_ = c.vertex_fixed;
   built_control_ = c.frame_control;
-  tree_ = build_tree(m, c);
+  tree_ = build_step_tree(m, c, h, loops);
+  count_copies(m);
   tree_.nodes.shrink_to_fit(), tree_.rows.shrink_to_fit(), tree_.roots.shrink_to_fit();
   std::sort(tree_.local_joints.begin(), tree_.local_joints.end());
   block_energy_.resize((tree_.nodes.size() + kBlock - 1) / kBlock);
   return true;
+}
+
+void StepModel::count_copies(const Model& m) {
+  copies_ = std::vector<std::uint16_t>(tree_.iterates() ? m.vertex_count() : 0, 0);
+  for (const TreeNode& n : tree_.nodes)
+    if (tree_.iterates() && n.far_vertex < 0) ++copies_[n.far_end(m)];
 }
 
 void StepModel::begin(const Model& m, const Control& c, const State& state, double h, const Executor& executor) {
@@ -122,7 +129,7 @@ Energy StepModel::energy(const Executor& executor) {
 std::size_t StepModel::bytes() const {
   const auto of = [](const auto& v) { return v.capacity() * sizeof(v[0]); };
   return of(tree_.nodes) + of(tree_.roots) + of(tree_.rows) + of(tree_.local_joints) + of(built_fixed_) + of(built_control_) +
-         of(directions_) + of(direction_start_) + of(block_energy_) + of(u) +
+         of(copies_) + of(directions_) + of(direction_start_) + of(block_energy_) + of(u) +
          q.size() * sizeof(q[0]);  // its array changes places with the state's
 }
 
@@ -131,7 +138,8 @@ std::size_t StepModel::bytes(const Model& m, const Tree& tree) {
   const auto ns = static_cast<std::size_t>(m.segment_count());
   const std::size_t directions = m.has_inertia() ? ns * (3 * sizeof(DirectionTerm) + sizeof(Index)) : 0;
   return tree.nodes.size() * sizeof(TreeNode) + tree.rows.size() * sizeof(TreeRow) + tree.roots.size() * sizeof(Index) +
-         tree.local_joints.size() * sizeof(tree.local_joints[0]) + nv * (sizeof(std::uint8_t) + sizeof(Vec3d)) +
+         tree.local_joints.size() * sizeof(tree.local_joints[0]) +
+         nv * (sizeof(std::uint8_t) + (tree.iterates() ? sizeof(std::uint16_t) : 0) + sizeof(Vec3d)) +
          nf * (sizeof(FrameControl) + sizeof(Quatd)) + directions + tree.nodes.size() / kBlock * sizeof(Energy);
 }
 

@@ -25,7 +25,7 @@ struct Energy {
 class StepModel {
  public:
   /// The tree depends on what is held; true when it is a new one.
-  bool build(const Model& model, const Control& control);
+  bool build(const Model& model, const Control& control, double h, Loops loops);
   void forget_tree() { built_fixed_.clear(), built_control_.clear(); }
   /// h = 0: statics. The references have to last until the step is done.
   void begin(const Model& model, const Control& control, const State& state, double h, const Executor& executor);
@@ -35,6 +35,10 @@ class StepModel {
   const State& start() const { return *state_; }
   const Tree& tree() const { return tree_; }
   double h() const { return h_; }
+
+  /// Where rows are iterated upon, vertices share what acts on them with their copies: nothing is without mass then.
+  bool shares() const { return !copies_.empty(); }
+  double share_of(Index v) const { return copies_.empty() ? 1 : 1.0 / (1 + copies_[v]); }
 
   // Springs and loads.
   double vertex_weight(Index v) const { return h_ > 0 ? m_->vertex_mass[v] / (h_ * h_) + c_->vertex_damping[v] / h_ : 0; }
@@ -65,6 +69,7 @@ class StepModel {
   static std::size_t bytes(const Model& model, const Tree& tree);
 
  private:
+  void count_copies(const Model& model);
   void add_joint_energy(Index j, Energy& e) const;
   void add_vertex_energy(Index v, Energy& e) const;
   Energy node_energy(std::size_t node) const;
@@ -77,6 +82,7 @@ class StepModel {
   Tree tree_;
   std::vector<std::uint8_t> built_fixed_;
   std::vector<FrameControl> built_control_;
+  std::vector<std::uint16_t> copies_;  ///< per vertex; empty: everything acts on the vertex itself
   std::vector<DirectionTerm> directions_;
   std::vector<Index> direction_start_;  ///< per segment; empty without directions
   std::vector<Energy> block_energy_;

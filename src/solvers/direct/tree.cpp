@@ -1,6 +1,7 @@
 #include "solvers/direct/tree.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <deque>
 
 namespace osier::direct {
@@ -23,12 +24,16 @@ class Builder {
     for (Index v : m.anchor_vertex) clamped_[v] = c.vertex_fixed[v];
   }
   Tree build();
+  /// The same from everything that is held at once: along joints as far as they lead, then on.
+  Tree build_together();
 
  private:
   static constexpr Index kRoot = -1, kNotYet = -2;
   Index degree(Index v) const { return static_cast<Index>(m_.vertex_segments.of(v).size()); }
   std::vector<Index> root_candidates() const;
-  void grow(Index root);
+  Tree finish();
+  bool plant(Index root);
+  void spread(bool along_joints_only);
   void add_node(Index s, Index near_end);
   Index joints_at(Index s, Index v) const;
   bool joined(Index s, Index t) const;
@@ -118,16 +123,21 @@ void Builder::add_node(Index s, Index near_end) {
   t_.nodes.push_back(node);
 }
 
-void Builder::grow(Index root) {
+/// False if nothing is left for it.
+bool Builder::plant(Index root) {
   const auto segments = m_.vertex_segments.of(root);
-  if (!clamped_[root] && arrived_[root] != kNotYet) return;
+  if (!clamped_[root] && arrived_[root] != kNotYet) return false;
   const auto taken = [&](Index e) { return node_of_segment_[e / 2] >= 0; };
-  if (!segments.empty() && std::all_of(segments.begin(), segments.end(), taken)) return;
+  if (!segments.empty() && std::all_of(segments.begin(), segments.end(), taken)) return false;
   if (!clamped_[root]) arrived_[root] = kRoot;
   t_.roots.push_back(root);
   for (Index e : segments) frontier_.push_back({e / 2, root});
-  // Along joints first: a frame should hang on its parent by one, and not by rows alone.
-  while (!frontier_.empty() || !later_.empty()) {
+  return true;
+}
+
+/// Along joints first: a frame should hang on its parent by one, and not by rows alone.
+void Builder::spread(bool along_joints_only) {
+  while (!frontier_.empty() || (!later_.empty() && !along_joints_only)) {
     std::deque<HalfEdge>& from = frontier_.empty() ? later_ : frontier_;
     const HalfEdge next = search_ == Search::breadth_first ? from.front() : from.back();
     if (search_ == Search::breadth_first) from.pop_front();
@@ -199,9 +209,27 @@ void Builder::renumber() {
 
 Tree Builder::build() {
   node_of_segment_.assign(m_.segment_count(), -1);
-  for (Index root : root_candidates()) grow(root);
+  for (Index root : root_candidates())
+    if (plant(root)) spread(false);
+  return finish();
+}
+
+Tree Builder::build_together() {
+  node_of_segment_.assign(m_.segment_count(), -1);
+  const std::vector<Index> candidates = root_candidates();
+  for (Index root : candidates)
+    if (c_.vertex_fixed[root]) plant(root);
+  spread(true);
+  spread(false);
+  for (Index root : candidates)
+    if (plant(root)) spread(false);
+  return finish();
+}
+
+Tree Builder::finish() {
   renumber();
   add_rows();
+  t_.columns = t_.rows.size();
   return std::move(t_);
 }
 
@@ -214,8 +242,8 @@ std::vector<int> Tree::parents() const {
 }
 
 std::vector<RowEnds> Tree::row_ends() const {
-  std::vector<RowEnds> ends(rows.size());
-  for (std::size_t i = 0; i < rows.size(); ++i) ends[i] = {{rows[i].node, rows[i].other}};
+  std::vector<RowEnds> ends(columns);
+  for (std::size_t i = 0; i < columns; ++i) ends[i] = {{rows[i].node, rows[i].other}};
   return ends;
 }
 
@@ -261,6 +289,26 @@ Index middle_vertex(const Model& m) {
   return way.empty() ? one_end : way[way.size() / 2];
 }
 
+/// Rows whose ends meet at once stay columns, which go first; the others are to be iterated upon.
+void iterate_long_rows(Tree& t) {
+  constexpr int kShort = 4;  // places
+  const std::size_t n = t.nodes.size();
+  std::vector<int> depth(n + t.roots.size(), 0);
+  for (std::size_t i = 0; i < n; ++i) depth[i] = depth[static_cast<std::size_t>(t.nodes[i].parent)] + 1;
+  const auto is_short = [&](const TreeRow& row) {
+    if (row.other < 0) return true;
+    auto a = static_cast<std::size_t>(row.node), b = static_cast<std::size_t>(row.other);
+    for (int way = 0; way <= kShort; ++way) {
+      if (a == b) return true;
+      std::size_t& lower = depth[a] >= depth[b] ? a : b;
+      if (lower >= n) return false;  // another tree
+      lower = static_cast<std::size_t>(t.nodes[lower].parent);
+    }
+    return false;
+  };
+  t.columns = static_cast<std::size_t>(std::stable_partition(t.rows.begin(), t.rows.end(), is_short) - t.rows.begin());
+}
+
 }  // namespace
 
 Tree build_tree(const Model& m, const Control& c) {
@@ -275,6 +323,25 @@ Tree build_tree(const Model& m, const Control& c) {
   // From the middle the ways around loops are short, but what is held there has to be held by rows.
   consider(Builder(m, c, Search::breadth_first, middle_vertex(m)).build());
   return best;
+}
+
+double step_work(const Tree& tree, const TreePlan& plan, double stiffness_ratio) {
+  if (!tree.iterates()) return plan.work();
+  // Measured on nets, `bridge` and `dome`: what conjugate gradients take, on the average over the iterations of a step, and what
+  // a solve takes of a link's work.
+  constexpr double kSolve = 0.6;
+  const double solves = 2 + 0.7 * (8 + 3 * std::sqrt(stiffness_ratio));
+  return plan.work() + kSolve * solves * TreePlan::kWorkOfLink * static_cast<double>(tree.nodes.size());
+}
+
+Tree build_step_tree(const Model& m, const Control& c, double h, Loops loops) {
+  Tree whole = build_tree(m, c);
+  const auto closes = [](const TreeRow& r) { return r.kind == TreeRow::Kind::close_segment; };
+  if (loops == Loops::columns || std::none_of(whole.rows.begin(), whole.rows.end(), closes)) return whole;
+  Tree cut = Builder(m, c, Search::breadth_first).build_together();
+  iterate_long_rows(cut);
+  if (loops == Loops::iteration) return cut;
+  return step_work(cut, cut.plan(), m.stiffness_ratio(h)) < whole.plan().work() ? cut : whole;
 }
 
 }  // namespace osier::direct

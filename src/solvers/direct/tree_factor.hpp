@@ -108,13 +108,30 @@ class TreeFactor {
   /// Another right-hand side: forces and strains of the links, forces and places of the roots, offsets of the rows.
   void load(const std::vector<Link<T>>& links, const std::vector<RootVertex<T>>& roots, const std::vector<Row<T>>& rows);
   /// For the right-hand side at hand, which it consumes. visit(node, F, arm): the force on the link's subtree, from its parent.
-  template <class Visit>
+  /// Forces are added up in the number type Sum.
+  template <class Sum = double, class Visit>
   void solve(const Executor* executor, const Visit& visit);
   void solve(const std::vector<Link<T>>& links, const std::vector<RootVertex<T>>& roots, const std::vector<Row<T>>& rows,
              const Executor* executor = nullptr) {
     load(links, roots, rows);
     solve(executor, [](int, const Vec6<T>&, const Vec3<T>&) {});
   }
+
+  /// Another right-hand side by hand, before a solve: forces on nodes and roots.
+  Vec6<T>& force(int node) { return z_[at(node)]; }
+  Vec3<T>& root_force(int root) { return roots_[at(root)].f; }
+  T& offset(int row) { return d_[at(plan_.closing_column[at(row)])]; }  ///< -e
+  void clear_offsets() { std::fill(d_.begin(), d_.end(), T(0)); }       ///< of all rows: solves leave their traces
+  T arm(int node) const { return norm(springs_[at(node)].arm); }
+  /// For forces alone: links without strain, held roots where they are. Forces are added up in T: for corrections.
+  void solve_forces(const Executor* executor) {
+    strained_ = false;
+    solve<T>(executor, [](int, const Vec6<T>&, const Vec3<T>&) {});
+    strained_ = true;
+  }
+  /// What a force on one node, or on a root, moves it by while its parent stays where it is.
+  Vec6<T> alone(int node, const Vec6<T>& force) const;
+  Vec3<T> root_alone(int root, const Vec3<T>& force) const;
 
   const std::vector<Vec6<T>>& displacement() const { return z_; }  ///< per link
   const std::vector<Vec3<T>>& root_displacement() const { return root_x_; }
@@ -175,6 +192,7 @@ class TreeFactor {
   Vec6<N> reframed(int node, const Vec6<N>& f) const {
     return reframe_ ? cast6<N>(force_in((*reframe_)[at(node)], cast6<T>(f))) : f;
   }
+  Vec6<T> strain(int node) const { return strained_ ? springs_[at(node)].e : Vec6<T>{}; }
   void factor_up(const JobPlan& job);
   void close_group(int g);
   T* gather_compliances(const ColumnPlan& c, T* scratch);
@@ -184,10 +202,12 @@ class TreeFactor {
   void carry_columns(const LinkSprings& l, int node, const ColumnPlan& c, T* scratch);
   void eliminate_root(int r, const ColumnPlan* c, T* D);
   static Vec3<T> solve_root(const RootFactor& factor, const Vec3<T>& b);
+  template <class Sum>
   void solve_up(const JobPlan& job);
   template <class Visit>
   void solve_down(const JobPlan& job, const Visit& visit);
-  void close_forces(const ColumnPlan& c, Vec6<double>* f);
+  template <class Sum>
+  void close_forces(const ColumnPlan& c, Vec6<Sum>* f);
   void find_multipliers(const ColumnPlan& c, const Vec6<T>& z);
   void fetch_multipliers(int place, const ColumnPlan& c);
 
@@ -206,6 +226,7 @@ class TreeFactor {
   std::vector<T> workspace_, closing_factor_, closing_gain_;  ///< D; L and pivots; L^-1 D12. Triangles are packed
   std::vector<T> compliance_;                                 ///< per row
   const std::vector<Reframe<T>>* reframe_ = nullptr;          ///< of factor_signed
+  bool strained_ = true;                                      ///< solve_forces() takes links without strain
   std::vector<std::uint8_t> too_stiff_;                       ///< rows that have no compliance yet where they should close
 };
 
@@ -633,6 +654,26 @@ Vec3<T> TreeFactor<T>::solve_root(const RootFactor& f, const Vec3<T>& b) {
 }
 
 template <class T>
+Vec6<T> TreeFactor<T>::alone(int node, const Vec6<T>& force) const {
+  Vec6<T> z;
+  with_springs<T>(node, [&](const auto& l) {
+    const LinkSteps<T> steps(l, S_[at(node)]);
+    const T still[6] = {};
+    T share[6], felt[6], y[6] = {}, through[6];
+    to_axes(l, at_near_end(l.arm, force), share);
+    steps.up(still, share, felt);
+    steps.down(share, y, through);
+    z = at_far_end(l.arm, from_axes(l, y));
+  });
+  return z;
+}
+
+template <class T>
+Vec3<T> TreeFactor<T>::root_alone(int r, const Vec3<T>& force) const {
+  return roots_[at(r)].root.held ? Vec3<T>{} : solve_root(roots_[at(r)], force);
+}
+
+template <class T>
 void TreeFactor<T>::load(const Links& links, const std::vector<RootVertex<T>>& roots, const Rows& rows) {
   for (std::size_t i = 0; i < springs_.size(); ++i) {
     springs_[i].e = links[i].e, z_[i] = links[i].force;
@@ -646,13 +687,13 @@ void TreeFactor<T>::load(const Links& links, const std::vector<RootVertex<T>>& r
 }
 
 template <class T>
-template <class Visit>
+template <class Sum, class Visit>
 void TreeFactor<T>::solve(const Executor* executor, const Visit& visit) {
-  each_job(executor, plan_.branches, [&](std::size_t i) { solve_up(plan_.branches[i]); });
+  each_job(executor, plan_.branches, [&](std::size_t i) { solve_up<Sum>(plan_.branches[i]); });
   each_job(executor, plan_.trunks, [&](std::size_t g) {
-    solve_up(plan_.trunks[g]);
+    solve_up<Sum>(plan_.trunks[g]);
     if (const ColumnPlan* c = plan_.columns_at(plan_.group_place(static_cast<int>(g)))) {
-      close_forces(*c, nullptr);
+      close_forces<Sum>(*c, nullptr);
       find_multipliers(*c, {});
     }
     solve_down(plan_.trunks[g], visit);
@@ -662,7 +703,8 @@ void TreeFactor<T>::solve(const Executor* executor, const Visit& visit) {
 
 /// d1 <- L^-1 d1, and what follows from it.
 template <class T>
-void TreeFactor<T>::close_forces(const ColumnPlan& c, Vec6<double>* f) {
+template <class Sum>
+void TreeFactor<T>::close_forces(const ColumnPlan& c, Vec6<Sum>* f) {
   const auto k = at(c.closing), s = at(c.staying);
   const T* L = closing_factor_.data() + c.closing_factor;
   const T* Y = closing_gain_.data() + c.closing_gain;
@@ -672,7 +714,7 @@ void TreeFactor<T>::close_forces(const ColumnPlan& c, Vec6<double>* f) {
     const T pivot = L[packed(i) + i];
     if (pivot == T(0)) continue;
     const T y = d[i] / pivot;
-    if (f) *f = *f - cast6<double>(y * vec6(B(c.first + static_cast<int>(i))));
+    if (f) *f = *f - cast6<Sum>(y * vec6(B(c.first + static_cast<int>(i))));
     for (std::size_t a = 0; a < s; ++a) d[k + a] -= y * Y[i * s + a];
   }
 }
@@ -703,11 +745,12 @@ void TreeFactor<T>::fetch_multipliers(int place, const ColumnPlan& c) {
   for (int i = 0; i < c.staying; ++i) d[i] = d_[at(up[i])];
 }
 
-/// Leaves the shares of the forces in z. Forces are added up in double: along a chain of a thousand links, whose balance decides
+/// Leaves the shares of the forces in z. Loads are added up in double: along a chain of a thousand links, whose balance decides
 /// how far a stiff rod bends, float would lose three digits.
 template <class T>
+template <class Sum>
 void TreeFactor<T>::solve_up(const JobPlan& job) {
-  Vec6<double> carried{};  // from the place before, if it is a child
+  Vec6<Sum> carried{};  // from the place before, if it is a child
   for (int i = job.first_in_order; i < job.last_in_order; ++i) {
     const int p = plan_.order[at(i)], parent = plan_.places[at(p)].parent;
     const ColumnPlan* c = plan_.columns_at(p);
@@ -716,16 +759,17 @@ void TreeFactor<T>::solve_up(const JobPlan& job) {
     if (plan_.is_root(p)) {
       RootFactor& root = roots_[at(p - plan_.node_count())];
       root.f += cast<T>(carried.x), carried = {};
-      const Vec3<T> x = root_x_[at(p - plan_.node_count())] = root.root.held ? root.root.prescribed : solve_root(root, root.f);
+      const Vec3<T> x = root_x_[at(p - plan_.node_count())] =
+          root.root.held ? (strained_ ? root.root.prescribed : Vec3<T>{}) : solve_root(root, root.f);
       for (int k = 0; k < staying; ++k) d[k] += dot(vec6(B(c->first + k)).x, x);
     } else {
-      Vec6<double> f = cast6<double>(z_[at(p)]) + carried;
-      if (c && c->closing > 0) close_forces(*c, &f);
-      with_springs<double>(p, [&](const auto& l) {
-        const LinkSteps<double, T> steps(l, S_[at(p)]);
-        double share[6], y[6], force[6], felt[6];
+      Vec6<Sum> f = cast6<Sum>(z_[at(p)]) + carried;
+      if (c && c->closing > 0) close_forces<Sum>(*c, &f);
+      with_springs<Sum>(p, [&](const auto& l) {
+        const LinkSteps<Sum, T> steps(l, S_[at(p)]);
+        Sum share[6], y[6], force[6], felt[6];
         to_axes(l, at_near_end(l.arm, reframed(p, f)), share);
-        to_axes(l, -1.0 * cast6<double>(springs_[at(p)].e), y);  // zeta, if the parent stays where it is
+        to_axes(l, Sum(-1) * cast6<Sum>(strain(p)), y);  // zeta, if the parent stays where it is
         steps.up(y, share, felt);
         f = {{share[0], share[1], share[2]}, {share[3], share[4], share[5]}};
         z_[at(p)] = cast6<T>(f);
@@ -779,7 +823,7 @@ void TreeFactor<T>::solve_down(const JobPlan& job, const Visit& visit) {
       to_axes(l, above_it, moved);
       steps.up(moved, more, felt);
       for (int j = 0; j < 6; ++j) share[j] += more[j];
-      to_axes(l, above_it - springs_[at(p)].e, y);
+      to_axes(l, above_it - strain(p), y);
       steps.down(share, y, force);
       z_[at(p)] = at_far_end(l.arm, from_axes(l, y));
       if (reframe_) z_[at(p)] = displacement_of((*reframe_)[at(p)], z_[at(p)]);

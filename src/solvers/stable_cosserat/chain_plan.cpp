@@ -93,7 +93,7 @@ class Planner {
         const auto put_axes = [&](AxisConstant what, const PerAxis& v) {
           put(what, v.d1), put(what + 1, v.d2), put(what + 2, v.d3);
         };
-        const bool axes = plan_.law == ChainLaw::anisotropic;
+        const bool axes = plan_.law == ChainLaw::anisotropic, direct = plan_.use == ChainUse::direct;
         if (i < g.vertices[k]) put(kMass, m_.vertex_mass[g.first_vertex[k] + i]);
         if (i < g.segments[k]) {
           const Index s = g.first_segment[k] + i;
@@ -101,13 +101,18 @@ class Planner {
           if (axes) put_axes(kStretchAxes, m_.segment_stiffness[s]);
           else put(kStretch, m_.segment_stiffness[s].d3);
           if (plan_.damped && axes) put_axes(kTauStretchAxes, m_.segment_tau[s]);
-          else if (plan_.damped) put(kTauStretch, m_.segment_tau[s].d3);
+          else if (plan_.damped) put(direct ? kTauStretchDirect : int(kTauStretch), m_.segment_tau[s].d3);
         }
         const RowJoint j = i > g.segments[k] ? RowJoint{} : row_joint(m_, *chain, start_of(k) + i);
         if (j.joint < 0) continue;
         if (axes) {
           put_axes(kBendAxes, m_.joint_stiffness[j.joint]);
           if (plan_.damped) put_axes(kTauBendAxes, m_.joint_tau[j.joint]);
+          continue;
+        }
+        if (direct) {
+          put(kBend, m_.joint_stiffness[j.joint].d3);
+          if (plan_.damped) put(kTauBendDirect, m_.joint_tau[j.joint].d3);
           continue;
         }
         Quatd rest = m_.joint_stiffness[j.joint].d3 * m_.joint_rest_rotation[j.joint];
@@ -156,9 +161,10 @@ ChainExtent extent_of_chains(std::span<const Chain> chains, int lanes) {
 }
 
 template <class T>
-ChainPlan<T> plan_chains(const Model& m, std::span<const Chain> chains, int lanes, ChainLaw law) {
+ChainPlan<T> plan_chains(const Model& m, std::span<const Chain> chains, int lanes, ChainLaw law, ChainUse use) {
   ChainPlan<T> plan;
   plan.law = law;
+  plan.use = use;
   plan.lanes = lanes;
   plan.damped = m.has_damping();
   const ChainExtent extent = extent_of_chains(chains, lanes);
@@ -171,7 +177,7 @@ ChainPlan<T> plan_chains(const Model& m, std::span<const Chain> chains, int lane
   return plan;
 }
 
-template ChainPlan<float> plan_chains(const Model&, std::span<const Chain>, int, ChainLaw);
-template ChainPlan<double> plan_chains(const Model&, std::span<const Chain>, int, ChainLaw);
+template ChainPlan<float> plan_chains(const Model&, std::span<const Chain>, int, ChainLaw, ChainUse);
+template ChainPlan<double> plan_chains(const Model&, std::span<const Chain>, int, ChainLaw, ChainUse);
 
 }  // namespace osier::stable_cosserat

@@ -41,6 +41,14 @@ enum ChainConstant : int {
   kTauBend,
   kDampedConstants
 };
+/// The same where rest rotations are read from the model, for the direct solver.
+enum DirectConstant : int {
+  kBend = kStretch + 1,  ///< k^bt
+  kUndampedDirectConstants,
+  kTauStretchDirect = kUndampedDirectConstants,
+  kTauBendDirect,
+  kDampedDirectConstants
+};
 /// The same of the anisotropic law, after mass and inverse length: three numbers each, about d1, d2, d3.
 enum AxisConstant : int {
   kStretchAxes = kInverseLength + 1,
@@ -50,8 +58,10 @@ enum AxisConstant : int {
   kTauBendAxes = kTauStretchAxes + 3,
   kDampedAxisConstants = kTauBendAxes + 3
 };
-constexpr int constants_per_row(ChainLaw law, bool damped) {
+enum class ChainUse : std::uint8_t { sweeps, direct };
+constexpr int constants_per_row(ChainLaw law, bool damped, ChainUse use = ChainUse::sweeps) {
   if (law == ChainLaw::anisotropic) return damped ? kDampedAxisConstants : kUndampedAxisConstants;
+  if (use == ChainUse::direct) return damped ? kDampedDirectConstants : kUndampedDirectConstants;
   return damped ? kDampedConstants : kUndampedConstants;
 }
 
@@ -60,10 +70,11 @@ struct ChainPlan {
   std::vector<ChainGroup> groups;
   AlignedArray<T> constants;  ///< group by group: [row][constant][lane]
   ChainLaw law = ChainLaw::isotropic;
+  ChainUse use = ChainUse::sweeps;
   bool damped = false;
   int lanes = 1;
   Index most_rows = 0;
-  int constants_per_row() const { return stable_cosserat::constants_per_row(law, damped); }
+  int constants_per_row() const { return stable_cosserat::constants_per_row(law, damped, use); }
 };
 
 /// A chain is cut into pieces when it is long enough for the pieces to be worth it and not so long that graph colours, which
@@ -79,6 +90,7 @@ struct ChainExtent {
 ChainExtent extent_of_chains(std::span<const Chain> chains, int lanes);
 
 template <class T>
-ChainPlan<T> plan_chains(const Model& model, std::span<const Chain> chains, int lanes, ChainLaw law = ChainLaw::isotropic);
+ChainPlan<T> plan_chains(const Model& model, std::span<const Chain> chains, int lanes, ChainLaw law = ChainLaw::isotropic,
+                         ChainUse use = ChainUse::sweeps);
 
 }  // namespace osier::stable_cosserat

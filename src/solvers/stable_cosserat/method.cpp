@@ -52,18 +52,19 @@ std::unique_ptr<Solver> Settings::make_direct(const Model& model) const {
 MethodChoice Settings::choose(const Model& m, const Control& c, double h) const {
   if (method == Method::sweep) return {"sweep", "asked for"};
   if (method == Method::automatic && sweeps_asked_for) return {"sweep", "`order` and `lambda` belong to sweeps"};
-  const direct::Tree tree = direct::build_tree(m, c);
+  const direct::Tree tree = h > 0 ? direct::build_step_tree(m, c, h) : direct::build_tree(m, c);
   const direct::TreePlan plan = tree.plan();
   const double nodes = std::max(1, plan.node_count()), ratio = h > 0 ? m.stiffness_ratio(h) : 0;
-  const double columns = plan.column_count() / nodes, work = plan.work() / nodes;
+  const double columns = plan.column_count() / nodes, work = direct::step_work(tree, plan, ratio) / nodes;
   const auto loop = [](const direct::TreeRow& r) {
     return r.kind == direct::TreeRow::Kind::close_segment || r.kind == direct::TreeRow::Kind::close_joint;
   };
   const bool loops = std::any_of(tree.rows.begin(), tree.rows.end(), loop);
   const std::string open =
       tree.rows.empty() ? "no loops"
-                        : fmt::format("{} keep {:.1f} columns open per segment, at most {}: {:.1f} times the work of a chain",
+                        : fmt::format("{} keep {:.1f} columns open per segment, at most {}{}: {:.1f} times the work of a chain",
                                       loops ? "loops" : "no loops; supports", columns, plan.most_columns(),
+                                      tree.iterates() ? ", and long ones are closed by conjugate gradients" : "",
                                       work / direct::TreePlan::kWorkOfLink);
   const std::string numbers = h > 0 ? fmt::format("R = {:.3g}, {}", ratio, open) : open;
   if (h == 0)
@@ -81,7 +82,7 @@ MethodChoice Settings::choose(const Model& m, const Control& c, double h) const 
 
 std::size_t Settings::bytes(const Model& m, const Control& c, double h) const {
   if (choose(m, c, h).method != "direct") return sweep_bytes(m);
-  return direct::bytes(m, c, {.precision = number, .threads = thread_count, .simd = instructions});
+  return direct::bytes(m, c, h, {.precision = number, .threads = thread_count, .simd = instructions});
 }
 
 }  // namespace osier::stable_cosserat
