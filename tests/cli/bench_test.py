@@ -36,8 +36,7 @@ class Bench(CliTest):
                     self.assertLessEqual(row["error"], row["goal"])
                 if row["method"] == "direct":
                     self.assertTrue(row["reached"], row)
-                    short = 3 if row["scene"] == "tree_in_wind" else 2  # its error falls a hundredfold per iteration, not quadratically
-                    self.assertLessEqual(row["iterations"], short if row["step"] < 0.01 else 6)
+                    self.assertLessEqual(row["iterations"], 2 if row["step"] < 0.01 else 6)
                 elif row["stiffness_ratio_R"] > 100:
                     self.assertFalse(row["reached"], "within 64 sweeps")
 

@@ -1,7 +1,7 @@
 // One step by the direct solver against Newton's method, on random graphs.
 #include <gtest/gtest.h>
 
-#include "solvers/direct/direct_solver.hpp"
+#include "solvers/direct/split_solver.hpp"
 #include "solvers/newton/newton.hpp"
 #include "support/problem.hpp"
 
@@ -225,18 +225,21 @@ void expect_descent_from_garbage(StepProblem p, double segment, const char* what
     if (p.control.frame_control[s] == FrameControl::free) garbage.frame_rotation[s] = random.rotation();
   p.state = garbage;
   const Phi potential(p);
-  for (Precision precision : {Precision::double_precision, Precision::single_precision}) {
-    double last = potential.value({p.state.vertex_position, p.state.frame_rotation}).total();
-    for (int n = 1; n <= 16; ++n) {
-      State state = p.state;
-      const StepReport report =
-          direct::DirectSolver(p.model, {.iterations = n, .precision = precision}).step(p.model, p.control, state, p.h);
-      ASSERT_FALSE(report.non_finite) << what;
-      const EnergyTerms e = potential.value({state.vertex_position, state.frame_rotation});
-      ASSERT_LE(e.total(), last + 1e-11 * e.magnitude()) << what << ", iteration " << n;
-      last = e.total();
+  for (Precision precision : {Precision::double_precision, Precision::single_precision})
+    for (bool lanes : {false, true}) {
+      double last = potential.value({p.state.vertex_position, p.state.frame_rotation}).total();
+      for (int n = 1; n <= 16; ++n) {
+        State state = p.state;
+        const direct::Options options{.iterations = n, .precision = precision};
+        std::unique_ptr<Solver> solver = std::make_unique<direct::DirectSolver>(p.model, options);
+        if (lanes) solver = direct::make_solver(p.model, options);
+        const StepReport report = solver->step(p.model, p.control, state, p.h);
+        ASSERT_FALSE(report.non_finite) << what;
+        const EnergyTerms e = potential.value({state.vertex_position, state.frame_rotation});
+        ASSERT_LE(e.total(), last + 1e-11 * e.magnitude()) << what << ", iteration " << n << (lanes ? ", in lanes" : "");
+        last = e.total();
+      }
     }
-  }
 }
 
 /// Held at its lowest vertex, or a tree of three generations of branches, each twig from the end of the one before.
@@ -274,6 +277,31 @@ StepProblem ring_or_tree(bool ring, double young) {
   p.control.vertex_fixed[0] = 1;
   for (Index v = 0; v < p.model.vertex_count(); ++v) p.control.vertex_force[v] = {0, 0, -9.81 * p.model.vertex_mass[v]};
   return p;
+}
+
+/// Six by six cells, held at two corners; joints across every knot.
+StepProblem net(double young) {
+  StepProblem p;
+  constexpr int n = 7;
+  const double area = std::numbers::pi * 1e-6;
+  const Section section{.stretch_shear = young * area, .bend_twist = young * area * 1e-6 / 4, .line_density = 1000 * area};
+  for (int i = 0; i < n * n; ++i) p.graph.add_vertex({0.02 * (i % n), 0.02 * (i / n), 0});
+  for (int i = 0; i < n; ++i) {
+    std::vector<Index> row, column;
+    for (int k = 0; k < n; ++k) row.push_back(n * i + k), column.push_back(n * k + i);
+    p.graph.add_chain("row" + std::to_string(i), row, section);
+    p.graph.add_chain("column" + std::to_string(i), column, section);
+  }
+  p.model = compile_graph(p.graph);
+  p.state = initial_state(p.graph, p.model);
+  p.control = still_control(p.model, p.state);
+  p.control.vertex_fixed[0] = p.control.vertex_fixed[n - 1] = 1;
+  for (Index v = 0; v < p.model.vertex_count(); ++v) p.control.vertex_force[v] = {0, 0, -9.81 * p.model.vertex_mass[v]};
+  return p;
+}
+
+TEST(DirectStep, DescendsFromGarbageOnNets) {
+  for (double young : {1e7, 1e9}) expect_descent_from_garbage(net(young), 0.02, "net");
 }
 
 TEST(DirectStep, DescendsFromGarbageOnTreesAndRings) {

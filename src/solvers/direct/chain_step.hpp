@@ -25,6 +25,7 @@
 #include "solvers/direct/chain_close.hpp"
 #include "solvers/direct/chain_law.hpp"
 #include "solvers/direct/link_algebra.hpp"
+#include "solvers/direct/settling.hpp"
 #include "solvers/stable_cosserat/chain_plan.hpp"
 #include "solvers/stable_cosserat/step_view.hpp"
 
@@ -39,7 +40,6 @@ struct ChainOptions {
   int iterations = 0;  ///< fixed number, or 0: until every lane has settled
   int max_iterations = 50;
   double tolerance = 1e-3;  ///< last correction over the motion of the lane
-  double rounding = 0;      ///< corrections below this share of the lane's length count as settled
 };
 
 struct ChainOutcome {
@@ -108,6 +108,7 @@ class ChainStep {
     [[maybe_unused]] const FlushDenormals flush;
     ChainStep s(g, constants, damped, view, tension, scratch);
     s.load();
+    s.carry_along();
     const bool columns = s.needs_columns();
     ChainOutcome outcome;
     if (columns && damped) outcome = s.template iterate<true, true>(options);
@@ -187,7 +188,9 @@ class ChainStep {
   void close();
   template <bool kColumns>
   void downward();
-  bool settled(const ChainOptions& options, std::uint32_t& unsettled) const;
+  void carry_along();
+  void settle(const ChainOptions& options, double (&before)[kMostLanes], std::uint32_t& unsettled) const;
+  double free_motion(int k) const;
   void store(std::uint32_t except);
 
   const ChainGroup& g_;
@@ -368,6 +371,34 @@ void ChainStep<P, Law>::load() {
     if (!fixed && g_.head[k] >= 0) continue;
     if (!fixed) set_lane(spins_, k, T(1)), set_lane(whiff_, k, T(1e-6) * lane(row_[1].joint_stiffness(), k));
     first.replace_joint(k, fixed ? T(0) : kLoose<T>);
+  }
+}
+
+/// Frames begin where their edges turn if vertices keep their velocities. Not where those would take them far: they are not the
+/// strand's then.
+template <class P, template <class> class Law>
+void ChainStep<P, Law>::carry_along() {
+  for (Index i = 0; i < rows_; ++i) {
+    Row& r = row_[i];
+    Vec3<P> near = i > 0 ? row_[i - 1].u : head_u_;
+    if (i == 0 && g_.cut) {
+      const Vec3<P>& last = row_[rows_ - 1].u;
+      near = {from_before(near.x, last.x), from_before(near.y, last.y), from_before(near.z, last.z)};
+    }
+    const Vec3<P> since = r.u - near;
+    P free = select(norm2(since) < P(0.25) * norm2(r.arm0), r.inverse_arm, P(0));
+    if (!r.plain)
+      for (int k = 0; k < W; ++k)
+        if (i >= g_.segments[k] || view_.frame_control[g_.first_segment[k] + i] != FrameControl::free) set_lane(free, k, T(0));
+    const Vec3<P> half = (P(0.5) * free * free) * cross(r.arm0, since);
+    const Quat<P> turn{half.x, half.y, half.z, P(1)};
+    const Quat<P> unit = inverse_sqrt(norm2(turn)) * turn;
+    if (r.plain) {
+      r.turn = unit;
+      continue;
+    }
+    for (int k = 0; k < W; ++k)
+      if (lane(free, k) > T(0)) set_lanes(r.turn, k, osier::lane_of(unit, k));
   }
 }
 
@@ -719,7 +750,10 @@ template <bool kColumns, bool kDamped>
 ChainOutcome ChainStep<P, Law>::iterate(const ChainOptions& options) {
   ChainOutcome out;
   const int limit = options.iterations > 0 ? options.iterations : options.max_iterations;
-  double last[kMostLanes] = {};
+  double last[kMostLanes] = {}, before[kMostLanes];
+  std::fill_n(before, kMostLanes, std::numeric_limits<double>::infinity());
+  for (int k = 0; k < W; ++k)
+    if (g_.segments[k] > 0) out.unsettled |= 1u << k;
   const double noise = sizeof(T) == 4 ? 1e-5 : 1e-11;
   for (;;) {
     upward<kColumns, kDamped>();
@@ -753,30 +787,47 @@ ChainOutcome ChainStep<P, Law>::iterate(const ChainOptions& options) {
     for (int k = 0; k < W; ++k)
       if (g_.segments[k] > 0 && !(lane(turn2_, k) <= T(1) && lane(move2_, k) < std::numeric_limits<T>::infinity()))
         out.risen |= 1u << k;
-    if (options.iterations == 0 && settled(options, out.unsettled)) break;
+    if (options.iterations == 0) settle(options, before, out.unsettled);
+    if (out.unsettled == 0 && options.iterations == 0) break;
     if (options.iterations > 0 && out.iterations == limit) break;
   }
   if (options.iterations > 0) out.unsettled = 0;
   return out;
 }
 
+/// Takes lanes that are done out of `unsettled`: a lane at the floor may well seem to leave it again while others go on.
 template <class P, template <class> class Law>
-bool ChainStep<P, Law>::settled(const ChainOptions& options, std::uint32_t& unsettled) const {
-  unsettled = 0;
-  double whole = 0, motion = 0, moved = 0;
+void ChainStep<P, Law>::settle(const ChainOptions& options, double (&before)[kMostLanes], std::uint32_t& unsettled) const {
+  double moved[kMostLanes], motion[kMostLanes], length = 0;
   for (int k = 0; k < W; ++k) {
-    whole += length_[k];
-    motion = std::max(motion, static_cast<double>(lane(motion2_, k))),
-    moved = std::max(moved, static_cast<double>(lane(move2_, k)));
+    moved[k] = std::sqrt(static_cast<double>(lane(move2_, k))), motion[k] = std::sqrt(static_cast<double>(lane(motion2_, k)));
+    length += length_[k];
+  }
+  if (g_.cut) {
+    std::fill_n(moved, W, *std::max_element(moved, moved + W));
+    std::fill_n(motion, W, *std::max_element(motion, motion + W));
   }
   for (int k = 0; k < W; ++k) {
-    if (g_.segments[k] == 0) continue;
-    const double m = g_.cut ? moved : static_cast<double>(lane(move2_, k)),
-                 all = g_.cut ? motion : static_cast<double>(lane(motion2_, k));
-    const double floor = options.rounding * (g_.cut ? whole : length_[k]);
-    if (!(m <= std::max(options.tolerance * options.tolerance * all, floor * floor))) unsettled |= 1u << k;
+    if (moved[k] <= options.tolerance * motion[k] ||
+        is_at_floor({moved[k], before[k], motion[k]}, free_motion(k), g_.cut ? length : length_[k], sizeof(T) == 4))
+      unsettled &= ~(1u << k);
+    before[k] = moved[k];
   }
-  return unsettled == 0;
+}
+
+/// Of a lane's vertices, or those of all lanes of a cut chain, if nothing were elastic [m].
+template <class P, template <class> class Law>
+double ChainStep<P, Law>::free_motion(int k) const {
+  P farthest2 = P(0);
+  for (Index i = 0; i < rows_; ++i) {
+    const Row& r = row_[i];
+    const Vec3<P> u = inverse(r.weight) * r.rhs;
+    farthest2 = larger(farthest2, select(r.weight > P(0), norm2(u), P(0)));
+  }
+  double most = 0;
+  for (int other = 0; other < W; ++other)
+    if (other == k || g_.cut) most = std::max(most, static_cast<double>(lane(farthest2, other)));
+  return std::sqrt(most);
 }
 
 /// A row that load_plain() took, without a branch.

@@ -17,13 +17,15 @@ class DirectSolver::Engine {
   virtual ~Engine() = default;
   virtual std::size_t bytes() const = 0;
   virtual void rebind(const Model& m) = 0;
+  /// Leaves the state as it is where float finds no way down: has_given_up().
   StepReport step(const Model& m, const Control& c, State& state, double h);
+  bool has_given_up() const { return given_up_; }
 
  protected:
   /// Memory for a new tree.
   virtual void plan(const Model& m) = 0;
-  /// Corrections for the state at hand, and tensions for the next time.
-  virtual void solve() = 0;
+  /// Corrections for the state at hand, and forces for the next time. False if the exact curvature is not positive.
+  virtual bool solve(Curvature curvature) = 0;
   /// The same for positions at the frames at hand, for which the energy is quadratic: their minimum.
   virtual void solve_positions() = 0;
   /// Adds a share of the corrections to u and q.
@@ -36,7 +38,9 @@ class DirectSolver::Engine {
   virtual double torque_work() const = 0;
 
   void begin(const Model& m, const Control& c, const State& state, double h);
+  void correct();
   double extent();
+  double free_motion();
   void move_to(double share);
   void settle_positions();
   bool descend();
@@ -52,6 +56,8 @@ class DirectSolver::Engine {
   Options options_;
   Executor executor_;
   StepModel step_;
+  int wait_ = 0, next_wait_ = 0;  ///< steps until the exact curvature is tried again, and how many the next time that it fails
+  bool given_up_ = false;
   double turned_ = 0;  ///< largest turn of the corrections [rad]
   double share_ = 0;   ///< of the corrections that is in u and q
   std::vector<double> block_largest_;
@@ -67,20 +73,21 @@ class EngineOf final : public DirectSolver::Engine {
   using Engine::Engine;
   std::size_t bytes() const override {
     const auto of = [](const auto& v) { return v.capacity() * sizeof(v[0]); };
-    return step_.bytes() + factor_.bytes() + rows_.bytes() + of(tension_) + of(roots_) + of(block_largest_);
+    return step_.bytes() + factor_.bytes() + rows_.bytes() + of(pull_) + of(roots_) + of(block_largest_);
   }
   void rebind(const Model& m) override {
     step_.forget_tree();
-    tension_.assign(m.segment_count(), T(0));
+    pull_.assign(m.segment_count(), {});
+    wait_ = next_wait_ = 0;
   }
 
  private:
   void plan(const Model& m) override;
-  void solve() override;
+  bool solve(Curvature curvature) override;
   void solve_positions() override;
-  /// `keep`: the multipliers are those of the step, a good guess for the next time.
+  /// False as in solve(). `keep`: the multipliers are those of the step, a good guess for the next time.
   template <class LinkOf, class RowsOf, class Visit>
-  void solve_with(const LinkOf& link, const RowsOf& rows, bool keep, const Visit& visit);
+  bool solve_with(const LinkOf& link, const RowsOf& rows, Curvature curvature, bool keep, const Visit& visit);
   void move(double share) override;
   double largest_turn() override {
     return largest(nodes().size(), [&](std::size_t i) { return norm(turn(i)); });
@@ -115,12 +122,12 @@ class EngineOf final : public DirectSolver::Engine {
   TreeFactor<T> factor_;
   RowIteration<T> rows_;  ///< those that are not columns of the factor
   std::vector<RootVertex<T>> roots_;
-  std::vector<T> tension_;  ///< per segment, kept across steps
+  std::vector<Vec3<T>> pull_;  ///< per segment, the force through its link, kept across steps
 };
 
 template <class T>
 void EngineOf<T>::plan(const Model& m) {
-  tension_.resize(m.segment_count(), T(0));
+  pull_.resize(m.segment_count());
   const Tree& tree = step_.tree();
   std::vector<AxisSets> axes;
   for (const TreeNode& n : tree.nodes) axes.push_back(axis_sets(m, n));
@@ -132,36 +139,43 @@ void EngineOf<T>::plan(const Model& m) {
 
 template <class T>
 template <class LinkOf, class RowsOf, class Visit>
-void EngineOf<T>::solve_with(const LinkOf& link, const RowsOf& rows, bool keep, const Visit& visit) {
+bool EngineOf<T>::solve_with(const LinkOf& link, const RowsOf& rows, Curvature curvature, bool keep, const Visit& visit) {
   for (std::size_t r = 0; r < roots_.size(); ++r) roots_[r] = assemble_root<T>(step_, step_.tree().roots[r]);
+  const bool exact = curvature == Curvature::exact;
+  factor_.allow_either_sign(exact);
   factor_.factor_made(link, roots_, rows, &executor_);
+  if (exact) {  // of a tree whose rows are iterated upon: without them, which is what conjugate gradients need
+    const auto negative = [&](std::size_t i) { return factor_.is_positive(static_cast<int>(i)) ? 0.0 : 1.0; };
+    if (largest(nodes().size(), negative) > 0 || !factor_.are_others_positive()) return false;
+  }
   if (!step_.tree().iterates()) {
     factor_.solve(&executor_, visit);
-    return;
+    return true;
   }
   // A hundredth of what counts as converged: gaps are felt around them.
   const double motion = largest(step_.u.size(), [&](std::size_t v) { return norm(step_.u[v]); });
   rows_.solve(factor_, step_.tree(), rows, executor_,
               {.share = options_.loop_share, .gap = options_.iterations == 0 ? 0.01 * options_.tolerance * motion : 0}, keep,
               visit);
+  return true;
 }
 
 template <class T>
-void EngineOf<T>::solve() {
-  solve_with([&](std::size_t i) { return assemble_link<T>(step_, i, static_cast<double>(tension_[nodes()[i].segment])); },
-             [&](std::size_t begin, std::size_t end, const auto& put) { assemble_rows<T>(step_, begin, end, put); }, true,
-             [&](int i, const Vec6<T>& F, const Vec3<T>& arm) {
-               tension_[nodes()[static_cast<std::size_t>(i)].segment] = std::max(T(0), dot(F.x, normalized(arm)));
-             });
+bool EngineOf<T>::solve(Curvature curvature) {
+  return solve_with([&](std::size_t i) { return assemble_link<T>(step_, i, cast<double>(pull_[nodes()[i].segment]), curvature); },
+                    [&](std::size_t begin, std::size_t end, const auto& put) { assemble_rows<T>(step_, begin, end, put); },
+                    curvature, true, [&](int i, const Vec6<T>& F, const Vec3<T>&) {
+                      pull_[nodes()[static_cast<std::size_t>(i)].segment] = F.x;
+                    });
 }
 
 template <class T>
 void EngineOf<T>::solve_positions() {
-  solve_with([&](std::size_t i) { return with_still_frame(assemble_link<T>(step_, i, 0)); },
+  solve_with([&](std::size_t i) { return with_still_frame(assemble_link<T>(step_, i, {}, Curvature::positive)); },
              [&](std::size_t begin, std::size_t end, const auto& put) {
                assemble_rows<T>(step_, begin, end, [&](std::size_t i, const Row<T>& row) { put(i, with_still_frames(row)); });
              },
-             false, [](int, const Vec6<T>&, const Vec3<T>&) {});
+             Curvature::positive, false, [](int, const Vec6<T>&, const Vec3<T>&) {});
 }
 
 template <class T>
@@ -226,11 +240,33 @@ void DirectSolver::Engine::begin(const Model& m, const Control& c, const State& 
   step_.begin(m, c, state, h, executor_);
 }
 
+/// With the exact curvature where it is positive, otherwise with what is positive of it. Where it is not, it will not be so soon.
+void DirectSolver::Engine::correct() {
+  constexpr int kLongestWait = 63;
+  if (wait_ == 0) {
+    if (solve(Curvature::exact)) {
+      next_wait_ = 0;
+      return;
+    }
+    wait_ = next_wait_ = std::min(2 * next_wait_ + 1, kLongestWait);
+  }
+  solve(Curvature::positive);
+}
+
 /// How far the rods reach from their first vertex [m].
 double DirectSolver::Engine::extent() {
   const Model& m = step_.model();
   const std::vector<Vec3d>& x = step_.start().vertex_position;
   return largest(x.size(), [&](std::size_t v) { return m.vertex_alive[v] ? norm(x[v] - x[0]) : 0; });
+}
+
+/// Of the vertex that would move farthest if nothing were elastic [m].
+double DirectSolver::Engine::free_motion() {
+  return largest(step_.u.size(), [&](std::size_t i) {
+    const auto v = static_cast<Index>(i);
+    const double weight = step_.vertex_weight(v);
+    return step_.model().vertex_alive[v] && step_.is_free(v) && weight > 0 ? norm(step_.vertex_pull(v)) / weight : 0;
+  });
 }
 
 /// A share of the corrections. Turns beyond a radian are where a quadratic model means nothing.
@@ -278,12 +314,14 @@ bool DirectSolver::Engine::descend() {
 
 StepReport DirectSolver::Engine::step(const Model& m, const Control& c, State& state, double h) {
   begin(m, c, state, h);
+  given_up_ = false;
   StepReport report;
   const bool by_tolerance = options_.iterations == 0;
   const int limit = by_tolerance ? options_.max_iterations : options_.iterations;
   double before = std::numeric_limits<double>::infinity();
+  if (wait_ > 0) --wait_;
   for (report.iterations = 0; report.iterations < limit;) {
-    solve();
+    correct();
     ++report.iterations;
     share_ = 0;
     const double moved = largest_correction();
@@ -293,18 +331,19 @@ StepReport DirectSolver::Engine::step(const Model& m, const Control& c, State& s
       break;
     }
     turned_ = largest_turn();
-    // Small turns and shrinking corrections need no proof. Neither do those of 1e-12 of the rods' reach: they are what rounding
-    // makes of positions, and a rod at rest has no other motion.
-    const bool rounding = !(moved <= 0.5 * before) && moved <= 1e-12 * extent();
-    const bool ordinary = turned_ <= kSmallTurn && (moved <= 0.5 * before || rounding);
+    const auto is_settled = [&] {
+      const double motion = largest(step_.u.size(), [&](std::size_t v) { return norm(step_.u[v]); });
+      return moved <= options_.tolerance * motion ||
+             is_at_floor({moved, before, motion}, free_motion(), extent(), options_.precision == Precision::single_precision);
+    };
+    // Small turns and shrinking corrections need no proof. Neither does what rounding makes of a rod at rest.
+    const bool ordinary = turned_ <= kSmallTurn && (moved <= 0.5 * before || is_settled());
     bool better = true;
     if (ordinary) move_to(1);
     else better = descend();
-    const double motion = largest(step_.u.size(), [&](std::size_t v) { return norm(step_.u[v]); });
-    // A correction that has stopped shrinking and is below what the number type resolves is as good as it gets.
-    const double attainable = options_.precision == Precision::single_precision ? kFloatFloor : kDoubleFloor;
-    const bool at_floor = !(moved <= 0.5 * before) && moved <= attainable * motion;
-    const bool settled = moved <= options_.tolerance * motion || moved <= 1e-12 * extent() || at_floor;
+    const bool settled = is_settled();
+    given_up_ = !better && !settled && options_.precision == Precision::single_precision;
+    if (given_up_) return report;
     report.not_converged = by_tolerance && !settled;
     if (by_tolerance && (settled || !better)) break;
     before = moved;
@@ -334,7 +373,7 @@ void DirectSolver::Engine::store(State& state, StepReport& report) {
   update_frame_velocity(m, c, step_.q, h, state);
 }
 
-DirectSolver::DirectSolver(const Model& model, const Options& options) {
+DirectSolver::DirectSolver(const Model& model, const Options& options) : options_(options) {
   if (options.precision == Precision::single_precision) engine_ = std::make_unique<EngineOf<float>>(options);
   else engine_ = std::make_unique<EngineOf<double>>(options);
   rebind(model);
@@ -344,7 +383,14 @@ void DirectSolver::rebind(const Model& model) {
   engine_->rebind(model);
   statics_.reset();
 }
-StepReport DirectSolver::step(const Model& m, const Control& c, State& state, double h) { return engine_->step(m, c, state, h); }
+StepReport DirectSolver::step(const Model& m, const Control& c, State& state, double h) {
+  const StepReport report = engine_->step(m, c, state, h);
+  if (!engine_->has_given_up()) return report;
+  // Far from where it should be a net, say, has compliances that float cannot add up.
+  Options options = options_;
+  options.precision = Precision::double_precision;
+  return DirectSolver(m, options).step(m, c, state, h);
+}
 StepReport DirectSolver::solve_static(const Model& m, const Control& c, State& state, const StaticOptions& options) {
   if (!statics_) statics_ = make_statics(m, c);
   return statics_->solve_static(m, c, state, options);
@@ -358,7 +404,7 @@ std::size_t DirectSolver::bytes(const Model& m, const Control& c, double h, Prec
   for (const TreeNode& n : tree.nodes) axes += static_cast<std::size_t>(axis_sets(m, n));
   const auto recursion = [&]<class T>(T) {
     return TreeFactor<T>::bytes(plan, tree.columns, axes) + (tree.iterates() ? RowIteration<T>::bytes(tree) : 0) +
-           tree.roots.size() * sizeof(RootVertex<T>) + static_cast<std::size_t>(m.segment_count()) * sizeof(T);
+           tree.roots.size() * sizeof(RootVertex<T>) + static_cast<std::size_t>(m.segment_count()) * sizeof(Vec3<T>);
   };
   return StepModel::bytes(m, tree) + (precision == Precision::single_precision ? recursion(float{}) : recursion(double{}));
 }

@@ -16,14 +16,11 @@
 
 #include <memory>
 
+#include "solvers/direct/settling.hpp"
 #include "solvers/direct/tree.hpp"
 #include "solvers/solver.hpp"
 
 namespace osier::direct {
-
-/// What is left of a step's motion when corrections have stopped shrinking, at most (docs/theory/direct.md): a tolerance below it
-/// cannot be met, and a step that has got there counts as converged.
-constexpr double kFloatFloor = 2e-5, kDoubleFloor = 1e-8;
 
 struct Options {
   int iterations = 0;       ///< fixed number, or 0: by tolerance
@@ -52,6 +49,7 @@ class DirectSolver final : public Solver {
   class Engine;
 
  private:
+  Options options_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<Solver> statics_;
 };

@@ -2,7 +2,8 @@
 // pack of lanes. No branches on data.
 //
 //   z = (dx, w)          displacement of a node's vertex and turn of its frame, world axes
-//   y = M z = (dx + arm x w, w)     the near end of the segment that carries the node
+//   y = M z = (dx + arm x w, Q w)   the near end of the segment that carries the node
+//   Q = 1 - C [m]x/2, P = Q^-1      a joint of moment m and compliance C and the turns of its frames: moment_turn()
 //   y = zeta + C F,  zeta = z_parent - e          springs of compliance C, axis by axis; F is the force through the link
 //
 // Upward, S and f are the stiffness and force of the subtree on z, seen in y and in the axes of the springs. Axis j of compliance
@@ -25,6 +26,40 @@ namespace osier::direct {
 template <class T>
 constexpr T kLoose = T(1e20);
 
+/// Of a well-conditioned matrix; not finite if it has none.
+template <class T>
+OSIER_FN Mat3<T> inverse3(const Mat3<T>& a) {
+  const Vec3<T> x{a.m[0][0], a.m[1][0], a.m[2][0]}, y{a.m[0][1], a.m[1][1], a.m[2][1]}, z{a.m[0][2], a.m[1][2], a.m[2][2]};
+  const Vec3<T> yz = cross(y, z), zx = cross(z, x), xy = cross(x, y);
+  const T det = dot(x, yz);
+  return {{{yz.x / det, yz.y / det, yz.z / det}, {zx.x / det, zx.y / det, zx.z / det}, {xy.x / det, xy.y / det, xy.z / det}}};
+}
+
+/// The moment m of a bent joint turns with its frames, which is work of second order, m.(w_parent x w)/2. The rest of the joint's
+/// Hessian is a spring K between the two frames; with Q w in place of w the same spring does both: K Q = K - [m]x/2. What Q adds
+/// to K on the frame itself, [m]x^T C [m]x/4, is of second order in the strain e = C m, and positive like everything here. Where
+/// 1 - Q would be more than half of 1, less of it is taken.
+///
+/// 1 - Q = [e/2]x for equal compliances; Q^T m = m then, as for P = 1 + [e/2]x, which saves an inverse.
+template <class T>
+OSIER_FN Vec3<T> moment_turn(const Vec3<T>& e) {
+  return (T(0.5) * smaller(T(1), inverse(norm2(e) + T(1e-30)))) * e;
+}
+/// 1 - Q for any compliances, of which all have to be springs, in their axes.
+template <class T>
+OSIER_FN Mat3<T> moment_turn(const Vec3<T>& e, const Vec3<T>& c) {
+  const auto is_spring = [](T compliance) { return compliance > T(0) && compliance < kLoose<T>; };
+  if (!(is_spring(c.x) && is_spring(c.y) && is_spring(c.z))) return {};
+  Mat3<T> D = T(0.5) * skew(Vec3<T>{e.x / c.x, e.y / c.y, e.z / c.z});
+  T size = T(1e-30);
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) {
+      D.m[i][j] *= i == 0 ? c.x : i == 1 ? c.y : c.z;
+      size += D.m[i][j] * D.m[i][j];
+    }
+  return smaller(T(1), T(0.25) / size) * D;
+}
+
 template <class T>
 struct LinkSprings {
   Vec3<T> arm;     ///< from near to far end along the material axis
@@ -32,13 +67,15 @@ struct LinkSprings {
   Vec3<T> x_compliance;
   Mat3<T> w_axes;
   Vec3<T> w_compliance;
-  bool world_axes = false;  ///< both sets of axes are those of the world: allowed where the compliances of a set are equal
+  Mat3<T> P = identity3(T(1));  ///< in w_axes
+  bool world_axes = false;      ///< both sets of axes are those of the world: allowed where the compliances of a set are equal
 };
 
 /// The same with both sets of axes those of the world.
 template <class T>
 struct WorldSprings {
   Vec3<T> arm, x_compliance, w_compliance;
+  Mat3<T> P;
 };
 
 /// Other variables z' for a node: z = (x' - Z w', P w'). With them in place of z in M, a link carries the exact Hessian of its
@@ -56,18 +93,6 @@ OSIER_FN T dot6(const Vec6<T>& a, const Vec6<T>& b) {
 template <class T>
 OSIER_FN T component(const Vec3<T>& v, int i) {
   return i == 0 ? v.x : i == 1 ? v.y : v.z;
-}
-
-/// M^-T f: a force on z as a force on y.
-template <class T>
-OSIER_FN Vec6<T> at_near_end(const Vec3<T>& arm, const Vec6<T>& f) {
-  return {f.x, f.w + cross(arm, f.x)};
-}
-
-/// M^-1 y: z that puts the near end at y.
-template <class T>
-OSIER_FN Vec6<T> at_far_end(const Vec3<T>& arm, const Vec6<T>& y) {
-  return {y.x - cross(arm, y.w), y.w};
 }
 
 /// A stiffness, a force on z as one on z'; z of z'.
@@ -105,6 +130,23 @@ OSIER_FN void to_axes(const WorldSprings<T>&, const Vec6<T>& v, T out[6]) {
 template <class T>
 OSIER_FN Vec6<T> from_axes(const WorldSprings<T>&, const T v[6]) {
   return {{v[0], v[1], v[2]}, {v[3], v[4], v[5]}};
+}
+
+/// M^-T f: a force on z as one on y, in the axes of the springs.
+template <class Springs, class T>
+OSIER_FN void at_near_end(const Springs& l, const Vec6<T>& f, T out[6]) {
+  to_axes(l, {f.x, f.w + cross(l.arm, f.x)}, out);
+  const Vec3<T> w = transposed_times(l.P, Vec3<T>{out[3], out[4], out[5]});
+  out[3] = w.x, out[4] = w.y, out[5] = w.z;
+}
+
+/// M^-1 y: z that puts the near end at y, which is given in the axes of the springs.
+template <class Springs, class T>
+OSIER_FN Vec6<T> at_far_end(const Springs& l, const T y[6]) {
+  const Vec3<T> w = l.P * Vec3<T>{y[3], y[4], y[5]};
+  const T turned[6] = {y[0], y[1], y[2], w.x, w.y, w.z};
+  const Vec6<T> z = from_axes(l, turned);
+  return {z.x - cross(l.arm, z.w), z.w};
 }
 
 /// A stiffness on z as one on y, dx = y_x - arm x w, in place; S(a, b) with a >= b is an entry, of which those of ww and wx
@@ -165,6 +207,18 @@ OSIER_FN void turn_axes(const Mat3<T>& A, const Mat3<T>& B, const Entry& S) {
     for (int j = 0; j < 3; ++j) S(3 + i, j) = B.m[i][0] * half[0][j] + B.m[i][1] * half[1][j] + B.m[i][2] * half[2][j];
 }
 
+/// P^T S P for the rotations, in place, in the axes of the springs.
+template <class T, class Entry>
+OSIER_FN void turn_with_moment(const Mat3<T>& P, const Entry& S) {
+  const Mat3<T> Pt = transposed(P);
+  turn_symmetric(Pt, 3, S);
+#pragma GCC unroll 3
+  for (int j = 0; j < 3; ++j) {
+    const Vec3<T> column = Pt * Vec3<T>{S(3, j), S(4, j), S(5, j)};
+    S(3, j) = column.x, S(4, j) = column.y, S(5, j) = column.z;
+  }
+}
+
 /// A force or displacement likewise.
 template <class T>
 OSIER_FN void turn_six(const Mat3<T>& A, const Mat3<T>& B, T v[6]) {
@@ -221,6 +275,7 @@ template <class Springs, class T>
 OSIER_FN PackedSym6<T> factor_link(const Springs& l, PackedSym6<T>& S) {
   see_from_near_end(l.arm, [&](int a, int b) -> T& { return S(a, b); });
   turn_to_axes(l, S);
+  turn_with_moment(l.P, [&](int a, int b) -> T& { return S(a, b); });
   PackedSym6<T> m = S;
   const T c[6] = {l.x_compliance.x, l.x_compliance.y, l.x_compliance.z, l.w_compliance.x, l.w_compliance.y, l.w_compliance.z};
 #pragma GCC unroll 6

@@ -36,9 +36,15 @@ Row<T> with_still_frames(Row<T> r) {
   return r;
 }
 
-/// `tension`: the link force of the last solve, never negative.
+/// How much of the energy's curvature a link carries (docs/theory/direct.md).
+enum class Curvature : std::uint8_t {
+  positive,  ///< what is positive by construction
+  exact,     ///< with compression and the couples of shear forces, which may make the whole indefinite
+};
+
+/// `pull`: the force through the link in the last solve, along its arm if that was in tension.
 template <class T>
-Link<T> assemble_link(const StepModel& step, std::size_t i, double tension) {
+Link<T> assemble_link(const StepModel& step, std::size_t i, const Vec3d& pull, Curvature curvature) {
   const Model& m = step.model();
   const TreeNode& n = step.tree().nodes[i];
   const Index s = n.segment;
@@ -53,7 +59,12 @@ Link<T> assemble_link(const StepModel& step, std::size_t i, double tension) {
   const Vec3d d = normalized(axis);
 
   Vec3d force, couple, strain_w;
-  Mat3<double> turning = (length * tension) * (identity3(1.0) + -1.0 * outer(d, d));
+  // (n.d) (1 - d d^T) - (n d^T + d n^T)/2 of what is across, with n the section force.
+  const Vec3d n_section = (sign * length) * pull, n_across = n_section - dot(n_section, d) * d;
+  const bool exact = curvature == Curvature::exact && n.joint >= 0;
+  const double tension = exact ? dot(n_section, d) : std::max(0.0, dot(n_section, d));
+  Mat3<double> turning = tension * (identity3(1.0) + -1.0 * outer(d, d));
+  if (exact) turning = turning + -0.5 * (outer(n_across, d) + outer(d, n_across));
   // The part of the exact couple n x p that the model of a straight spring does not have: n x (p - axis). None if isotropic.
   if (!isotropic) couple -= cross(section, off);
   double weight = 0;
@@ -77,8 +88,14 @@ Link<T> assemble_link(const StepModel& step, std::size_t i, double tension) {
       const Vec3d direction = column(joint.axes, a);
       if (compliance < kLoose<double>) strain_w += (side * compliance * dot(direction, joint.gradient)) * direction;
     };
-    if (joint.isotropic && joint.compliance.x < kLoose<double>) strain_w = (side * joint.compliance.x) * joint.gradient;
-    else offset(0), offset(1), offset(2);
+    if (joint.isotropic && joint.compliance.x < kLoose<double>) {
+      strain_w = (side * joint.compliance.x) * joint.gradient;
+    } else {
+      offset(0), offset(1), offset(2);
+      // Q^T m is what the link pulls its frame by; what is missing in m.
+      const Mat3<double> turn = moment_turn(transposed_times(w_axes, strain_w), joint.compliance);
+      couple -= w_axes * transposed_times(turn, transposed_times(w_axes, side * joint.gradient));
+    }
   } else {
     // A frame that hangs on positions alone may spin about its axis at no cost, and in a slack cable without mass turn any way.
     // Something must keep it where it is, across the axis a whiff. About it rounding of couples over what holds it is a spin: a
@@ -163,6 +180,8 @@ void assemble_rows(const StepModel& step, std::size_t begin, std::size_t end, co
         const Vec3d axis = column(joint.axes, row.axis);
         const double compliance = component(joint.compliance, row.axis);
         tie({}, axis);
+        if (joint.isotropic)  // Q^T axis
+          r.end[0].direction.w += cast<T>(cross(moment_turn(joint.compliance.x * joint.gradient), axis));
         r.compliance = static_cast<T>(compliance);
         r.e = static_cast<T>(compliance < kLoose<double> ? compliance * dot(axis, joint.gradient) : 0);
         break;

@@ -172,11 +172,8 @@ class SplitSolver final : public Solver {
       report = rest_->step(c, state, h);
       rest_->store(state);
     }
-    // A strand at rest moves by what rounding makes of its forces.
-    const ChainOptions options{.iterations = options_.iterations,
-                               .max_iterations = options_.max_iterations,
-                               .tolerance = options_.tolerance,
-                               .rounding = sizeof(T) == 4 ? 1e-7 : 1e-12};
+    const ChainOptions options{
+        .iterations = options_.iterations, .max_iterations = options_.max_iterations, .tolerance = options_.tolerance};
     const ChainOutcome outcome = lanes_.step(stable_cosserat::view_of(m, c, state, h), options, executor_);
     report.iterations = std::max(report.iterations, outcome.iterations);
     report.not_converged = report.not_converged || outcome.unsettled != 0;

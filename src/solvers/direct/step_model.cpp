@@ -41,9 +41,17 @@ void StepModel::begin(const Model& m, const Control& c, const State& state, doub
     const auto f = static_cast<Index>(i);
     q[f] = state.frame_rotation[f];
     if (inertia && c.frame_control[f] != FrameControl::fixed) q[f] = guessed_frame(m, c, state, h, f);
+    else if (h > 0 && f < m.segment_count() && c.frame_control[f] == FrameControl::free) q[f] = carried_along(f) * q[f];
     if (c.frame_control[f] == FrameControl::fixed) q[f] = c.frame_target[f];
     if (c.frame_control[f] == FrameControl::hinged) q[f] = nearest_on_hinge(q[f], c.frame_target[f], c.frame_hinge_axis[f]);
   });
+}
+
+/// The turn of an edge whose ends keep their velocities. Not where they would go far: those velocities are not the rod's.
+Quatd StepModel::carried_along(Index s) const {
+  const Vec3d before = edge_at_start(s), since = edge_since(s);
+  if (!(norm2(since) < 0.25 * norm2(before))) return {};
+  return rotation_between(normalized(before), normalized(before + since));
 }
 
 stretch_shear::FoldedSpring<double> StepModel::spring(Index s, const Vec3d& edge_at_start) const {

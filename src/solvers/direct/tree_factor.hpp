@@ -5,7 +5,8 @@
 //
 //   z_n = (dx, w)      displacement of the far vertex and turn of the segment's frame (world axes)
 //   L_n, f_n           whatever acts on them alone: mass, drag, tension, contact; loads
-//   eps_n = M_n z_n - (z_parent - e_n)      strains against the parent, e_n those of the present state (link_algebra.hpp)
+//   eps_n = M_n z_n - (z_parent - e_n)      strains against the parent, e_n those of the present state (link_algebra.hpp);
+//                                           M_n knows the moment of a strained joint, too
 //   r = J_a.z_a + J_b.z_b + e               a row: anything else that ties two places, or holds one; c = 0 is a constraint
 //
 // Rows close loops, hold vertices and frames, and carry what acts between the two ends of a segment. Each has a multiplier
@@ -26,7 +27,7 @@
 // Interface for contact. A symmetric positive semidefinite block on one vertex is added to load_stiffness.xx of its link, or to
 // stiffness of its root. A block [[Haa, Hab], [Hab^T, Hbb]] on the near and far vertex of a segment becomes rows by
 // add_segment_block() below. Then plan() when the set of rows with their ends has changed, factor() when numbers have, and
-// solve() for any number of right-hand sides (f of links and roots, e of links and rows).
+// solve() for any number of right-hand sides (f of links and roots, e of rows).
 //
 // Storage. A node has the lower triangle of S, which its children add up and which then turns into the steps of its own link; one
 // wrench, which is f, then its shares along the steps, then z; and its springs. A column has six numbers, B and then its shares,
@@ -96,8 +97,13 @@ class TreeFactor {
   void factor_made(const LinkOf& link, const std::vector<RootVertex<T>>& roots, const RowsOf& rows, const Executor* executor);
   void factor(const std::vector<Link<T>>& links, const std::vector<RootVertex<T>>& roots, const std::vector<Row<T>>& rows,
               const Executor* executor = nullptr);
-  /// The same with other variables for the nodes (one for each link; kept by reference until the next call), and loads that need
-  /// not be positive: the recursion goes through negative pivots, which count_pivots() counts.
+  /// Whether factor_made() takes loads that need not be positive: the recursion then goes through negative pivots.
+  void allow_either_sign(bool allow) { either_sign_ = allow; }
+  /// No negative pivot anywhere. Of the node alone; of roots and closing rows together.
+  bool is_positive(int node) const;
+  bool are_others_positive() const;
+  /// The same as factor() with other variables for the nodes (one for each link; kept by reference until the next call) and loads
+  /// of either sign; count_pivots() counts the negative ones.
   void factor_signed(const std::vector<Link<T>>& links, const std::vector<RootVertex<T>>& roots, const std::vector<Row<T>>& rows,
                      const std::vector<Reframe<T>>& reframe);
   struct PivotCount {
@@ -105,7 +111,8 @@ class TreeFactor {
     int null = 0;      ///< next to nothing
   };
   PivotCount count_pivots() const;
-  /// Another right-hand side: forces and strains of the links, forces and places of the roots, offsets of the rows.
+  /// Another right-hand side: forces of the links, forces and places of the roots, offsets of the rows. The strains of the links
+  /// belong to the factor, and count in the right-hand side that came with it only.
   void load(const std::vector<Link<T>>& links, const std::vector<RootVertex<T>>& roots, const std::vector<Row<T>>& rows);
   /// For the right-hand side at hand, which it consumes. visit(node, F, arm): the force on the link's subtree, from its parent.
   /// Forces are added up in the number type Sum.
@@ -125,9 +132,10 @@ class TreeFactor {
   T arm(int node) const { return norm(springs_[at(node)].arm); }
   /// For forces alone: links without strain, held roots where they are. Forces are added up in T: for corrections.
   void solve_forces(const Executor* executor) {
-    strained_ = false;
+    const bool strained = strained_;
+    strained_ = roots_go_ = false;
     solve<T>(executor, [](int, const Vec6<T>&, const Vec3<T>&) {});
-    strained_ = true;
+    strained_ = strained, roots_go_ = true;
   }
   /// What a force on one node, or on a root, moves it by while its parent stays where it is.
   Vec6<T> alone(int node, const Vec6<T>& force) const;
@@ -145,11 +153,12 @@ class TreeFactor {
   struct Springs {
     Vec3<T> arm;
     Vec6<T> e;
-    Vec3<T> x_compliance, w_compliance;
-    std::int32_t axes = -1;  ///< -1: the world's; otherwise twice the place in axes_, + 1 where one set serves both
+    T x_compliance, w_compliance;  ///< of sets of axes that are the world's
+    std::int32_t axes = -1;        ///< -1: the world's; otherwise twice the place in axes_, + 1 where one set serves both
   };
   struct Axes {
     Vec3<T> first, second;  ///< the third is across
+    Vec3<T> compliance;
   };
   struct RootFactor {
     RootVertex<T> root;
@@ -157,6 +166,14 @@ class TreeFactor {
     Mat3<T> S;
     Vec3<T> f;
   };
+  /// `one` set of axes is the position's: a frame without a joint has no stiffness any way.
+  Vec3<T> x_compliance(const Springs& s) const {
+    return s.axes >= 0 ? axes_[at(s.axes / 2)].compliance : Vec3<T>{s.x_compliance, s.x_compliance, s.x_compliance};
+  }
+  Vec3<T> w_compliance(const Springs& s) const {
+    return s.axes >= 0 && s.axes % 2 == 0 ? axes_[at(s.axes / 2 + 1)].compliance
+                                          : Vec3<T>{s.w_compliance, s.w_compliance, s.w_compliance};
+  }
   using Links = std::vector<Link<T>>;
   using Rows = std::vector<Row<T>>;
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
@@ -226,7 +243,9 @@ class TreeFactor {
   std::vector<T> workspace_, closing_factor_, closing_gain_;  ///< D; L and pivots; L^-1 D12. Triangles are packed
   std::vector<T> compliance_;                                 ///< per row
   const std::vector<Reframe<T>>* reframe_ = nullptr;          ///< of factor_signed
-  bool strained_ = true;                                      ///< solve_forces() takes links without strain
+  bool either_sign_ = false;                                  ///< of pivots
+  bool strained_ = true;                                      ///< the links' strains are part of the right-hand side
+  bool roots_go_ = true;                                      ///< where they are prescribed to
   std::vector<std::uint8_t> too_stiff_;                       ///< rows that have no compliance yet where they should close
 };
 
@@ -236,9 +255,9 @@ constexpr T kRounding = T(100) * std::numeric_limits<T>::epsilon();
 /// A stiffness of turning that is more than rounding of the stiffness of the segment alone, and less than anything that counts.
 /// Given to frames without a joint, it keeps the sign of a pivot that should be 0 from being a matter of chance: a row that holds
 /// such a direction would bring the opposite sign with it.
-template <class T, class Springs>
-T next_to_nothing(const Springs& s) {
-  return T(4) * kRounding<T> * norm2(s.arm) / std::max({s.x_compliance.x, s.x_compliance.y, s.x_compliance.z});
+template <class T>
+T next_to_nothing(const Vec3<T>& arm, const Vec3<T>& x_compliance) {
+  return T(4) * kRounding<T> * norm2(arm) / std::max({x_compliance.x, x_compliance.y, x_compliance.z});
 }
 
 /// LDL^T of a dense symmetric matrix in place: packed lower triangle, pivots on the diagonal. A pivot that is no more than the
@@ -375,11 +394,11 @@ void TreeFactor<T>::each_job(const Executor* executor, const std::vector<JobPlan
 template <class T>
 void TreeFactor<T>::put(int i, const Link<T>& l) {
   Springs& s = springs_[at(i)];
-  s.arm = l.arm, s.e = l.e, s.x_compliance = l.x_compliance, s.w_compliance = l.w_compliance;
+  s.arm = l.arm, s.e = l.e, s.x_compliance = l.x_compliance.x, s.w_compliance = l.w_compliance.x;
   if (s.axes >= 0) {
-    const auto two = [](const Mat3<T>& m) { return Axes{column(m, 0), column(m, 1)}; };
-    axes_[at(s.axes / 2)] = two(l.x_axes);
-    if (s.axes % 2 == 0) axes_[at(s.axes / 2 + 1)] = two(l.w_axes);
+    const auto two = [](const Mat3<T>& m, const Vec3<T>& compliance) { return Axes{column(m, 0), column(m, 1), compliance}; };
+    axes_[at(s.axes / 2)] = two(l.x_axes, l.x_compliance);
+    if (s.axes % 2 == 0) axes_[at(s.axes / 2 + 1)] = two(l.w_axes, l.w_compliance);
   }
   S_[at(i)] = pack(l.load_stiffness);
   z_[at(i)] = l.force;
@@ -389,17 +408,18 @@ template <class T>
 template <class N, class F>
 void TreeFactor<T>::with_springs(int i, const F& f) const {
   const Springs& s = springs_[at(i)];
-  const Vec3<N> arm = cast<N>(s.arm), cx = cast<N>(s.x_compliance), cw = cast<N>(s.w_compliance);
+  const Vec3<N> arm = cast<N>(s.arm), cx = cast<N>(x_compliance(s)), cw = cast<N>(w_compliance(s));
   if (s.axes < 0) {
-    f(WorldSprings<N>{arm, cx, cw});
+    f(WorldSprings<N>{arm, cx, cw, identity3(N(1)) + skew(moment_turn(cast<N>(s.e.w)))});
     return;
   }
   const auto three = [](const Axes& axes) {
     const Vec3<N> a = cast<N>(axes.first), b = cast<N>(axes.second), c = cross(a, b);
     return Mat3<N>{{{a.x, b.x, c.x}, {a.y, b.y, c.y}, {a.z, b.z, c.z}}};
   };
-  const Mat3<N> x = three(axes_[at(s.axes / 2)]);
-  f(LinkSprings<N>{arm, x, cx, s.axes % 2 != 0 ? x : three(axes_[at(s.axes / 2 + 1)]), cw, false});
+  const Mat3<N> x = three(axes_[at(s.axes / 2)]), w = s.axes % 2 != 0 ? x : three(axes_[at(s.axes / 2 + 1)]);
+  const Mat3<N> turn = moment_turn(transposed_times(w, cast<N>(s.e.w)), cw);
+  f(LinkSprings<N>{arm, x, cx, w, cw, inverse3(identity3(N(1)) + N(-1) * turn), false});
 }
 
 template <class T>
@@ -413,7 +433,7 @@ void TreeFactor<T>::put_row(int i, const Row<T>& row) {
 template <class T>
 void TreeFactor<T>::factor(const Links& links, const std::vector<RootVertex<T>>& roots, const Rows& rows,
                            const Executor* executor) {
-  reframe_ = nullptr;
+  reframe_ = nullptr, either_sign_ = false;
   factor_made([&](std::size_t i) -> const Link<T>& { return links[i]; }, roots,
               [&](std::size_t begin, std::size_t end, const auto& put) {
                 for (std::size_t i = begin; i < end; ++i) put(i, rows[i]);
@@ -424,7 +444,7 @@ void TreeFactor<T>::factor(const Links& links, const std::vector<RootVertex<T>>&
 template <class T>
 void TreeFactor<T>::factor_signed(const Links& links, const std::vector<RootVertex<T>>& roots, const Rows& rows,
                                   const std::vector<Reframe<T>>& reframe) {
-  reframe_ = &reframe;
+  reframe_ = &reframe, either_sign_ = true;
   factor_made([&](std::size_t i) -> const Link<T>& { return links[i]; }, roots,
               [&](std::size_t begin, std::size_t end, const auto& put) {
                 for (std::size_t i = begin; i < end; ++i) put(i, rows[i]);
@@ -440,12 +460,12 @@ auto TreeFactor<T>::count_pivots() const -> PivotCount {
   for (std::size_t i = 0; i < springs_.size(); ++i) {
     const Springs& s = springs_[i];
     for (int j = 0; j < 6; ++j) {
-      const T c = component(j < 3 ? s.x_compliance : s.w_compliance, j % 3);
+      const T c = component(j < 3 ? x_compliance(s) : w_compliance(s), j % 3);
       if (c == T(0)) continue;  // rigid
       const bool loose = j >= 3 && c >= kLoose<T>;
       const T pivot = T(1) + c * S_[i](j, j);
       if (pivot < (loose ? T(0) : -kRounding<T>)) ++count.negative;
-      else if (!(pivot > (loose ? T(2) * c * next_to_nothing<T>(s) : kRounding<T>))) ++count.null;
+      else if (!(pivot > (loose ? T(2) * c * next_to_nothing(s.arm, x_compliance(s)) : kRounding<T>))) ++count.null;
     }
   }
   for (const RootFactor& root : roots_)
@@ -461,9 +481,30 @@ auto TreeFactor<T>::count_pivots() const -> PivotCount {
 }
 
 template <class T>
+bool TreeFactor<T>::is_positive(int node) const {
+  const Springs& s = springs_[at(node)];
+  const PackedSym6<T>& S = S_[at(node)];
+  const Vec3<T> x = x_compliance(s), w = w_compliance(s);
+  return T(1) + x.x * S(0, 0) > T(0) && T(1) + x.y * S(1, 1) > T(0) && T(1) + x.z * S(2, 2) > T(0) &&
+         T(1) + w.x * S(3, 3) > T(0) && T(1) + w.y * S(4, 4) > T(0) && T(1) + w.z * S(5, 5) > T(0);
+}
+
+template <class T>
+bool TreeFactor<T>::are_others_positive() const {
+  for (const RootFactor& root : roots_)
+    for (std::size_t i = 0; i < 3 && !root.root.held; ++i)
+      if (root.ldl[packed(i) + i] < T(0)) return false;
+  for (const ColumnPlan& c : plan_.columns)
+    for (std::size_t i = 0; i < at(c.closing); ++i)
+      if (closing_factor_[c.closing_factor + packed(i) + i] < T(0)) return false;
+  return true;
+}
+
+template <class T>
 template <class LinkOf, class RowsOf>
 void TreeFactor<T>::factor_made(const LinkOf& link, const std::vector<RootVertex<T>>& roots, const RowsOf& rows,
                                 const Executor* executor) {
+  strained_ = true;
   for (;;) {
     std::fill(B_.begin(), B_.end(), T(0)), std::fill(d_.begin(), d_.end(), T(0));
     const auto each_range = [&](std::size_t n, const auto& f) {
@@ -571,7 +612,7 @@ void TreeFactor<T>::close(int p, const ColumnPlan& c, T* D, PackedSym6<T>* S) {
   // A row without compliance would take infinite forces. In the group there is no place left that could give it some: it is
   // redundant, and has no force.
   const bool last = plan_.is_group(p);
-  factor_ldl(L, c.closing, (last ? T(4) : T(64)) * std::numeric_limits<T>::epsilon(), reframe_ != nullptr, [&](int i) {
+  factor_ldl(L, c.closing, (last ? T(4) : T(64)) * std::numeric_limits<T>::epsilon(), either_sign_, [&](int i) {
     if (!last) too_stiff_[at(row[i])] = 1;
   });
   T* V = B(c.first);
@@ -612,7 +653,7 @@ void TreeFactor<T>::carry_columns(const LinkSprings& l, int node, const ColumnPl
     const Vec6<T> b = reframed(node, vec6(B(first + static_cast<int>(i))));
     const T force = norm(b.x), couple = norm(b.w) + arm * force;
     T along[6], passed[6];
-    to_axes(l, at_near_end(l.arm, b), along);
+    at_near_end(l, b, along);
     steps.pass(along, passed);
     add(B(up[static_cast<int>(i)]), from_axes(l, passed));
     // What is only rounding would look like a tiny compliance where there is none.
@@ -637,7 +678,7 @@ void TreeFactor<T>::eliminate_root(int r, const ColumnPlan* c, T* D) {
   if (factor.root.held) return;
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j <= i; ++j) factor.ldl[packed(at(i)) + at(j)] = factor.S.m[i][j];
-  factor_ldl(factor.ldl, 3, T(4) * std::numeric_limits<T>::epsilon(), reframe_ != nullptr, [](int) {});
+  factor_ldl(factor.ldl, 3, T(4) * std::numeric_limits<T>::epsilon(), either_sign_, [](int) {});
   if (!c) return;
   for (int i = 0; i < c->staying; ++i) {
     const Vec3<T> x = solve_root(factor, vec6(B(c->first + i)).x);
@@ -660,10 +701,10 @@ Vec6<T> TreeFactor<T>::alone(int node, const Vec6<T>& force) const {
     const LinkSteps<T> steps(l, S_[at(node)]);
     const T still[6] = {};
     T share[6], felt[6], y[6] = {}, through[6];
-    to_axes(l, at_near_end(l.arm, force), share);
+    at_near_end(l, force, share);
     steps.up(still, share, felt);
     steps.down(share, y, through);
-    z = at_far_end(l.arm, from_axes(l, y));
+    z = at_far_end(l, y);
   });
   return z;
 }
@@ -675,9 +716,8 @@ Vec3<T> TreeFactor<T>::root_alone(int r, const Vec3<T>& force) const {
 
 template <class T>
 void TreeFactor<T>::load(const Links& links, const std::vector<RootVertex<T>>& roots, const Rows& rows) {
-  for (std::size_t i = 0; i < springs_.size(); ++i) {
-    springs_[i].e = links[i].e, z_[i] = links[i].force;
-  }
+  for (std::size_t i = 0; i < springs_.size(); ++i) z_[i] = links[i].force;
+  strained_ = false;
   for (std::size_t r = 0; r < roots_.size(); ++r) {
     roots_[r].root.prescribed = roots[r].prescribed;
     roots_[r].f = roots[r].force;
@@ -760,7 +800,7 @@ void TreeFactor<T>::solve_up(const JobPlan& job) {
       RootFactor& root = roots_[at(p - plan_.node_count())];
       root.f += cast<T>(carried.x), carried = {};
       const Vec3<T> x = root_x_[at(p - plan_.node_count())] =
-          root.root.held ? (strained_ ? root.root.prescribed : Vec3<T>{}) : solve_root(root, root.f);
+          root.root.held ? (roots_go_ ? root.root.prescribed : Vec3<T>{}) : solve_root(root, root.f);
       for (int k = 0; k < staying; ++k) d[k] += dot(vec6(B(c->first + k)).x, x);
     } else {
       Vec6<Sum> f = cast6<Sum>(z_[at(p)]) + carried;
@@ -768,7 +808,7 @@ void TreeFactor<T>::solve_up(const JobPlan& job) {
       with_springs<Sum>(p, [&](const auto& l) {
         const LinkSteps<Sum, T> steps(l, S_[at(p)]);
         Sum share[6], y[6], force[6], felt[6];
-        to_axes(l, at_near_end(l.arm, reframed(p, f)), share);
+        at_near_end(l, reframed(p, f), share);
         to_axes(l, Sum(-1) * cast6<Sum>(strain(p)), y);  // zeta, if the parent stays where it is
         steps.up(y, share, felt);
         f = {{share[0], share[1], share[2]}, {share[3], share[4], share[5]}};
@@ -825,7 +865,7 @@ void TreeFactor<T>::solve_down(const JobPlan& job, const Visit& visit) {
       for (int j = 0; j < 6; ++j) share[j] += more[j];
       to_axes(l, above_it - strain(p), y);
       steps.down(share, y, force);
-      z_[at(p)] = at_far_end(l.arm, from_axes(l, y));
+      z_[at(p)] = at_far_end(l, y);
       if (reframe_) z_[at(p)] = displacement_of((*reframe_)[at(p)], z_[at(p)]);
       visit(p, from_axes(l, force), l.arm);
     });

@@ -9,14 +9,6 @@ namespace osier::direct {
 
 namespace {
 
-/// Of a well-conditioned matrix; not finite if it has none.
-Mat3<double> inverse3(const Mat3<double>& a) {
-  const Vec3d x = column(a, 0), y = column(a, 1), z = column(a, 2);
-  const Vec3d yz = cross(y, z), zx = cross(z, x), xy = cross(x, y);
-  const double det = dot(x, yz);
-  return {{{yz.x / det, yz.y / det, yz.z / det}, {zx.x / det, zx.y / det, zx.z / det}, {xy.x / det, xy.y / det, xy.z / det}}};
-}
-
 Vec3d inverse(const Vec3d& k) { return {1 / k.x, 1 / k.y, 1 / k.z}; }
 
 }  // namespace
@@ -212,7 +204,7 @@ newton::Signature TreeSystem::factorise(const newton::Shift& shift) {
     load.xx = n.far_vertex >= 0 && !c_->vertex_fixed[n.far_vertex]
                   ? identity3(potential_->inertia_weight(n.far_vertex) + shift.of_vertex(*m_, n.far_vertex))
                   : Mat3<double>{};
-    const double alone = n.joint < 0 ? next_to_nothing<double>(links_[i]) : 0;
+    const double alone = n.joint < 0 ? next_to_nothing(links_[i].arm, links_[i].x_compliance) : 0;
     load.ww = local_[i] + identity3(alone + shift.of_frame(*m_, n.segment));
   }
   factor_.factor_signed(links_, roots_, rows_, reframe_);
