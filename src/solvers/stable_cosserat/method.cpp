@@ -101,11 +101,12 @@ Settings Settings::sweeps_of_auto(const Model& m, const Control& c, double h, co
   constexpr double kPatience = 3;
   const double limit = std::clamp(kPatience * choice.costs->direct_seconds / choice.costs->sweep_seconds, 32.0, 1e6);
   const SweepRatios ratios = sweep_ratios(m, c, h);
+  s.number = sweep_precision(*this, m, c, h, ratios);
   s.goal = SweepGoal{.tolerance = tolerance.value_or(direct::Options{}.tolerance),
                      .limit = static_cast<int>(limit),
+                     .expected = static_cast<int>(choice.costs->sweeps),
                      .kappa = std::max(ratios.vertex, ratios.frame),
-                     .give = ratios.give,
-                     .first_check = std::max(4, static_cast<int>(choice.costs->sweeps / 4))};
+                     .give = ratios.give};
   if (max_iterations) s.goal->limit = std::min(s.goal->limit, *max_iterations);
   s.tolerance.reset();
   return s;
@@ -129,7 +130,11 @@ MethodChoice Settings::choose(const Model& m, const Control& c, double h) const 
   const std::string direct_text =
       fmt::format("about {} a step, {}; {} of {} segments in SIMD lanes", time_text(costs.direct_seconds), shape,
                   direct::segments_in_lanes(m, c), m.segment_count());
-  const std::string sweep_text = fmt::format("about {} sweeps, {} a step", sweeps, time_text(costs.sweeps_seconds()));
+  const bool doubled = number == Precision::single_precision &&
+                       sweep_precision(*this, m, c, h, sweep_ratios(m, c, h)) == Precision::double_precision;
+  const std::string sweep_text =
+      fmt::format("about {} sweeps{}, {} a step", sweeps, doubled ? " (in double: float is too coarse)" : "",
+                  time_text(costs.sweeps_seconds()));
   if (method == Method::direct) return {"direct", "asked for; " + direct_text, costs};
   if (iterations_given && iteration_count >= sweeps)
     return {"sweep", fmt::format("`iterations` are {}, and {} are expected to converge", iteration_count, sweeps), costs};

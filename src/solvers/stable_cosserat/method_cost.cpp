@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
+#include "math/vec3.hpp"
 #include "solvers/direct/split_solver.hpp"
 #include "solvers/stable_cosserat/kernels.hpp"
 #include "solvers/stable_cosserat/stable_cosserat.hpp"
@@ -117,12 +119,27 @@ double predicted_sweeps(const SweepRatios& r, double tolerance) {
   return decades * (10 + 5 * r.vertex + 2 * r.frame);
 }
 
-MethodCosts method_costs(const Settings& s, const Model& m, const Control& c, double h, const direct::TreePlan& plan) {
-  const Costs& costs = s.number == Precision::single_precision ? kFloatCosts : kDoubleCosts;
+Precision sweep_precision(const Settings& s, const Model& m, const Control& c, double h, const SweepRatios& ratios) {
+  double acceleration = 0;
+  for (Index v = 0; v < m.vertex_count(); ++v)
+    if (m.vertex_alive[v] && !c.vertex_fixed[v] && m.vertex_mass[v] > 0)
+      acceleration = std::max(acceleration, norm(c.vertex_force[v]) / m.vertex_mass[v]);
   const double tolerance = s.tolerance.value_or(direct::Options{}.tolerance);
-  return {.sweeps = predicted_sweeps(sweep_ratios(m, c, h), tolerance),
-          .sweep_seconds = 1e-9 * sweep_ns(s, m, costs),
-          .direct_seconds = 1e-9 * direct_iterations(tolerance) * direct_ns(s, m, c, costs, plan)};
+  const bool fine = static_cast<double>(std::numeric_limits<float>::epsilon()) * ratios.give <= tolerance * h * h * acceleration;
+  return fine ? s.number : Precision::double_precision;
+}
+
+MethodCosts method_costs(const Settings& s, const Model& m, const Control& c, double h, const direct::TreePlan& plan) {
+  const auto costs = [](const Settings& of) -> const Costs& {
+    return of.number == Precision::single_precision ? kFloatCosts : kDoubleCosts;
+  };
+  const double tolerance = s.tolerance.value_or(direct::Options{}.tolerance);
+  const SweepRatios ratios = sweep_ratios(m, c, h);
+  Settings sweeps = s;
+  sweeps.number = sweep_precision(s, m, c, h, ratios);
+  return {.sweeps = predicted_sweeps(ratios, tolerance),
+          .sweep_seconds = 1e-9 * sweep_ns(sweeps, m, costs(sweeps)),
+          .direct_seconds = 1e-9 * direct_iterations(tolerance) * direct_ns(s, m, c, costs(s), plan)};
 }
 
 }  // namespace osier::stable_cosserat

@@ -27,6 +27,11 @@ SweepRatios sweep_ratios(const Model& model, const Control& control, double h);
 /// Sweeps until the error is below `tolerance` (sweep_error.hpp).
 double predicted_sweeps(const SweepRatios& ratios, double tolerance);
 
+/// Number type of sweeps to a tolerance: float where its rounding, some units in the last place of every strain, is small against
+/// what the loads move in a step; otherwise double, whatever the settings say.
+Precision sweep_precision(const Settings& settings, const Model& model, const Control& control, double h,
+                          const SweepRatios& ratios);
+
 /// `plan`: of the recursion over the whole model.
 MethodCosts method_costs(const Settings& settings, const Model& model, const Control& control, double h,
                          const direct::TreePlan& plan);

@@ -327,9 +327,9 @@ void StableCosserat<T>::iterate_to_goal(const Model& m, StepReport& report, cons
   constexpr bool kFloat = sizeof(T) == 4;
   const SweepGoal& goal = *settings_.goal;
   // Frames are where rounding shows: some units in their last place, in every sweep, and the vertices follow.
-  constexpr double kUnits = 8 * static_cast<double>(std::numeric_limits<T>::epsilon());
+  constexpr double kUnits = 16 * static_cast<double>(std::numeric_limits<T>::epsilon());
   SweepError error(goal.tolerance, kFloat ? direct::kFloatFloor : direct::kDoubleFloor, kUnits * goal.give, goal.kappa,
-                   goal.first_check);
+                   goal.expected);
   meter_.bind(in_lanes_ && !general_ ? graph_.places() : static_cast<std::size_t>(m.vertex_count()));
   meter_.start(at, executor_);
   report.not_converged = true;

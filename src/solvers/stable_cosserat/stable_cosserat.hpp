@@ -37,9 +37,9 @@ namespace osier::stable_cosserat {
 struct SweepGoal {
   double tolerance;
   int limit;
-  double kappa = 1;  ///< of the slow modes that may be there (method_cost.hpp)
-  double give = 0;   ///< how far a vertex moves for one unit of strain [m]: what rounding is to be measured by
-  int first_check = 4;
+  int expected = 16;  ///< sweeps
+  double kappa = 1;   ///< of the slow modes that may be there (method_cost.hpp)
+  double give = 0;    ///< how far a vertex moves for one unit of strain [m]: what rounding is to be measured by
 };
 
 class Settings : public SolverSettings {

@@ -36,8 +36,14 @@ class SweepError {
   static constexpr double kLeastChange = 1.0 / 32;
 
   /// `attainable`: of the motion, where moves stop shrinking because of rounding. `rounding`: moves that mean nothing [m].
-  SweepError(double tolerance, double attainable, double rounding, double kappa = 0, int first_check = 4)
-      : tolerance_(tolerance), attainable_(attainable), rounding_(rounding), kappa_(kappa), next_(first_check) {}
+  /// `expected`: sweeps.
+  SweepError(double tolerance, double attainable, double rounding, double kappa, int expected)
+      : tolerance_(tolerance),
+        attainable_(attainable),
+        rounding_(rounding),
+        kappa_(kappa),
+        expected_(expected),
+        next_(std::max(4, expected / 4)) {}
 
   /// The next check is after this many sweeps of the step.
   int next() const { return next_; }
@@ -52,8 +58,9 @@ class SweepError {
     moved_ = m.moved, ratio_ = ratio, last_ = next_;
     next_ += std::max(2, next_ / 4);
     if (first) return m.moved == 0;
-    // A move that has stopped shrinking and is as small as rounding makes them is as good as it gets.
-    if (!(ratio <= kStalled) && m.moved <= std::max(rounding_, attainable_ * m.motion)) return true;
+    // Moves that have stopped shrinking and are as small as rounding makes them say no more. What goes on beneath them is left
+    // the sweeps that were expected, twice.
+    if (!(ratio <= kStalled) && m.moved <= std::max(rounding_, attainable_ * m.motion)) return last_ >= 2 * expected_;
     error_ = s < kSlowest ? kFactor * m.moved * s / (1 - s) : kNone;
     if (!(error_ <= tolerance_ * m.motion)) return false;
     return error_ <= tolerance_ * std::clamp(change(), kLeastChange * m.motion, m.motion);
@@ -66,7 +73,7 @@ class SweepError {
   static constexpr double kFactor = 2, kSlowest = 0.97, kStalled = 0.5;
   double tolerance_, attainable_, rounding_, kappa_;
   double moved_ = kNone, ratio_ = 0, error_ = kNone;
-  int next_, last_ = 0;
+  int expected_, next_, last_ = 0;
 };
 
 /// Compares displacements with those of the last check. at(i): the displacement of vertex i, as Vec3<T>.
