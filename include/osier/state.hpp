@@ -44,8 +44,9 @@ struct StepReport {
   bool non_finite = false;
   bool not_converged = false;
   int iterations = 0;
-  double seconds = 0;    ///< wall time of loads, solver and fracture; measuring and recording left out
-  double residual = -1;  ///< largest force or moment/length left over [N]; negative when the solver did not measure it
+  int sweeps_given_up = 0;  ///< after this many the solver went over to direct solves, with this step and for good
+  double seconds = 0;       ///< wall time of loads, solver and fracture; measuring and recording left out
+  double residual = -1;     ///< largest force or moment/length left over [N]; negative when the solver did not measure it
   double residual_relative = -1;
   Index worst_vertex = -1;
   Index worst_segment = -1;

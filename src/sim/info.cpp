@@ -64,6 +64,14 @@ std::string material_text(const OrderedJson& m) {
          line(3, 6) + line(6, std::size(kQuantities));
 }
 
+/// Per step, on one thread; what the choice rests on.
+OrderedJson costs_json(const MethodChoice& choice) {
+  if (!choice.costs) return nullptr;
+  return {{"sweeps", choice.costs->sweeps},
+          {"sweeps_seconds", choice.costs->sweeps_seconds()},
+          {"direct_seconds", choice.costs->direct_seconds}};
+}
+
 OrderedJson info(const Scene& scene) {
   const Model& m = scene.model();
   const Setup& setup = scene.setup();
@@ -94,6 +102,7 @@ OrderedJson info(const Scene& scene) {
           {"solver", setup.spec.solver->name()},
           {"method", choice.method.empty() ? OrderedJson(nullptr) : OrderedJson(choice.method)},
           {"method_reason", choice.why.empty() ? OrderedJson(nullptr) : OrderedJson(choice.why)},
+          {"method_costs", costs_json(choice)},
           {"analysis", simulation.is_static() ? "static" : "dynamic"},
           {"time_step", simulation.time_step()},
           {"frames", simulation.frame_count()},

@@ -72,6 +72,10 @@ RunStats run_scene(const Scene& scene, const RunOptions& options) {
         stats.iterations += report.iterations;
         stats.steps += 1;
         stats.steps_not_converged += report.not_converged ? 1 : 0;
+        if (report.sweeps_given_up > 0) {
+          stats.sweeps_given_up = report.sweeps_given_up;
+          stats.direct_since = simulation.state().time - simulation.time_step();
+        }
         if (recorder) recorder->step(simulation);
         if ((stats.interrupted = interrupted())) break;
       }
@@ -129,6 +133,8 @@ std::string RunStats::to_json() const {
                             {"max_bend", max_bend},
                             {"residual", residual},
                             {"steps_not_converged", steps_not_converged},
+                            {"sweeps_given_up", sweeps_given_up},
+                            {"direct_since", direct_since >= 0 ? OrderedJson(direct_since) : OrderedJson(nullptr)},
                             {"instability_time", instability_time >= 0 ? OrderedJson(instability_time) : OrderedJson(nullptr)},
                             {"vertices_alive", vertices_alive},
                             {"segments_alive", segments_alive},

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "core/fields.hpp"
@@ -39,10 +40,19 @@ struct Choices<Precision> {
   static constexpr std::array<const char*, 2> names{"float", "double"};
 };
 
+/// What a step is expected to cost by two methods, on one thread.
+struct MethodCosts {
+  double sweeps = 0;         ///< per step, until the tolerance is met
+  double sweep_seconds = 0;  ///< of one of them
+  double direct_seconds = 0;
+  double sweeps_seconds() const { return sweeps * sweep_seconds; }
+};
+
 /// Which of its methods a solver will use on a model, and the reason in one line.
 struct MethodChoice {
   std::string method;  ///< empty for solvers with one method
   std::string why;
+  std::optional<MethodCosts> costs;  ///< where they were compared
 };
 
 /// The `solver` object of a scene: settings that know how to make their solver.

@@ -266,12 +266,28 @@ class Run(CliTest):
             self.assertIn("method %s: %s" % (told["method"], told["method_reason"]), self.call("info", self.write(scene)).out)
             return told["method"], told["method_reason"]
         self.assertEqual(choice()[0], "direct")
-        self.assertRegex(choice()[1], r"R = .*no loops.*; (\d+) of \1 segments in lanes")
+        self.assertRegex(choice()[1], r"about .*s a step, .*; (\d+) of \1 segments in SIMD lanes; about \d+ sweeps, .*s a step to converge")
         self.assertEqual(choice(order="jacobi")[0], "sweep")
         self.assertEqual(choice(method="sweep")[0], "sweep")
         net = [{"type": "net", "name": "net", "nx": 24, "ny": 24, "cell": 0.1, "stretch_shear": 300, "bend_twist": 2e-3, "line_density": 0.03}]
         scene = {"structures": net, "solver": {"name": "stable_cosserat"}, "analysis": {"type": "dynamic", "step": 1e-3, "duration": 1}}
-        self.assertIn("more than sweeps take", self.call("info", self.write(scene)).out)
+        said = self.call("info", self.write(scene)).out
+        self.assertRegex(said, r"method sweep: expected sooner at the tolerance: about \d+ sweeps, .* a step; direct: about .* a step, with [\d.]+ times the work of a chain because of loops")
+        costs = self.info(scene)["method_costs"]
+        self.assertLess(costs["sweeps_seconds"], costs["direct_seconds"])
+        self.assertIsNone(self.info({**SWING, "solver": {"name": "newton"}})["method_costs"])
+
+    def test_sweeps_that_give_way_to_direct_solves_are_told(self):
+        net = [{"type": "net", "name": "net", "nx": 4, "ny": 4, "cell": 0.1, "stretch_shear": 300, "bend_twist": 2e-3, "line_density": 0.03}]
+        scene = {"structures": net, "constraints": [{"type": "pin", "vertices": "net:start"}], "forces": [{"type": "gravity"}],
+                 "solver": {"name": "stable_cosserat", "tolerance": 1e-3}, "analysis": {"type": "dynamic", "step": 1e-3, "duration": 0.1}}
+        sweeps = round(self.info(scene)["method_costs"]["sweeps"])
+        self.assertNotIn("direct solves", self.run_scene(scene).err)
+        self.assertIsNone(self.stats()["direct_since"])
+        scene["solver"].update(tolerance=1e-9, max_iterations=3 * sweeps)
+        self.assertRegex(self.run_scene(scene).err, r"warning: at t = .* s %d sweeps had not met the tolerance; `auto` went on by direct solves" % (3 * sweeps))
+        self.assertEqual(self.stats()["sweeps_given_up"], 3 * sweeps)
+        self.assertGreaterEqual(self.stats()["direct_since"], 0)
 
     def test_steps_that_do_not_converge_are_told(self):
         scene = {**SWING, "solver": {"name": "stable_cosserat", "tolerance": 1e-12, "max_iterations": 1}}

@@ -154,6 +154,9 @@ TEST(Memory, OfTheSweepsIsPredictedWithinTenPercent) {
       s.tolerance = 0.1;
       expect_prediction(mixed, s, "tolerance");
       s.tolerance.reset();
+      s.goal = stable_cosserat::SweepGoal{.tolerance = 0.1, .limit = 50};
+      expect_prediction(mixed, s, "goal");
+      s.goal.reset();
       for (Order order : {Order::gauss_seidel, Order::jacobi}) {
         s.order = order;
         expect_prediction(mixed, s, Choices<Order>::names[static_cast<std::size_t>(order)]);
@@ -206,6 +209,17 @@ TEST(Allocations, NoneInADirectStep) {
     stable_cosserat::Settings s;
     s.method = stable_cosserat::Method::direct;
     s.number = number;
+    EXPECT_EQ(allocations_of_steps(p, s, 1, 20), 0);
+  }
+}
+
+TEST(Allocations, NoneInAStepSweptToAGoal) {
+  const StepProblem p = long_chain();
+  for (Precision number : {Precision::double_precision, Precision::single_precision}) {
+    stable_cosserat::Settings s;
+    s.method = stable_cosserat::Method::sweep;
+    s.number = number;
+    s.goal = stable_cosserat::SweepGoal{.tolerance = 0.1, .limit = 50};
     EXPECT_EQ(allocations_of_steps(p, s, 1, 20), 0);
   }
 }

@@ -272,6 +272,12 @@ Index segments_in_lanes(const Model& m, const Control& c) {
   return sum;
 }
 
+std::vector<LaneChain> lane_chains(const Model& m, const Control& c) {
+  std::vector<LaneChain> chains;
+  for (const Chain& chain : chains_for_lanes(m, c)) chains.push_back({chain, law_of(m, c, chain)});
+  return chains;
+}
+
 std::size_t bytes(const Model& m, const Control& c, double h, const Options& options) {
   return options.precision == Precision::single_precision ? bytes_of<float>(m, c, h, options)
                                                           : bytes_of<double>(m, c, h, options);

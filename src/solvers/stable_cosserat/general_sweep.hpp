@@ -3,6 +3,7 @@
 
 #include "exec/parallel.hpp"
 #include "solvers/stable_cosserat/general_update.hpp"
+#include "solvers/stable_cosserat/stable_cosserat.hpp"
 
 namespace osier::stable_cosserat {
 

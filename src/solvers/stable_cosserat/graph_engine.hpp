@@ -75,6 +75,18 @@ class GraphEngine {
     return finite;
   }
 
+  /// Places of vertices, the displacement at one so far, and the same less what the velocity of the step's start makes of it;
+  /// both are zero where a lane has no vertex.
+  std::size_t places() const { return plan_.layout.vertex_id.size(); }
+  Vec3<T> displacement(std::size_t place) const {
+    const T* u = plan_.u.data() + 4 * place;
+    return is_empty(place) ? Vec3<T>{} : Vec3<T>{u[0], u[1], u[2]};
+  }
+  Vec3d change(const StepView& view, std::size_t place) const {
+    if (is_empty(place)) return {};
+    return cast<double>(displacement(place)) - view.h * view.velocity[plan_.layout.vertex_id[place]];
+  }
+
   /// Displacements and frames of the sweeps so far, in the model's order.
   void copy_out(std::span<Vec3<T>> u, std::span<Quat<T>> q) const {
     const GraphLayout& l = plan_.layout;  // lanes without an element stand for one that comes first
@@ -90,6 +102,10 @@ class GraphEngine {
 
  private:
   Index segments() const { return static_cast<Index>(plan_.layout.segment_tiles.size()); }
+  bool is_empty(std::size_t place) const {
+    const std::size_t first = place & ~static_cast<std::size_t>(plan_.layout.lanes - 1);  // as many lanes as a power of two
+    return place != first && plan_.layout.vertex_id[place] == plan_.layout.vertex_id[first];
+  }
   Index vertices() const { return static_cast<Index>(plan_.layout.vertex_tiles.size()); }
   Executor::Loop loop_over(Index tiles) const {
     return {static_cast<std::size_t>(tiles), static_cast<std::size_t>(plan_.layout.lanes)};

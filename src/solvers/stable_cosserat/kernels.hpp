@@ -4,7 +4,7 @@
 #include "exec/simd.hpp"
 #include "solvers/stable_cosserat/chain_plan.hpp"
 #include "solvers/stable_cosserat/graph_view.hpp"
-#include "solvers/stable_cosserat/stable_cosserat.hpp"
+#include "solvers/stable_cosserat/lambda.hpp"
 #include "solvers/stable_cosserat/step_view.hpp"
 
 namespace osier::stable_cosserat {

@@ -1,38 +1,84 @@
 // Sweeps or direct solves: which of the two a scene gets.
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 
 #include "solvers/direct/split_solver.hpp"
 #include "solvers/direct/tree.hpp"
 #include "solvers/direct/tree_system.hpp"
+#include "solvers/stable_cosserat/method_cost.hpp"
 #include "solvers/stable_cosserat/stable_cosserat.hpp"
 
 namespace osier::stable_cosserat {
 
 namespace {
 
-/// Sees the first step before it decides: what is held and how long a step is say which method is cheaper.
+/// Sees the first step before it decides: what is held and how long a step is say which method is cheaper. Sweeps that do not get
+/// to their goal are given up for good: what slowed them down in one step is likely to do so in the next.
 class LateChoice final : public Solver {
  public:
   explicit LateChoice(const Settings& settings) : settings_(settings) {}
   StepReport step(const Model& m, const Control& c, State& state, double h) override {
-    return chosen(m, c, h).step(m, c, state, h);
+    if (!solver_) choose(m, c, h);
+    StepReport report = solver_->step(m, c, state, h);
+    if (!may_give_up_ || !report.not_converged) return report;
+    const int sweeps = report.iterations;  // the state is as it was
+    may_give_up_ = false;
+    solver_ = settings_.make_direct(m);
+    report = solver_->step(m, c, state, h);
+    report.sweeps_given_up = sweeps;
+    return report;
   }
   StepReport solve_static(const Model& m, const Control& c, State& state, const StaticOptions& options) override {
-    return chosen(m, c, 0).solve_static(m, c, state, options);
+    if (!solver_) choose(m, c, 0);
+    return solver_->solve_static(m, c, state, options);
   }
   void rebind(const Model& m) override {
     if (solver_) solver_->rebind(m);
   }
 
  private:
-  Solver& chosen(const Model& m, const Control& c, double h) {
-    if (!solver_) solver_ = settings_.choose(m, c, h).method == "direct" ? settings_.make_direct(m) : settings_.make_sweeps(m);
-    return *solver_;
+  void choose(const Model& m, const Control& c, double h) {
+    const MethodChoice choice = settings_.choose(m, c, h);
+    if (choice.method == "direct") {
+      solver_ = settings_.make_direct(m);
+    } else {
+      const Settings sweeps = settings_.sweeps_of_auto(m, c, h, choice);
+      may_give_up_ = sweeps.goal.has_value();
+      solver_ = sweeps.make_sweeps(m);
+    }
   }
   Settings settings_;
   std::unique_ptr<Solver> solver_;
+  bool may_give_up_ = false;
 };
+
+/// What makes the recursion dearer than along a chain.
+std::string shape_of(const direct::Tree& tree, const direct::TreePlan& plan, double work) {
+  using Kind = direct::TreeRow::Kind;
+  const auto any = [&](std::initializer_list<Kind> kinds) {
+    return std::any_of(tree.rows.begin(), tree.rows.end(),
+                       [&](const direct::TreeRow& r) { return std::find(kinds.begin(), kinds.end(), r.kind) != kinds.end(); });
+  };
+  const double times = work / (direct::TreePlan::kWorkOfLink * std::max(1, plan.node_count()));
+  if (times < 1.05) return "as cheap as along a chain";
+  std::string what;
+  const auto add = [&](bool there, const char* word) {
+    if (there) what += (what.empty() ? "" : " and ") + std::string(word);
+  };
+  add(any({Kind::close_segment}), "loops");
+  add(any({Kind::close_joint}), "joints between branches");
+  add(any({Kind::hold_vertex, Kind::hold_frame, Kind::hinge_frame}), "supports");
+  return fmt::format("with {:.1f} times the work of a chain because of {}{}", times, what,
+                     tree.iterates() ? " (long loops by conjugate gradients)" : "");
+}
+
+/// By how much sweeps have to be cheaper.
+constexpr double kAdvantage = 2;
+
+std::string time_text(double seconds) {
+  return seconds < 1e-3 ? fmt::format("{:.2g} µs", 1e6 * seconds) : fmt::format("{:.3g} ms", 1e3 * seconds);
+}
 
 }  // namespace
 
@@ -49,40 +95,69 @@ std::unique_ptr<Solver> Settings::make_direct(const Model& model) const {
   return direct::make_solver(model, options);
 }
 
+Settings Settings::sweeps_of_auto(const Model& m, const Control& c, double h, const MethodChoice& choice) const {
+  Settings s = *this;
+  if (iterations_given || !choice.costs) return s;
+  // Worth a few times what direct solves would take, since the numbers are estimates, but no more.
+  constexpr double kPatience = 3;
+  const double limit = std::clamp(kPatience * choice.costs->direct_seconds / choice.costs->sweep_seconds, 32.0, 1e6);
+  const SweepRatios ratios = sweep_ratios(m, c, h);
+  s.number = sweep_precision(*this, m, c, h, ratios);
+  s.goal = SweepGoal{.tolerance = tolerance.value_or(direct::Options{}.tolerance),
+                     .limit = static_cast<int>(limit),
+                     .expected = static_cast<int>(choice.costs->sweeps),
+                     .kappa = std::max(ratios.vertex, ratios.frame),
+                     .give = ratios.give};
+  if (max_iterations) s.goal->limit = std::min(s.goal->limit, *max_iterations);
+  s.tolerance.reset();
+  return s;
+}
+
 MethodChoice Settings::choose(const Model& m, const Control& c, double h) const {
-  if (method == Method::sweep) return {"sweep", "asked for"};
-  if (method == Method::automatic && sweeps_asked_for) return {"sweep", "`order` and `lambda` belong to sweeps"};
+  if (method == Method::sweep) return {"sweep", "asked for", {}};
+  if (method == Method::automatic && sweeps_asked_for) return {"sweep", "`order` and `lambda` belong to sweeps", {}};
   const direct::Tree tree = h > 0 ? direct::build_step_tree(m, c, h) : direct::build_tree(m, c);
   const direct::TreePlan plan = tree.plan();
-  const double nodes = std::max(1, plan.node_count()), ratio = h > 0 ? m.stiffness_ratio(h) : 0;
-  const double columns = plan.column_count() / nodes, work = direct::step_work(tree, plan, ratio) / nodes;
-  const auto loop = [](const direct::TreeRow& r) {
-    return r.kind == direct::TreeRow::Kind::close_segment || r.kind == direct::TreeRow::Kind::close_joint;
-  };
-  const bool loops = std::any_of(tree.rows.begin(), tree.rows.end(), loop);
-  const std::string open =
-      tree.rows.empty() ? "no loops"
-                        : fmt::format("{} keep {:.1f} columns open per segment, at most {}{}: {:.1f} times the work of a chain",
-                                      loops ? "loops" : "no loops; supports", columns, plan.most_columns(),
-                                      tree.iterates() ? ", and long ones are closed by conjugate gradients" : "",
-                                      work / direct::TreePlan::kWorkOfLink);
-  const std::string numbers = h > 0 ? fmt::format("R = {:.3g}, {}", ratio, open) : open;
+  const double work = h > 0 ? direct::step_work(tree, plan, m.stiffness_ratio(h)) : plan.work();
+  const std::string shape = shape_of(tree, plan, work);
   if (h == 0)
-    return {"direct", (direct::TreeSystem::suits(m, c) ? "Newton's method on the recursion along the rods; "
-                                                       : "Newton's method on a sparse factor, which suits this graph better; ") +
-                          numbers};
-  const std::string in_lanes = fmt::format("; {} of {} segments in lanes", direct::segments_in_lanes(m, c), m.segment_count());
-  if (method == Method::direct) return {"direct", "asked for; " + numbers + in_lanes};
-  // Sweeps need some 10 (1 + R) passes of a fifth of a link's work for what three direct solves do. They are not offered below
-  // twenty times the work of a chain: their users would rather have the step converged.
-  const double sweeps = direct::TreePlan::kWorkOfLink * std::max(20.0, 0.7 * (1 + ratio));
-  if (work > sweeps) return {"sweep", numbers + ", more than sweeps take"};
-  return {"direct", numbers + in_lanes};
+    return {
+        "direct",
+        (direct::TreeSystem::suits(m, c) ? "Newton's method on the recursion along the rods, "
+                                         : "Newton's method on a sparse factor, which suits this graph better; the recursion: ") +
+            shape,
+        {}};
+  const MethodCosts costs = method_costs(*this, m, c, h, plan.node_count(), work);
+  const int sweeps = static_cast<int>(std::lround(costs.sweeps));
+  const std::string direct_text =
+      fmt::format("about {} a step, {}; {} of {} segments in SIMD lanes", time_text(costs.direct_seconds), shape,
+                  direct::segments_in_lanes(m, c), m.segment_count());
+  const bool doubled = number == Precision::single_precision &&
+                       sweep_precision(*this, m, c, h, sweep_ratios(m, c, h)) == Precision::double_precision;
+  const std::string sweep_text =
+      fmt::format("about {} sweeps{}, {} a step", sweeps, doubled ? " (in double: float is too coarse)" : "",
+                  time_text(costs.sweeps_seconds()));
+  if (method == Method::direct) return {"direct", "asked for; " + direct_text, costs};
+  if (iterations_given && iteration_count >= sweeps)
+    return {"sweep", fmt::format("`iterations` are {}, and {} are expected to converge", iteration_count, sweeps), costs};
+  if (iterations_given)
+    return {"direct",
+            fmt::format("`iterations` are {}, too few for sweeps ({} to converge); direct: {}", iteration_count, sweep_text,
+                        direct_text),
+            costs};
+  if (c.has_torque) return {"direct", "sweeps pass a torque on by one segment at a time; direct: " + direct_text, costs};
+  if (max_iterations && *max_iterations < sweeps)
+    return {"direct", fmt::format("`max_iterations` are fewer than {}; direct: {}", sweep_text, direct_text), costs};
+  // Sweeps stop at the tolerance, direct solves far below it, and the number of sweeps is known to a factor of two or so.
+  if (kAdvantage * costs.sweeps_seconds() < costs.direct_seconds)
+    return {"sweep", fmt::format("expected sooner at the tolerance: {}; direct: {}", sweep_text, direct_text), costs};
+  return {"direct", fmt::format("expected sooner at the tolerance: {}; {} to converge", direct_text, sweep_text), costs};
 }
 
 std::size_t Settings::bytes(const Model& m, const Control& c, double h) const {
-  if (choose(m, c, h).method != "direct") return sweep_bytes(m);
-  return direct::bytes(m, c, h, {.precision = number, .threads = thread_count, .simd = instructions});
+  const MethodChoice choice = choose(m, c, h);
+  if (choice.method == "direct") return direct::bytes(m, c, h, {.precision = number, .threads = thread_count, .simd = instructions});
+  return method == Method::automatic && !sweeps_asked_for ? sweeps_of_auto(m, c, h, choice).sweep_bytes(m) : sweep_bytes(m);
 }
 
 }  // namespace osier::stable_cosserat

@@ -16,7 +16,7 @@
 #include "energies/bend_twist.hpp"
 #include "energies/stretch_shear.hpp"
 #include "math/secular.hpp"
-#include "solvers/stable_cosserat/stable_cosserat.hpp"
+#include "solvers/stable_cosserat/lambda.hpp"
 #include "solvers/stable_cosserat/workspace.hpp"
 
 namespace osier::stable_cosserat {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <limits>
 
 #include "exec/parallel.hpp"
 #include "model/edge.hpp"
@@ -14,6 +15,7 @@
 #include "solvers/stable_cosserat/graph_engine.hpp"
 #include "solvers/stable_cosserat/residual.hpp"
 #include "solvers/stable_cosserat/stable_cosserat.hpp"
+#include "solvers/stable_cosserat/sweep_error.hpp"
 #include "solvers/stable_cosserat/workspace.hpp"
 
 namespace osier::stable_cosserat {
@@ -44,10 +46,10 @@ WorkspaceNeeds workspace_needs(const Settings& s, const Model& m) {
   return needs;
 }
 
-/// Strands and chains that are swept by themselves, all iterations in one go. With a tolerance there are none: somebody has to
-/// look in between.
+/// Strands and chains that are swept by themselves, all iterations in one go. Where the sweeps must find out when to stop there
+/// are none: somebody has to look in between.
 std::vector<Chain> chains_in_lanes(const Settings& s, const Model& m) {
-  if (s.tolerance) return {};
+  if (s.tolerance || s.goal) return {};
   std::vector<Chain> chains = find_chains(m);
   std::erase_if(chains, [](const Chain& c) { return !fits_lanes(c); });
   return chains;
@@ -92,6 +94,8 @@ class StableCosserat final : public Solver {
   }
   template <class Sweep, class Left>
   void iterate(StepReport& report, const Sweep& sweep_once, const Left& left) const;
+  template <class Sweep, class At, class Change>
+  void iterate_to_goal(const Model& m, StepReport& report, const Sweep& sweep_once, const At& at, const Change& change);
   void store(const Model& m, State& state, double h, StepReport& report) const;
   void step_in_lanes(const Model& m, const Control& c, State& state, double h, StepReport& report);
   Residual residual_in_lanes(const Model& m, const Control& c);
@@ -108,6 +112,9 @@ class StableCosserat final : public Solver {
   ChainEngine<T> chains_;
   GraphEngine<T> graph_;
   std::vector<Index> dead_vertices_, loose_frames_;
+
+  // To a goal.
+  MoveMeter<T> meter_;
 
   // Element by element, and for residuals.
   bool arranged_ = false;
@@ -135,6 +142,7 @@ void StableCosserat<T>::rebind(const Model& m) {
     for (Index f = 0; f < m.frame_count(); ++f)
       if (m.is_anchor(f) || !m.segment_alive[f]) loose_frames_.push_back(f);
   }
+  if (settings_.goal) meter_.bind(in_lanes_ ? graph_.places() : static_cast<std::size_t>(m.vertex_count()));
   if (!in_lanes_ || settings_.tolerance) arrange(m);
 }
 
@@ -310,6 +318,28 @@ void StableCosserat<T>::iterate(StepReport& report, const Sweep& sweep_once, con
   }
 }
 
+/// Until the estimated error is below the goal. at(i): displacement of vertex i of the meter's; change(i): the same less the
+/// motion that the step began with.
+template <class T>
+template <class Sweep, class At, class Change>
+void StableCosserat<T>::iterate_to_goal(const Model& m, StepReport& report, const Sweep& sweep_once, const At& at,
+                                        const Change& change) {
+  constexpr bool kFloat = sizeof(T) == 4;
+  const SweepGoal& goal = *settings_.goal;
+  // Frames are where rounding shows: some units in their last place, in every sweep, and the vertices follow.
+  constexpr double kUnits = 16 * static_cast<double>(std::numeric_limits<T>::epsilon());
+  SweepError error(goal.tolerance, kFloat ? direct::kFloatFloor : direct::kDoubleFloor, kUnits * goal.give, goal.kappa,
+                   goal.expected);
+  meter_.bind(in_lanes_ && !general_ ? graph_.places() : static_cast<std::size_t>(m.vertex_count()));
+  meter_.start(at, executor_);
+  report.not_converged = true;
+  for (report.iterations = 0; report.not_converged && report.iterations < goal.limit;) {
+    sweep_once();
+    if (++report.iterations < error.next() && report.iterations < goal.limit) continue;
+    report.not_converged = !error.settled(meter_.since_last(at, executor_), [&] { return meter_.largest_of(executor_, change); });
+  }
+}
+
 template <class T>
 Residual StableCosserat<T>::residual_in_lanes(const Model& m, const Control& c) {
   graph_.copy_out(w_.u, w_.q);
@@ -323,9 +353,14 @@ void StableCosserat<T>::step_in_lanes(const Model& m, const Control& c, State& s
   const StepView view = view_of(m, c, state, h);
   if (settings_.tolerance) load(m, c, state, h);
   graph_.load(m, view, executor_);
-  if (settings_.tolerance) {
-    iterate(
-        report, [&] { graph_.sweep(view, settings_.lambda, 1, executor_); }, [&] { return residual_in_lanes(m, c); });
+  const auto sweep_once = [&] { graph_.sweep(view, settings_.lambda, 1, executor_); };
+  if (settings_.goal) {
+    iterate_to_goal(
+        m, report, sweep_once, [&](std::size_t i) { return graph_.displacement(i); },
+        [&](std::size_t i) { return graph_.change(view, i); });
+    if (report.not_converged) return;
+  } else if (settings_.tolerance) {
+    iterate(report, sweep_once, [&] { return residual_in_lanes(m, c); });
   } else {
     report.iterations = settings_.iteration_count;
     graph_.sweep(view, settings_.lambda, report.iterations, executor_);
@@ -353,8 +388,18 @@ StepReport StableCosserat<T>::step(const Model& m, const Control& c, State& stat
   if (general_) load_general(m, c, state, h);
   if (inertia_ || c.has_rotary_damping) frames_start_ = state.frame_rotation;
   initial_guess(m, c, state, h);  // x <- x_t + h v_t + h^2 a~
-  iterate(
-      report, [&] { sweep(m, c); }, [&] { return general_ ? residual_general(m, c, w_, directions_) : residual(m, c, w_); });
+  if (settings_.goal) {
+    const auto at = [&](std::size_t v) { return m.vertex_alive[v] ? w_.u[v] : Vec3<T>{}; };
+    const auto change = [&](std::size_t v) {
+      return m.vertex_alive[v] ? cast<double>(w_.u[v]) - h * state.vertex_velocity[v] : Vec3d{};
+    };
+    iterate_to_goal(
+        m, report, [&] { sweep(m, c); }, at, change);
+    if (report.not_converged) return report;
+  } else {
+    iterate(
+        report, [&] { sweep(m, c); }, [&] { return general_ ? residual_general(m, c, w_, directions_) : residual(m, c, w_); });
+  }
   store(m, state, h, report);  // v <- (x - x_t)/h
   if (inertia_ || c.has_rotary_damping) update_frame_velocity(m, c, frames_start_, h, state);
   return report;
@@ -367,9 +412,14 @@ std::size_t bytes_of_sweeps(const Settings& s, const Model& m) {
   if (sweeps_in_lanes(s, m)) {
     const std::vector<Chain> chains = chains_in_lanes(s, m);
     sum += ChainEngine<T>::bytes(m, chains, s.instructions, s.thread_count);
-    sum += lay_out_graph(m, vertices_of(m, chains), kernels<T>(s.instructions).lanes, s.lambda == Lambda::exact).bytes(sizeof(T));
+    const GraphLayout layout =
+        lay_out_graph(m, vertices_of(m, chains), kernels<T>(s.instructions).lanes, s.lambda == Lambda::exact);
+    sum += layout.bytes(sizeof(T));
     sum += static_cast<std::size_t>(m.anchor_count) * sizeof(Index);
+    if (s.goal) sum += MoveMeter<T>::bytes(layout.vertex_id.size());
     if (!s.tolerance) return sum;
+  } else if (s.goal) {
+    sum += MoveMeter<T>::bytes(static_cast<std::size_t>(m.vertex_count()));
   }
   Workspace<T> w;
   const WorkspaceNeeds needs = workspace_needs(s, m);

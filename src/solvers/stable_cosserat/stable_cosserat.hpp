@@ -6,10 +6,10 @@
 #include <optional>
 
 #include "solvers/solver.hpp"
+#include "solvers/stable_cosserat/lambda.hpp"
 
 namespace osier::stable_cosserat {
 
-enum class Lambda : std::uint8_t { approx, exact, secular };
 enum class Order : std::uint8_t { gauss_seidel, red_black, jacobi };
 enum class Method : std::uint8_t { automatic, sweep, direct };
 
@@ -32,6 +32,16 @@ struct Choices<stable_cosserat::Order> {
 
 namespace osier::stable_cosserat {
 
+/// Sweeps that stop when their estimated error is below a share of what the step changes (sweep_error.hpp). A step that does not
+/// get there within the limit leaves the state as it was.
+struct SweepGoal {
+  double tolerance;
+  int limit;
+  int expected = 16;  ///< sweeps
+  double kappa = 1;   ///< of the slow modes that may be there (method_cost.hpp)
+  double give = 0;    ///< how far a vertex moves for one unit of strain [m]: what rounding is to be measured by
+};
+
 class Settings : public SolverSettings {
  public:
   Method method = Method::automatic;
@@ -39,6 +49,7 @@ class Settings : public SolverSettings {
   bool iterations_given = false, sweeps_asked_for = false;
   std::optional<double> tolerance;
   std::optional<int> max_iterations;
+  std::optional<SweepGoal> goal;  ///< of sweeps that `auto` has chosen
   Lambda lambda = Lambda::secular;
   Order order = Order::red_black;
   Precision number = Precision::double_precision;
@@ -54,18 +65,23 @@ class Settings : public SolverSettings {
   void fields(F& f) {
     f("method", method,
       "`sweep`: the paper's updates, a few per step; `direct`: coupled Gauss–Newton steps, each solved in one pass along the "
-      "rods, which converge in a few iterations however stiff the rods are; `auto`: `sweep` where `order` or `lambda` is given "
-      "or "
-      "loops would make `direct` dearer (`osier info` says which and why), otherwise `direct`");
-    f("iterations", iteration_count, "Sweeps, or Gauss–Newton iterations, per time step (unless `tolerance` is given)",
+      "rods, which converge in a few iterations however stiff the rods are; `auto`: whichever is expected to reach the tolerance "
+      "sooner (`osier info` says which and why), sweeps until their estimated error is below it; `sweep` where `order` or "
+      "`lambda` is given");
+    f("iterations", iteration_count,
+      "Sweeps, or Gauss–Newton iterations, per time step (unless `tolerance` is given). `auto` then takes `direct`, unless that "
+      "many sweeps are enough",
       {.min = 1});
     f("tolerance", tolerance,
-      "Instead of a fixed number: sweep until the largest left-over force is below this fraction of the largest force at work. "
-      "`direct`: until the last correction is below this fraction of the step's motion; 1e-3 unless `iterations` are given",
+      "Instead of a fixed number: until the error of positions is below this fraction of the step's motion; 1e-3 unless "
+      "`iterations` are given. `direct` looks at the last correction, sweeps of `auto` at how their moves decay. `sweep`, where "
+      "it "
+      "is asked for: until the largest left-over force is below this fraction of the largest force at work",
       {.min = 0, .max = 1, .above_min = true});
     f("max_iterations", max_iterations,
-      "Most iterations per step when a tolerance decides; beyond, the step counts as not converged. 10000 sweeps or 50 "
-      "Gauss–Newton iterations when left out",
+      "Most iterations per step when a tolerance decides; beyond, the step counts as not converged, and sweeps of `auto` give "
+      "way "
+      "to `direct`. 10000 sweeps or 50 Gauss–Newton iterations when left out",
       {.min = 1});
     f("lambda", lambda,
       "How |q| = 1 is met: the paper's approximation (Eq. 22), its fixed point (Algorithm 1), or the exact secular root");
@@ -92,6 +108,8 @@ class Settings : public SolverSettings {
   std::unique_ptr<Solver> make(const Model& model) const override;
   std::unique_ptr<Solver> make_sweeps(const Model& model) const;
   std::unique_ptr<Solver> make_direct(const Model& model) const;
+  /// These settings for sweeps that `auto` has chosen: a fixed number of them, or with a goal.
+  Settings sweeps_of_auto(const Model& model, const Control& control, double h, const MethodChoice& choice) const;
   const char* name() const override { return "stable_cosserat"; }
   Precision precision() const override { return number; }
   int threads() const override { return thread_count; }

@@ -1,0 +1,145 @@
+#include "solvers/stable_cosserat/method_cost.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "math/vec3.hpp"
+#include "solvers/direct/split_solver.hpp"
+#include "solvers/stable_cosserat/kernels.hpp"
+#include "solvers/stable_cosserat/stable_cosserat.hpp"
+
+namespace osier::stable_cosserat {
+
+namespace {
+
+/// Nanoseconds per vertex and iteration by instruction set. Measured by `osier bench kernels` on one core of a 2.6 GHz Zen 4;
+/// what decides are their ratios, which other machines share.
+struct KernelCost {
+  double off, sse2, avx2, avx512;
+  double of(Simd simd) const {
+    switch (simd_resolved(simd)) {
+      case Simd::avx512:
+        return avx512;
+      case Simd::avx2:
+        return avx2;
+      case Simd::sse2:
+        return sse2;
+      default:
+        return off;
+    }
+  }
+};
+struct Costs {
+  KernelCost sweep;      ///< in lanes, over a graph: between the tree's and the bridge's
+  KernelCost strand;     ///< direct, a strand in each lane
+  KernelCost cut_chain;  ///< direct, one chain in pieces
+};
+constexpr Costs kFloatCosts{{65, 20, 11, 7}, {145, 38, 18, 12}, {350, 97, 53, 50}};
+constexpr Costs kDoubleCosts{{90, 65, 22, 15}, {145, 76, 36, 25}, {356, 198, 106, 98}};
+constexpr double kAnisotropicLanes = 2;             ///< times the isotropic law
+constexpr double kElementSweep = 300;               ///< a sweep with axes or inertia of their own, element by element
+constexpr double kTreeLink = 300, kTreeWork = 130;  ///< direct over trees: per link, and per link's worth of TreePlan::work()
+
+/// Gauss-Newton iterations of a step; four more decades take one more.
+double direct_iterations(double tolerance) { return 2.5 + std::max(0.0, std::log10(1e-3 / tolerance)) / 4; }
+
+/// Lanes that a sweep passes over, those without an element included, for each element.
+double lanes_per_element(const Model& m, int lanes) {
+  const auto rounded = [&](const Coloring& colors) {
+    double sum = 0;
+    for (Index c = 0; c < colors.count(); ++c) sum += std::ceil(static_cast<double>(colors.of(c).size()) / lanes) * lanes;
+    return sum;
+  };
+  const auto elements = static_cast<double>(m.vertex_colors.element.size() + m.segment_colors.element.size());
+  return elements > 0 ? (rounded(m.vertex_colors) + rounded(m.segment_colors)) / elements : 1;
+}
+
+int lanes_of_kernels(const Settings& s) {
+  return s.number == Precision::single_precision ? kernels<float>(s.instructions).lanes : kernels<double>(s.instructions).lanes;
+}
+
+double sweep_ns(const Settings& s, const Model& m, const Costs& costs) {
+  const auto vertices = static_cast<double>(m.vertex_colors.element.size());
+  if (!m.is_isotropic() || m.has_inertia()) return kElementSweep * vertices;
+  return costs.sweep.of(s.instructions) * lanes_per_element(m, lanes_of_kernels(s)) * vertices;
+}
+
+double direct_ns(const Settings& s, const Model& m, const Control& c, const Costs& costs, int nodes, double work) {
+  double links = 0, ns = 0;
+  for (ChainLaw law : {ChainLaw::isotropic, ChainLaw::anisotropic}) {
+    std::vector<Chain> strands, cut;
+    for (const direct::LaneChain& l : direct::lane_chains(m, c))
+      if (l.law == law) (l.chain.vertices >= kShortestCut ? cut : strands).push_back(l.chain);
+    const double times = law == ChainLaw::anisotropic ? kAnisotropicLanes : 1;
+    const int lanes = lanes_of_kernels(s);
+    ns += times * costs.strand.of(s.instructions) * static_cast<double>(extent_of_chains(strands, lanes).rows) * lanes;
+    for (const Chain& chain : cut) ns += times * costs.cut_chain.of(s.instructions) * chain.vertices;
+    for (const auto* chains : {&strands, &cut})
+      for (const Chain& chain : *chains) links += chain.segments();
+  }
+  const double others = std::max(0.0, nodes - links);
+  if (others > 0) ns += kTreeLink * others + kTreeWork * (work / direct::TreePlan::kWorkOfLink - links);
+  return ns;
+}
+
+}  // namespace
+
+SweepRatios sweep_ratios(const Model& m, const Control& c, double h) {
+  SweepRatios ratios;
+  double vertex = 0, frame = 0, vertices = 0, frames = 0;
+  const auto spring = [&](Index s) { return (1 + m.segment_tau[s].largest() / h) * m.segment_stiffness[s]; };
+  for (Index v = 0; v < m.vertex_count(); ++v) {
+    if (!m.vertex_alive[v] || c.vertex_fixed[v]) continue;
+    const double inertia = m.vertex_mass[v] / (h * h) + c.vertex_damping[v] / h;
+    double held = inertia, force = 0;
+    for (Index e : m.vertex_segments.of(v)) {
+      const double l = m.segment_rest_length[e / 2], k = spring(e / 2).largest();
+      held += k / (l * l), force += k / l;
+    }
+    if (held > 0) ratios.give = std::max(ratios.give, force / held);
+    if (inertia > 0) vertex += std::pow(held / inertia, 2), ++vertices;
+  }
+  for (Index s = 0; s < m.segment_count(); ++s) {
+    if (!m.segment_alive[s] || c.frame_control[s] == FrameControl::fixed) continue;
+    const double edge = spring(s).smallest() + m.segment_inertia[s].smallest() / (h * h);
+    double held = edge;
+    for (Index e : m.frame_joints.of(s)) held += (1 + m.joint_tau[e / 2].largest() / h) * m.joint_stiffness[e / 2].largest() / 4;
+    if (edge > 0) frame += std::pow(held / edge, 2), ++frames;
+  }
+  if (vertices > 0) ratios.vertex = std::sqrt(vertex / vertices);
+  if (frames > 0) ratios.frame = std::sqrt(frame / frames);
+  return ratios;
+}
+
+// Counted against converged steps of the scenes bridge, net, ring, slingshot, trees and slinky and of cantilevers, at steps from
+// 0.1 to 33 ms: within a factor of 2.5 of all of them where rods are in motion (docs/adr/0016-auto.md has the table).
+double predicted_sweeps(const SweepRatios& r, double tolerance) {
+  const double decades = std::max(0.3, -std::log10(tolerance) / 3);
+  return decades * (10 + 5 * r.vertex + 2 * r.frame);
+}
+
+Precision sweep_precision(const Settings& s, const Model& m, const Control& c, double h, const SweepRatios& ratios) {
+  double acceleration = 0;
+  for (Index v = 0; v < m.vertex_count(); ++v)
+    if (m.vertex_alive[v] && !c.vertex_fixed[v] && m.vertex_mass[v] > 0)
+      acceleration = std::max(acceleration, norm(c.vertex_force[v]) / m.vertex_mass[v]);
+  const double tolerance = s.tolerance.value_or(direct::Options{}.tolerance);
+  const bool fine = static_cast<double>(std::numeric_limits<float>::epsilon()) * ratios.give <= tolerance * h * h * acceleration;
+  return fine ? s.number : Precision::double_precision;
+}
+
+MethodCosts method_costs(const Settings& s, const Model& m, const Control& c, double h, int nodes, double work) {
+  const auto costs = [](const Settings& of) -> const Costs& {
+    return of.number == Precision::single_precision ? kFloatCosts : kDoubleCosts;
+  };
+  const double tolerance = s.tolerance.value_or(direct::Options{}.tolerance);
+  const SweepRatios ratios = sweep_ratios(m, c, h);
+  Settings sweeps = s;
+  sweeps.number = sweep_precision(s, m, c, h, ratios);
+  return {.sweeps = predicted_sweeps(ratios, tolerance),
+          .sweep_seconds = 1e-9 * sweep_ns(sweeps, m, costs(sweeps)),
+          .direct_seconds = 1e-9 * direct_iterations(tolerance) * direct_ns(s, m, c, costs(s), nodes, work)};
+}
+
+}  // namespace osier::stable_cosserat
