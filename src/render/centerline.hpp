@@ -6,7 +6,7 @@
 #include "math/quat.hpp"
 #include "osier/frame.hpp"
 #include "render/color.hpp"
-#include "render/strands.hpp"
+#include "model/strands.hpp"
 
 namespace osier::render {
 

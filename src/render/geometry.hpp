@@ -9,7 +9,7 @@
 #include "osier/frame.hpp"
 #include "render/camera.hpp"
 #include "render/color.hpp"
-#include "render/strands.hpp"
+#include "model/strands.hpp"
 
 namespace osier::render {
 

@@ -92,7 +92,7 @@ std::vector<Rgb> Stage::colors(const Frame& frame) const {
 
 Image Stage::draw(const Frame& frame, const Executor& executor, const PictureOptions& progress) const {
   const Camera view = camera(frame.time);
-  const std::vector<Strand> strands = living_strands(model_, frame, rod_of_segment_);
+  const std::vector<Strand> strands = find_strands(model_, frame.segment_alive, rod_of_segment_);
   const Geometry geometry = build_geometry(model_, frame, strands, colors(frame), view, options_.geometry, executor);
   const Tracer tracer(geometry, options_.geometry.style == Style::hair);
   PictureOptions options = progress;

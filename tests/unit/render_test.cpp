@@ -151,7 +151,7 @@ TEST(Strands, CoverEveryLivingSegmentOnceAndSplitAtABreak) {
   std::vector<std::uint8_t> alive(frame.segment_alive.begin(), frame.segment_alive.end());
   alive[3] = 0;
   frame.segment_alive = alive;
-  const auto strands = living_strands(still.scene.model(), frame, rod_of_segments(still.scene.model()));
+  const auto strands = find_strands(still.scene.model(), frame.segment_alive, rod_of_segments(still.scene.model()));
   ASSERT_EQ(strands.size(), 2U);
   EXPECT_EQ(strands[0].segments, (std::vector<Index>{0, 1, 2}));
   EXPECT_EQ(strands[1].segments, (std::vector<Index>{4, 5, 6, 7}));
@@ -160,7 +160,7 @@ TEST(Strands, CoverEveryLivingSegmentOnceAndSplitAtABreak) {
 TEST(Strands, AClosedRodIsOneClosedStrand) {
   const Still still("{" + std::string(kMaterial) +
                     R"(, "rods": [{"name": "r", "shape": {"type": "circle", "radius": 1}, "segments": 12, "material": "m"}]})");
-  const auto strands = living_strands(still.scene.model(), still.frame(), rod_of_segments(still.scene.model()));
+  const auto strands = find_strands(still.scene.model(), still.frame().segment_alive, rod_of_segments(still.scene.model()));
   ASSERT_EQ(strands.size(), 1U);
   EXPECT_TRUE(strands[0].closed);
   EXPECT_EQ(strands[0].segments.size(), 12U);
@@ -171,7 +171,7 @@ TEST(Geometry, PiecesOfAnArcStayOnTheCircle) {
                     R"(, "rods": [{"name": "r", "shape": {"type": "circle", "radius": 1}, "segments": 24, "material": "m"}]})");
   const Model& model = still.scene.model();
   const Frame frame = still.frame();
-  const auto strands = living_strands(model, frame, rod_of_segments(model));
+  const auto strands = find_strands(model, frame.segment_alive, rod_of_segments(model));
   const Camera camera = camera_at({0, 0, 5}, {0, 0, 0}, {0, 1, 0}, 30, 1280, 720);
   const std::vector<Rgb> colors(static_cast<std::size_t>(model.segment_count()), Rgb{1, 1, 1});
   const Geometry g = build_geometry(model, frame, strands, colors, camera, {}, Executor(1));
@@ -195,7 +195,7 @@ TEST(Geometry, PliesTurnWithTheTwistOfTheRod) {
     GeometryOptions options;
     options.style = Style::yarn, options.plies = 1;
     const Frame frame = still.frame();
-    const Geometry g = build_geometry(model, frame, living_strands(model, frame, rod_of_segments(model)), colors,
+    const Geometry g = build_geometry(model, frame, find_strands(model, frame.segment_alive, rod_of_segments(model)), colors,
                                       camera_at({0, 0, 5}, {0, 0, 0}, {0, 1, 0}, 30, 640, 360), options, Executor(1));
     return std::pair{g.outward.front(), g.outward.back()};
   };
