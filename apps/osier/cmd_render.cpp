@@ -282,8 +282,9 @@ void make_picture(Trajectory& run, const Model& model, std::optional<int> chosen
                   const Executor& executor) {
   const auto start = std::chrono::steady_clock::now();
   if (o.output.empty()) o.output = run.name() + ".png";
-  const int frame = chosen.value_or(run.frame_count() - 1);
-  const Stage stage(model, run.scene_json(), options, [&](const auto& look) { look(run.read(frame)); });
+  const int number = chosen.value_or(run.frame_count() - 1);
+  const Frame frame = run.read(number);
+  const Stage stage(model, run.scene_json(), options, [&](const auto& look) { look(frame); });
   Progress progress(run.name(), o.quiet, "tile");
   PictureOptions picture;
   const auto begin = std::chrono::steady_clock::now();
@@ -291,10 +292,10 @@ void make_picture(Trajectory& run, const Model& model, std::optional<int> chosen
     // On a terminal only: a picture takes seconds.
     if (isatty(STDERR_FILENO)) progress.update(done, tiles, 1000 * seconds_since(begin) / done);
   };
-  const Image image = draw(stage, run.read(frame), executor, picture);
+  const Image image = draw(stage, frame, executor, picture);
   progress.finish();
   write_file_atomically(o.output, encode(image, o.output));
-  tell(o, options, stage, fmt::format("frame {} at {:.4g} s", frame, run.time(frame)), seconds_since(start));
+  tell(o, options, stage, fmt::format("frame {} at {:.4g} s", number, frame.time), seconds_since(start));
 }
 
 /// The film plays as fast as things happened, unless told otherwise.
