@@ -290,6 +290,28 @@ TEST_F(Pictures, TheSideTowardsTheLightIsBrighter) {
   EXPECT_GT(brightness(image.at(43, 32)), 1.5F * brightness(image.at(53, 32)));
 }
 
+TEST_F(Pictures, AConeSeenFromItsThinEndFacesTheEye) {
+  // Black, so that all there is to see is what its surface mirrors: little where it faces the eye, all where it is seen aslant.
+  const Still still(
+      R"({"materials": {"m": {"stretch_shear": 100, "bend_twist": 1, "line_density": 1, "radius": 0.4}},
+          "rods": [{"name": "a", "shape": {"type": "line", "from": [0, 0, -0.4], "to": [0, 0, 0]}, "segments": 4, "material": "m",
+                    "taper": {"keys": [[0, 1], [1, 0.1]]}}],
+          "analysis": {"type": "dynamic", "step": 0.01, "duration": 0.1}})");
+  StageOptions options = small(64);
+  options.floor = false, options.palette = {Rgb{0, 0, 0}};
+  options.view.from = Vec3d{0, 0, 8}, options.view.at = Vec3d{0, 0, 0}, options.view.fov = 7;
+  const Stage stage(still.stage(options));
+  const Image image = stage.draw(still.frame(), Executor(1));
+  const Camera c = stage.camera(0);
+  int bright = 0;
+  for (int k = 0; k < 12; ++k) {
+    const double angle = k * 3.14159265 / 6;
+    const Vec3d p = c.project({0.22 * std::cos(angle), 0.22 * std::sin(angle), -0.2});
+    bright += brightness(image.at(static_cast<int>(p.x), static_cast<int>(p.y))) > 0.2F ? 1 : 0;
+  }
+  EXPECT_LE(bright, 3) << "the lamp, to the upper left, and nothing else";
+}
+
 TEST_F(Pictures, AreTheSameForAnyNumberOfThreads) {
   for (const Style style : {Style::tubes, Style::yarn, Style::hair}) {
     const Still still(
