@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# What ./demo and ./test share: the packages of Debian 12 that Osier needs, and building with the log in a file.
+# What ./demo, ./test and scripts/test-tools.sh share: the packages of Debian 12 that Osier needs, and building with the log in a file.
 # Sourced, not run.
 
 # shellcheck disable=SC2034  # the lists are for the scripts that source this file
@@ -38,6 +38,17 @@ test_packages=(
 lint_packages=(
   clang-format # layout of the source
   clang-tidy   # static checks
+)
+
+# Programs that judge what Osier writes; only on request, by `./test --tools`.
+# shellcheck disable=SC2034
+tool_packages=(
+  chromium     # the viewer's page in a real browser
+  blender      # opens OBJ with PC2
+  python3-vtk9 # reads VTP
+  ffmpeg       # makes the films of `osier render --mp4`
+  clang        # libFuzzer for `./test --long`
+  python3-venv # holds usd-core
 )
 
 # Those of the given packages that are not installed, in one line.

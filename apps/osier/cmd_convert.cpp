@@ -1,7 +1,6 @@
 // osier convert: runs and curve files into other formats.
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <chrono>
 #include <filesystem>
 #include <fmt/format.h>
@@ -10,6 +9,7 @@
 #include "commands.hpp"
 #include "core/text.hpp"
 #include "field_options.hpp"
+#include "frame_option.hpp"
 #include "interrupt.hpp"
 #include "io/curve_writer.hpp"
 #include "io/curves/settings.hpp"
@@ -43,32 +43,14 @@ struct Options {
   }
 };
 
-std::optional<int> whole_number(const std::string& text) {
-  int value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (error != std::errc() || end != text.data() + text.size()) return {};
-  return value;
-}
-
-/// `first`, `last`, a number; negative ones count from the end.
-std::optional<int> frame_number(const std::string& text) {
-  if (text == "first") return 0;
-  if (text == "last") return -1;
-  return whole_number(text);
-}
-
 /// Which frames of `count`: one, `a:b:step` (b included), or all.
 std::vector<int> chosen_frames(const Options& o, int count, Problems& problems) {
   std::vector<int> list;
   const auto place = [&](int n) { return n < 0 ? n + count : n; };
-  const std::string there = fmt::format("there are frames 0 to {}", count - 1);
   if (count == 0) {
     problems.add(o.in, "has no frames", "run the scene again");
   } else if (!o.frame.empty()) {
-    const std::optional<int> n = frame_number(o.frame);
-    if (!n) problems.add("--frame", fmt::format("`{}` is no frame", shorten(o.frame)), "write a number, `first` or `last`");
-    else if (place(*n) < 0 || place(*n) >= count) problems.add("--frame", fmt::format("{} is not there", *n), there);
-    else list = {place(*n)};
+    if (const auto frame = choose_frame("--frame", o.frame, count, problems)) list = {*frame};
   } else if (!o.frames.empty()) {
     std::vector<std::optional<int>> part;
     for (std::size_t at = 0; at <= o.frames.size();) {
@@ -85,7 +67,7 @@ std::vector<int> chosen_frames(const Options& o, int count, Problems& problems) 
     const int first = place(*part[0]), last = place(*part[1]), step = part.size() == 3 ? *part[2] : 1;
     if (step < 1) problems.add("--frames", fmt::format("a step of {}", step), "use 1 or more");
     else if (first < 0 || last >= count || first > last)
-      problems.add("--frames", fmt::format("`{}` is not there", shorten(o.frames)), there);
+      problems.add("--frames", fmt::format("`{}` is not there", shorten(o.frames)), there_are_frames(count));
     else
       for (int i = first; i <= last; i += step) list.push_back(i);
   } else {
@@ -287,9 +269,9 @@ void convert_curves(const Options& o, const CurveOutput& format) {
   CurveReadOptions read;
   read.time = o.time, read.cubic_samples = o.cubic_samples;
   if (!o.frame.empty()) {
-    read.frame = frame_number(o.frame);
-    if (!read.frame)
-      throw InputError({{"--frame", fmt::format("`{}` is no frame", shorten(o.frame)), "write a number, `first` or `last`"}});
+    Problems problems;
+    read.frame = frame_number("--frame", o.frame, problems);
+    problems.throw_if_any();
   }
   CurveFrame frame;
   frame.curves = edit_curves(read_curves(o.in, read), o.edits);
@@ -344,7 +326,7 @@ Command add_convert(CLI::App& app) {
   CLI::App* sub = app.add_subcommand("convert", "Convert runs and curve files to other formats");
   sub->add_option("IN", o->in, "Folder of a run, trajectory.h5, or a curve file")->required();
   sub->add_option("OUT", o->out, "File to write; the extension is the format (docs/formats.md)")->required();
-  sub->add_option("--frame", o->frame, "One frame: a number, `first` or `last`; negative numbers count from the end");
+  sub->add_option("--frame", o->frame, std::string("One frame: ") + kFrameHelp);
   sub->add_option("--frames", o->frames, "Several frames of a run: first:last or first:last:step, the last one included");
   sub->add_flag("--per-frame", o->per_frame, "A numbered file for each frame, also where one file could hold all");
   sub->add_option("--time", o->time, "The moment of an animated curve file, in the file's own unit");

@@ -3,11 +3,13 @@
 #include <charconv>
 #include <chrono>
 #include <fmt/format.h>
+#include <map>
 #include <thread>
 #include <unistd.h>
 
 #include "commands.hpp"
 #include "core/text.hpp"
+#include "frame_option.hpp"
 #include "interrupt.hpp"
 #include "io/atomic_file.hpp"
 #include "osier/osier.hpp"
@@ -28,9 +30,8 @@ using namespace osier::render;
 
 struct Options {
   SceneOption scene;  ///< its file may also be a trajectory
-  std::string output, mp4, png_folder, size = "1280x720", camera, style = "tubes", color = "rod", background = "light", palette,
-                                       ground;
-  std::optional<int> frame;
+  std::string output, frame, mp4, png_folder, size = "1280x720", camera, style = "tubes", color = "rod", legend = "auto",
+                                              background = "light", palette, ground;
   std::optional<double> fps;
   double orbit = 0, thickness = 1, range = 0;
   int samples = 16, plies = 3;
@@ -103,6 +104,7 @@ StageOptions read_options(const Options& o, Problems& problems) {
   stage.view = parse_view(o.camera, "--camera", problems);
   stage.geometry.style = read_choice<Style>("--style", o.style, problems);
   stage.color = read_choice<ColorBy>("--color", o.color, problems);
+  stage.legend = read_choice<LegendUse>("--legend", o.legend, problems);
   stage.background = read_background(o.background, problems);
   read_ground(o.ground, stage, problems);
   std::istringstream colors(o.palette);
@@ -117,6 +119,11 @@ StageOptions read_options(const Options& o, Problems& problems) {
   stage.samples = o.samples, stage.geometry.thickness = o.thickness, stage.geometry.plies = o.plies;
   stage.orbit = o.orbit, stage.range = o.range;
   // A value that is accepted is one that is used.
+  if (stage.legend == LegendUse::on && stage.color == ColorBy::rod)
+    problems.add("--legend", "colours by rod tell rods apart and mean nothing else", "choose another --color");
+  else if (stage.legend == LegendUse::on && !legend_fits(stage.width, stage.height))
+    problems.add("--legend", fmt::format("a picture of {}x{} has no room for it", stage.width, stage.height),
+                 fmt::format("use --size {}x{} or more", kLegendLeastWidth, kLegendLeastHeight));
   if (o.plies != 3 && o.style != "yarn") problems.add("--plies", "only a yarn has plies", "add --style yarn");
   if (o.range != 0 && !is_measured(stage.color)) problems.add("--range", "these colours have no scale", "choose another --color");
   if (!o.palette.empty() && is_measured(stage.color))
@@ -127,7 +134,7 @@ StageOptions read_options(const Options& o, Problems& problems) {
 void check_outputs(const Options& o, const StageOptions& stage, Problems& problems) {
   if (o.is_film()) {
     const char* film = o.mp4.empty() ? "--png" : "--mp4";
-    if (o.frame) problems.add("--frame", fmt::format("a film ({}) has all frames", film), "leave out one of them");
+    if (!o.frame.empty()) problems.add("--frame", fmt::format("a film ({}) has all frames", film), "leave out one of them");
     if (!o.output.empty()) problems.add("-o", fmt::format("{} already names what to write", film), "leave out one of them");
   } else {
     if (o.orbit != 0) problems.add("--orbit", "a single picture does not turn", "add --mp4 or --png");
@@ -170,13 +177,13 @@ class TemporaryFolder {
 
 /// Runs a scene as far as it is needed. A trajectory is the one form that is drawn, so that a scene and its recording give the
 /// same picture.
-void simulate(const Scene& scene, const Options& o, const fs::path& folder) {
+void simulate(const Scene& scene, const Options& o, std::optional<int> last_frame, const fs::path& folder) {
   if (!o.quiet)
     for (const std::string& w : scene.warnings()) fmt::print(stderr, "warning: {}\n", w);
   Progress progress("simulating " + scene.name(), o.quiet);
   RunOptions run;
   run.folder = folder;
-  if (o.frame && *o.frame >= 0) run.frames = *o.frame;
+  run.frames = last_frame.value_or(-1);
   run.interrupt = &interrupted;
   run.progress = [&](int frame, int frames, double ms) { progress.update(frame, frames, ms); };
   const RunStats stats = run_scene(scene, run);
@@ -198,26 +205,54 @@ void refuse_changes(const SceneOption& o, Problems& problems) {
 struct Source {
   std::optional<Trajectory> trajectory;
   std::optional<Scene> scene;
+  std::optional<int> frame;  ///< of the picture; else the last
 
   Source(const Options& o, Problems& problems) {
     try {
       if (Trajectory::is_meant(o.scene.file)) {
         refuse_changes(o.scene, problems);
         trajectory.emplace(Trajectory::open(o.scene.file));
-        check_frame(o, trajectory->frame_count(), problems);
+        choose(o, trajectory->frame_count(), problems);
       } else {
         scene.emplace(o.scene.load());
+        // Before it runs: a frame that is not there must not cost minutes.
+        if (!o.frame.empty()) choose(o, Simulation(*scene).frame_count() + 1, problems);
       }
     } catch (const InputError& e) {
       for (const Problem& p : e.problems()) problems.add(p.where, p.what, p.remedy);
     }
   }
-  static void check_frame(const Options& o, int count, Problems& problems) {
-    if (o.frame && (*o.frame >= count || *o.frame < -count))
-      problems.add("--frame", fmt::format("there is no frame {}", *o.frame),
-                   fmt::format("use 0 to {}, or -1 for the last", count - 1));
+  void choose(const Options& o, int count, Problems& problems) {
+    if (!o.frame.empty()) frame = choose_frame("--frame", o.frame, count, problems);
   }
 };
+
+/// The model of a recording with the rest rotations of its joints, which the file does not tell: those of its scene, compiled
+/// again unless it is at hand.
+Model with_rest_shape(const Trajectory& run, const std::optional<Scene>& scene) {
+  const auto compiled = [&]() -> Scene {
+    if (scene) return *scene;
+    try {
+      return Scene::parse(run.scene_json(), run.name(), ".");
+    } catch (const InputError& e) {
+      throw InputError({{"--color", fmt::format("the scene of the run cannot be compiled again: {}", e.what()),
+                         "draw from the folder of the scene, where the files it names are"}});
+    }
+  }();
+  std::map<std::array<Index, 2>, Quatd> rest;
+  for (Index j = 0; j < compiled.model().joint_count(); ++j)
+    rest[compiled.model().joint_frames[j]] = compiled.model().joint_rest_rotation[j];
+  Model model = run.model();
+  for (Index j = 0; j < model.joint_count(); ++j) {
+    if (model.joint_is_clamp[j]) continue;  // between a rod and what holds it
+    const auto found = rest.find(model.joint_frames[j]);
+    if (found == rest.end())
+      throw InputError({{"--color", fmt::format("the scene of {} now gives other joints", run.path().string()),
+                         "run it again: the files it names have changed"}});
+    model.joint_rest_rotation[j] = found->second;
+  }
+  return model;
+}
 
 // ---------------------------------------------------------------------------------------------------------------- drawing
 
@@ -238,16 +273,18 @@ void tell(const Options& o, const StageOptions& stage_options, const Stage& stag
   if (o.quiet) return;
   std::string text = fmt::format("{} in {:.1f} s; grid {:.4g} m", what, seconds, stage.grid());
   if (is_measured(stage_options.color))
-    text += fmt::format("; {} up to {:.4g} {}", o.color, stage.range(), unit_of(stage_options.color));
+    text += fmt::format("; {} up to {:.4g} {}", name_of(stage_options.color), stage.range(), unit_of(stage_options.color));
   while (text.ends_with(' ')) text.pop_back();
   fmt::print("{} -> {}\n", text, o.mp4.empty() ? o.png_folder.empty() ? o.output : o.png_folder : o.mp4);
 }
 
-void make_picture(Trajectory& run, Options o, const StageOptions& options, const Executor& executor) {
+void make_picture(Trajectory& run, const Model& model, std::optional<int> chosen, Options o, const StageOptions& options,
+                  const Executor& executor) {
   const auto start = std::chrono::steady_clock::now();
   if (o.output.empty()) o.output = run.name() + ".png";
-  const int last = run.frame_count() - 1, frame = o.frame ? (*o.frame < 0 ? last + 1 + *o.frame : *o.frame) : last;
-  const Stage stage(run.model(), run.scene_json(), options, [&](const auto& look) { look(run.read(frame)); });
+  const int number = chosen.value_or(run.frame_count() - 1);
+  const Frame frame = run.read(number);
+  const Stage stage(model, run.scene_json(), options, [&](const auto& look) { look(frame); });
   Progress progress(run.name(), o.quiet, "tile");
   PictureOptions picture;
   const auto begin = std::chrono::steady_clock::now();
@@ -255,10 +292,10 @@ void make_picture(Trajectory& run, Options o, const StageOptions& options, const
     // On a terminal only: a picture takes seconds.
     if (isatty(STDERR_FILENO)) progress.update(done, tiles, 1000 * seconds_since(begin) / done);
   };
-  const Image image = draw(stage, run.read(frame), executor, picture);
+  const Image image = draw(stage, frame, executor, picture);
   progress.finish();
   write_file_atomically(o.output, encode(image, o.output));
-  tell(o, options, stage, fmt::format("frame {} at {:.4g} s", frame, run.time(frame)), seconds_since(start));
+  tell(o, options, stage, fmt::format("frame {} at {:.4g} s", number, frame.time), seconds_since(start));
 }
 
 /// The film plays as fast as things happened, unless told otherwise.
@@ -269,10 +306,10 @@ double film_speed(const Trajectory& run, const Options& o) {
   return duration > 0 ? std::clamp((frames - 1) / duration, 1.0, 1000.0) : 30;
 }
 
-void make_film(Trajectory& run, const Options& o, const StageOptions& options, const Executor& executor) {
+void make_film(Trajectory& run, const Model& model, const Options& o, const StageOptions& options, const Executor& executor) {
   const auto start = std::chrono::steady_clock::now();
   const int frames = run.frame_count();
-  const Stage stage(run.model(), run.scene_json(), options, [&](const auto& look) {
+  const Stage stage(model, run.scene_json(), options, [&](const auto& look) {
     for (int i = 0; i < frames && !stop(); ++i) look(run.read(i));
   });
   std::optional<Film> film;
@@ -304,14 +341,18 @@ int render(const Options& o) {
   try {
     if (source.scene) {
       folder.emplace();
-      simulate(*source.scene, o, folder->path());
+      simulate(*source.scene, o, source.frame, folder->path());
       source.trajectory.emplace(Trajectory::open(folder->path()));
-      Source::check_frame(o, source.trajectory->frame_count(), problems);
+      source.choose(o, source.trajectory->frame_count(), problems);  // it may have ended early
       problems.throw_if_any();
     }
+    Trajectory& run = *source.trajectory;
+    std::optional<Model> with_rest;
+    if (needs_rest_shape(stage.color)) with_rest.emplace(with_rest_shape(run, source.scene));
+    const Model& model = with_rest ? *with_rest : run.model();
     const Executor executor(o.scene.threads.value_or(static_cast<int>(std::thread::hardware_concurrency())));
-    if (o.is_film()) make_film(*source.trajectory, o, stage, executor);
-    else make_picture(*source.trajectory, o, stage, executor);
+    if (o.is_film()) make_film(run, model, o, stage, executor);
+    else make_picture(run, model, source.frame, o, stage, executor);
   } catch (const Interrupted&) {
     fmt::print(stderr, "\ninterrupted; nothing half-finished was kept\n");
     return kRunFailed;
@@ -326,7 +367,7 @@ Command add_render(CLI::App& app) {
   CLI::App* sub = app.add_subcommand("render", "Draw a picture or a film of a run or a scene");
   sub->add_option("TRAJECTORY|SCENE", o->scene.file, "Folder of a run, its trajectory.h5, or a scene to simulate first")
       ->required();
-  sub->add_option("--frame", o->frame, "Frame of the picture; negative counts from the end (default: the last)");
+  sub->add_option("--frame", o->frame, std::string("Frame of the picture: ") + kFrameHelp + " (default: the last)");
   sub->add_option("-o,--output", o->output, "Picture to write, .png or .jpg (default: <name>.png)");
   sub->add_option("--mp4", o->mp4, "Write a film of all frames, with ffmpeg");
   sub->add_option("--png", o->png_folder, "Write every frame as a PNG into this folder");
@@ -338,8 +379,14 @@ Command add_render(CLI::App& app) {
   sub->add_option("--orbit", o->orbit, "Degrees per second that the camera of a film goes around");
   sub->add_option("--style", o->style, "tubes, yarn (plies that twist with the rod) or hair")->capture_default_str();
   sub->add_option("--samples", o->samples, "Rays per pixel: 4 for a look, 64 for print")->capture_default_str();
-  sub->add_option("--color", o->color, "By rod, material, stretch, curvature, twist or speed")->capture_default_str();
+  sub->add_option(
+         "--color", o->color,
+         "By rod, material, stretch, curvature, twist, speed, or curvature_change or twist_change against the rest shape")
+      ->capture_default_str();
   sub->add_option("--range", o->range, "Value at the end of the colour scale (default: the largest there is)");
+  sub->add_option("--legend", o->legend,
+                  "What the colours mean, in the corner: on, off, or auto: where they mean something and there is room")
+      ->capture_default_str();
   sub->add_option("--palette", o->palette, "Colours for rods or materials: '#2f6f9f,#d2642c'");
   sub->add_option("--background", o->background, "light, white, dark or #rrggbb")->capture_default_str();
   sub->add_option("--ground", o->ground, "Height of the ground in metres, or none (default: under the lowest point)");

@@ -1,9 +1,11 @@
 #include "io/curve_frame.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 
 #include "math/quat.hpp"
+#include "model/strands.hpp"
 
 namespace osier {
 
@@ -57,18 +59,17 @@ std::vector<Vec3d> untwisted_normals(const CurveSet& curves) {
 }
 
 RodCurves::RodCurves(const Model& model) : vertex_radius_(model.vertex_radius) {
-  std::vector<std::uint8_t> taken(model.segment_vertices.size(), 0);
-  for (std::size_t r = 0; r < model.rods.size(); ++r) {
-    const RodInfo& rod = model.rods[r];
-    chains_.push_back({rod.name, static_cast<std::int64_t>(r), rod.vertices, rod.segments, rod.closed});
-    for (const Index s : rod.segments) taken[static_cast<std::size_t>(s)] = 1;
+  const std::vector<Index> rod = rod_of_segments(model);
+  const std::vector<std::uint8_t> all(model.segment_vertices.size(), 1);
+  for (Strand& strand : find_strands(model, all, rod)) {
+    const Index first = strand.segments.front(), r = rod[first];
+    std::vector<Index> vertices = strand.vertices(model);
+    if (strand.closed) vertices.pop_back();
+    chains_.push_back({r < 0 ? fmt::format("segment {}", first) : model.rods[r].name,
+                       r < 0 ? static_cast<std::int64_t>(model.rods.size()) + first : r, std::move(vertices),
+                       std::move(strand.segments), strand.closed});
   }
-  for (std::size_t s = 0; s < taken.size(); ++s) {
-    if (taken[s]) continue;
-    const auto [a, b] = model.segment_vertices[s];
-    chains_.push_back(
-        {fmt::format("segment {}", s), static_cast<std::int64_t>(chains_.size()), {a, b}, {static_cast<Index>(s)}, false});
-  }
+  std::stable_sort(chains_.begin(), chains_.end(), [](const Chain& a, const Chain& b) { return a.id < b.id; });
   for (const double limit : model.segment_strain_limit) may_break_.push_back(std::isfinite(limit) ? 1 : 0);
   may_break_.resize(model.segment_vertices.size(), 0);
 }
@@ -104,8 +105,6 @@ void RodCurves::add_piece(CurveFrame& out, const Frame& frame, const Chain& chai
 template <class Cut>
 void RodCurves::add_pieces(CurveFrame& out, const Frame& frame, const Chain& chain, Cut is_cut, bool keep_cut) const {
   const std::size_t segments = chain.segments.size();
-  if (chain.vertices.empty()) return;
-  if (segments == 0) return add_piece(out, frame, chain, 0, 0, false, false);
   const auto cut = [&](std::size_t i) { return is_cut(static_cast<std::size_t>(chain.segments[i % segments])); };
   std::size_t begin = 0;
   if (chain.closed) {

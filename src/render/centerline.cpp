@@ -17,14 +17,12 @@ Quatd between(const Quatd& a, const Quatd& b, double t) { return normalized((1 -
 Centerline::Centerline(const Model& model, const Frame& frame, const Strand& strand, const std::vector<Rgb>& segment_color)
     : segment_(strand.segments), closed_(strand.closed) {
   const std::size_t n = segment_.size();
-  const auto vertex = [&](std::size_t i, int end) { return model.segment_vertices[segment_[i]][end ^ strand.reversed[i]]; };
-  along_.push_back(0);
-  for (std::size_t i = 0; i <= n; ++i) {
-    const Index v = i < n ? vertex(i, 0) : vertex(n - 1, 1);
+  for (const Index v : strand.vertices(model)) {
     position_.push_back(frame.vertex_position[v]);
     radius_.push_back(model.vertex_radius[v]);
-    if (i < n) along_.push_back(along_.back() + model.segment_rest_length[segment_[i]]);
   }
+  along_.push_back(0);
+  for (const Index s : segment_) along_.push_back(along_.back() + model.segment_rest_length[s]);
   std::vector<Vec3d> direction(n);
   for (std::size_t i = 0; i < n; ++i) {
     const Vec3d edge = position_[i + 1] - position_[i];

@@ -4,9 +4,9 @@
 #include <vector>
 
 #include "math/quat.hpp"
+#include "model/strands.hpp"
 #include "osier/frame.hpp"
 #include "render/color.hpp"
-#include "render/strands.hpp"
 
 namespace osier::render {
 

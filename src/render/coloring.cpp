@@ -1,6 +1,8 @@
 #include "render/coloring.hpp"
 
 #include <algorithm>
+#include <cmath>
+#include <fmt/format.h>
 #include <map>
 #include <nlohmann/json.hpp>
 
@@ -11,29 +13,37 @@ namespace osier::render {
 
 bool is_measured(ColorBy by) { return by != ColorBy::rod && by != ColorBy::material; }
 
-const char* unit_of(ColorBy by) {
-  switch (by) {
-    case ColorBy::curvature:
-    case ColorBy::twist:
-      return "1/m";
-    case ColorBy::speed:
-      return "m/s";
-    default:
-      return "";
-  }
+const char* name_of(ColorBy by) {
+  if (by == ColorBy::curvature_change) return "change of curvature";
+  if (by == ColorBy::twist_change) return "change of twist";
+  return Choices<ColorBy>::names[static_cast<std::size_t>(by)];
 }
+
+const char* unit_of(ColorBy by) {
+  if (by == ColorBy::speed) return "m/s";
+  return is_measured(by) && by != ColorBy::stretch ? "1/m" : "";
+}
+
+bool has_sign(ColorBy by) { return by == ColorBy::stretch || by == ColorBy::twist || by == ColorBy::twist_change; }
+bool needs_rest_shape(ColorBy by) { return by == ColorBy::curvature_change || by == ColorBy::twist_change; }
 
 namespace {
 
-/// Mean over a segment's living joints of what `f` makes of the joint's curvature.
+/// Mean over a segment's living joints of what `f` makes of the joint's curvature, or of its change from rest.
 template <class F>
-std::vector<double> over_joints(const Model& model, const Frame& frame, const F& f) {
+std::vector<double> over_joints(const Model& model, const Frame& frame, bool change, const F& f) {
   std::vector<double> sum(static_cast<std::size_t>(model.segment_count()), 0), weight(sum.size(), 0);
   for (Index j = 0; j < model.joint_count(); ++j) {
     const auto [a, b] = model.joint_frames[j];
     if (model.is_anchor(a) || model.is_anchor(b) || !frame.segment_alive[a] || !frame.segment_alive[b]) continue;
     const Quatd r = conj(frame.segment_frame[a]) * frame.segment_frame[b];
-    const double value = model.joint_length[j] > 0 ? f(bend_twist::curvature(r, model.joint_length[j])) : 0;
+    const double length = model.joint_length[j];
+    double value = 0;
+    if (length > 0) {
+      Vec3d k = bend_twist::curvature(r, length);
+      if (change) k -= bend_twist::curvature(model.joint_rest_rotation[j], length);
+      value = f(k);
+    }
     for (const Index s : {a, b}) sum[s] += value, weight[s] += 1;
   }
   for (std::size_t s = 0; s < sum.size(); ++s)
@@ -52,19 +62,27 @@ std::string family(const std::string& name) {
 /// Numbers words in the order in which they appear.
 class Numbering {
  public:
-  unsigned of(const std::string& word) {
-    return numbers_.try_emplace(word, static_cast<unsigned>(numbers_.size())).first->second;
+  unsigned of(const std::string& word, const std::string& name) {
+    const auto [at, is_new] = numbers_.try_emplace(word, static_cast<unsigned>(numbers_.size()));
+    if (is_new) names_.push_back(name);
+    return at->second;
   }
+  unsigned of(const std::string& word) { return of(word, word); }
+  const std::vector<std::string>& names() const { return names_; }
 
  private:
   std::map<std::string, unsigned> numbers_;
+  std::vector<std::string> names_;
 };
 
 }  // namespace
 
 std::vector<double> measured(const Model& model, const Frame& frame, ColorBy by) {
-  if (by == ColorBy::curvature) return over_joints(model, frame, [](const Vec3d& k) { return std::hypot(k.x, k.y); });
-  if (by == ColorBy::twist) return over_joints(model, frame, [](const Vec3d& k) { return k.z; });
+  const bool change = needs_rest_shape(by);
+  if (by == ColorBy::curvature || by == ColorBy::curvature_change)
+    return over_joints(model, frame, change, [](const Vec3d& k) { return std::hypot(k.x, k.y); });
+  if (by == ColorBy::twist || by == ColorBy::twist_change)
+    return over_joints(model, frame, change, [](const Vec3d& k) { return k.z; });
   std::vector<double> values(static_cast<std::size_t>(model.segment_count()));
   for (std::size_t s = 0; s < values.size(); ++s) {
     const auto [a, b] = model.segment_vertices[s];
@@ -91,6 +109,7 @@ ColorGroups group_by_rod(const Model& model, const std::vector<Index>& rod_of_se
     groups.color.push_back(r < 0 ? 0 : color_of_rod[r]);
     groups.shade.push_back(r < 0 ? 0 : shade_of_rod[r]);
   }
+  groups.names = families.names();
   return groups;
 }
 
@@ -112,7 +131,9 @@ ColorGroups group_by_material(const Model& model, const std::vector<Index>& rod_
     if (of_rod[r] == ~0U) {
       const auto found = described.find(model.rods[r].name);
       const bool known = found != described.end() && found->second->contains("material");
-      of_rod[r] = materials.of(known ? "material " + word((*found->second)["material"]) : "family " + family(model.rods[r].name));
+      // A material and a structure's family may have the same name and are not the same.
+      const std::string name = known ? word((*found->second)["material"]) : family(model.rods[r].name);
+      of_rod[r] = materials.of((known ? "material " : "family ") + name, name);
     }
     groups.color[s] = of_rod[r];
   }
@@ -125,10 +146,12 @@ ColorGroups group_by_material(const Model& model, const std::vector<Index>& rod_
         const int i = exception.value(key, otherwise);
         return i < 0 ? i + n : i;
       };
+      const std::string name = word(exception.value("material", Json()));
       for (int i = std::max(0, place("first", 0)); i <= std::min(n - 1, place("last", -1)); ++i)
-        groups.color[rod.segments[i]] = materials.of("material " + word(exception.value("material", Json())));
+        groups.color[rod.segments[i]] = materials.of("material " + name, name);
     }
   }
+  groups.names = materials.names();
   return groups;
 }
 
@@ -139,14 +162,36 @@ std::vector<Rgb> color_groups(const ColorGroups& groups, const std::vector<Rgb>&
   return colors;
 }
 
+Rgb color_of_value(double value, ColorBy by, double range) {
+  const auto t = static_cast<float>(range > 0 ? value / range : 0);
+  return has_sign(by) ? diverging(t) : sequential(t);
+}
+
 std::vector<Rgb> color_values(const std::vector<double>& values, ColorBy by, double range) {
-  const bool has_sign = by == ColorBy::stretch || by == ColorBy::twist;
   std::vector<Rgb> colors(values.size());
-  for (std::size_t s = 0; s < values.size(); ++s) {
-    const auto t = static_cast<float>(range > 0 ? values[s] / range : 0);
-    colors[s] = has_sign ? diverging(t) : sequential(t);
-  }
+  for (std::size_t s = 0; s < values.size(); ++s) colors[s] = color_of_value(values[s], by, range);
   return colors;
+}
+
+Legend legend_of_values(ColorBy by, double range, double largest) {
+  Legend legend;
+  const std::string unit = unit_of(by);
+  legend.title = name_of(by) + (unit.empty() ? "" : fmt::format(" [{}]", unit));
+  const double low = has_sign(by) ? -range : 0, middle = 0.5 * (low + range);
+  constexpr int kStops = 60;  // a multiple of what both scales are made of
+  for (int i = 0; i <= kStops; ++i) legend.scale.push_back(color_of_value(low + (range - low) * i / kStops, by, range));
+  const auto number = [](double value) { return fmt::format("{}{:.3g}", value < 0 ? "−" : "", std::abs(value)); };
+  const bool beyond = largest > range * (1 + 1e-9);
+  legend.labels = {(beyond && low < 0 ? "≤ " : "") + number(low), number(middle), (beyond ? "≥ " : "") + number(range)};
+  if (!(range > 0)) legend.labels = {"", "0 everywhere", ""};
+  return legend;
+}
+
+Legend legend_of_groups(const std::string& title, const ColorGroups& groups, const std::vector<Rgb>& palette) {
+  Legend legend;
+  legend.title = title;
+  for (std::size_t i = 0; i < groups.names.size(); ++i) legend.names.push_back({groups.names[i], palette[i % palette.size()]});
+  return legend;
 }
 
 }  // namespace osier::render

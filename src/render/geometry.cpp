@@ -100,9 +100,16 @@ struct Builder {
   }
 };
 
+/// One after the other, with room taken once: there may be millions of points.
 template <class T>
-void append(std::vector<T>& to, const std::vector<T>& from) {
-  to.insert(to.end(), from.begin(), from.end());
+void join(std::vector<Geometry>& parts, Geometry& all, std::vector<T> Geometry::*list) {
+  std::size_t size = 0;
+  for (const Geometry& part : parts) size += (part.*list).size();
+  (all.*list).reserve(size);
+  for (Geometry& part : parts) {
+    (all.*list).insert((all.*list).end(), (part.*list).begin(), (part.*list).end());
+    part.*list = {};
+  }
 }
 
 }  // namespace
@@ -123,15 +130,15 @@ Geometry build_geometry(const Model& model, const Frame& frame, const std::vecto
     }
     parts[b] = std::move(builder.out);
   });
-  Geometry all;
+  std::uint32_t points = 0;
   for (Geometry& part : parts) {
-    const auto shift = static_cast<std::uint32_t>(all.point.size());
-    for (std::uint32_t& p : part.piece) p += shift;
-    append(all.point, part.point), append(all.tangent, part.tangent), append(all.color, part.color);
-    append(all.piece, part.piece), append(all.neighbors, part.neighbors);
-    append(all.outward, part.outward), append(all.turns, part.turns);
-    part = {};
+    for (std::uint32_t& p : part.piece) p += points;
+    points += static_cast<std::uint32_t>(part.point.size());
   }
+  Geometry all;
+  join(parts, all, &Geometry::point), join(parts, all, &Geometry::tangent), join(parts, all, &Geometry::color);
+  join(parts, all, &Geometry::piece), join(parts, all, &Geometry::neighbors);
+  join(parts, all, &Geometry::outward), join(parts, all, &Geometry::turns);
   return all;
 }
 

@@ -6,10 +6,10 @@
 #include <vector>
 
 #include "exec/parallel.hpp"
+#include "model/strands.hpp"
 #include "osier/frame.hpp"
 #include "render/camera.hpp"
 #include "render/color.hpp"
-#include "render/strands.hpp"
 
 namespace osier::render {
 

@@ -28,6 +28,12 @@ float inverse_tone(float y) {
   return kShoulder - (1 - kShoulder) * std::log((1 - std::min(y, 0.999F)) / (1 - kShoulder));
 }
 
+void Image::cover(int x, int y, const Rgb& shown, float part) {
+  Rgb& p = at(x, y);
+  const Rgb mixed = mix({tone(p.x), tone(p.y), tone(p.z)}, shown, part);
+  p = {inverse_tone(mixed.x), inverse_tone(mixed.y), inverse_tone(mixed.z)};
+}
+
 std::vector<std::uint8_t> screen_bytes(const Image& image) {
   std::vector<std::uint8_t> bytes;
   bytes.reserve(3 * image.light.size());

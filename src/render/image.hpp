@@ -16,6 +16,8 @@ struct Image {
   Image(int w, int h) : width(w), height(h), light(static_cast<std::size_t>(w) * static_cast<std::size_t>(h)) {}
   Rgb& at(int x, int y) { return light[static_cast<std::size_t>(y) * width + x]; }
   const Rgb& at(int x, int y) const { return light[static_cast<std::size_t>(y) * width + x]; }
+  /// Puts a colour, as the screen shows it, over part of a pixel.
+  void cover(int x, int y, const Rgb& shown, float part);
 };
 
 /// Light to what a screen can show: unchanged up to 0.7, then ever flatter towards 1, so that highlights keep their shape.

@@ -131,12 +131,19 @@ class Picture {
     s.color = mix(geometry_.color[i], geometry_.color[i + 1], u);
     s.radius = (1 - u) * a[3] + u * b[3];
     s.tangent = normalized(mix(geometry_.tangent[i], geometry_.tangent[i + 1], u));
-    const Vec3f axis = mix(Vec3f{a[0], a[1], a[2]}, Vec3f{b[0], b[1], b[2]}, u);
+    const Vec3f from{a[0], a[1], a[2]}, to{b[0], b[1], b[2]}, axis = mix(from, to, u);
     // Pieces are straight, but lit as the curve they stand for; the ball at a free end is itself.
     const std::uint8_t neighbors = geometry_.neighbors[hit.piece];
     const bool cap = (u < 1e-3F && !(neighbors & 1)) || (u > 1 - 1e-3F && !(neighbors & 2));
     const Vec3f out = options_.style == Style::hair ? s.to_eye : s.position - axis;
-    s.normal = cap && options_.style != Style::hair ? hit.normal : normalized(out - dot(out, s.tangent) * s.tangent);
+    const float lean = dot(out, s.tangent);
+    s.normal = normalized(out - lean * s.tangent);
+    if (options_.style != Style::hair) {
+      // So is a steep cone between a thick and a thin end, and the ball that is its shoulder: the way out leans along the rod.
+      const float slope = std::abs(b[3] - a[3]) / norm(to - from);
+      const float itself = std::max(smooth_step(0.1F, 0.3F, slope), smooth_step(0.25F, 0.6F, std::abs(lean) / norm(out)));
+      s.normal = normalized(mix(s.normal, hit.normal, cap ? 1 : itself));
+    }
     if (options_.style == Style::yarn) {
       const Vec3f outward = mix(geometry_.outward[i], geometry_.outward[i + 1], u);
       const float turns = geometry_.turns[i] + u * (geometry_.turns[i + 1] - geometry_.turns[i]);

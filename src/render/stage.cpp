@@ -60,7 +60,20 @@ void Stage::place_camera(const EachFrame& frames) {
   camera_.tan_x /= view.zoom, camera_.tan_y /= view.zoom;
 }
 
-double Stage::range() const { return options_.range > 0 ? options_.range : survey_.range(); }
+double Stage::range() const {
+  if (options_.range > 0) return options_.range;
+  // Rounding errors must not be stretched over the whole scale: what is this small against the scene is nothing.
+  const double size = survey_.radius();
+  const double natural = options_.color == ColorBy::stretch ? 1 : options_.color == ColorBy::speed ? size : 1 / size;
+  return survey_.range() > 1e-9 * natural ? survey_.range() : 0;
+}
+
+Legend Stage::legend() const {
+  if (options_.legend == LegendUse::off || empty() || !legend_fits(options_.width, options_.height)) return {};
+  if (is_measured(options_.color)) return legend_of_values(options_.color, range(), survey_.range());
+  if (options_.color == ColorBy::material) return legend_of_groups("material", groups_, options_.palette);
+  return {};
+}
 
 Camera Stage::camera(double time) const {
   Camera c = camera_;
@@ -79,13 +92,15 @@ std::vector<Rgb> Stage::colors(const Frame& frame) const {
 
 Image Stage::draw(const Frame& frame, const Executor& executor, const PictureOptions& progress) const {
   const Camera view = camera(frame.time);
-  const std::vector<Strand> strands = living_strands(model_, frame, rod_of_segment_);
+  const std::vector<Strand> strands = find_strands(model_, frame.segment_alive, rod_of_segment_);
   const Geometry geometry = build_geometry(model_, frame, strands, colors(frame), view, options_.geometry, executor);
   const Tracer tracer(geometry, options_.geometry.style == Style::hair);
   PictureOptions options = progress;
   options.style = options_.geometry.style;
   options.samples = options_.samples;
-  return draw_picture(geometry, tracer, view, *studio_, options, executor);
+  Image image = draw_picture(geometry, tracer, view, *studio_, options, executor);
+  draw_legend(image, legend(), options_.background);
+  return image;
 }
 
 }  // namespace osier::render

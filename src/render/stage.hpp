@@ -26,7 +26,8 @@ struct StageOptions {
   ColorBy color = ColorBy::rod;
   double range = 0;          ///< value at the end of the colour scale; 0: the largest in the frames looked at
   std::vector<Rgb> palette;  ///< empty: the style's own
-  Rgb background{1, 1, 1};   ///< as the screen shows it, linear
+  LegendUse legend = LegendUse::automatic;
+  Rgb background{1, 1, 1};  ///< as the screen shows it, linear
   bool floor = true;
   std::optional<double> floor_height;  ///< [m]; else the lowest point of the frames looked at
 };
@@ -40,7 +41,9 @@ class Stage {
   Stage(const Model& model, const std::string& scene_json, const StageOptions& options, const EachFrame& frames);
 
   bool empty() const { return survey_.empty(); }
-  double range() const;                                           ///< at the end of the colour scale
+  double range() const;  ///< at the end of the colour scale
+  /// What the colours mean; empty when they need no words or there is no room for them.
+  Legend legend() const;
   double grid() const { return grid_spacing(survey_.radius()); }  ///< [m]
   Camera camera(double time) const;
   const Studio& studio() const { return *studio_; }

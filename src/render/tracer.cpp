@@ -14,8 +14,8 @@
 namespace osier::render {
 
 const char* const kCannotTrace =
-    "this osier was built without its ray tracer; install libembree-dev and libstb-dev, then configure again with "
-    "-DOSIER_RENDER=ON";
+    "this osier was built without its ray tracer; install the packages libembree-dev and libstb-dev, then configure with "
+    "-DOSIER_RENDER=ON and build again";
 
 #if OSIER_HAS_RENDER
 

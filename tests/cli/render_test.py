@@ -100,6 +100,57 @@ class Render(CliTest):
     def test_a_scale_is_told_with_its_unit(self):
         self.assertRegex(self.render("out", "--color", "speed").out, r"speed up to [0-9.]+ m/s")
 
+    def test_frames_are_named_as_in_convert(self):
+        last = len(self.trajectory()["time"]) - 1
+        for name, words in {"first": ("first", "0", str(-last - 1)), "last": ("last", "-1", str(last))}.items():
+            for i, word in enumerate(words):
+                self.render("out", "--frame", word, "-o", "%s%d.png" % (name, i))
+            self.assertEqual(len({self.digest("%s%d.png" % (name, i)) for i in range(3)}), 1, words)
+        self.assertNotEqual(self.digest("first0.png"), self.digest("last0.png"))
+        self.render("out", "-o", "default.png")
+        self.assertEqual(self.digest("default.png"), self.digest("last0.png"))
+        for source in ("out", self.scene):
+            for word in (str(last + 1), str(-last - 2)):
+                result = self.render(source, "--frame", word, expect=BAD_INPUT)
+                self.assertIn("--frame: %s is not there; there are frames 0 to %d" % (word, last), result.err)
+            self.assertIn("`middle` is no frame", self.render(source, "--frame", "middle", expect=BAD_INPUT).err)
+            convert = self.call("convert", "out", "a.obj", "--frame", str(last + 1))
+            self.assertIn("--frame: %d is not there; there are frames 0 to %d" % (last + 1, last), convert.err)
+
+    def test_a_legend_stands_in_the_corner_of_measured_pictures(self):
+        def draw(name, *arguments):
+            result = self.call("render", "out", "-o", name, "--size", "320x180", "--samples", "1", *arguments)
+            self.assertEqual(result.code, DONE, result)
+            return read_png(self.folder / name)[2]
+
+        for color in ("stretch", "curvature", "curvature_change", "twist_change", "speed", "material"):
+            shown, hidden = draw("a.png", "--color", color), draw("b.png", "--color", color, "--legend", "off")
+            rows = [y for y in range(180) if shown[y] != hidden[y]]
+            columns = [x for x in range(320) if any(shown[y][3 * x:3 * x + 3] != hidden[y][3 * x:3 * x + 3] for y in rows)]
+            self.assertGreater(min(rows), 110, color)
+            self.assertLess(max(columns), 170, color)
+            self.assertGreater(len(rows), 20, color)
+        self.assertEqual(draw("a.png"), draw("b.png", "--legend", "off"))
+        # Small pictures have none unless asked, and then it is refused.
+        self.render("out", "-o", "c.png", "--color", "speed")
+        self.render("out", "-o", "d.png", "--color", "speed", "--legend", "off")
+        self.assertEqual(self.digest("c.png"), self.digest("d.png"))
+        self.assertIn("--size 320x180 or more", self.render("out", "--color", "speed", "--legend", "on", expect=BAD_INPUT).err)
+        self.assertIn("choose another --color", self.call("render", "out", "--legend", "on").err)
+
+    def test_changes_against_rest_come_from_the_scene_of_the_run(self):
+        # A straight beam: all of its curvature is change.
+        for color in ("curvature", "curvature_change"):
+            self.render("out", "--color", color, "-o", color + ".png")
+        self.assertEqual(self.digest("curvature.png"), self.digest("curvature_change.png"))
+        self.assertRegex(self.render("out", "--color", "curvature_change").out, r"change of curvature up to [0-9.e-]+ 1/m")
+        # A ring that stays as it is has curvature and no change; the scene is compiled as it ran, changes included.
+        ring = beam()
+        ring["rods"][0].update(shape={"type": "circle", "radius": 1}, segments=24)
+        self.run_scene(ring)
+        self.assertRegex(self.render("out", "--color", "curvature").out, r"curvature up to (0\.99|1)")
+        self.assertRegex(self.render("out", "--color", "curvature_change").out, r"change of curvature up to 0 1/m")
+
     def test_every_frame_as_png(self):
         self.render("out", "--png", "frames", "--orbit", "90")
         names = sorted(p.name for p in (self.folder / "frames").iterdir())
@@ -156,10 +207,10 @@ class Render(CliTest):
         before = set(self.folder.iterdir())
         result = self.call("render", "out", "--size", "big", "--samples", "0", "--style", "tube", "--color", "hot", "--background", "blue",
                            "--palette", "#12", "--camera", "form 1,2,3 fov 500", "--thickness", "0", "--ground", "low", "--frame", "900",
-                           "--orbit", "3", "--fps", "10", "--plies", "2", "--set", "/a=1", "-o", "a.gif")
+                           "--orbit", "3", "--fps", "10", "--plies", "2", "--set", "/a=1", "--legend", "yes", "-o", "a.gif")
         self.assertEqual(result.code, BAD_INPUT, result)
         for place in ("--size", "--samples", "--style", "--color", "--background", "--palette", "--camera", "--thickness", "--ground", "--frame",
-                      "--orbit", "--fps", "--plies", "--set", "-o"):
+                      "--orbit", "--fps", "--plies", "--set", "--legend", "-o"):
             self.assertRegex(result.err, r"(?m)^error: %s: " % place)
         self.assertIn("did you mean `tubes`?", result.err)
         self.assertIn("did you mean `from`?", result.err)

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 #include <map>
 #include <numbers>
+#include <set>
 
 #include "io/edit_frames.hpp"
 #include "io/guides.hpp"
@@ -13,6 +14,7 @@
 #include "io/yarn.hpp"
 #include "math/quat.hpp"
 #include "osier/error.hpp"
+#include "osier/scene.hpp"
 
 namespace osier {
 namespace {
@@ -173,6 +175,37 @@ TEST(RodCurvesTest, ARingThatBreaksBecomesOneOpenCurveAcrossItsSeam) {
   std::vector<double> order;
   for (const Vec3d& p : f.curves.points) order.push_back(p.x);
   EXPECT_EQ(order, (std::vector<double>{3, 4, 0, 1, 2}));
+}
+
+TEST(RodCurvesTest, EverySegmentOfAStructureIsDrawnOnceAndNothingElse) {
+  for (const char* name : {"trees", "bridge", "net", "hair_wisp", "ring", "slingshot"}) {
+    const Scene scene = Scene::load(std::string(OSIER_SOURCE_DIR "/scenes/") + name + ".json");
+    const Model& m = scene.model();
+    // Places that tell the vertex.
+    std::vector<Vec3d> x(m.vertex_mass.size());
+    for (std::size_t v = 0; v < x.size(); ++v) x[v].x = static_cast<double>(v);
+    const std::vector<Quatd> q(m.segment_vertices.size());
+    const std::vector<std::uint8_t> alive(q.size(), 1);
+    const CurveFrame f =
+        RodCurves(m).split({.vertex_position = x, .vertex_velocity = x, .segment_frame = q, .segment_alive = alive});
+    std::multiset<std::pair<Index, Index>> drawn, there;
+    for (const auto& [a, b] : m.segment_vertices) there.insert(std::minmax(a, b));
+    std::map<std::string, std::vector<std::vector<Index>>> of_rod;
+    for (std::size_t k = 0; k < f.curves.size(); ++k) {
+      std::vector<Index> vertices;
+      for (const Vec3d& p : f.curves.curve(k)) vertices.push_back(static_cast<Index>(p.x));
+      of_rod[f.curves.names[k]].push_back(vertices);
+      EXPECT_EQ(f.curves.names[k], m.rods[static_cast<std::size_t>(f.curves.ids[k])].name);
+      if (f.curves.closed[k]) vertices.push_back(vertices.front());
+      for (std::size_t i = 0; i + 1 < vertices.size(); ++i) drawn.insert(std::minmax(vertices[i], vertices[i + 1]));
+    }
+    EXPECT_EQ(drawn, there) << name;
+    // A rod that is one curve runs as the scene has it.
+    for (const RodInfo& rod : m.rods)
+      if (of_rod[rod.name].size() == 1) {
+        EXPECT_EQ(of_rod[rod.name].front(), rod.vertices) << name << ' ' << rod.name;
+      }
+  }
 }
 
 TEST(YarnTest, FibresStayInsideTheYarnAndTurnAsOftenAsTheyShould) {

@@ -151,7 +151,7 @@ TEST(Strands, CoverEveryLivingSegmentOnceAndSplitAtABreak) {
   std::vector<std::uint8_t> alive(frame.segment_alive.begin(), frame.segment_alive.end());
   alive[3] = 0;
   frame.segment_alive = alive;
-  const auto strands = living_strands(still.scene.model(), frame, rod_of_segments(still.scene.model()));
+  const auto strands = find_strands(still.scene.model(), frame.segment_alive, rod_of_segments(still.scene.model()));
   ASSERT_EQ(strands.size(), 2U);
   EXPECT_EQ(strands[0].segments, (std::vector<Index>{0, 1, 2}));
   EXPECT_EQ(strands[1].segments, (std::vector<Index>{4, 5, 6, 7}));
@@ -160,7 +160,7 @@ TEST(Strands, CoverEveryLivingSegmentOnceAndSplitAtABreak) {
 TEST(Strands, AClosedRodIsOneClosedStrand) {
   const Still still("{" + std::string(kMaterial) +
                     R"(, "rods": [{"name": "r", "shape": {"type": "circle", "radius": 1}, "segments": 12, "material": "m"}]})");
-  const auto strands = living_strands(still.scene.model(), still.frame(), rod_of_segments(still.scene.model()));
+  const auto strands = find_strands(still.scene.model(), still.frame().segment_alive, rod_of_segments(still.scene.model()));
   ASSERT_EQ(strands.size(), 1U);
   EXPECT_TRUE(strands[0].closed);
   EXPECT_EQ(strands[0].segments.size(), 12U);
@@ -171,7 +171,7 @@ TEST(Geometry, PiecesOfAnArcStayOnTheCircle) {
                     R"(, "rods": [{"name": "r", "shape": {"type": "circle", "radius": 1}, "segments": 24, "material": "m"}]})");
   const Model& model = still.scene.model();
   const Frame frame = still.frame();
-  const auto strands = living_strands(model, frame, rod_of_segments(model));
+  const auto strands = find_strands(model, frame.segment_alive, rod_of_segments(model));
   const Camera camera = camera_at({0, 0, 5}, {0, 0, 0}, {0, 1, 0}, 30, 1280, 720);
   const std::vector<Rgb> colors(static_cast<std::size_t>(model.segment_count()), Rgb{1, 1, 1});
   const Geometry g = build_geometry(model, frame, strands, colors, camera, {}, Executor(1));
@@ -195,7 +195,7 @@ TEST(Geometry, PliesTurnWithTheTwistOfTheRod) {
     GeometryOptions options;
     options.style = Style::yarn, options.plies = 1;
     const Frame frame = still.frame();
-    const Geometry g = build_geometry(model, frame, living_strands(model, frame, rod_of_segments(model)), colors,
+    const Geometry g = build_geometry(model, frame, find_strands(model, frame.segment_alive, rod_of_segments(model)), colors,
                                       camera_at({0, 0, 5}, {0, 0, 0}, {0, 1, 0}, 30, 640, 360), options, Executor(1));
     return std::pair{g.outward.front(), g.outward.back()};
   };
@@ -288,6 +288,28 @@ TEST_F(Pictures, TheSideTowardsTheLightIsBrighter) {
   const Image image = still.stage(options).draw(still.frame(), Executor(1));
   // The light stands to the left of the camera; the rod is 23 pixels wide.
   EXPECT_GT(brightness(image.at(43, 32)), 1.5F * brightness(image.at(53, 32)));
+}
+
+TEST_F(Pictures, AConeSeenFromItsThinEndFacesTheEye) {
+  // Black, so that all there is to see is what its surface mirrors: little where it faces the eye, all where it is seen aslant.
+  const Still still(
+      R"({"materials": {"m": {"stretch_shear": 100, "bend_twist": 1, "line_density": 1, "radius": 0.4}},
+          "rods": [{"name": "a", "shape": {"type": "line", "from": [0, 0, -0.4], "to": [0, 0, 0]}, "segments": 4, "material": "m",
+                    "taper": {"keys": [[0, 1], [1, 0.1]]}}],
+          "analysis": {"type": "dynamic", "step": 0.01, "duration": 0.1}})");
+  StageOptions options = small(64);
+  options.floor = false, options.palette = {Rgb{0, 0, 0}};
+  options.view.from = Vec3d{0, 0, 8}, options.view.at = Vec3d{0, 0, 0}, options.view.fov = 7;
+  const Stage stage(still.stage(options));
+  const Image image = stage.draw(still.frame(), Executor(1));
+  const Camera c = stage.camera(0);
+  int bright = 0;
+  for (int k = 0; k < 12; ++k) {
+    const double angle = k * 3.14159265 / 6;
+    const Vec3d p = c.project({0.22 * std::cos(angle), 0.22 * std::sin(angle), -0.2});
+    bright += brightness(image.at(static_cast<int>(p.x), static_cast<int>(p.y))) > 0.2F ? 1 : 0;
+  }
+  EXPECT_LE(bright, 3) << "the lamp, to the upper left, and nothing else";
 }
 
 TEST_F(Pictures, AreTheSameForAnyNumberOfThreads) {

@@ -1,10 +1,17 @@
-#include "render/strands.hpp"
+#include "model/strands.hpp"
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
 
-namespace osier::render {
+namespace osier {
+
+std::vector<Index> Strand::vertices(const Model& model) const {
+  std::vector<Index> list;
+  for (std::size_t i = 0; i < segments.size(); ++i) list.push_back(model.segment_vertices[segments[i]][reversed[i]]);
+  if (!segments.empty()) list.push_back(model.segment_vertices[segments.back()][1 - reversed.back()]);
+  return list;
+}
 
 std::vector<Index> rod_of_segments(const Model& model) {
   std::vector<Index> of_segment(model.segment_vertices.size(), -1), of_vertex(model.vertex_radius.size(), -1);
@@ -24,17 +31,17 @@ namespace {
 constexpr Index kNone = -1;
 
 /// next[2 s + e]: the end (as 2 segment + end) that end e of segment s goes on to, or none.
-std::vector<Index> paired_ends(const Model& model, const Frame& frame, const std::vector<Index>& rod) {
+std::vector<Index> paired_ends(const Model& model, std::span<const std::uint8_t> alive, const std::vector<Index>& rod) {
   const auto segments = static_cast<std::size_t>(model.segment_count());
   // The model's own incidence is that of the last frame; a broken segment may still be whole in this one.
   std::vector<Index> start(model.vertex_radius.size() + 1, 0), ends(2 * segments), next(2 * segments, kNone);
   for (std::size_t s = 0; s < segments; ++s)
-    if (frame.segment_alive[s])
+    if (alive[s])
       for (const Index v : model.segment_vertices[s]) ++start[v + 1];
   for (std::size_t v = 1; v < start.size(); ++v) start[v] += start[v - 1];
   std::vector<Index> fill(start.begin(), start.end() - 1);
   for (std::size_t s = 0; s < segments; ++s)
-    if (frame.segment_alive[s])
+    if (alive[s])
       for (int e = 0; e < 2; ++e) ends[fill[model.segment_vertices[s][e]]++] = static_cast<Index>(2 * s) + e;
 
   std::vector<std::array<Index, 3>> pairs;  // distance in building order, two ends
@@ -52,8 +59,8 @@ std::vector<Index> paired_ends(const Model& model, const Frame& frame, const std
 
 }  // namespace
 
-std::vector<Strand> living_strands(const Model& model, const Frame& frame, const std::vector<Index>& rod) {
-  const std::vector<Index> next = paired_ends(model, frame, rod);
+std::vector<Strand> find_strands(const Model& model, std::span<const std::uint8_t> alive, const std::vector<Index>& rod) {
+  const std::vector<Index> next = paired_ends(model, alive, rod);
   std::vector<std::uint8_t> seen(static_cast<std::size_t>(model.segment_count()), 0);
   std::vector<Strand> strands;
   const auto walk = [&](Index entered) {  // the end at which the first segment is entered
@@ -68,10 +75,10 @@ std::vector<Strand> living_strands(const Model& model, const Frame& frame, const
   };
   for (Index s = 0; s < model.segment_count(); ++s)
     for (Index e = 0; e < 2; ++e)
-      if (frame.segment_alive[s] && !seen[s] && next[2 * s + e] == kNone) walk(2 * s + e);
+      if (alive[s] && !seen[s] && next[2 * s + e] == kNone) walk(2 * s + e);
   for (Index s = 0; s < model.segment_count(); ++s)  // what is left runs in circles
-    if (frame.segment_alive[s] && !seen[s]) walk(2 * s);
+    if (alive[s] && !seen[s]) walk(2 * s);
   return strands;
 }
 
-}  // namespace osier::render
+}  // namespace osier
