@@ -138,6 +138,21 @@ class Convert(CliTest):
                 np.testing.assert_allclose(points, run["position"][-1], atol=1e-7)
                 self.assertEqual([r["closed"] for r in rows], 7 * ["0"] + 16 * ["1"])
 
+    def test_value_clips_are_read_again_frame_by_frame_and_a_missing_one_is_named(self):
+        run = self.falling()
+        self.convert("out", "run.usda", "--quiet", "--split", "0.01")
+        clips = sorted(p.name for p in (self.folder / "run_clips").glob("clip_*.usda"))
+        self.assertGreater(len(clips), 2)
+        for frame, place in (("first", 0), ("5", 5), ("last", -1)):
+            self.convert("run.usda", "back.csv", "--frame", frame)
+            rows = list(csv.DictReader((self.folder / "back.csv").read_text(encoding="utf-8").splitlines()))
+            np.testing.assert_allclose([[float(r[k]) for k in "xyz"] for r in rows], run["position"][place], atol=1e-7)
+            self.assertEqual({r["name"] for r in rows}, {"balken", "环"})
+        os.remove(self.folder / "back.csv")
+        os.remove(self.folder / "run_clips" / clips[1])
+        self.assert_refused_by_convert("run.usda", "run_clips/%s`, which does not exist" % clips[1], "run.usda", "x.csv")
+        self.assert_refused_by_convert("run_clips/clip_00000.usda", "part of another file", "run_clips/clip_00000.usda", "x.csv")
+
     def test_hair_and_bcc_carry_curves_there_and_back(self):
         self.falling()
         self.convert("out", "a.bcc", "--frame", "last", "--select", "balken")

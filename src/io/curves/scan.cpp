@@ -4,8 +4,8 @@
 
 namespace osier {
 
-std::string in_quotes(std::string_view word) {
-  std::string text = shorten(std::string(word.substr(0, 200)), 40);
+std::string in_quotes(std::string_view word, std::size_t longest) {
+  std::string text = shorten(std::string(word.substr(0, 5 * longest)), longest);
   for (char& c : text)
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
   return "`" + text + "`";

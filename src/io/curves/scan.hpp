@@ -77,7 +77,7 @@ inline std::string_view trimmed(std::string_view text) {
 }
 
 /// A word of a file for a message: short, printable.
-std::string in_quotes(std::string_view word);
+std::string in_quotes(std::string_view word, std::size_t longest = 40);
 
 /// Three finite numbers at the front of a line.
 Vec3d take_point(std::string_view& line, const CurveSource& source, std::size_t number);
