@@ -1,4 +1,6 @@
 // From a file's bytes to curves in metres with y up.
+#include <algorithm>
+#include <cctype>
 #include <cerrno>
 #include <cstring>
 #include <fmt/format.h>
@@ -45,8 +47,22 @@ FileBeside read_beside(const std::filesystem::path& file, const std::string& nam
   return {full.lexically_normal().string(), read_bytes(full)};
 }
 
+/// What people try, and the way round.
+static constexpr std::pair<const char*, const char*> kNotRead[] = {
+    {".usd", "make text of it: usdcat in.usd -o out.usda"},
+    {".usdc", "make text of it: usdcat in.usdc -o out.usda"},
+    {".usdz", "unpack it and make text of what is inside: usdcat in.usdc -o out.usda"},
+    {".abc", "export USD text (.usda) or .obj instead of Alembic"},
+    {".json", "if this is a scene, run it and name the folder of the run"},
+    {".pc2", "name the .obj that belongs to it, or the run"},
+};
+
 static const CurveFormat& format_of(const std::string& file, std::string_view extension) {
   const CurveFormat* format = find_curve_format(extension);
+  std::string lower(extension);
+  std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  for (const auto& [known, remedy] : kNotRead)
+    if (lower == known) throw InputError({{file, fmt::format("`{}` is not a curve format that can be read", extension), remedy}});
   if (!format)
     throw InputError({{file,
                        extension.empty() ? "has no extension that tells its format"
@@ -65,6 +81,8 @@ void check_read_options(const CurveSource& source, const CurveFormat& format, co
 
 static CurveSet parse(const CurveSource& source, std::string_view extension, const CurveReadOptions& options) {
   const CurveFormat& format = format_of(source.file, extension);
+  if (source.text().starts_with("\xFF\xFE") || source.text().starts_with("\xFE\xFF"))
+    source.fail_at_byte(0, "is UTF-16 text", "save it as UTF-8");
   check_read_options(source, format, options);
   CurveSet curves = format.read(source, options);
   for (Vec3d& p : curves.points) p = turned_to_y(p, curves.up);
@@ -77,7 +95,8 @@ CurveSet parse_curves(std::span<const std::byte> bytes, std::string_view extensi
 }
 
 CurveSet read_curves(const std::filesystem::path& file, const CurveReadOptions& options) {
-  format_of(file.string(), file.extension().string());  // before a large file is read in vain
+  if (std::error_code error; !std::filesystem::exists(file, error)) read_bytes(file);  // says so
+  format_of(file.string(), file.extension().string());                                 // before a large file is read in vain
   const std::vector<std::byte> bytes = read_bytes(file);
   return parse({bytes, file.string(), [&](const std::string& name) { return read_beside(file, name); }},
                file.extension().string(), options);
