@@ -206,9 +206,9 @@ TEST(FrameEditsTest, ResamplingKeepsWeldedPoints) {
   f.curves.points = {{0, 0, 0}, {0.1, 0, 0}, {0.3, 0, 0}, {1, 0, 0}, {0.3, 0, 0}, {0.3, 1, 0}};
   f.curves.start = {0, 4, 6}, f.curves.closed = {0, 0}, f.curves.welds = {{2, 4}};
   CurveEdits edits;
-  edits.segment_length = 20, edits.scale = 100;
+  edits.segment_length = 16, edits.scale = 100;
   const CurveFrame out = FrameEdits(f, edits).apply(f);
-  EXPECT_EQ(out.curves.start, (std::vector<std::size_t>{0, 7, 13})) << "2 and 4 segments of 15 and 17.5, then 5 of 20";
+  EXPECT_EQ(out.curves.start, (std::vector<std::size_t>{0, 7, 14})) << "2 and 4 segments of 15 and 17.5, then 6";
   ASSERT_EQ(out.curves.welds, (std::vector<std::array<std::size_t, 2>>{{2, 7}}));
   EXPECT_NEAR(out.curves.points[2].x, 30, 1e-12);
   EXPECT_NEAR(out.curves.points[1].x, 15, 1e-12);

@@ -305,7 +305,7 @@ TEST(Obj, AnotherNamePassesThroughACurveWithoutCuttingIt) {
 TEST(Obj, NamesTheLineThatIsWrong) {
   expect_complaint("v 0 0\n", ".obj", "line 1", "fewer than three");
   expect_complaint("v 0 0 0\nv 0 nan 0\n", ".obj", "line 2", "not finite");
-  expect_complaint("v 0 0 0\nv 0 1e999 0\n", ".obj", "line 2", "not a number");
+  expect_complaint("v 0 0 0\nv 0 1e999 0\n", ".obj", "line 2", "`1e999` is too large");
   expect_complaint("v 0 0 0\n\nl 1 x\n", ".obj", "line 3", "`x`");
   expect_complaint("v 0 0 0\nl 1 2\n", ".obj", "line 2", "point 2 does not exist");
   expect_complaint("v 0 0 0\nl 0 1\n", ".obj", "line 2", "point 0 does not exist");
@@ -406,7 +406,7 @@ TEST(Ply, EdgesMaySayWhichCurveTheyBelongTo) {
   const CurveSet set = parse(ply("ascii", vertices, edges, points + "0 1 7\n1 2 7\n1 3 9\n"), ".ply");
   EXPECT_EQ(set.start, (Starts{0, 3, 5}));
   EXPECT_EQ(set.welds, (std::vector<std::array<std::size_t, 2>>{{1, 3}}));
-  expect_complaint(ply("ascii", vertices, edges, points + "0 1 -7\n1 2 7\n1 3 9\n"), ".ply", "line 18", "belongs to curve -7");
+  expect_complaint(ply("ascii", vertices, edges, points + "0 1 -7\n1 2 7\n1 3 9\n"), ".ply", "line 17", "belongs to curve -7");
 }
 
 TEST(Ply, RefusesHeadersThatLie) {
@@ -497,7 +497,7 @@ TEST(Csv, NamesTheLineThatIsWrong) {
   expect_complaint("0 0 0\n1 0\n", ".csv", "line 2", "2 columns");
   expect_complaint("0 0 0\n1 0 x\n", ".csv", "line 2", "`x`");
   expect_complaint("0 0 0\n1 0 nan\n", ".csv", "line 2", "not finite");
-  expect_complaint("0 0 0\n1 0 1e999\n", ".csv", "line 2", "not a number");
+  expect_complaint("0 0 0\n1 0 1e999\n", ".csv", "line 2", "`1e999` is too large");
   expect_complaint("0 0\n", ".csv", "line 1", "2 columns");
   expect_complaint("a b c\n", ".csv", "line 1", "neither a point nor a header");
   expect_complaint("x,y,z,width,radius\n", ".csv", "line 1", "both width and radius");
