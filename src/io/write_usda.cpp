@@ -10,7 +10,7 @@
 #include <cctype>
 #include <cmath>
 #include <fmt/format.h>
-#include <map>
+#include <set>
 
 #include "io/atomic_file.hpp"
 #include "io/curve_writer.hpp"
@@ -153,11 +153,12 @@ class UsdaWriter final : public CurveWriter {
     if (fs::is_directory(path_, error))
       throw RunError(fmt::format("{}: cannot open for writing: Is a directory", path_.string()));
     wrote(path_);
-    std::map<std::string, int> used;
+    std::set<std::string> used;
     for (const CurveMaterial& m : options_.materials.list) {
-      std::string word = identifier(m.name);
-      if (const int n = ++used[word]; n > 1) word += fmt::format("_{}", n);
-      material_name_.push_back(word);
+      const std::string word = identifier(m.name);
+      std::string unique = word;
+      for (int n = 2; !used.insert(unique).second; ++n) unique = fmt::format("{}_{}", word, n);
+      material_name_.push_back(unique);
     }
     for (std::size_t m = 0; m < std::max<std::size_t>(1, material_name_.size()); ++m)
       for (const bool closed : {false, true})

@@ -382,8 +382,10 @@ class Convert(CliTest):
     def test_usd_core_finds_the_material_of_each_rod(self):
         scene = copy.deepcopy(FALLING)
         scene["materials"]["鋼 2"] = {"stretch_shear": 400, "bend_twist": 0.9, "line_density": 3, "radius": 0.02}
+        scene["materials"]["m_2"] = {**scene["materials"]["m"], "bend_twist": 0.2}  # as the second kind of `m` would be called
+        scene["rods"][1]["material"] = "m_2"
         scene["rods"] += [{**scene["rods"][0], "name": "steel", "material": "鋼 2", "shape": {"type": "line", "from": [0, 2, 0], "to": [1, 2, 0]}},
-                          {**scene["rods"][0], "name": "cone", "taper": {"keys": [[0, 1], [1, 0.5]]}, "shape": {"type": "line", "from": [0, 3, 0], "to": [1, 3, 0]}}]
+                          {**scene["rods"][0], "name": "cone", "material": "m", "taper": {"keys": [[0, 1], [1, 0.5]]}, "shape": {"type": "line", "from": [0, 3, 0], "to": [1, 3, 0]}}]
         self.run_scene(scene)
         run = self.trajectory()
         for options in ([], ["--split", "0.01"]):
@@ -393,9 +395,9 @@ class Convert(CliTest):
                 self.assertEqual((process.returncode, process.stderr), (0, ""))
                 seen = json.loads(process.stdout)
                 self.assertEqual(seen["problems"], [])
-                self.assertEqual({name: rod["material"] for name, rod in seen["rods"].items()}, {"balken": "m", "环": "m", "steel": "鋼 2", "cone": "m"})
+                self.assertEqual({name: rod["material"] for name, rod in seen["rods"].items()}, {"balken": "m", "环": "m_2", "steel": "鋼 2", "cone": "m"})
                 value = lambda rod, name: seen["rods"][rod]["physics:" + name]
-                for rod, stretch, bend, radius, density in (("balken", 100, 0.1, 0.01, 1), ("环", 100, 0.1, 0.01, 1), ("steel", 400, 0.9, 0.02, 3)):
+                for rod, stretch, bend, radius, density in (("balken", 100, 0.1, 0.01, 1), ("环", 100, 0.2, 0.01, 1), ("steel", 400, 0.9, 0.02, 3)):
                     self.assertAlmostEqual(value(rod, "curvesStretchStiffness") / stretch, 1, 5)
                     self.assertAlmostEqual(value(rod, "curvesBendStiffness") / bend, 1, 5)
                     self.assertAlmostEqual(value(rod, "curvesThickness") / (2 * radius), 1, 5)
