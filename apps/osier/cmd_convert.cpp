@@ -1,6 +1,8 @@
 // osier convert: runs and curve files into other formats.
 #include <algorithm>
 #include <atomic>
+#include <cctype>
+#include <charconv>
 #include <chrono>
 #include <filesystem>
 #include <fmt/format.h>
@@ -20,6 +22,7 @@
 #include "osier/trajectory.hpp"
 #include "output_check.hpp"
 #include "progress.hpp"
+#include "sim/recorder.hpp"
 
 namespace osier::cli {
 
@@ -88,7 +91,9 @@ const CurveOutput* check(const Options& o, bool recorded, Problems& problems) {
   } else if (!format) {
     std::vector<std::string> known;
     for (const CurveOutput* f : curve_outputs()) known.emplace_back(f->extension);
-    const std::string near = closest(extension, known);
+    std::string lower = extension;  // `.OBJ` is .obj
+    std::transform(lower.begin(), lower.end(), lower.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+    const std::string near = closest(lower, known);
     problems.add(
         o.out, extension.empty() ? "has no extension to tell the format" : fmt::format("nothing writes `{}`", shorten(extension)),
         near.empty() ? "use .h5, " + join(known, ", ") : fmt::format("did you mean {}?", near));
@@ -102,6 +107,9 @@ const CurveOutput* check(const Options& o, bool recorded, Problems& problems) {
                  "leave it out, or write .obj or .glb");
   if (o.sides && !o.tubes && !meshes) problems.add("--sides", "there are no tubes", "add --tubes");
   if (o.physics && extension != ".usda") problems.add("--physics", "only .usda has a place for it", "write .usda");
+  if (o.physics && (o.plies || o.strands))
+    problems.add("--physics", "fibres and strands are not the rods of the scene", "leave it out, or write the rods");
+  if (o.physics && o.edits.scale != 1) problems.add("--physics", "stiffnesses are not scaled", "leave --scale out");
   if (o.physics && !recorded) problems.add("--physics", "a curve file does not know stiffnesses", "convert a run");
   if (!recorded && !o.frames.empty()) problems.add("--frames", "a curve file gives one moment", "use --frame");
   if (!recorded && o.per_frame) problems.add("--per-frame", "a curve file gives one moment", "leave it out");
@@ -214,6 +222,23 @@ void copy_run(const Options& o, Trajectory& run, const std::vector<int>& frames)
   }
 }
 
+/// A trajectory does not hold stiffnesses: its scene is compiled again. Files that the scene names are looked for beside the run,
+/// then in the current folder.
+CurveMaterials materials_of(const Trajectory& run) {
+  std::string why;
+  for (const fs::path& folder : {run.path().parent_path(), fs::path(".")}) try {
+      const Scene scene = Scene::parse(run.scene_json(), run.name(), folder);
+      const RunInfo info = run_info(scene.setup());
+      if (scene.model().segment_vertices != run.model().segment_vertices)
+        throw InputError({{"--physics", "the files that the scene names have changed since the run", "run it again"}});
+      return rod_materials(scene.model(), info.materials, info.segment_material);
+    } catch (const InputError& e) {
+      if (why.empty()) why = e.what();
+    }
+  throw InputError({{"--physics", fmt::format("the scene of the run cannot be compiled again: {}", why),
+                     "call osier from the folder of the scene"}});
+}
+
 void convert_frames(const Options& o, const CurveOutput* format, Trajectory& run, const std::vector<int>& frames) {
   const std::string extension = fs::path(o.out).extension().string();
   const bool as_segments = !o.edited() && (extension == ".h5" || extension == ".vtp" || extension == ".pvd" ||
@@ -221,14 +246,7 @@ void convert_frames(const Options& o, const CurveOutput* format, Trajectory& run
   if (as_segments) return copy_run(o, run, frames);
   CurveWriteOptions options =
       write_options(o, options_of({.scene_name = run.name(), .scene_json = run.scene_json(), .version = {}}));
-  if (o.physics) {
-    try {
-      options.material = mean_material(Scene::parse(run.scene_json(), run.name(), run.path().parent_path()).model());
-    } catch (const InputError& e) {
-      throw InputError({{"--physics", fmt::format("the scene of the run cannot be compiled again: {}", e.what()),
-                         "run from the folder of the scene"}});
-    }
-  }
+  if (o.physics) options.materials = materials_of(run);
   // Segments that are gone at the end may break on the way; formats that cannot change their curves need to know.
   Model model = run.model();
   const Frame last = run.read(frames.back());
@@ -248,7 +266,11 @@ void convert_frames(const Options& o, const CurveOutput* format, Trajectory& run
   warn_of_losses(o, *format, frame_of(frames.front()));
   const auto writer = format->make(WriteTarget::at(o.out, single), options);
   try {
-    each_frame(o, frames, [&](int f) { writer->write(frame_of(f)); });
+    each_frame(o, frames, [&](int f) {
+      const CurveFrame frame = frame_of(f);
+      check_range(*format, frame);
+      writer->write(frame);
+    });
     writer->end();
   } catch (...) {
     writer->discard();
@@ -277,6 +299,8 @@ void convert_curves(const Options& o, const CurveOutput& format) {
   frame.curves = edit_curves(read_curves(o.in, read), o.edits);
   Pipeline pipeline(o);
   frame = pipeline(std::move(frame), false);
+  if (frame.curves.size() == 0) throw InputError({{o.in, "has no curves", "check its extension, and that curves were exported"}});
+  check_range(format, frame);
   warn_of_losses(o, format, frame);
   CurveWriteOptions options;
   options.title = fs::path(o.in).stem().string();
@@ -355,7 +379,7 @@ Command add_convert(CLI::App& app) {
       ->group(meshes);
   sub->add_flag("--physics", o->physics, "USD: stiffnesses of the scene as attributes for deformable curves");
   sub->add_option("--split", o->split_mb, "USD: from this size on, value clips instead of one file [MB]")
-      ->check(CLI::NonNegativeNumber)
+      ->check(CLI::Range(0.0, 1e9))
       ->capture_default_str();
   sub->add_flag("--quiet", o->quiet, "Only errors");
   return {sub, [o] { return convert(*o); }};

@@ -3,13 +3,28 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <numeric>
 
 #include "math/quat.hpp"
 #include "model/strands.hpp"
 
 namespace osier {
 
+static constexpr std::size_t kNobody = static_cast<std::size_t>(-1);
+
 bool same_topology(const CurveSet& a, const CurveSet& b) { return a.start == b.start && a.closed == b.closed; }
+
+SharedPoints shared_points(const CurveSet& curves) {
+  std::vector<std::size_t> low(curves.points.size());
+  std::iota(low.begin(), low.end(), std::size_t{0});
+  for (const auto& [a, b] : curves.welds) low[b] = a;  // stars around their lowest points
+  SharedPoints shared;
+  for (std::size_t p = 0; p < low.size(); ++p) {
+    if (low[p] == p) shared.point.push_back(p);
+    shared.number.push_back(low[p] == p ? shared.point.size() - 1 : shared.number[low[p]]);
+  }
+  return shared;
+}
 
 std::vector<Vec3d> tangents(const CurveSet& curves) {
   std::vector<Vec3d> out(curves.points.size());
@@ -101,16 +116,29 @@ void RodCurves::add_piece(CurveFrame& out, const Frame& frame, const Chain& chai
   out.curves.ids.push_back(chain.id);
 }
 
+/// Joins the curve that was added last to those before, where it shares vertices with them.
+void RodCurves::weld_last(CurveFrame& out, const Chain& chain, std::size_t first, Seen& seen) const {
+  const std::size_t n = chain.vertices.size(), begin = out.curves.start[out.curves.start.size() - 2];
+  for (std::size_t p = begin; p < out.curves.points.size(); ++p) {
+    std::size_t& there = seen[static_cast<std::size_t>(chain.vertices[(first + p - begin) % n])];
+    if (there == kNobody) there = p;
+    else out.curves.welds.push_back({there, p});
+  }
+}
+
 /// `is_cut(segment)` says where the chain is interrupted; a cut segment is left out, or kept as a curve of its own.
 template <class Cut>
-void RodCurves::add_pieces(CurveFrame& out, const Frame& frame, const Chain& chain, Cut is_cut, bool keep_cut) const {
+void RodCurves::add_pieces(CurveFrame& out, const Frame& frame, const Chain& chain, Cut is_cut, bool keep_cut, Seen& seen) const {
   const std::size_t segments = chain.segments.size();
   const auto cut = [&](std::size_t i) { return is_cut(static_cast<std::size_t>(chain.segments[i % segments])); };
   std::size_t begin = 0;
   if (chain.closed) {
     std::size_t at = 0;
     while (at < segments && !cut(at)) ++at;
-    if (at == segments) return add_piece(out, frame, chain, 0, segments, true, false);
+    if (at == segments) {
+      add_piece(out, frame, chain, 0, segments, true, false);
+      return weld_last(out, chain, 0, seen);
+    }
     begin = at;  // start with the cut, so that the piece across the seam stays whole
   }
   for (std::size_t i = begin; i < begin + segments;) {
@@ -123,24 +151,28 @@ void RodCurves::add_pieces(CurveFrame& out, const Frame& frame, const Chain& cha
     std::size_t end = i;
     while (end < begin + segments && !cut(end)) ++end;
     add_piece(out, frame, chain, i, end - i, false, false);
+    weld_last(out, chain, i, seen);
     i = end;
   }
 }
 
-CurveFrame RodCurves::split(const Frame& frame) const {
+CurveFrame RodCurves::curves_of(const Frame& frame, bool constant) const {
   CurveFrame out{.index = frame.index, .time = frame.time, .curves = {}, .normals = {}, .velocities = {}};
+  Seen seen(vertex_radius_.size(), kNobody);
   for (const Chain& chain : chains_)
     add_pieces(
-        out, frame, chain, [&](std::size_t s) { return !frame.segment_alive[s]; }, false);
+        out, frame, chain, [&](std::size_t s) { return constant ? may_break_[s] != 0 : !frame.segment_alive[s]; }, constant,
+        seen);
   return out;
 }
 
-CurveFrame RodCurves::constant(const Frame& frame) const {
-  CurveFrame out{.index = frame.index, .time = frame.time, .curves = {}, .normals = {}, .velocities = {}};
-  for (const Chain& chain : chains_)
-    add_pieces(
-        out, frame, chain, [&](std::size_t s) { return may_break_[s] != 0; }, true);
-  return out;
+std::vector<std::pair<std::int64_t, std::vector<Index>>> RodCurves::segments() const {
+  std::vector<std::pair<std::int64_t, std::vector<Index>>> list;
+  for (const Chain& chain : chains_) list.emplace_back(chain.id, chain.segments);
+  return list;
 }
+
+CurveFrame RodCurves::split(const Frame& frame) const { return curves_of(frame, false); }
+CurveFrame RodCurves::constant(const Frame& frame) const { return curves_of(frame, true); }
 
 }  // namespace osier

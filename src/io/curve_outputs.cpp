@@ -1,6 +1,7 @@
 // The table of curve formats, and what they share.
 #include <cmath>
 #include <fmt/format.h>
+#include <limits>
 #include <nlohmann/json.hpp>
 
 #include "core/text.hpp"
@@ -61,8 +62,19 @@ std::vector<std::string> what_is_lost(const CurveOutput& format, const CurveFram
         lost.emplace_back("curves without points");
         break;
       }
-  if (!c.welds.empty()) lost.emplace_back("that points are welded (edit with --weld when it is read again)");
+  if (!format.holds_welds && !c.welds.empty())
+    lost.emplace_back("that points are welded (edit with --weld when it is read again)");
   return lost;
+}
+
+void check_range(const CurveOutput& format, const CurveFrame& frame) {
+  if (!format.single_precision) return;
+  constexpr double kMost = std::numeric_limits<float>::max();
+  for (const Vec3d& x : frame.curves.points)
+    if (!(std::abs(x.x) <= kMost && std::abs(x.y) <= kMost && std::abs(x.z) <= kMost))
+      throw InputError({{fmt::format("point ({:.3g}, {:.3g}, {:.3g})", x.x, x.y, x.z),
+                         fmt::format("is too large for {}, which has single precision", format.extension),
+                         "scale the curves down, or write .csv or .ply"}});
 }
 
 FrameFiles::FrameFiles(WriteTarget target, CurveWriteOptions options, const char* extension, Encode encode)
@@ -132,6 +144,7 @@ void write_curves(const fs::path& path, const CurveSet& curves) {
     for (const CurveOutput* f : kCurveOutputs) known.emplace_back(f->extension);
     throw InputError({{path.string(), "no format has this extension", "use one of " + join(known, ", ")}});
   }
+  check_range(*format, {.index = 0, .time = 0, .curves = curves, .normals = {}, .velocities = {}});
   const auto writer = format->make(WriteTarget::at(path, format != &kPvdFormat), {});
   try {
     writer->write({.index = 0, .time = 0, .curves = curves, .normals = {}, .velocities = {}});

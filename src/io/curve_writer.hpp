@@ -1,8 +1,8 @@
 // Writers of curves over time, and what each format can hold. One write_*.cpp per format, one line in curve_outputs.cpp.
 #pragma once
 
+#include <map>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -11,14 +11,22 @@
 
 namespace osier {
 
-/// What rods are made of, for formats that can say so. One material stands for all rods.
+/// What a rod is made of, for formats that can say so.
 struct CurveMaterial {
+  std::string name;                                    ///< in the scene
   double thickness = 0, density = 0;                   ///< [m], [kg/m³]
   double stretch = 0, shear = 0, bend = 0, twist = 0;  ///< EA, GA [N], EI, GJ [N m²]
 };
 
-/// Means over all rods, by length.
-CurveMaterial mean_material(const Model& model);
+struct CurveMaterials {
+  std::vector<CurveMaterial> list;
+  std::map<std::int64_t, std::size_t> of_curve;  ///< by id
+};
+
+/// One for each material of the scene, and more where rods of one material differ, as tapered ones do. `segment_material` says
+/// which of `names` each segment is made of.
+CurveMaterials rod_materials(const Model& model, const std::vector<std::string>& names,
+                             const std::vector<Index>& segment_material);
 
 struct CurveWriteOptions {
   std::string title = "curves";  ///< name of the scene
@@ -30,7 +38,7 @@ struct CurveWriteOptions {
   bool per_frame = false;                   ///< a file per frame, even where one could hold all
   std::uint64_t split_bytes = 500'000'000;  ///< USD: from here on, value clips instead of one file
   std::uint64_t chunk_bytes = 8'000'000;    ///< USD: size of one clip
-  std::optional<CurveMaterial> material;    ///< USD: deformable-curve physics
+  CurveMaterials materials;                 ///< USD: deformable-curve physics, when there are any
 };
 
 /// write for each frame in order, then end. Whatever has been written is complete even when end() is never reached, except where
@@ -56,6 +64,7 @@ struct CurveOutput {
   const char* help;
   bool holds_closed, holds_names, holds_ids, holds_widths;
   bool holds_empty;       ///< curves without points
+  bool holds_welds;       ///< that points of several curves are one
   bool single_precision;  ///< numbers are rounded to float
   /// One file for all frames, which are then drawn with the curves of the first (RodCurves::constant); or a file for each.
   enum class Time { no, constant_topology, any_topology } time;
@@ -68,6 +77,9 @@ std::span<const CurveOutput* const> curve_outputs();
 
 /// What would be lost: "names", "closed curves (their first point is repeated at the end)".
 std::vector<std::string> what_is_lost(const CurveOutput& format, const CurveFrame& frame);
+
+/// Throws InputError when coordinates are too large for the numbers of the format.
+void check_range(const CurveOutput& format, const CurveFrame& frame);
 
 /// A run through a curve format.
 std::unique_ptr<Writer> make_rod_writer(const CurveOutput& format, const WriteTarget& target);

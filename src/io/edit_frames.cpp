@@ -1,12 +1,12 @@
 #include "io/edit_frames.hpp"
 
-#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <numeric>
 
+#include "io/curves/point_groups.hpp"
 #include "io/curves/turn.hpp"
-#include "math/polyline.hpp"
+#include "math/vec3.hpp"
 #include "osier/error.hpp"
 
 namespace osier {
@@ -35,40 +35,25 @@ FrameEdits::FrameEdits(const CurveFrame& first, const CurveEdits& edits)
   shape_.widths.clear();
   if (!edits.segments && !edits.segment_length) return;
 
-  std::vector<Source> source;
-  std::vector<std::size_t> start{0};
-  for (std::size_t k = 0; k < shape_.size(); ++k) {
-    const auto own = std::span(source_).subspan(shape_.start[k], shape_.curve(k).size());
-    const bool closed = shape_.closed[k] && own.size() > 2;
-    std::vector<Vec3d> corners(shape_.curve(k).begin(), shape_.curve(k).end());
-    if (closed) corners.push_back(corners.front());
-    const double length = corners.size() > 1 ? polyline_length(corners) : 0;
-    if (!(length > 0)) {
-      source.insert(source.end(), own.begin(), own.end());
-      start.push_back(source.size());
-      continue;
-    }
-    const double wish = edits.segments ? *edits.segments : std::round(length / *edits.segment_length);
-    const int segments = static_cast<int>(std::clamp(wish, closed ? 3.0 : 1.0, 1e7));
-    if (static_cast<double>(source.size()) + segments > 1e8)
-      throw InputError({{"--segment-length", "makes more than 1e8 points", "use a longer one"}});
-    const std::vector<PlaceOnPolyline> places = equal_steps(corners, segments);
-    for (std::size_t i = 0; i + (closed ? 1 : 0) < places.size(); ++i)
-      source.push_back({own[places[i].i].a, own[(places[i].i + 1) % own.size()].a, places[i].t});
-    start.push_back(source.size());
-  }
-  source_ = std::move(source);
-  shape_.start = std::move(start);
+  // Lengths are those of the first frame, after `scale`.
+  std::optional<double> length = edits.segment_length;
+  if (length) *length /= edits.scale;
+  Resampling plan = resampling(shape_, length, edits.segments, problems);
+  problems.throw_if_any();
+  for (Resampling::Place& place : plan.places) place.a = source_[place.a].a, place.b = source_[place.b].a;
+  source_ = std::move(plan.places);
+  shape_.start = std::move(plan.start);
+  shape_.welds = renumbered(shape_.welds, [&](std::size_t p) { return plan.now[p]; });
 }
 
 CurveFrame FrameEdits::apply(const CurveFrame& frame) const {
   if (frame.curves.points.size() != points_) throw RunError("edits: a frame has other curves than the first");
   CurveFrame out{.index = frame.index, .time = frame.time, .curves = shape_, .normals = {}, .velocities = {}};
-  const auto blend = [&](const std::vector<Vec3d>& values, const Source& s) {
+  const auto blend = [&](const std::vector<Vec3d>& values, const Resampling::Place& s) {
     return (1 - s.t) * values[s.a] + s.t * values[s.b];
   };
   out.curves.points.clear();
-  for (const Source& s : source_) {
+  for (const Resampling::Place& s : source_) {
     out.curves.points.push_back(scale_ * turned_to_y(blend(frame.curves.points, s), up_));
     if (!frame.curves.widths.empty())
       out.curves.widths.push_back(scale_ * ((1 - s.t) * frame.curves.widths[s.a] + s.t * frame.curves.widths[s.b]));

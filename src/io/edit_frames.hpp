@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "io/curve_frame.hpp"
+#include "io/curves/edit.hpp"
 
 namespace osier {
 
@@ -16,15 +17,11 @@ class FrameEdits {
   CurveFrame apply(const CurveFrame& frame) const;
 
  private:
-  struct Source {
-    std::size_t a, b;
-    double t;
-  };
   UpAxis up_ = UpAxis::y;
   double scale_ = 1;
   std::size_t points_ = 0;  ///< of a frame before
   CurveSet shape_;          ///< of a frame afterwards
-  std::vector<Source> source_;
+  std::vector<Resampling::Place> source_;
 };
 
 }  // namespace osier

@@ -40,6 +40,7 @@ const CurveOutput kBccFormat{.extension = ".bcc",
                              .holds_ids = false,
                              .holds_widths = false,
                              .holds_empty = true,
+                             .holds_welds = false,
                              .single_precision = true,
                              .time = CurveOutput::Time::no,
                              .make = make};

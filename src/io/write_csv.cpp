@@ -87,6 +87,7 @@ const CurveOutput kCsvFormat{.extension = ".csv",
                              .holds_ids = true,
                              .holds_widths = true,
                              .holds_empty = false,
+                             .holds_welds = false,
                              .single_precision = false,
                              .time = CurveOutput::Time::any_topology,
                              .make = make};

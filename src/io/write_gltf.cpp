@@ -262,6 +262,7 @@ constexpr CurveOutput format(const char* extension, const char* help, CurveOutpu
           .holds_ids = false,
           .holds_widths = true,
           .holds_empty = false,
+          .holds_welds = false,
           .single_precision = true,
           .time = time,
           .make = maker};

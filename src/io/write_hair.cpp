@@ -56,6 +56,7 @@ const CurveOutput kHairFormat{.extension = ".hair",
                               .holds_ids = false,
                               .holds_widths = true,
                               .holds_empty = false,
+                              .holds_welds = false,
                               .single_precision = true,
                               .time = CurveOutput::Time::no,
                               .make = make};

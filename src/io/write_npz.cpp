@@ -226,6 +226,8 @@ class NpzWriter final : public CurveWriter {
       if (c.closed[k] && end - first > 2) segments.insert(segments.end(), {end - 1, first});
     }
     whole("segments", "<i8", {segments.size() / 2, 2}, segments);
+    const std::vector<std::size_t> number = shared_points(c).number;
+    whole("vertex", "<i8", {number.size()}, std::vector<std::int64_t>(number.begin(), number.end()));
     if (c.names.empty()) return;
     std::vector<std::u32string> names;
     std::size_t longest = 1;
@@ -275,12 +277,13 @@ std::unique_ptr<CurveWriter> make(const WriteTarget& target, const CurveWriteOpt
 
 const CurveOutput kNpzFormat{
     .extension = ".npz",
-    .help = "arrays for numpy: time, position, normal, velocity, width, start, closed, segments, id, name",
+    .help = "arrays for numpy: time, position, normal, velocity, width, start, closed, segments, vertex, id, name",
     .holds_closed = true,
     .holds_names = true,
     .holds_ids = true,
     .holds_widths = true,
     .holds_empty = true,
+    .holds_welds = true,
     .single_precision = false,
     .time = CurveOutput::Time::constant_topology,
     .make = make};

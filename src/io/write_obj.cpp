@@ -24,14 +24,16 @@ std::string encode_lines(const CurveFrame& frame, const CurveWriteOptions& optio
   fmt::memory_buffer text;
   auto out = fmt::appender(text);
   fmt::format_to(out, "# osier {}, frame {}, time {} s, lengths in m\n", options.version, frame.index, frame.time);
-  for (const Vec3d& x : c.points) fmt::format_to(out, "v {} {} {}\n", x.x, x.y, x.z);
+  const SharedPoints shared = shared_points(c);
+  const auto number = [&](std::size_t p) { return shared.number[p] + 1; };  // OBJ counts from one
+  for (const std::size_t p : shared.point) fmt::format_to(out, "v {} {} {}\n", c.points[p].x, c.points[p].y, c.points[p].z);
   for (std::size_t k = 0; k < c.size(); ++k) {
-    const std::size_t first = c.start[k] + 1, n = c.curve(k).size();  // OBJ counts from one
+    const std::size_t first = c.start[k], n = c.curve(k).size();
     if (n == 0) continue;
     if (!c.names.empty()) fmt::format_to(out, "g {}\n", one_line(c.names[k]));
-    if (n == 1) fmt::format_to(out, "p {}\n", first);
-    for (std::size_t i = 0; i + 1 < n; ++i) fmt::format_to(out, "l {} {}\n", first + i, first + i + 1);
-    if (c.closed[k] && n > 2) fmt::format_to(out, "l {} {}\n", first + n - 1, first);
+    if (n == 1) fmt::format_to(out, "p {}\n", number(first));
+    for (std::size_t i = 0; i + 1 < n; ++i) fmt::format_to(out, "l {} {}\n", number(first + i), number(first + i + 1));
+    if (c.closed[k] && n > 2) fmt::format_to(out, "l {} {}\n", number(first + n - 1), number(first));
   }
   return {text.data(), text.size()};
 }
@@ -64,7 +66,7 @@ class PointCache final : public CurveWriter {
       throw RunError(fmt::format("{}: frame {} has other curves than the first", cache_path_.string(), frame.index));
     std::string bytes;
     if (options_.tubes) add_points(bytes, tube_mesh(frame, options_.sides, width_).positions);
-    else add_points(bytes, frame.curves.points);
+    else add_points(bytes, picked(frame.curves.points));
     cache_->append(bytes);
     ++samples_;
     std::string count;
@@ -79,11 +81,18 @@ class PointCache final : public CurveWriter {
       for (const double v : {x.x, x.y, x.z}) append_binary(bytes, static_cast<float>(v));
   }
 
+  /// One of each group of welded points: they move together.
+  std::vector<Vec3d> picked(const std::vector<Vec3d>& points) const {
+    std::vector<Vec3d> kept;
+    for (const std::size_t p : shared_.point) kept.push_back(points[p]);
+    return kept;
+  }
+
   void begin(const CurveFrame& frame) {
     first_ = frame.curves;
+    shared_ = shared_points(first_);
     width_ = usual_width(frame.curves);
-    const std::size_t points =
-        options_.tubes ? tube_mesh(frame, options_.sides, width_).positions.size() : frame.curves.points.size();
+    const std::size_t points = options_.tubes ? tube_mesh(frame, options_.sides, width_).positions.size() : shared_.point.size();
     std::string header("POINTCACHE2\0", 12);
     append_binary(header, std::int32_t{1});
     append_binary(header, static_cast<std::int32_t>(points));
@@ -99,6 +108,7 @@ class PointCache final : public CurveWriter {
   CurveWriteOptions options_;
   std::unique_ptr<OutputFile> cache_;
   CurveSet first_;
+  SharedPoints shared_;
   double width_ = 0;
   std::int32_t samples_ = 0;
 };
@@ -121,6 +131,7 @@ constexpr CurveOutput format(const char* extension, const char* help, decltype(C
           .holds_ids = false,
           .holds_widths = false,
           .holds_empty = false,
+          .holds_welds = true,
           .single_precision = false,
           .time = CurveOutput::Time::constant_topology,
           .make = make};

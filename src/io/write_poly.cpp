@@ -10,14 +10,15 @@ static std::string encode(const CurveFrame& frame, const CurveWriteOptions&) {
   fmt::memory_buffer text;
   auto out = fmt::appender(text);
   fmt::format_to(out, "POINTS\n");
-  for (std::size_t p = 0; p < c.points.size(); ++p)
-    fmt::format_to(out, "{}: {} {} {}\n", p + 1, c.points[p].x, c.points[p].y, c.points[p].z);
+  const SharedPoints shared = shared_points(c);
+  for (const std::size_t p : shared.point)
+    fmt::format_to(out, "{}: {} {} {}\n", shared.number[p] + 1, c.points[p].x, c.points[p].y, c.points[p].z);
   fmt::format_to(out, "POLYS\n");
   std::size_t number = 0;
   for (std::size_t k = 0; k < c.size(); ++k) {
     if (c.curve(k).empty()) continue;
     fmt::format_to(out, "{}:", ++number);
-    for (std::size_t p = c.start[k]; p < c.start[k + 1]; ++p) fmt::format_to(out, " {}", p + 1);
+    for (std::size_t p = c.start[k]; p < c.start[k + 1]; ++p) fmt::format_to(out, " {}", shared.number[p] + 1);
     fmt::format_to(out, "{}\n", c.closed[k] ? " <" : "");
   }
   fmt::format_to(out, "END\n");
@@ -35,6 +36,7 @@ const CurveOutput kPolyFormat{.extension = ".poly",
                               .holds_ids = false,
                               .holds_widths = false,
                               .holds_empty = false,
+                              .holds_welds = true,
                               .single_precision = false,
                               .time = CurveOutput::Time::no,
                               .make = make};

@@ -1,4 +1,5 @@
-// USD, in its text form: BasisCurves with time samples. A prim has one wrap mode, so closed curves have a prim of their own.
+// USD, in its text form: BasisCurves with time samples. A prim has one wrap mode and one material, so closed curves have a prim
+// of their own, and so have the curves of each material where materials are told.
 //
 // Samples are collected in chunks. As long as there is one chunk, the file is written anew after each frame (options.live). A
 // second one turns it into value clips: NAME.usda then lists NAME_clips/clip_00000.usda and so on, beside a layer with the
@@ -6,8 +7,10 @@
 // the files are whole after every frame, and no frame costs more than one chunk.
 #include <algorithm>
 #include <array>
+#include <cctype>
 #include <cmath>
 #include <fmt/format.h>
+#include <set>
 
 #include "io/atomic_file.hpp"
 #include "io/curve_writer.hpp"
@@ -19,7 +22,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* kPrims[] = {"open", "closed"};
+/// A BasisCurves prim of the file.
+struct Slot {
+  std::string name;
+  bool closed;
+  std::size_t material;
+};
 
 /// An attribute of a prim, and how it is declared.
 struct Attribute {
@@ -51,7 +59,7 @@ using Samples = std::vector<Sample>;
 struct PrimSamples {
   std::array<Samples, kAttributes> attribute;
 };
-using Chunk = std::array<PrimSamples, 2>;
+using Chunk = std::vector<PrimSamples>;  ///< per slot
 
 class Text {
  public:
@@ -91,12 +99,17 @@ std::string in_quotes(std::string_view text) {
   return out + '"';
 }
 
-/// The values of one prim at one time; empty text for what the curves do not have.
-std::array<std::string, kAttributes> values_of(const CurveFrame& frame, bool closed) {
+/// A word that USD takes as the name of a prim.
+std::string identifier(const std::string& name) {
+  std::string word;
+  for (const char c : name) word += std::isalnum(static_cast<unsigned char>(c)) ? c : '_';
+  word.erase(0, std::min(word.find_first_not_of('_'), word.size()));
+  return word.empty() || std::isdigit(static_cast<unsigned char>(word[0])) ? "material" + word : word;
+}
+
+/// The values of one prim, which has these curves, at one time; empty text for what they do not have.
+std::array<std::string, kAttributes> values_of(const CurveFrame& frame, const std::vector<std::size_t>& curves) {
   const CurveSet& c = frame.curves;
-  std::vector<std::size_t> curves;
-  for (std::size_t k = 0; k < c.size(); ++k)
-    if ((c.closed[k] != 0) == closed) curves.push_back(k);
   const auto of_points = [&](const auto& values, auto print) {
     std::vector<std::decay_t<decltype(values[0])>> kept;
     for (const std::size_t k : curves)
@@ -140,6 +153,19 @@ class UsdaWriter final : public CurveWriter {
     if (fs::is_directory(path_, error))
       throw RunError(fmt::format("{}: cannot open for writing: Is a directory", path_.string()));
     wrote(path_);
+    std::set<std::string> used;
+    for (const CurveMaterial& m : options_.materials.list) {
+      const std::string word = identifier(m.name);
+      std::string unique = word;
+      for (int n = 2; !used.insert(unique).second; ++n) unique = fmt::format("{}_{}", word, n);
+      material_name_.push_back(unique);
+    }
+    for (std::size_t m = 0; m < std::max<std::size_t>(1, material_name_.size()); ++m)
+      for (const bool closed : {false, true})
+        slots_.push_back(
+            {std::string(closed ? "closed" : "open") + (material_name_.size() > 1 ? "_" + material_name_[m] : ""), closed, m});
+    chunk_.resize(slots_.size()), done_.resize(slots_.size());
+    held_until_.resize(slots_.size()), had_curves_.resize(slots_.size(), 0);
   }
 
   void write(const CurveFrame& frame) override {
@@ -185,20 +211,30 @@ class UsdaWriter final : public CurveWriter {
     return fmt::format("{}", std::abs(c - whole) < 1e-6 ? whole : c);
   }
 
+  std::size_t slot_of(const CurveSet& curves, std::size_t k) const {
+    std::size_t material = 0;
+    if (!curves.ids.empty())
+      if (const auto known = options_.materials.of_curve.find(curves.ids[k]); known != options_.materials.of_curve.end())
+        material = known->second;
+    return 2 * material + (curves.closed[k] ? 1 : 0);
+  }
+
   void add(const CurveFrame& frame) {
-    for (const bool closed : {false, true}) {
-      auto values = values_of(frame, closed);
-      had_curves_[closed] = had_curves_[closed] || values[kCounts] != "[]";
+    std::vector<std::vector<std::size_t>> curves(slots_.size());
+    for (std::size_t k = 0; k < frame.curves.size(); ++k) curves[slot_of(frame.curves, k)].push_back(k);
+    for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
+      auto values = values_of(frame, curves[slot]);
+      had_curves_[slot] = had_curves_[slot] || !curves[slot].empty();
       for (std::size_t a = 0; a < kAttributes; ++a) {
-        Samples& samples = chunk_[closed].attribute[a];
+        Samples& samples = chunk_[slot].attribute[a];
         if (values[a].empty() || (!samples.empty() && samples.back().text == values[a])) continue;
         // What stays the same needs one sample; what did until now needs its last time too, or it would be blended over.
         current_bytes_ += values[a].size();
-        if (!samples.empty() && held_until_[closed][a] > samples.back().time)
-          samples.push_back({held_until_[closed][a], samples.back().text});
+        if (!samples.empty() && held_until_[slot][a] > samples.back().time)
+          samples.push_back({held_until_[slot][a], samples.back().text});
         samples.push_back({frame.time, std::move(values[a])});
       }
-      for (double& t : held_until_[closed]) t = frame.time;
+      for (double& t : held_until_[slot]) t = frame.time;
     }
   }
 
@@ -229,7 +265,9 @@ class UsdaWriter final : public CurveWriter {
   }
 
   /// A prim without a curve in any frame is left out, unless nothing would be left.
-  bool is_wanted(std::size_t closed) const { return had_curves_[closed] || (closed == 0 && !had_curves_[1]); }
+  bool is_wanted(std::size_t slot) const {
+    return had_curves_[slot] || (slot == 0 && std::count(had_curves_.begin(), had_curves_.end(), 0) == std::ssize(had_curves_));
+  }
 
   std::string stage_metadata(const std::string& more = {}) const {
     return fmt::format(
@@ -241,36 +279,46 @@ class UsdaWriter final : public CurveWriter {
         codes_per_second_, options_.up == 'z' ? "Z" : "Y");
   }
 
-  std::string prim_start(std::size_t closed) const {
-    std::string text = fmt::format("    def BasisCurves \"{}\"", kPrims[closed]);
-    if (options_.material) text += " (\n        prepend apiSchemas = [\"MaterialBindingAPI\"]\n    )";
+  std::string prim_start(std::size_t slot) const {
+    std::string text = fmt::format("    def BasisCurves \"{}\"", slots_[slot].name);
+    if (!material_name_.empty()) text += " (\n        prepend apiSchemas = [\"MaterialBindingAPI\"]\n    )";
     text += fmt::format("\n    {{\n        uniform token type = \"linear\"\n        uniform token wrap = \"{}\"\n",
-                        closed ? "periodic" : "nonperiodic");
-    if (options_.material) text += "        rel material:binding:physics = </Rods/material>\n";
+                        slots_[slot].closed ? "periodic" : "nonperiodic");
+    if (!material_name_.empty())
+      text += fmt::format("        rel material:binding:physics = </Rods/materials/{}>\n", material_name_[slots_[slot].material]);
     return text;
   }
 
   /// Attributes of the AOUSD deformable-curve proposal; names may still change there.
-  std::string material() const {
-    if (!options_.material) return {};
-    const CurveMaterial& m = *options_.material;
-    return fmt::format(
-        "    def Material \"material\" (\n        prepend apiSchemas = [\"PhysicsCurvesDeformableMaterialAPI\"]\n    )\n    {{\n"
-        "        float physics:curvesThickness = {}\n        float physics:density = {}\n        float "
-        "physics:curvesStretchStiffness = {}\n"
-        "        float physics:curvesShearStiffness = {}\n        float physics:curvesBendStiffness = {}\n        float "
-        "physics:curvesTwistStiffness = {}\n    }}\n\n",
-        m.thickness, m.density, m.stretch, m.shear, m.bend, m.twist);
+  std::string materials() const {
+    if (material_name_.empty()) return {};
+    std::string text = "    def Scope \"materials\"\n    {\n";
+    for (std::size_t i = 0; i < material_name_.size(); ++i) {
+      const CurveMaterial& m = options_.materials.list[i];
+      text += fmt::format(
+          "        def Material \"{}\" (\n            displayName = {}\n            prepend apiSchemas = "
+          "[\"PhysicsCurvesDeformableMaterialAPI\"]\n        )\n        {{\n",
+          material_name_[i], in_quotes(m.name));
+      for (const auto& [name, value] : {std::pair{"curvesThickness", m.thickness},
+                                        {"density", m.density},
+                                        {"curvesStretchStiffness", m.stretch},
+                                        {"curvesShearStiffness", m.shear},
+                                        {"curvesBendStiffness", m.bend},
+                                        {"curvesTwistStiffness", m.twist}})
+        text += fmt::format("            float physics:{} = {}\n", name, static_cast<float>(value));
+      text += "        }\n\n";
+    }
+    return text + "    }\n\n";
   }
 
   std::string whole_file() const {
-    std::string text = stage_metadata() + "def Xform \"Rods\"\n{\n" + material();
+    std::string text = stage_metadata() + "def Xform \"Rods\"\n{\n" + materials();
     const auto append = [&](std::string_view piece) { text += piece; };
-    for (std::size_t closed = 0; closed < 2; ++closed) {
-      if (!is_wanted(closed)) continue;
-      text += prim_start(closed);
+    for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
+      if (!is_wanted(slot)) continue;
+      text += prim_start(slot);
       emit(
-          chunk_[closed], append, [&](const Sample& s) { text += s.text; }, false);
+          chunk_[slot], append, [&](const Sample& s) { text += s.text; }, false);
       text += "    }\n\n";
     }
     return text + "}\n";
@@ -283,15 +331,15 @@ class UsdaWriter final : public CurveWriter {
     const std::size_t clip = clip_start_.size() - 1;
     std::string text = "#usda 1.0\n(\n    defaultPrim = \"Rods\"\n)\n\nover \"Rods\"\n{\n";
     const auto append = [&](std::string_view piece) { text += piece; };
-    for (std::size_t closed = 0; closed < 2; ++closed) {
-      text += fmt::format("    over \"{}\"\n    {{\n", kPrims[closed]);
-      for (Samples& samples : chunk_[closed].attribute)
+    for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
+      text += fmt::format("    over \"{}\"\n    {{\n", slots_[slot].name);
+      for (Samples& samples : chunk_[slot].attribute)
         for (Sample& s : samples) s.file = clip_path(clip), s.length = s.text.size();
       const auto place = [&](Sample& s) {
         s.offset = text.size();
         text += s.text;
       };
-      emit(chunk_[closed], append, place, true);
+      emit(chunk_[slot], append, place, true);
       text += "    }\n\n";
     }
     write_file_atomically(clip_path(clip), text + "}\n");
@@ -321,13 +369,13 @@ class UsdaWriter final : public CurveWriter {
       make_folder(clips_);
       wrote(clips_);
       clip_start_.push_back(first_time_);
-      std::string topology = "#usda 1.0\n(\n    defaultPrim = \"Rods\"\n)\n\ndef Xform \"Rods\"\n{\n" + material();
+      std::string topology = "#usda 1.0\n(\n    defaultPrim = \"Rods\"\n)\n\ndef Xform \"Rods\"\n{\n" + materials();
       std::string manifest = "#usda 1.0\n(\n    defaultPrim = \"Rods\"\n)\n\nover \"Rods\"\n{\n";
-      for (std::size_t closed = 0; closed < 2; ++closed) {
-        topology += prim_start(closed);
-        manifest += fmt::format("    over \"{}\"\n    {{\n", kPrims[closed]);
+      for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
+        topology += prim_start(slot);
+        manifest += fmt::format("    over \"{}\"\n    {{\n", slots_[slot].name);
         for (std::size_t a = 0; a < kAttributes; ++a) {
-          if (chunk_[closed].attribute[a].empty()) continue;
+          if (chunk_[slot].attribute[a].empty()) continue;
           const std::string metadata =
               *kAttribute[a].metadata ? fmt::format(" (\n            {}\n        )", kAttribute[a].metadata) : "";
           topology += fmt::format("        {}{}\n", kAttribute[a].declaration, metadata);
@@ -341,20 +389,19 @@ class UsdaWriter final : public CurveWriter {
     } else if (!options_.live) {
       write_clip();
     }
-    for (std::size_t closed = 0; closed < 2; ++closed)
-      for (std::size_t a = 0; a < kAttributes; ++a)
-        for (Sample& s : chunk_[closed].attribute[a]) {
+    for (std::size_t slot = 0; slot < slots_.size(); ++slot)
+      for (std::size_t a = 0; a < kAttributes; ++a) {
+        Samples& done = done_[slot].attribute[a];
+        for (Sample& s : chunk_[slot].attribute[a]) {
           s.text = {};
-          done_[closed].attribute[a].push_back(std::move(s));
+          done.push_back(std::move(s));
         }
-    for (std::size_t closed = 0; closed < 2; ++closed)
-      for (std::size_t a = 0; a < kAttributes; ++a)
-        if (Samples& samples = done_[closed].attribute[a]; !samples.empty() && samples.back().time < held_until_[closed][a]) {
-          samples.push_back(Sample(samples.back()));  // held until the end of the chunk
-          samples.back().time = held_until_[closed][a];
-        }
+        if (done.empty() || done.back().time >= held_until_[slot][a]) continue;
+        done.push_back(Sample(done.back()));  // held until the end of the chunk
+        done.back().time = held_until_[slot][a];
+      }
     written_bytes_ += current_bytes_;
-    chunk_ = {}, current_bytes_ = 0;
+    chunk_.assign(slots_.size(), {}), current_bytes_ = 0;
   }
 
   /// Without samples that say the same as those before and after them.
@@ -370,16 +417,16 @@ class UsdaWriter final : public CurveWriter {
 
   void write_joined(OutputFile& out) {
     const auto append = [&](std::string_view piece) { out.append(piece); };
-    append(stage_metadata() + "def Xform \"Rods\"\n{\n" + material());
-    for (std::size_t closed = 0; closed < 2; ++closed) {
-      if (!is_wanted(closed)) continue;
-      PrimSamples all = done_[closed];
+    append(stage_metadata() + "def Xform \"Rods\"\n{\n" + materials());
+    for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
+      if (!is_wanted(slot)) continue;
+      PrimSamples all = done_[slot];
       for (std::size_t a = 0; a < kAttributes; ++a) {
         Samples& samples = all.attribute[a];
-        samples.insert(samples.end(), chunk_[closed].attribute[a].begin(), chunk_[closed].attribute[a].end());
+        samples.insert(samples.end(), chunk_[slot].attribute[a].begin(), chunk_[slot].attribute[a].end());
         samples = without_repeats(samples);
       }
-      append(prim_start(closed));
+      append(prim_start(slot));
       emit(
           all, append, [&](const Sample& s) { out.append_from(s.file, s.offset, s.length); }, false);
       append("    }\n\n");
@@ -389,11 +436,13 @@ class UsdaWriter final : public CurveWriter {
 
   fs::path path_, clips_;
   CurveWriteOptions options_;
-  Chunk chunk_{}, done_{};  ///< of the clips that are finished, `done_` knows only places
+  std::vector<Slot> slots_;
+  std::vector<std::string> material_name_;  ///< of the prims
+  Chunk chunk_, done_;                      ///< of the clips that are finished, `done_` knows only places
   std::uint64_t current_bytes_ = 0, written_bytes_ = 0, first_bytes_ = 0;
   std::vector<double> clip_start_;
-  std::array<std::array<double, kAttributes>, 2> held_until_{};
-  std::array<bool, 2> had_curves_{};
+  std::vector<std::array<double, kAttributes>> held_until_;  ///< per slot
+  std::vector<std::uint8_t> had_curves_;                     ///< likewise
   double first_time_ = 0, last_time_ = 0, codes_per_second_ = 24;
   int frames_ = 0;
 };
@@ -430,6 +479,7 @@ const CurveOutput kUsdaFormat{.extension = ".usda",
                               .holds_ids = true,
                               .holds_widths = true,
                               .holds_empty = true,
+                              .holds_welds = false,
                               .single_precision = true,
                               .time = CurveOutput::Time::any_topology,
                               .make = make};

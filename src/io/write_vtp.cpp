@@ -7,15 +7,17 @@ namespace osier {
 
 namespace {
 
-std::vector<double> flat(const std::vector<Vec3d>& vectors) {
+std::vector<double> flat(const std::vector<Vec3d>& vectors, const std::vector<std::size_t>& wanted) {
   std::vector<double> values;
-  values.reserve(3 * vectors.size());
-  for (const Vec3d& a : vectors) values.insert(values.end(), {a.x, a.y, a.z});
+  values.reserve(3 * wanted.size());
+  for (const std::size_t p : wanted) values.insert(values.end(), {vectors[p].x, vectors[p].y, vectors[p].z});
   return values;
 }
 
 std::string encode(const CurveFrame& frame) {
   const CurveSet& c = frame.curves;
+  const SharedPoints shared = shared_points(c);
+  const auto number = [&](std::size_t p) { return static_cast<std::int32_t>(shared.number[p]); };
   // Curves of one point are VTK's vertices, which come before lines in cell data.
   std::vector<std::int32_t> verts, vert_ends, lines, line_ends, vert_id, line_id;
   for (std::size_t k = 0; k < c.size(); ++k) {
@@ -23,25 +25,25 @@ std::string encode(const CurveFrame& frame) {
     if (n == 0) continue;
     const auto id = static_cast<std::int32_t>(c.ids.empty() ? static_cast<std::int64_t>(k) : c.ids[k]);
     std::vector<std::int32_t>& list = n == 1 ? verts : lines;
-    for (std::size_t p = c.start[k]; p < c.start[k + 1]; ++p) list.push_back(static_cast<std::int32_t>(p));
-    if (c.closed[k] && n > 2) list.push_back(static_cast<std::int32_t>(c.start[k]));
+    for (std::size_t p = c.start[k]; p < c.start[k + 1]; ++p) list.push_back(number(p));
+    if (c.closed[k] && n > 2) list.push_back(number(c.start[k]));
     (n == 1 ? vert_ends : line_ends).push_back(static_cast<std::int32_t>(list.size()));
     (n == 1 ? vert_id : line_id).push_back(id);
   }
-  std::string text = vtk_polydata_head(frame.time, c.points.size(), vert_ends.size(), line_ends.size());
+  std::string text = vtk_polydata_head(frame.time, shared.point.size(), vert_ends.size(), line_ends.size());
   text += "<PointData>\n";
   if (!c.widths.empty()) {
     std::vector<double> radius;
-    for (const double w : c.widths) radius.push_back(w / 2);
+    for (const std::size_t p : shared.point) radius.push_back(c.widths[p] / 2);
     append_vtk_array(text, "radius", 1, radius);
   }
-  if (!frame.velocities.empty()) append_vtk_array(text, "velocity", 3, flat(frame.velocities));
-  if (!frame.normals.empty()) append_vtk_array(text, "d1", 3, flat(frame.normals));
+  if (!frame.velocities.empty()) append_vtk_array(text, "velocity", 3, flat(frame.velocities, shared.point));
+  if (!frame.normals.empty()) append_vtk_array(text, "d1", 3, flat(frame.normals, shared.point));
   text += "</PointData>\n<CellData>\n";
   vert_id.insert(vert_id.end(), line_id.begin(), line_id.end());
   append_vtk_array(text, "curve", 1, vert_id);
   text += "</CellData>\n<Points>\n";
-  append_vtk_array(text, "position", 3, flat(c.points));
+  append_vtk_array(text, "position", 3, flat(c.points, shared.point));
   text += "</Points>\n<Verts>\n";
   append_vtk_array(text, "connectivity", 1, verts);
   append_vtk_array(text, "offsets", 1, vert_ends);
@@ -85,6 +87,7 @@ constexpr CurveOutput format(const char* extension) {
           .holds_ids = true,
           .holds_widths = true,
           .holds_empty = false,
+          .holds_welds = true,
           .single_precision = false,
           .time = CurveOutput::Time::any_topology,
           .make = make};

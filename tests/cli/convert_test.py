@@ -3,6 +3,7 @@
 USD by usd-core and glTF by the Khronos validator (scripts/test-tools.sh installs both), VTP by VTK (python3-vtk9), OBJ with PC2
 by Blender, arrays by numpy. What is not installed is skipped and said so."""
 
+import copy
 import csv
 import json
 import os
@@ -17,7 +18,7 @@ import unittest
 import h5py
 import numpy as np
 
-from osier_cli import BAD_INPUT, DONE, RUN_FAILED, SOURCE, CliTest, beam, main
+from osier_cli import BAD_INPUT, DONE, RUN_FAILED, SOURCE, CliTest, beam, main, read_scene
 
 TOOLS = SOURCE / "build" / "tools" if SOURCE else pathlib.Path(".")
 USD_PYTHON = TOOLS / "venv" / "bin" / "python"
@@ -56,6 +57,22 @@ for prim in stage.Traverse():
                        "ids": list(prim.GetAttribute("primvars:osier:id").Get(t))})
     out["prims"][prim.GetName()] = {"wrap": c.GetWrapAttr().Get(), "type": c.GetTypeAttr().Get(), "widths": c.GetWidthsInterpolation(),
                                     "normals": c.GetNormalsInterpolation(), "frames": frames}
+json.dump(out, sys.stdout)
+"""
+
+USD_MATERIALS = """
+import json, sys
+from pxr import Usd, UsdShade, UsdUtils
+stage = Usd.Stage.Open(sys.argv[1])
+checker = UsdUtils.ComplianceChecker(arkit=False, skipARKitRootLayerCheck=True)
+checker.CheckCompliance(sys.argv[1])
+out = {"rods": {}, "problems": checker.GetErrors() + checker.GetFailedChecks()}
+for prim in stage.Traverse():
+    if prim.GetTypeName() != "BasisCurves": continue
+    material, binding = UsdShade.MaterialBindingAPI(prim).ComputeBoundMaterial("physics")
+    names = prim.GetAttribute("primvars:osier:name").Get(stage.GetStartTimeCode())
+    for name in names:
+        out["rods"][name] = {"material": material.GetPrim().GetDisplayName(), **{a.GetName(): a.Get() for a in material.GetPrim().GetAttributes() if a.GetName().startswith("physics:")}}
 json.dump(out, sys.stdout)
 """
 
@@ -138,6 +155,21 @@ class Convert(CliTest):
                 np.testing.assert_allclose(points, run["position"][-1], atol=1e-7)
                 self.assertEqual([r["closed"] for r in rows], 7 * ["0"] + 16 * ["1"])
 
+    def test_value_clips_are_read_again_frame_by_frame_and_a_missing_one_is_named(self):
+        run = self.falling()
+        self.convert("out", "run.usda", "--quiet", "--split", "0.01")
+        clips = sorted(p.name for p in (self.folder / "run_clips").glob("clip_*.usda"))
+        self.assertGreater(len(clips), 2)
+        for frame, place in (("first", 0), ("5", 5), ("last", -1)):
+            self.convert("run.usda", "back.csv", "--frame", frame)
+            rows = list(csv.DictReader((self.folder / "back.csv").read_text(encoding="utf-8").splitlines()))
+            np.testing.assert_allclose([[float(r[k]) for k in "xyz"] for r in rows], run["position"][place], atol=1e-7)
+            self.assertEqual({r["name"] for r in rows}, {"balken", "环"})
+        os.remove(self.folder / "back.csv")
+        os.remove(self.folder / "run_clips" / clips[1])
+        self.assert_refused_by_convert("run.usda", "run_clips/%s`, which does not exist" % clips[1], "run.usda", "x.csv")
+        self.assert_refused_by_convert("run_clips/clip_00000.usda", "part of another file", "run_clips/clip_00000.usda", "x.csv")
+
     def test_hair_and_bcc_carry_curves_there_and_back(self):
         self.falling()
         self.convert("out", "a.bcc", "--frame", "last", "--select", "balken")
@@ -157,6 +189,34 @@ class Convert(CliTest):
             np.testing.assert_array_equal(copy["position"][:], run["position"][3:8])
             np.testing.assert_array_equal(copy["frame"][:], run["frame"][3:8])
         self.assertEqual(self.files(), ["copy.h5"])
+
+    def test_welded_rods_share_points_in_formats_that_can_say_so(self):
+        scene = read_scene(SOURCE / "scenes" / "dome.json")
+        scene["structures"][0]["file"] = os.fspath(SOURCE / "scenes" / scene["structures"][0]["file"])
+        scene["analysis"] = {"type": "dynamic", "step": 0.002, "duration": 0.01, "fps": 500}
+        self.run_scene(scene)
+        run = self.trajectory()
+        with h5py.File(self.folder / "out" / "trajectory.h5") as file:
+            vertices, edges = run["position"].shape[1], len(file["topology/segments"])
+        self.convert("out", "run.npz", "--quiet")
+        with np.load(self.folder / "run.npz") as arrays:
+            self.assertGreater(len(arrays["vertex"]), vertices, "curves that meet have a point each")
+            self.assertEqual(sorted(set(arrays["vertex"])), list(range(vertices)))
+            self.assertEqual(len({tuple(sorted(e)) for e in arrays["vertex"][arrays["segments"]]}), edges)
+            names = list(arrays["name"])
+        self.assertFalse([n for n in names if n.endswith((".starts", ".ends"))], "groups are no curves")
+        self.convert("out", "run.obj", "--quiet")
+        obj = (self.folder / "run.obj").read_text().splitlines()
+        self.assertEqual((sum(l.startswith("v ") for l in obj), sum(l.startswith("l ") for l in obj)), (vertices, edges))
+        self.assertEqual(struct.unpack("<i", (self.folder / "run.pc2").read_bytes()[16:20])[0], vertices)
+        for name in ("one.obj", "one.ply", "one.poly"):
+            with self.subTest(name):
+                self.assertNotIn("welded", self.convert("out", name, "--frame", "0", "--select", "*").err)
+                again = {**scene, "structures": [{**{k: v for k, v in scene["structures"][0].items() if k not in ("scale", "up", "weld")}, "file": name, "name": "d"}], "constraints": [], "forces": [], "probes": []}
+                (self.folder / "again.json").write_text(json.dumps(again))
+                checked = self.call("check", "again.json")
+                self.assertIn("%d vertices, %d segments" % (vertices, edges), checked.out, checked)
+        self.assertIn("welded", self.convert("out", "one.usda", "--frame", "0").err)
 
     def test_edits_are_made_on_every_frame(self):
         run = self.falling()
@@ -208,6 +268,8 @@ class Convert(CliTest):
         refused("--fibres", "--plies", "out", "x.obj", "--fibres", "5")
         refused("--reach", "strands", "out", "x.obj", "--reach", "5")
         refused("--physics", ".usda", "out", "x.obj", "--physics")
+        refused("--physics", "fibres", "out", "x.usda", "--physics", "--plies", "2")
+        refused("--physics", "scale", "out", "x.usda", "--physics", "--scale", "2")
         refused("--physics", "stiffnesses", "curves.usda", "x.usda", "--physics")
         refused("--weld", "welded", "out", "x.usda", "--weld", "0.1")
         refused("--strands-per-guide", "three", "out", "x.usda", "--strands-per-guide", "3", "--select", "balken")
@@ -217,6 +279,27 @@ class Convert(CliTest):
         refused("OUT", "folder", "out", "nowhere/x.usda")
         refused("--time", "frames", "out", "x.usda", "--time", "1")
         refused("nothing.bcc", "does not exist", "nothing.bcc", "x.usda")
+
+    def test_mistakes_with_files_are_explained(self):
+        line = b"v 0 0 0\nv 1 0 0\nl 1 2\n"
+        for name, content, word in (
+                ("empty.obj", b"", "no curves"), ("empty.csv", b"", "no curves"), ("other.obj", b"#usda 1.0\ndef Xform \"a\" {}\n", "no curves"),
+                ("empty.usda", b"", "#usda 1.0"), ("empty.ply", b"", "begin with `ply`"), ("a.usdc", b"PXR-USDC", "usdcat"), ("a.USD", b"PXR-USDC", "usdcat"),
+                ("a.abc", b"Ogawa", ".usda"), ("scene.json", b"{}", "folder of the run"), ("comma.obj", line.replace(b"1 0 0", b"1,5 0 0"), "write decimals with a point: 1.5"),
+                ("comma.csv", b"x;y;z\n0,5;0;0\n", "write decimals with a point: 0.5"), ("large.obj", line.replace(b"1 0 0", b"1e400 0 0"), "`1e400` is too large"),
+                ("wide.csv", "x,y,z\n0,0,0\n".encode("utf-16"), "save it as UTF-8")):
+            with self.subTest(name):
+                (self.folder / name).write_bytes(content)
+                self.assert_refused_by_convert(name, word, name, "x.ply")
+        self.assert_refused_by_convert("nowhere", "does not exist", "nowhere", "x.ply")
+        (self.folder / "ü ☃.obj").write_bytes(line.replace(b"\n", b"\r\n").replace(b" ", b"\t"))
+        self.convert("ü ☃.obj", "né.csv")
+        self.assertEqual((self.folder / "né.csv").read_text().count("\n"), 3)
+        self.assert_refused_by_convert("x.OBJ", "did you mean .obj?", "ü ☃.obj", "x.OBJ")
+        (self.folder / "huge.obj").write_bytes(line.replace(b"1 0 0", b"1e300 0 0"))
+        for name in ("x.bcc", "x.hair", "x.usda", "x.glb"):
+            self.assert_refused_by_convert("point (1e+300, 0, 0)", "single precision", "huge.obj", name)
+        self.convert("huge.obj", "huge.csv")
 
     def test_a_full_disk_is_an_error_that_leaves_nothing(self):
         self.falling()
@@ -289,11 +372,41 @@ class Convert(CliTest):
             self.assertEqual(len(frame["points"]), sum(frame["counts"]))
             self.assertEqual(set(frame["names"]), {"a"})
         self.convert("out", "first.usda", "--frame", "first", "--physics", "--quiet")
-        kind, schemas, values = self.usd("first.usda", 1)["types"]["/Rods/material"]
+        kind, schemas, values = self.usd("first.usda", 1)["types"]["/Rods/materials/m"]
         self.assertEqual((kind, schemas), ("Material", ["PhysicsCurvesDeformableMaterialAPI"]))
         for key, value in {"curvesThickness": 0.02, "curvesStretchStiffness": 100, "curvesShearStiffness": 100, "curvesBendStiffness": 1,
                            "curvesTwistStiffness": 1, "density": 1 / (np.pi * 1e-4)}.items():
             self.assertAlmostEqual(values["physics:" + key] / value, 1, 5, key)
+
+    @unittest.skipUnless(USD_PYTHON.exists(), "usd-core is not in build/tools: scripts/test-tools.sh installs it")
+    def test_usd_core_finds_the_material_of_each_rod(self):
+        scene = copy.deepcopy(FALLING)
+        scene["materials"]["鋼 2"] = {"stretch_shear": 400, "bend_twist": 0.9, "line_density": 3, "radius": 0.02}
+        scene["materials"]["m_2"] = {**scene["materials"]["m"], "bend_twist": 0.2}  # as the second kind of `m` would be called
+        scene["rods"][1]["material"] = "m_2"
+        scene["rods"] += [{**scene["rods"][0], "name": "steel", "material": "鋼 2", "shape": {"type": "line", "from": [0, 2, 0], "to": [1, 2, 0]}},
+                          {**scene["rods"][0], "name": "cone", "material": "m", "taper": {"keys": [[0, 1], [1, 0.5]]}, "shape": {"type": "line", "from": [0, 3, 0], "to": [1, 3, 0]}}]
+        self.run_scene(scene)
+        run = self.trajectory()
+        for options in ([], ["--split", "0.01"]):
+            with self.subTest(options):
+                self.convert("out", "run.usda", "--quiet", "--physics", *options)
+                process = subprocess.run([USD_PYTHON, "-c", USD_MATERIALS, "run.usda"], cwd=self.folder, capture_output=True, text=True)
+                self.assertEqual((process.returncode, process.stderr), (0, ""))
+                seen = json.loads(process.stdout)
+                self.assertEqual(seen["problems"], [])
+                self.assertEqual({name: rod["material"] for name, rod in seen["rods"].items()}, {"balken": "m", "环": "m_2", "steel": "鋼 2", "cone": "m"})
+                value = lambda rod, name: seen["rods"][rod]["physics:" + name]
+                for rod, stretch, bend, radius, density in (("balken", 100, 0.1, 0.01, 1), ("环", 100, 0.2, 0.01, 1), ("steel", 400, 0.9, 0.02, 3)):
+                    self.assertAlmostEqual(value(rod, "curvesStretchStiffness") / stretch, 1, 5)
+                    self.assertAlmostEqual(value(rod, "curvesBendStiffness") / bend, 1, 5)
+                    self.assertAlmostEqual(value(rod, "curvesThickness") / (2 * radius), 1, 5)
+                    self.assertAlmostEqual(value(rod, "density") / (density / (np.pi * radius ** 2)), 1, 5)
+                self.assertLess(value("cone", "curvesStretchStiffness"), 80, "a tapered rod is thinner than its material")
+                self.convert("run.usda", "back.csv", "--frame", "last", "--quiet")
+                rows = list(csv.DictReader((self.folder / "back.csv").read_text(encoding="utf-8").splitlines()))
+                steel = [[float(r[k]) for k in "xyz"] for r in rows if r["name"] == "steel"]
+                np.testing.assert_allclose(steel, run["position"][-1, 23:30], atol=1e-7)
 
     @unittest.skipUnless(VALIDATOR.exists() and shutil.which("node"), "gltf-validator is not in build/tools: scripts/test-tools.sh installs it")
     def test_the_khronos_validator_finds_nothing_wrong(self):

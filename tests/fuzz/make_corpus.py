@@ -50,6 +50,7 @@ def main():
 
     put("lines.obj", "# edges\no yarn\nv 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nv 2 2 2 1\nl 1 2\nl 2 3\nl 4 3\ng loop\nl -5 -4 -3 -5\nl 3/1 5/2\nf 1 2 3\n")
     put("star.obj", "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nl 1 2\nl 1 3\nl 1 \\\n 4\nl 2 2\nl 3\n")
+    put("points.obj", "v 0 0 0\nv 1 0 0\nv 2 0 0\ng a\np 1 2\np -1\ng b\nl 1 2\nl 2 3\ng c\nl 2 1\n")
     put("missing.obj", "v 0 0 0\nl 1 2\n")
 
     put("edges.poly", "POINTS\n1: 0 0 0\n2: 1 0 0\n3: 1 1 0\nPOLYS\n1: 1 2\n2: 2 3\n3: 3 1\nEND\n")
@@ -70,6 +71,15 @@ def main():
         % (i, basis, wrap, n, ",".join("(%g,%g,%g)" % p for p in points(n)), ",".join(["1"] * w), how, i, i)
         for i, (basis, wrap, n, how, w) in enumerate([("bezier", "nonperiodic", 7, "varying", 3), ("bspline", "periodic", 5, "vertex", 5),
                                                       ("catmullRom", "pinned", 2, "constant", 1), ("catmullRom", "nonperiodic", 4, "varying", 2)])))
+    clip = 'over "R" { over "o" { point3f[] points.timeSamples = { %s } } }\n'
+    put("clips.usda", '#####'.join([
+        '#usda 1.0\n( subLayers = [@1@] metersPerUnit = 1 )\nover "R" ( clips = { dictionary default = { double2[] active = [(0, 0), (2.5, 1), (4, 0)]\n'
+        ' asset[] assetPaths = [@./2@, @@@3@@@]\n asset manifestAssetPath = @4@\n string primPath = "/R"\n double2[] times = [(0, 0), (2, 2), (2, 0), (5, 4)]\n } } ) { }\n',
+        '#usda 1.0\ndef Xform "R" { def BasisCurves "o" { uniform token type = "linear"\n int[] curveVertexCounts = [2]\n point3f[] points\n } }\n',
+        '#usda 1.0\n' + clip % '0: [(0,0,0),(1,0,0)], 1: [(0,1,0),(1,1,0)]', '#usda 1.0\n' + clip % '3: [(0,3,0),(1,3,0)]',
+        '#usda 1.0\nover "R" { over "o" { point3f[] points\n } }\n']))
+    put("itself.usda", '#usda 1.0\n( subLayers = [@0@] )\ndef "R" ( clips = { dictionary default = { double2[] active = [(0, 0)]\n asset[] assetPaths = [@0@]\n string primPath = "/R/a"\n } } ) { '
+        'def BasisCurves "o" { } def "a" { point3f[] points.timeSamples = { 0: [(0,0,0)] } } }\n')
     put("composed.usda", '#usda 1.0\n( subLayers = [@x.usda@] )\nclass "k" { def BasisCurves "x" {} }\ndef "y" ( prepend references = @z.usda@</a> ) { variantSet "v" = { "one" { } } }\n')
     put("cut.usda", '#usda 1.0\ndef BasisCurves "a" { point3f[] points = [(0, 0')
 
@@ -78,6 +88,10 @@ def main():
     put("edges.ply", head % "ascii" + "0 0 0 1\n1 0 0 2\n1 1 0 3\n3 0 1 2\n0 1\n1 2\n")
     binary = b"".join(struct.pack("<3fB", *p, 2) for p in points(3)) + struct.pack("<B3i", 3, 0, 1, 2) + struct.pack("<4i", 0, 1, 2, 1)
     put("binary.ply", (head % "binary_little_endian").encode() + binary)
+    swapped = b"".join(struct.pack(">3fB", *p, 2) for p in points(3)) + struct.pack(">B3i", 3, 0, 1, 2) + struct.pack(">4i", 0, 1, 2, 1)
+    put("swapped.ply", (head % "binary_big_endian").encode() + swapped)
+    put("crossing.ply", "ply\nformat ascii 1.0\nelement vertex 5\nproperty float x\nproperty float y\nproperty float z\nelement edge 4\nproperty int vertex1\nproperty int vertex2\n"
+        "property int curve\nend_header\n0 0 0\n1 0 0\n2 0 0\n1 1 0\n1 -1 0\n0 1 0\n1 2 0\n3 1 1\n1 4 1\n")
     put("cut.ply", (head % "binary_little_endian").encode() + binary[:-3])
     put("lying.ply", "ply\nformat binary_little_endian 1.0\nelement nothing 1000000000000000\nelement vertex 1000000000000000\nproperty double x\nproperty double y\nproperty double z\nend_header\n")
 

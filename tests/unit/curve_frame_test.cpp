@@ -208,6 +208,45 @@ TEST(RodCurvesTest, EverySegmentOfAStructureIsDrawnOnceAndNothingElse) {
   }
 }
 
+TEST(RodCurvesTest, RodsThatShareAVertexAreWeldedThereAndGroupsAreNoCurves) {
+  Model m = broken_rod();
+  m.vertex_mass.assign(7, 1), m.vertex_radius.assign(7, 0.01), m.vertex_alive.assign(7, 1);
+  m.segment_vertices = {{0, 1}, {1, 2}, {2, 3}, {3, 4}, {2, 5}, {5, 6}};
+  m.segment_strain_limit.assign(6, std::numeric_limits<double>::infinity());
+  m.rods.push_back({.name = "branch", .vertices = {2, 5, 6}, .segments = {4, 5}, .joints = {}, .closed = false});
+  m.rods.push_back({.name = "starts", .vertices = {0, 2}, .segments = {0, 4}, .joints = {}, .closed = false});
+  m.rods.push_back({.name = "roots", .vertices = {0}, .segments = {}, .joints = {}, .closed = false});
+  m.rods.push_back({.name = "half", .vertices = {2, 3, 4}, .segments = {2, 3}, .joints = {}, .closed = false});
+  const std::vector<Vec3d> x{{0, 0, 0}, {1, 0, 0}, {2, 0, 0}, {3, 0, 0}, {4, 0, 0}, {2, 1, 0}, {2, 2, 0}};
+  const std::vector<Quatd> q(6);
+  const std::vector<std::uint8_t> alive(6, 1);
+  const Frame frame{.vertex_position = x, .vertex_velocity = x, .segment_frame = q, .segment_alive = alive};
+  const RodCurves rods(m);
+  for (const CurveSet& set : {rods.split(frame).curves, rods.constant(frame).curves}) {
+    EXPECT_EQ(set.names, (std::vector<std::string>{"rod", "branch"}));
+    EXPECT_EQ(set.start, (std::vector<std::size_t>{0, 5, 8}));
+    EXPECT_EQ(set.welds, (std::vector<std::array<std::size_t, 2>>{{2, 5}}));
+  }
+  // A segment that may break is a curve of its own, which must be free to shrink.
+  m.segment_strain_limit[2] = 0.1;
+  const CurveSet cut = RodCurves(m).constant(frame).curves;
+  EXPECT_EQ(cut.start, (std::vector<std::size_t>{0, 3, 5, 7, 10}));
+  EXPECT_EQ(cut.welds, (std::vector<std::array<std::size_t, 2>>{{2, 7}}));
+}
+
+TEST(FrameEditsTest, ResamplingKeepsWeldedPoints) {
+  CurveFrame f;
+  f.curves.points = {{0, 0, 0}, {0.1, 0, 0}, {0.3, 0, 0}, {1, 0, 0}, {0.3, 0, 0}, {0.3, 1, 0}};
+  f.curves.start = {0, 4, 6}, f.curves.closed = {0, 0}, f.curves.welds = {{2, 4}};
+  CurveEdits edits;
+  edits.segment_length = 16, edits.scale = 100;
+  const CurveFrame out = FrameEdits(f, edits).apply(f);
+  EXPECT_EQ(out.curves.start, (std::vector<std::size_t>{0, 7, 14})) << "2 and 4 segments of 15 and 17.5, then 6";
+  ASSERT_EQ(out.curves.welds, (std::vector<std::array<std::size_t, 2>>{{2, 7}}));
+  EXPECT_NEAR(out.curves.points[2].x, 30, 1e-12);
+  EXPECT_NEAR(out.curves.points[1].x, 15, 1e-12);
+}
+
 TEST(YarnTest, FibresStayInsideTheYarnAndTurnAsOftenAsTheyShould) {
   const CurveFrame f = line(21);
   YarnOptions o;

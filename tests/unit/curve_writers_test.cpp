@@ -87,11 +87,15 @@ TEST_F(CurveWritersTest, UsdClipsAreJoinedAtTheEndUnlessTheyAreTooLarge) {
     EXPECT_NE(stage.find("manifestAssetPath = @./run_clips/manifest.usda@"), std::string::npos);
     writer->end();
     EXPECT_EQ(fs::exists(folder_ / "run_clips"), !joined);
-    if (!joined) continue;
-    EXPECT_NE(read_text(folder_ / "run.usda").find("int[] curveVertexCounts = [4]"), std::string::npos)
+    EXPECT_EQ(read_text(folder_ / "run.usda").find("int[] curveVertexCounts = [4]") != std::string::npos, joined)
         << "the ring's never changes";
     for (int f = 0; f < kFrames; ++f)
       expect_curves(read_curves(folder_ / "run.usda", {.frame = f, .time = {}}), moment(f, true).curves);
+    EXPECT_THROW(read_curves(folder_ / "run.usda", {.frame = kFrames, .time = {}}), InputError);
+    // Between frames too, whether or not a clip ends there.
+    const CurveSet between = read_curves(folder_ / "run.usda", {.frame = {}, .time = 3.75});
+    for (std::size_t p = 0; p < between.points.size(); ++p)
+      EXPECT_NEAR(between.points[p].y, 0.25 * moment(3).curves.points[p].y + 0.75 * moment(4).curves.points[p].y, 1e-6);
   }
   const auto writer = make("run.usda", small);
   for (int f = 0; f < kFrames; ++f) writer->write(moment(f));

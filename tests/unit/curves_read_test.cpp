@@ -1,4 +1,5 @@
 // Readers of curve files: what they make of sound files, worked out by hand, and what they say about broken ones.
+#include <algorithm>
 #include <bit>
 #include <cstring>
 #include <fstream>
@@ -19,6 +20,7 @@ namespace {
 
 using Points = std::vector<Vec3d>;
 using Flags = std::vector<std::uint8_t>;
+using Starts = std::vector<std::size_t>;
 using Names = std::vector<std::string>;
 using Ids = std::vector<std::int64_t>;
 using Numbers = std::vector<double>;
@@ -283,10 +285,27 @@ TEST(Obj, DoubleLinesAndSinglePointsDoNoHarm) {
   EXPECT_EQ(parse(std::string(kSquare) + "l 1 2\nl 1 2\nl 3\n", ".obj").closed, (Flags{0, 0}));
 }
 
+TEST(Obj, SinglePointsAreCurvesOfOnePoint) {
+  const CurveSet set = parse(std::string(kSquare) + "g dots\np 3 4\ng line\nl 1 2\np 1\n", ".obj");
+  EXPECT_EQ(set.start, (Starts{0, 1, 2, 4}));
+  EXPECT_EQ(set.names, (Names{"dots", "dots", "line"})) << "a point of a line is there already";
+  EXPECT_TRUE(set.welds.empty());
+  EXPECT_EQ(parse("v 1 2 3\np 1\n", ".obj").points, (Points{{1, 2, 3}}));
+  expect_complaint("v 1 2 3\np 2\n", ".obj", "line 2", "point 2 does not exist");
+  expect_complaint("v 1 2 3\np x\n", ".obj", "line 2", "`x` is not the number of a point");
+}
+
+TEST(Obj, AnotherNamePassesThroughACurveWithoutCuttingIt) {
+  const CurveSet set = parse("v -1 0 0\nv 0 0 0\nv 1 0 0\nv 0 1 0\ng trunk\nl 1 2\nl 2 3\ng branch\nl 2 4\n", ".obj");
+  EXPECT_EQ(set.names, (Names{"trunk", "branch"}));
+  EXPECT_EQ(set.start, (Starts{0, 3, 5}));
+  EXPECT_EQ(set.welds, (std::vector<std::array<std::size_t, 2>>{{1, 3}}));
+}
+
 TEST(Obj, NamesTheLineThatIsWrong) {
   expect_complaint("v 0 0\n", ".obj", "line 1", "fewer than three");
   expect_complaint("v 0 0 0\nv 0 nan 0\n", ".obj", "line 2", "not finite");
-  expect_complaint("v 0 0 0\nv 0 1e999 0\n", ".obj", "line 2", "not a number");
+  expect_complaint("v 0 0 0\nv 0 1e999 0\n", ".obj", "line 2", "`1e999` is too large");
   expect_complaint("v 0 0 0\n\nl 1 x\n", ".obj", "line 3", "`x`");
   expect_complaint("v 0 0 0\nl 1 2\n", ".obj", "line 2", "point 2 does not exist");
   expect_complaint("v 0 0 0\nl 0 1\n", ".obj", "line 2", "point 0 does not exist");
@@ -351,7 +370,10 @@ TEST(Ply, ReadsTextAndBytesAlike) {
   const std::string text = ply("ascii", kVertices, kEdges, "0 0 0\n1 0 0\n1 0.5 0\n2 1\n0 1\n");
   const std::string bytes =
       ply("binary_little_endian", kVertices, kEdges, pack(0.f, 0.f, 0.f, 1.f, 0.f, 0.f, 1.f, .5f, 0.f) + pack(2, 1, 0, 1));
-  for (const std::string& file : {text, bytes}) {
+  std::string data = bytes.substr(bytes.find("end_header\n") + 11);
+  for (std::size_t i = 0; i < data.size(); i += 4)
+    std::reverse(data.begin() + static_cast<std::ptrdiff_t>(i), data.begin() + static_cast<std::ptrdiff_t>(i) + 4);
+  for (const std::string& file : {text, bytes, ply("binary_big_endian", kVertices, kEdges, data)}) {
     const CurveSet set = parse(file, ".ply");
     ASSERT_EQ(set.size(), 1u);
     EXPECT_EQ(set.points, (Points{{1, .5, 0}, {1, 0, 0}, {0, 0, 0}}));
@@ -377,6 +399,16 @@ TEST(Ply, StepsOverWhatIsNotACurveAndTakesWidths) {
   EXPECT_EQ(set.widths, (Numbers{.5, .5}));
 }
 
+TEST(Ply, EdgesMaySayWhichCurveTheyBelongTo) {
+  const std::string vertices = "element vertex 4\nproperty float x\nproperty float y\nproperty float z\n";
+  const std::string edges = "element edge 3\nproperty int vertex1\nproperty int vertex2\nproperty int curve\n";
+  const std::string points = "-1 0 0\n0 0 0\n1 0 0\n0 1 0\n";
+  const CurveSet set = parse(ply("ascii", vertices, edges, points + "0 1 7\n1 2 7\n1 3 9\n"), ".ply");
+  EXPECT_EQ(set.start, (Starts{0, 3, 5}));
+  EXPECT_EQ(set.welds, (std::vector<std::array<std::size_t, 2>>{{1, 3}}));
+  expect_complaint(ply("ascii", vertices, edges, points + "0 1 -7\n1 2 7\n1 3 9\n"), ".ply", "line 17", "belongs to curve -7");
+}
+
 TEST(Ply, RefusesHeadersThatLie) {
   const std::string huge = "element vertex 1000000000000\nproperty double x\nproperty double y\nproperty double z\n";
   const std::string cut = ply("binary_little_endian", huge, "", "");
@@ -384,7 +416,7 @@ TEST(Ply, RefusesHeadersThatLie) {
   expect_complaint(ply("ascii", huge, "", "1 2 3\n"), ".ply", "line 10", "ends before its last number");
   const std::string nothing = "element air 1000000000000000000\n";  // no properties, no bytes: nothing to wait for
   EXPECT_EQ(parse(ply("ascii", nothing, "", ""), ".ply").size(), 0u);
-  expect_complaint(ply("binary_big_endian", kVertices, kEdges, ""), ".ply", "line 2", "cannot be read");
+  expect_complaint(ply("binary_middle_endian", kVertices, kEdges, ""), ".ply", "line 2", "is not a format");
   expect_complaint("ply\nelement vertex x\n", ".ply", "line 2", "without a number");
   expect_complaint("ply\nproperty float x\n", ".ply", "line 2", "before the first element");
   expect_complaint("ply\nelement vertex 1\nproperty complex x\n", ".ply", "line 3", "not a type");
@@ -465,7 +497,7 @@ TEST(Csv, NamesTheLineThatIsWrong) {
   expect_complaint("0 0 0\n1 0\n", ".csv", "line 2", "2 columns");
   expect_complaint("0 0 0\n1 0 x\n", ".csv", "line 2", "`x`");
   expect_complaint("0 0 0\n1 0 nan\n", ".csv", "line 2", "not finite");
-  expect_complaint("0 0 0\n1 0 1e999\n", ".csv", "line 2", "not a number");
+  expect_complaint("0 0 0\n1 0 1e999\n", ".csv", "line 2", "`1e999` is too large");
   expect_complaint("0 0\n", ".csv", "line 1", "2 columns");
   expect_complaint("a b c\n", ".csv", "line 1", "neither a point nor a header");
   expect_complaint("x,y,z,width,radius\n", ".csv", "line 1", "both width and radius");

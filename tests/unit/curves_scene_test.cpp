@@ -136,6 +136,7 @@ TEST_F(CurveScene, NamesAreMadeUnique) {
 TEST_F(CurveScene, WhatIsWrongIsSaidAtItsKey) {
   write("a.csv", "0 0 0\n1 0 0\n\n5 5 5\n");
   expect_complaint(curves("nope.bcc"), "/structures/0/file", "does not exist");
+  write("a.png", "PNG");
   expect_complaint(curves("a.png"), "/structures/0/file", "not a curve format");
   expect_complaint(curves("a.csv"), "/structures/0/file", "curve 1 has 1 points");
   expect_complaint(curves("a.csv", R"(, "select": "7")"), "/structures/0/select", "`7` is no curve");

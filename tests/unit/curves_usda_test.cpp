@@ -238,10 +238,13 @@ def BasisCurves "yarn" (
 }
 
 TEST(Usda, WhatIsComposedFromElsewhereIsRefused) {
-  expect_complaint(layer(lines(kTwo), "subLayers = [@a.usda@]"), "", "sublayers");
+  expect_complaint(layer(lines(kTwo), "subLayers = [@a.usda@]"), "", "names `a.usda`, which bytes in memory do not have");
   expect_complaint(layer("def Xform \"a\" ( prepend references = @b.usda@ ) {\n" + lines(kTwo) + "}"), "line 5", "references");
   expect_complaint(layer("def Xform \"a\" {\nvariantSet \"v\" = { \"x\" { } }\n" + lines(kTwo) + "}"), "line 5", "variant set");
-  expect_complaint(layer("def \"a\" ( clips = { dictionary default = { } } ) {}"), "", "but clips");
+  expect_complaint(layer("def \"a\" ( clips = { dictionary default = { } } ) {}"), "line 5", "value clips without assetPaths");
+  expect_complaint(layer("def \"a\" ( clips = { dictionary default = { string templateAssetPath = \"a.#.usda\" } } ) {}"),
+                   "line 5", "template");
+  expect_complaint(layer("over \"a\" { over \"b\" { } }"), "", "part of another file");
   expect_complaint(layer("def Mesh \"a\" {}"), "", "no BasisCurves");
 }
 

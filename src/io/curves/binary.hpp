@@ -1,6 +1,8 @@
-// A cursor over little-endian bytes that never reads past their end.
+// A cursor over bytes, little-endian unless told, that never reads past their end.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -15,7 +17,8 @@ static_assert(std::endian::native == std::endian::little, "the binary curve form
 
 class BinaryCursor {
  public:
-  explicit BinaryCursor(const CurveSource& source, std::size_t at = 0) : source_(&source), at_(at) {}
+  explicit BinaryCursor(const CurveSource& source, std::size_t at = 0, std::endian order = std::endian::little)
+      : source_(&source), at_(at), order_(order) {}
 
   std::size_t at() const { return at_; }
   std::size_t left() const { return source_->bytes.size() - at_; }
@@ -23,10 +26,11 @@ class BinaryCursor {
   template <class T>
   T take(const char* what) {
     need(sizeof(T), what);
-    T value;
-    std::memcpy(&value, source_->bytes.data() + at_, sizeof(T));
+    std::array<std::byte, sizeof(T)> bytes;
+    std::memcpy(bytes.data(), source_->bytes.data() + at_, sizeof(T));
+    if (order_ == std::endian::big) std::reverse(bytes.begin(), bytes.end());
     at_ += sizeof(T);
-    return value;
+    return std::bit_cast<T>(bytes);
   }
 
   /// A number that is finite.
@@ -54,6 +58,7 @@ class BinaryCursor {
  private:
   const CurveSource* source_;
   std::size_t at_;
+  std::endian order_;
 };
 
 }  // namespace osier

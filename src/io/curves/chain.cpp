@@ -1,5 +1,7 @@
 #include "io/curves/chain.hpp"
 
+#include <map>
+
 #include "io/curves/point_groups.hpp"
 
 namespace osier {
@@ -16,12 +18,12 @@ constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 
 class Chainer {
  public:
-  explicit Chainer(const LineSoup& soup) : soup_(soup), uses_(soup.points.size()), done_(soup.lines.size(), 0) {
+  explicit Chainer(const LineSoup& soup) : soup_(soup), first_group_(soup.points.size()), done_(soup.lines.size(), 0) {
     for (std::size_t i = 0; i < soup.lines.size(); ++i) {
       const auto& [first, last, group, id, closed] = soup.lines[i];
       const bool open = !closed && last - first > 1;
       for (std::size_t c = first; c < last; ++c) {
-        Uses& u = uses_[soup.corners[c]];
+        Uses& u = uses(soup.corners[c], group);
         if (open && c == first) u.add({i, true});
         else if (open && c + 1 == last) u.add({i, false});
         else u.count += 3;  // inside a line: nothing is chained here
@@ -37,15 +39,22 @@ class Chainer {
   }
 
  private:
-  /// The lines that start (true) or end (false) at a point.
+  /// The lines of a group that start (true) or end (false) at a point.
   struct Uses {
     Walk end[2]{{kNone, true}, {kNone, true}};
-    std::size_t count = 0;
+    std::size_t count = 0, group = 0;
     void add(const Walk& w) {
       if (count < 2) end[count] = w;
       ++count;
     }
   };
+
+  /// Most points belong to one group, which has its place in an array.
+  Uses& uses(std::size_t point, std::size_t group) {
+    Uses& u = first_group_[point];
+    if (u.count == 0) u.group = group;
+    return u.group == group ? u : other_groups_[{point, group}];
+  }
 
   std::size_t corner(const Walk& w, bool at_end) const {
     const auto& line = soup_.lines[w.line];
@@ -53,11 +62,11 @@ class Chainer {
   }
 
   /// The line that goes on where `w` ends, or none.
-  Walk next(const Walk& w) const {
+  Walk next(const Walk& w) {
     const auto& line = soup_.lines[w.line];
     if (line.closed || line.last - line.first < 2) return {kNone, true};
-    const Uses& u = uses_[corner(w, true)];
-    if (u.count != 2 || soup_.lines[u.end[0].line].group != soup_.lines[u.end[1].line].group) return {kNone, true};
+    const Uses& u = uses(corner(w, true), line.group);
+    if (u.count != 2) return {kNone, true};
     const Walk arrived{w.line, !w.forward};  // as seen from the point: walking forward arrives at a line's end
     return u.end[0] == arrived ? u.end[1] : u.end[0];
   }
@@ -113,7 +122,8 @@ class Chainer {
   }
 
   const LineSoup& soup_;
-  std::vector<Uses> uses_;
+  std::vector<Uses> first_group_;
+  std::map<std::pair<std::size_t, std::size_t>, Uses> other_groups_;  ///< by point and group
   std::vector<std::uint8_t> done_;
   CurveSet set_;
   std::vector<std::size_t> vertex_;  ///< of the soup, per point of the set

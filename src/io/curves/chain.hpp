@@ -1,7 +1,8 @@
 // Curves out of lines between numbered points, for formats that know points and lines but no curves.
 //
-// Two lines that share an end become one curve when nothing else uses that point and both belong to the same group; a chain
-// that comes back to its start is closed. Where more than two lines meet, curves end and share the point (a weld).
+// Two lines of a group that share an end become one curve when no other line of that group uses the point; a chain that comes
+// back to its start is closed. Where more than two lines of a group meet, curves end there. Curves that use the same point, of
+// one group or of several, share it (a weld).
 #pragma once
 
 #include <string>

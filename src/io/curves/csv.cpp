@@ -59,7 +59,10 @@ class CsvReader {
 
   double number(Column c) const {
     const std::optional<double> v = number_of(field(c));
-    if (!v) source_.fail_at_line(line_, in_quotes(field(c)) + " is not a number", "write x y z");
+    if (!v) {
+      const NumberProblem problem = number_problem(field(c), "write x y z");
+      source_.fail_at_line(line_, problem.what, problem.remedy);
+    }
     if (!std::isfinite(*v)) source_.fail_at_line(line_, in_quotes(field(c)) + " is not finite", "use finite numbers");
     return *v;
   }

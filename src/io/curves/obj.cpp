@@ -1,5 +1,5 @@
-// .obj: `v` points and `l` lines, with names from `o` and `g`. Faces, normals, texture coordinates and materials are no curves
-// and are passed over.
+// .obj: `v` points, `l` lines and `p` single points, with names from `o` and `g`. Faces, normals, texture coordinates and
+// materials are no curves and are passed over; so is a `p` at a point of a line, which is there already.
 #include <fmt/format.h>
 
 #include "io/curves/chain.hpp"
@@ -20,16 +20,18 @@ class ObjReader {
       const std::string_view word = next_word(line);
       if (word == "v") soup_.points.push_back(take_point(line, source_, number_));
       else if (word == "l") add_line(line);
+      else if (word == "p") add_points(line);
       else if (word == "o" || word == "g") start_group(trimmed(line));
     }
     if (soup_.lines.empty() && !soup_.points.empty())
-      source_.fail(fmt::format("has {} points (`v`) but no lines (`l`)", soup_.points.size()),
+      source_.fail(fmt::format("has {} points (`v`) but no lines (`l`) or single points (`p`)", soup_.points.size()),
                    "export curves or edges, not faces only");
     for (std::size_t i = 0; i < soup_.lines.size(); ++i)
       for (std::size_t c = soup_.lines[i].first; c < soup_.lines[i].last; ++c)
         if (soup_.corners[c] >= soup_.points.size())
           source_.fail_at_line(line_number_[i], fmt::format("point {} does not exist", soup_.corners[c] + 1),
                                fmt::format("the file has 1 to {}", soup_.points.size()));
+    drop_points_of_lines();
     if (soup_.group_names.size() == 1 && soup_.group_names[0].empty()) soup_.group_names.clear();
     return chained(soup_);
   }
@@ -56,11 +58,10 @@ class ObjReader {
     else if (soup_.group_names.back() != name) soup_.group_names.emplace_back(name);
   }
 
-  void add_line(std::string_view line) {
-    const std::size_t first = soup_.corners.size();
+  void take_corners(std::string_view line) {
     for (std::string_view word = next_word(line); !word.empty(); word = next_word(line)) {
       const std::optional<std::int64_t> index = whole_number_of(word.substr(0, word.find('/')));  // `point/texture`
-      if (!index) source_.fail_at_line(number_, in_quotes(word) + " is not the number of a point", "write l 1 2 3 ...");
+      if (!index) source_.fail_at_line(number_, in_quotes(word) + " is not the number of a point", "write l 1 2 3 ... or p 1");
       const auto points = static_cast<std::int64_t>(soup_.points.size());
       const std::int64_t v = *index < 0 ? points + *index : *index - 1;
       if (*index == 0 || v < 0)
@@ -68,9 +69,35 @@ class ObjReader {
                              "points count from 1, or from -1 backwards");
       soup_.corners.push_back(static_cast<std::size_t>(v));
     }
-    if (soup_.corners.size() == first) source_.fail_at_line(number_, "a line without points", "write l 1 2 3 ...");
-    soup_.lines.push_back({.first = first, .last = soup_.corners.size(), .group = soup_.group_names.size() - 1});
+  }
+
+  void add(std::size_t first, std::size_t last, bool is_point) {
+    soup_.lines.push_back({.first = first, .last = last, .group = soup_.group_names.size() - 1});
     line_number_.push_back(number_);
+    is_point_.push_back(is_point);
+  }
+
+  void add_line(std::string_view line) {
+    const std::size_t first = soup_.corners.size();
+    take_corners(line);
+    if (soup_.corners.size() == first) source_.fail_at_line(number_, "a line without points", "write l 1 2 3 ...");
+    add(first, soup_.corners.size(), false);
+  }
+
+  void add_points(std::string_view line) {
+    const std::size_t first = soup_.corners.size();
+    take_corners(line);
+    for (std::size_t c = first; c < soup_.corners.size(); ++c) add(c, c + 1, true);
+  }
+
+  void drop_points_of_lines() {
+    std::vector<std::uint8_t> used(soup_.points.size(), 0);
+    for (std::size_t i = 0; i < soup_.lines.size(); ++i)
+      for (std::size_t c = soup_.lines[i].first; c < soup_.lines[i].last && !is_point_[i]; ++c) used[soup_.corners[c]] = 1;
+    std::size_t kept = 0;
+    for (std::size_t i = 0; i < soup_.lines.size(); ++i)
+      if (!is_point_[i] || !used[soup_.corners[soup_.lines[i].first]]) soup_.lines[kept++] = soup_.lines[i];
+    soup_.lines.resize(kept);
   }
 
   const CurveSource& source_;
@@ -79,6 +106,7 @@ class ObjReader {
   std::size_t number_ = 0;
   LineSoup soup_;
   std::vector<std::size_t> line_number_;  ///< per line of the soup
+  std::vector<std::uint8_t> is_point_;    ///< likewise
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-// .ply: element `vertex` with x, y, z and if you like width, diameter or radius; element `edge` with vertex1 and vertex2. Other
-// elements and properties are passed over. ascii and binary_little_endian.
+// .ply: element `vertex` with x, y, z and if you like width, diameter or radius; element `edge` with vertex1 and vertex2 and if
+// you like curve. Other elements and properties are passed over. ascii, binary_little_endian and binary_big_endian.
 #include "io/curves/binary.hpp"
 #include "io/curves/chain.hpp"
 #include "io/curves/registry.hpp"
@@ -71,15 +71,16 @@ class PlyReader {
     if (!format) source_.fail_at_line(number_, "the header has no format", "add `format ascii 1.0`");
     const auto end = static_cast<std::size_t>(line.data() - text.data()) + line.size();
     const std::size_t data = std::min(text.size(), end + (end < text.size() && text[end] == '\r' ? 2 : 1));
-    binary_ = BinaryCursor(source_, data);
+    binary_ = BinaryCursor(source_, data, big_endian_ ? std::endian::big : std::endian::little);
     ascii_rest_ = text.substr(data);
     ++number_;
   }
 
   bool read_format(std::string_view word) {
-    ascii_ = word == "ascii";
-    if (!ascii_ && word != "binary_little_endian")
-      source_.fail_at_line(number_, in_quotes(word) + " cannot be read", "write ascii or binary_little_endian");
+    ascii_ = word == "ascii", big_endian_ = word == "binary_big_endian";
+    if (!ascii_ && !big_endian_ && word != "binary_little_endian")
+      source_.fail_at_line(number_, in_quotes(word) + " is not a format",
+                           "write ascii, binary_little_endian or binary_big_endian");
     return true;
   }
 
@@ -219,6 +220,7 @@ class PlyReader {
 
   void read_edges(const Element& e) {
     const std::size_t a = *place(e, "vertex1", true), b = *place(e, "vertex2", true);
+    const std::optional<std::size_t> curve = place(e, "curve", false);
     for (std::uint64_t i = 0; i < e.count; ++i) {
       take_item(e);
       const std::size_t first = soup_.corners.size();
@@ -227,14 +229,21 @@ class PlyReader {
           fail_here(fmt::format("edge {} ends at {}, which is not the number of a vertex", i, v), "vertices count from 0");
         soup_.corners.push_back(static_cast<std::size_t>(v));
       }
-      soup_.lines.push_back({.first = first, .last = first + 2});
+      std::size_t group = 0;
+      if (curve) {
+        const double k = item_[*curve];
+        if (!(k >= 0 && k < 1e15 && std::nearbyint(k) == k))
+          fail_here(fmt::format("edge {} belongs to curve {}", i, k), "use whole numbers from 0");
+        group = static_cast<std::size_t>(k);
+      }
+      soup_.lines.push_back({.first = first, .last = first + 2, .group = group});
     }
   }
 
   const CurveSource& source_;
   BinaryCursor binary_;
   std::string_view ascii_rest_, ascii_line_;
-  bool ascii_ = true;
+  bool ascii_ = true, big_endian_ = false;
   std::size_t place_ = 0;  ///< of the item or the list that is being read, in bytes
   std::size_t number_ = 0, line_of_word_ = 0;
   std::vector<Element> elements_;

@@ -10,10 +10,11 @@ namespace osier {
 static constexpr CurveFormat kCurveFormats[] = {
     {"bcc", ".bcc", "", "binary curve collection: yarns, closed or open, polylines or Catmull-Rom splines", false, read_bcc},
     {"hair", ".hair", "", "strands of hair with thickness", false, read_hair},
-    {"obj", ".obj", "", "lines (`l`) with names from `o` and `g` (Blender, Houdini)", false, read_obj},
+    {"obj", ".obj", "", "lines (`l`) and points (`p`) with names from `o` and `g` (Blender, Houdini)", false, read_obj},
     {"poly", ".poly", "", "text: POINTS, POLYS, END", false, read_poly},
-    {"usda", ".usda", "", "USD text: BasisCurves, linear or cubic, with widths, transforms and time samples", true, read_usda},
-    {"ply", ".ply", "", "vertices and edges, ascii or binary little endian", false, read_ply},
+    {"usda", ".usda", "", "USD text: BasisCurves, linear or cubic, with widths, transforms, time samples and value clips", true,
+     read_usda},
+    {"ply", ".ply", "", "vertices and edges, ascii or binary", false, read_ply},
     {"csv", ".csv", ".txt .xyz .dat", "a table of points: x, y, z, and if you like width or radius, curve, closed, time", true,
      read_csv},
 };

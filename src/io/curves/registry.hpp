@@ -32,6 +32,9 @@ void check_read_options(const CurveSource& source, const CurveFormat& format, co
 /// The whole file. Throws InputError naming it when it cannot be read.
 std::vector<std::byte> read_bytes(const std::filesystem::path& file);
 
+/// A file that `file` names, which lies in the same folder or below. Nothing leads out of it: neither `..` nor a link.
+FileBeside read_beside(const std::filesystem::path& file, const std::string& name);
+
 /// ".bcc, .hair, ...": of all formats that can be read.
 std::string readable_curve_extensions();
 

@@ -77,7 +77,13 @@ inline std::string_view trimmed(std::string_view text) {
 }
 
 /// A word of a file for a message: short, printable.
-std::string in_quotes(std::string_view word);
+std::string in_quotes(std::string_view word, std::size_t longest = 40);
+
+/// Why a word is not a number, and what to do: `1,5` has a comma, `1e400` is too large, `x` is something else.
+struct NumberProblem {
+  std::string what, remedy;
+};
+NumberProblem number_problem(std::string_view word, const char* remedy);
 
 /// Three finite numbers at the front of a line.
 Vec3d take_point(std::string_view& line, const CurveSource& source, std::size_t number);

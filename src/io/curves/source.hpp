@@ -2,15 +2,26 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace osier {
+
+/// Another file that a curve file names.
+struct FileBeside {
+  std::string file;  ///< for messages
+  std::vector<std::byte> bytes;
+};
 
 struct CurveSource {
   std::span<const std::byte> bytes;
   std::string file;
+  /// Reads a file by the name it has in this one. Throws InputError where it is missing or not to be read; empty where bytes came
+  /// without a folder.
+  std::function<FileBeside(const std::string& name)> beside = {};
 
   std::string_view text() const { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 

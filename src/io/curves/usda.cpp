@@ -1,5 +1,5 @@
-// .usda: every BasisCurves prim of a layer, linear or cubic. Transforms, unit and up axis are applied; what lies in other layers,
-// variants or clips is refused, not left out.
+// .usda: every BasisCurves prim, linear or cubic. Transforms, unit and up axis are applied; sublayers and value clips are
+// followed (usda_stage.hpp); what lies in references or variants is refused, not left out.
 #include <algorithm>
 #include <fmt/format.h>
 
@@ -8,6 +8,7 @@
 #include "io/curves/registry.hpp"
 #include "io/curves/scan.hpp"
 #include "io/curves/usda_scanner.hpp"
+#include "io/curves/usda_stage.hpp"
 #include "io/curves/usda_xform.hpp"
 
 namespace osier {
@@ -18,13 +19,13 @@ constexpr const char* kFlatten = "write one flat layer, for instance with usdcat
 
 class UsdaReader {
  public:
-  UsdaReader(const CurveSource& source, const CurveReadOptions& options)
-      : source_(source), options_(options), layer_(UsdaLayer::parse(source)) {}
+  UsdaReader(const CurveSource& source, const CurveReadOptions& options) : source_(source), options_(options), stage_(source) {}
 
   CurveSet run() {
     find_prims();
-    time_ = chosen_time(times(), options_, source_);
-    set_.up = layer_.up;
+    time_ = chosen_time(stage_.times(curves_), options_, source_);
+    stage_.go_to(time_);
+    set_.up = stage_.up;
     for (std::size_t p : curves_) add(p);
     if (!any_width_) set_.widths.clear();
     if (!all_ids_) set_.ids.clear();
@@ -33,42 +34,36 @@ class UsdaReader {
 
  private:
   void find_prims() {
-    if (layer_.has_sublayers) source_.fail("has sublayers, which are not read", kFlatten);
     std::string elsewhere;
-    for (std::size_t p = 0; p < layer_.prims.size(); ++p) {
-      const UsdaPrim& prim = layer_.prims[p];
+    bool only_over = !stage_.prims.empty();
+    std::vector<std::uint8_t> visible(stage_.prims.size());
+    for (std::size_t p = 0; p < stage_.prims.size(); ++p) {
+      const UsdaPrim& prim = stage_.prims[p];
+      visible[p] = prim.defined && !prim.hidden && (!prim.parent || visible[*prim.parent]);
+      only_over = only_over && !prim.defined;
       if (!prim.composed_by.empty()) elsewhere = prim.composed_by;
-      if (prim.type != "BasisCurves" || prim.hidden) continue;
+      if (prim.type != "BasisCurves" || !visible[p]) continue;
       curves_.push_back(p);
-      for (std::optional<std::size_t> up = p; up; up = layer_.prims[*up].parent)
-        if (const std::string& by = layer_.prims[*up].composed_by; !by.empty())
-          fail(layer_.prims[*up].at,
-               fmt::format("prim {} is composed ({}), which is not read", in_quotes(layer_.prims[*up].name), by), kFlatten);
+      for (std::optional<std::size_t> up = p; up; up = stage_.prims[*up].parent)
+        if (const UsdaPrim& outer = stage_.prims[*up]; !outer.composed_by.empty())
+          fail(outer, fmt::format("prim {} is composed ({}), which is not read", in_quotes(outer.name), outer.composed_by),
+               kFlatten);
     }
-    if (!curves_.empty() || layer_.prims.empty()) return;
+    if (!curves_.empty() || stage_.prims.empty()) return;
     if (!elsewhere.empty()) source_.fail("has no BasisCurves of its own, but " + elsewhere, kFlatten);
+    if (only_over) source_.fail("is part of another file: it only adds to prims (`over`)", "name the file that lists it");
     source_.fail("has no BasisCurves", "export curves; meshes, points and NURBS are not read");
   }
 
-  /// All times at which a curve or what carries it is given.
-  std::vector<double> times() const {
-    std::vector<double> all;
-    for (std::size_t p : curves_)
-      for (std::optional<std::size_t> up = p; up; up = layer_.prims[*up].parent)
-        for (const auto& [name, attribute] : layer_.prims[*up].attributes)
-          if (*up == p || name.starts_with("xformOp:")) all.insert(all.end(), attribute.times.begin(), attribute.times.end());
-    std::sort(all.begin(), all.end());
-    all.erase(std::unique(all.begin(), all.end()), all.end());
-    return all;
-  }
-
-  [[noreturn]] void fail(std::size_t at, const std::string& what, const std::string& remedy) const {
-    UsdaScanner(source_).fail_at(at, what, remedy);
+  /// `place`: an attribute or a prim.
+  template <class Place>
+  [[noreturn]] static void fail(const Place& place, const std::string& what, const std::string& remedy) {
+    UsdaScanner(*place.source).fail_at(place.at, what, remedy);
   }
 
   std::vector<double> numbers(const UsdaPrim& prim, const char* name, std::size_t arity) const {
     const UsdaAttribute* a = prim.find(name);
-    return a ? UsdaLayer::numbers(source_, *a, arity, time_) : std::vector<double>();
+    return a ? UsdaLayer::numbers(*a, arity, time_) : std::vector<double>();
   }
 
   /// One of the words, by its place; the first when the prim says nothing.
@@ -76,19 +71,19 @@ class UsdaReader {
   std::size_t choice(const UsdaPrim& prim, const char* name, const std::array<const char*, N>& words) const {
     const UsdaAttribute* a = prim.find(name);
     if (!a || !a->value) return 0;
-    const std::vector<std::string> given = UsdaLayer::strings(source_, *a, time_);
+    const std::vector<std::string> given = UsdaLayer::strings(*a, time_);
     for (std::size_t i = 0; i < N; ++i)
       if (given.size() == 1 && given[0] == words[i]) return i;
     std::string known;
     for (const char* w : words) known += std::string(known.empty() ? "" : ", ") + w;
-    fail(a->at, fmt::format("{} is not a {} that can be read", in_quotes(given.empty() ? "" : given[0]), name), "use " + known);
+    fail(*a, fmt::format("{} is not a {} that can be read", in_quotes(given.empty() ? "" : given[0]), name), "use " + known);
   }
 
   std::vector<std::size_t> counts(const UsdaPrim& prim) const {
     std::vector<std::size_t> result;
     for (double n : numbers(prim, "curveVertexCounts", 1)) {
       if (!(n >= 0 && n < 1e15 && std::nearbyint(n) == n))
-        fail(prim.find("curveVertexCounts")->at, fmt::format("{} is not a number of points", n), "use whole numbers from 0");
+        fail(*prim.find("curveVertexCounts"), fmt::format("{} is not a number of points", n), "use whole numbers from 0");
       result.push_back(static_cast<std::size_t>(n));
     }
     return result;
@@ -106,7 +101,7 @@ class UsdaReader {
 
   const CurveSource& source_;
   const CurveReadOptions& options_;
-  UsdaLayer layer_;
+  UsdaStage stage_;
   std::vector<std::size_t> curves_;
   double time_ = 0;
   CurveSet set_;
@@ -118,10 +113,10 @@ UsdaReader::Widths UsdaReader::widths(const UsdaPrim& prim, std::size_t curves, 
   const UsdaAttribute* a = prim.find(name);
   if (!a) return {};
   if (const UsdaAttribute* indices = prim.find("primvars:widths:indices"))
-    fail(indices->at, "indexed widths are not read", "write one width for each point");
+    fail(*indices, "indexed widths are not read", "write one width for each point");
   Widths w{numbers(prim, name, 1), Widths::none};
   for (double v : w.values)
-    if (!(v >= 0 && std::isfinite(v))) fail(a->at, "a width is negative or not finite", "use 0 or more");
+    if (!(v >= 0 && std::isfinite(v))) fail(*a, "a width is negative or not finite", "use 0 or more");
   const std::size_t n = w.values.size();
   if (n == 0) return {};
   const std::string& how = a->interpolation;
@@ -131,7 +126,7 @@ UsdaReader::Widths UsdaReader::widths(const UsdaPrim& prim, std::size_t curves, 
   else if (vertex && n == points) w.kind = Widths::per_point;
   else if ((how == "varying" || how == "faceVarying") && n == span_ends) w.kind = Widths::per_span;
   else
-    fail(a->at,
+    fail(*a,
          fmt::format("{} widths with interpolation {} do not fit {} curves of {} points", n,
                      in_quotes(how.empty() ? "vertex" : how), curves, points),
          "give one for each point, or state the interpolation");
@@ -139,22 +134,24 @@ UsdaReader::Widths UsdaReader::widths(const UsdaPrim& prim, std::size_t curves, 
 }
 
 void UsdaReader::add(std::size_t index) {
-  const UsdaPrim& prim = layer_.prims[index];
+  const UsdaPrim& prim = stage_.prims[index];
   const bool linear = choice<2>(prim, "type", {"cubic", "linear"}) == 1;
   const auto basis = static_cast<CubicBasis>(choice<3>(prim, "basis", {"bezier", "bspline", "catmullRom"}));
   const auto wrap = static_cast<CubicWrap>(choice<3>(prim, "wrap", {"nonperiodic", "periodic", "pinned"}));
   const bool periodic = wrap == CubicWrap::periodic;
   const std::vector<std::size_t> count = counts(prim);
   const std::vector<double> xyz = numbers(prim, "points", 3);
-  const std::size_t at = prim.find("points") ? prim.find("points")->at : prim.at;
+  UsdaAttribute place;  // for messages
+  place.source = prim.source, place.at = prim.at;
+  if (const UsdaAttribute* given = prim.find("points")) place.source = given->source, place.at = given->at;
 
   std::vector<Vec3d> control;
   control.reserve(xyz.size() / 3);
-  const Affine transform = world_transform(source_, layer_, index, time_);
+  const Affine transform = world_transform(stage_.prims, index, time_);
   for (std::size_t i = 0; i + 2 < xyz.size(); i += 3) {
-    control.push_back(layer_.meters_per_unit * transform({xyz[i], xyz[i + 1], xyz[i + 2]}));
+    control.push_back(stage_.meters_per_unit * transform({xyz[i], xyz[i + 1], xyz[i + 2]}));
     if (!is_finite(control.back()))
-      fail(at, fmt::format("point {} of prim {} is not finite", i / 3, in_quotes(prim.name)), "use finite numbers");
+      fail(place, fmt::format("point {} of prim {} is not finite", i / 3, in_quotes(prim.name)), "use finite numbers");
   }
 
   std::size_t points = 0, span_ends = 0;
@@ -162,7 +159,7 @@ void UsdaReader::add(std::size_t index) {
   for (std::size_t n : count) {
     const std::ptrdiff_t s = linear || n < 2 ? 0 : cubic_spans(n, basis, wrap);
     if (s < 0)
-      fail(at,
+      fail(place,
            fmt::format("prim {} has a cubic curve of {} points, which does not fit its basis and wrap", in_quotes(prim.name), n),
            "check curveVertexCounts");
     spans.push_back(static_cast<std::size_t>(s));
@@ -171,13 +168,13 @@ void UsdaReader::add(std::size_t index) {
     if (points > control.size()) break;
   }
   if (points != control.size())
-    fail(at,
+    fail(place,
          fmt::format("prim {} has {} points, but its curveVertexCounts add up to {}{}", in_quotes(prim.name), control.size(),
                      points, points > control.size() ? " or more" : ""),
          "make them agree");
   const Widths width = widths(prim, count.size(), points, span_ends);
   any_width_ = any_width_ || width.kind != Widths::none;
-  const double width_scale = layer_.meters_per_unit * transform.mean_scale();
+  const double width_scale = stage_.meters_per_unit * transform.mean_scale();
 
   std::size_t first = 0, first_end = 0;  // of the curve, in control points and in span ends
   for (std::size_t k = 0; k < count.size(); ++k) {
@@ -223,18 +220,17 @@ void UsdaReader::add(std::size_t index) {
 /// Names and ids that Osier wrote; otherwise the prim's name, numbered when it has several curves.
 void UsdaReader::label(const UsdaPrim& prim, std::size_t curves) {
   if (const UsdaAttribute* a = prim.find("primvars:osier:name")) {
-    const std::vector<std::string> names = UsdaLayer::strings(source_, *a, time_);
-    if (names.size() != curves)
-      fail(a->at, fmt::format("{} names for {} curves", names.size(), curves), "give one for each curve");
+    const std::vector<std::string> names = UsdaLayer::strings(*a, time_);
+    if (names.size() != curves) fail(*a, fmt::format("{} names for {} curves", names.size(), curves), "give one for each curve");
     set_.names.insert(set_.names.end(), names.begin(), names.end());
   } else {
     for (std::size_t k = 0; k < curves; ++k) set_.names.push_back(curves == 1 ? prim.name : fmt::format("{}_{}", prim.name, k));
   }
   if (const UsdaAttribute* a = prim.find("primvars:osier:id")) {
     const std::vector<double> ids = numbers(prim, "primvars:osier:id", 1);
-    if (ids.size() != curves) fail(a->at, fmt::format("{} ids for {} curves", ids.size(), curves), "give one for each curve");
+    if (ids.size() != curves) fail(*a, fmt::format("{} ids for {} curves", ids.size(), curves), "give one for each curve");
     for (double id : ids) {
-      if (!(std::abs(id) <= 9007199254740992.0)) fail(a->at, "an id is not a whole number", "use whole numbers");
+      if (!(std::abs(id) <= 9007199254740992.0)) fail(*a, "an id is not a whole number", "use whole numbers");
       set_.ids.push_back(static_cast<std::int64_t>(id));
     }
   } else {

@@ -63,8 +63,73 @@ class LayerParser {
       if (!(layer_.meters_per_unit > 0 && std::isfinite(layer_.meters_per_unit)))
         scan_.fail("metersPerUnit is not a positive number", "use 1 for metres");
     } else if (key == "subLayers") {
-      layer_.has_sublayers = true;
+      scan_.expect('[', "sublayers");
+      while (!scan_.accept(']')) {
+        layer_.sublayers.push_back(scan_.asset());
+        if (scan_.peek() == '(') scan_.fail("a sublayer with another time is not read", "write one flat layer");
+        if (scan_.peek() != ']') scan_.expect(',', "sublayers");
+      }
     }
+  }
+
+  /// `{ string a = "b"; dictionary c = { ... } }`: `take` is called with the scanner before each value.
+  template <class Take>
+  void dictionary(Take take) {
+    scan_.expect('{', "a dictionary");
+    while (!scan_.accept('}')) {
+      if (scan_.accept(';') || scan_.accept(',')) continue;
+      std::vector<std::string_view> words = scan_.words_of_line();
+      std::string key = words.empty() ? "" : std::string(words.back());
+      if (scan_.peek() == '"' || scan_.peek() == '\'') key = scan_.string();
+      scan_.expect('=', "a dictionary");
+      scan_.peek();
+      const std::size_t value = scan_.at();
+      take(key);
+      if (scan_.at() == value) scan_.skip_value();
+    }
+  }
+
+  UsdaClips clip_set() {
+    UsdaClips clips;
+    const auto pairs = [&] {
+      std::vector<std::array<double, 2>> list;
+      const std::vector<double> flat = scan_.numbers(2);
+      for (std::size_t i = 0; i + 1 < flat.size(); i += 2) list.push_back({flat[i], flat[i + 1]});
+      for (const auto& [a, b] : list)
+        if (!std::isfinite(a) || !std::isfinite(b)) scan_.fail("a time of value clips is not finite", "use finite numbers");
+      std::stable_sort(list.begin(), list.end(), [](const auto& x, const auto& y) { return x[0] < y[0]; });
+      return list;
+    };
+    clips.at = scan_.at();
+    dictionary([&](std::string_view key) {
+      if (key == "assetPaths") {
+        scan_.expect('[', "assetPaths");
+        while (!scan_.accept(']')) {
+          clips.files.push_back(scan_.asset());
+          if (scan_.peek() != ']') scan_.expect(',', "assetPaths");
+        }
+      } else if (key == "active") {
+        for (const auto& [time, clip] : pairs()) {
+          if (!(clip >= 0 && clip < 1e9 && std::nearbyint(clip) == clip))
+            scan_.fail(fmt::format("{} is not the number of a clip", clip), "count the clips from 0");
+          clips.active.emplace_back(time, static_cast<std::size_t>(clip));
+        }
+      } else if (key == "times") {
+        clips.times = pairs();
+      } else if (key == "manifestAssetPath") {
+        clips.manifest = scan_.asset();
+      } else if (key == "primPath") {
+        clips.prim_path = scan_.string();
+      } else if (key.starts_with("template")) {
+        scan_.fail("value clips by a template are not read", "list them as assetPaths, with usdstitchclips");
+      }
+    });
+    if (clips.files.empty() || clips.active.empty() || clips.prim_path.empty())
+      scan_.fail_at(clips.at, "value clips without assetPaths, active or primPath", "write the file anew");
+    for (const auto& [time, clip] : clips.active)
+      if (clip >= clips.files.size())
+        scan_.fail_at(clips.at, fmt::format("clip {} does not exist", clip), fmt::format("there are {}", clips.files.size()));
+    return clips;
   }
 
   void statement(std::optional<std::size_t> parent, int depth) {
@@ -88,10 +153,12 @@ class LayerParser {
     {
       UsdaPrim& p = layer_.prims.back();
       p.name = scan_.string();
+      p.source = &source_;
       p.at = at;
       p.parent = parent;
+      p.defined = words[0] == "def";
       if (words.size() > 1) p.type = words[1];
-      p.hidden = words[0] == "class" || (parent && layer_.prims[*parent].hidden);
+      p.hidden = words[0] == "class";
       if (scan_.accept('(')) metadata([&](std::string_view key) { prim_metadata(key, p); });
     }
     scan_.expect('{', "a prim");
@@ -106,8 +173,13 @@ class LayerParser {
       const std::string_view word = scan_.word();
       p.hidden = p.hidden || word == "false" || word == "0";
     }
-    for (const char* arc : {"references", "payload", "inherits", "specializes", "variants", "clips"})
+    for (const char* arc : {"references", "payload", "inherits", "specializes", "variants"})
       if (key == arc) p.composed_by = arc;
+    if (key == "clips" && scan_.peek() == '{')
+      dictionary([&](std::string_view) {
+        if (p.clips) scan_.fail("a second set of value clips is not read", "write one flat layer");
+        p.clips = clip_set();
+      });
   }
 
   /// `uniform token[] name = value (metadata)`, `point3f[] points.timeSamples = {...}`, `rel name = <...>`.
@@ -120,6 +192,7 @@ class LayerParser {
                         (suffix.empty() || suffix == "timeSamples");
     UsdaAttribute ignored;
     UsdaAttribute& attribute = wanted ? layer_.prims[*parent].attributes[std::string(name)] : ignored;
+    attribute.source = &source_;
     attribute.at = at;
     if (scan_.accept('=')) {
       if (wanted && suffix == "timeSamples") time_samples(attribute);
@@ -127,7 +200,7 @@ class LayerParser {
         scan_.peek();
         const std::size_t value = scan_.at();
         scan_.skip_value();
-        if (source_.text().substr(value, 4) != "None") attribute.value = value;
+        if (source_.text().substr(value, 4) != "None") attribute.value = UsdaValue{&source_, value, value, 0};
       }
     }
     if (scan_.accept('('))
@@ -154,7 +227,7 @@ class LayerParser {
       if (!attribute.times.empty() && attribute.times.back() == time)
         scan_.fail_at(place, fmt::format("time {} is there twice", time), "keep one");
       attribute.times.push_back(time);
-      attribute.samples.push_back(place);
+      attribute.samples.push_back({&source_, place, place, 0});
     }
   }
 
@@ -167,26 +240,28 @@ class LayerParser {
 
 UsdaLayer UsdaLayer::parse(const CurveSource& source) { return LayerParser(source).run(); }
 
-std::vector<double> UsdaLayer::numbers(const CurveSource& source, const UsdaAttribute& attribute, std::size_t arity,
-                                       double time) {
-  const auto read = [&](std::size_t place) { return UsdaScanner(source, place).numbers(arity); };
+/// Between two values on the straight way, where both have as many numbers.
+static std::vector<double> blend(std::vector<double> a, const std::vector<double>& b, double t) {
+  if (a.size() == b.size())
+    for (std::size_t i = 0; i < a.size(); ++i) a[i] = (1 - t) * a[i] + t * b[i];
+  return a;
+}
+
+std::vector<double> UsdaLayer::numbers(const UsdaAttribute& attribute, std::size_t arity, double time) {
+  const auto read = [&](const UsdaValue& v) {
+    std::vector<double> value = UsdaScanner(*v.source, v.at).numbers(arity);
+    return v.t > 0 ? blend(std::move(value), UsdaScanner(*v.source, v.next).numbers(arity), v.t) : value;
+  };
   if (attribute.times.empty()) return attribute.value ? read(*attribute.value) : std::vector<double>();
   const auto [before, after, t] = moment_at(attribute.times, time);
   std::vector<double> value = read(attribute.samples[before]);
-  if (after == before) return value;
-  const std::vector<double> next = read(attribute.samples[after]);
-  if (next.size() == value.size())
-    for (std::size_t i = 0; i < value.size(); ++i) value[i] = (1 - t) * value[i] + t * next[i];
-  return value;
+  return after == before ? value : blend(std::move(value), read(attribute.samples[after]), t);
 }
 
-std::vector<std::string> UsdaLayer::strings(const CurveSource& source, const UsdaAttribute& attribute, double time) {
-  if (!attribute.times.empty()) {
-    const auto [before, after, t] = moment_at(attribute.times, time);
-    return UsdaScanner(source, attribute.samples[t < 1 ? before : after]).strings();
-  }
-  if (attribute.value) return UsdaScanner(source, *attribute.value).strings();
-  return {};
+std::vector<std::string> UsdaLayer::strings(const UsdaAttribute& attribute, double time) {
+  const auto read = [](const UsdaValue& v) { return UsdaScanner(*v.source, v.at).strings(); };
+  if (attribute.times.empty()) return attribute.value ? read(*attribute.value) : std::vector<std::string>();
+  return read(attribute.samples[moment_at(attribute.times, time).before]);
 }
 
 }  // namespace osier

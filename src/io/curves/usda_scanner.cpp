@@ -121,6 +121,15 @@ std::string UsdaScanner::string() {
   return result;
 }
 
+std::string UsdaScanner::asset() {
+  if (peek() != '@') fail(fmt::format("{} is not the name of a file", in_quotes(text_.substr(at_, 12))), "write it as @name@");
+  const std::string_view mark = text_.substr(at_, 3) == "@@@" ? "@@@" : "@";
+  const std::size_t first = at_ + mark.size(), end = text_.find(mark, first);
+  if (end == std::string_view::npos) fail("a path that does not end", "close it");
+  at_ = end + mark.size();
+  return std::string(text_.substr(first, end - first));
+}
+
 double UsdaScanner::number() {
   peek();
   const std::size_t first = at_;

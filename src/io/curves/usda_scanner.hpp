@@ -26,6 +26,8 @@ class UsdaScanner {
   /// The words up to `=`, `(`, `{`, a quote or the end of the line.
   std::vector<std::string_view> words_of_line();
   std::string string();
+  /// The name of a file, `@name@` or `@@@name@@@`.
+  std::string asset();
   double number();
 
   /// Any value: number, word, string, asset, path, tuple, list, dictionary.

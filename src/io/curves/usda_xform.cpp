@@ -39,14 +39,14 @@ Affine rotation(char axis, double degrees) {
 
 class Transform {
  public:
-  Transform(const CurveSource& source, const UsdaPrim& prim, double time) : source_(source), prim_(prim), time_(time) {}
+  Transform(const UsdaPrim& prim, double time) : prim_(prim), time_(time) {}
 
   /// The prim's own; `reset` says that what is above does not count.
   Affine local(bool& reset) const {
     Affine result;
     const UsdaAttribute* order = prim_.find("xformOpOrder");
     if (!order) return result;
-    const std::vector<std::string> ops = UsdaLayer::strings(source_, *order, time_);
+    const std::vector<std::string> ops = UsdaLayer::strings(*order, time_);
     // The last one is the first to act on a point.
     for (std::size_t i = ops.size(); i-- > 0;) {
       if (ops[i] == "!resetXformStack!") {
@@ -60,14 +60,16 @@ class Transform {
 
  private:
   std::vector<double> numbers(const UsdaAttribute& a, std::size_t arity) const {
-    std::vector<double> v = UsdaLayer::numbers(source_, a, arity, time_);
-    if (v.size() != arity) fail(a.at, "has no value");
+    std::vector<double> v = UsdaLayer::numbers(a, arity, time_);
+    if (v.size() != arity) fail(a, "has no value");
     return v;
   }
 
-  [[noreturn]] void fail(std::size_t at, const std::string& what) const {
-    UsdaScanner(source_).fail_at(at, "a transform of prim " + in_quotes(prim_.name) + " " + what,
-                                 "apply the transform to the points");
+  /// `place`: an attribute or the prim.
+  template <class Place>
+  [[noreturn]] void fail(const Place& place, const std::string& what) const {
+    UsdaScanner(*place.source)
+        .fail_at(place.at, "a transform of prim " + in_quotes(prim_.name) + " " + what, "apply the transform to the points");
   }
 
   Affine op(std::string_view name) const {
@@ -75,7 +77,7 @@ class Transform {
     const bool inverted = name.starts_with(kInvert);
     if (inverted) name.remove_prefix(kInvert.size());
     const UsdaAttribute* a = prim_.find(name);
-    if (!a) fail(prim_.at, "is called " + in_quotes(name) + " but is not there");
+    if (!a) fail(prim_, "is called " + in_quotes(name) + " but is not there");
     const Affine result = value(name, *a);
     return inverted ? inverse(result) : result;
   }
@@ -93,12 +95,12 @@ class Transform {
     } else if (kind == "orient") {
       const auto v = numbers(a, 4);  // (w, x, y, z)
       Quatd q{v[1], v[2], v[3], v[0]};
-      if (!(norm2(q) > 0)) fail(a.at, "is a zero quaternion");
+      if (!(norm2(q) > 0)) fail(a, "is a zero quaternion");
       q = normalized(q);
       m.rows = {rotate(q, Vec3d{1, 0, 0}), rotate(q, Vec3d{0, 1, 0}), rotate(q, Vec3d{0, 0, 1})};
     } else if (kind == "transform") {
       const auto v = numbers(a, 16);
-      if (v[3] != 0 || v[7] != 0 || v[11] != 0 || v[15] != 1) fail(a.at, "is not affine");
+      if (v[3] != 0 || v[7] != 0 || v[11] != 0 || v[15] != 1) fail(a, "is not affine");
       m.rows = {{{v[0], v[1], v[2]}, {v[4], v[5], v[6]}, {v[8], v[9], v[10]}}};
       m.translation = {v[12], v[13], v[14]};
     } else if (kind.starts_with("rotate") && (kind.size() == 7 || kind.size() == 9) &&
@@ -107,23 +109,22 @@ class Transform {
       const auto v = numbers(a, axes.size());
       for (char axis : axes) m = then(m, rotation(axis, axes.size() == 1 ? v[0] : v[static_cast<std::size_t>(axis - 'X')]));
     } else {
-      fail(a.at, "is of the unknown kind " + in_quotes(kind));
+      fail(a, "is of the unknown kind " + in_quotes(kind));
     }
     return m;
   }
 
-  const CurveSource& source_;
   const UsdaPrim& prim_;
   double time_;
 };
 
 }  // namespace
 
-Affine world_transform(const CurveSource& source, const UsdaLayer& layer, std::size_t prim, double time) {
+Affine world_transform(const std::vector<UsdaPrim>& prims, std::size_t prim, double time) {
   Affine result;
   bool reset = false;
-  for (std::optional<std::size_t> p = prim; p && !reset; p = layer.prims[*p].parent)
-    result = then(result, Transform(source, layer.prims[*p], time).local(reset));
+  for (std::optional<std::size_t> p = prim; p && !reset; p = prims[*p].parent)
+    result = then(result, Transform(prims[*p], time).local(reset));
   return result;
 }
 

@@ -18,6 +18,6 @@ struct Affine {
 };
 
 /// From a prim's own space to that of the layer, at a time.
-Affine world_transform(const CurveSource& source, const UsdaLayer& layer, std::size_t prim, double time);
+Affine world_transform(const std::vector<UsdaPrim>& prims, std::size_t prim, double time);
 
 }  // namespace osier
