@@ -49,6 +49,7 @@ class LiveSession final : public Session {
 
   long serial_ = 0;   ///< of what there is to see; grows with every change
   long packed_ = -1;  ///< the serial that `packed_frame_` and `packed_status_` show
+  FrameParts packed_parts_;
   Message packed_frame_, packed_status_;
   std::vector<Index> joints_;
   Message model_packet_;
