@@ -127,13 +127,16 @@ TEST_F(TrajectoryTest, KnowsTheRestShapeAndStiffnessOfTheModel) {
     EXPECT_NEAR(read.segment_stiffness[s].d3, written.segment_stiffness[s].d3, 1e-12 * written.segment_stiffness[s].d3);
   // Joints of clamps come last in a file.
   std::vector<Index> order;
-  for (const std::uint8_t clamp : {0, 1})
+  for (const bool clamp : {false, true})
     for (Index j = 0; j < written.joint_count(); ++j)
-      if (written.joint_is_clamp[j] == clamp) order.push_back(j);
+      if ((written.joint_is_clamp[j] != 0) == clamp) order.push_back(j);
   double most_bent = 0;
   for (std::size_t j = 0; j < order.size(); ++j) {
     const Quatd &a = read.joint_rest_rotation[j], &b = written.joint_rest_rotation[order[j]];
-    EXPECT_EQ(a.x, b.x), EXPECT_EQ(a.y, b.y), EXPECT_EQ(a.z, b.z), EXPECT_EQ(a.w, b.w);
+    EXPECT_EQ(a.x, b.x);
+    EXPECT_EQ(a.y, b.y);
+    EXPECT_EQ(a.z, b.z);
+    EXPECT_EQ(a.w, b.w);
     most_bent = std::max(most_bent, std::abs(b.x) + std::abs(b.y));
     EXPECT_NEAR(read.joint_stiffness[j].d1, written.joint_stiffness[order[j]].d1, 1e-12 * written.joint_stiffness[order[j]].d1);
   }
@@ -154,8 +157,10 @@ TEST_F(TrajectoryTest, KnowsEnergyResidualAndWorkOfEveryFrame) {
     for (int i = 0; i < again.steps_per_frame(); ++i) iterations += again.step(i + 1 == again.steps_per_frame()).iterations;
     const Diagnostics d = again.diagnostics();
     const FrameReport& r = reports[static_cast<std::size_t>(f)];
-    EXPECT_EQ(r.kinetic, d.kinetic), EXPECT_EQ(r.stretch_shear, d.stretch_shear);
-    EXPECT_EQ(r.bend_twist, d.bend_twist), EXPECT_EQ(r.external, d.external);
+    EXPECT_EQ(r.kinetic, d.kinetic);
+    EXPECT_EQ(r.stretch_shear, d.stretch_shear);
+    EXPECT_EQ(r.bend_twist, d.bend_twist);
+    EXPECT_EQ(r.external, d.external);
     EXPECT_EQ(r.residual_relative, d.residual_relative);
     EXPECT_EQ(r.iterations, iterations);
     EXPECT_GT(r.compute_ms, 0);

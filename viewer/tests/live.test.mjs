@@ -172,8 +172,9 @@ for (const target of LIVE)
       const picture = () => page.evaluate(() => window.osier.picture());
       const pictures = [await picture(), await picture()];
       assert.equal(pictures[0], pictures[1]);
-      for (const key of ["a", "b"]) {
+      for (const [key, what] of [["a", "frame"], ["b", "moments"]]) {
         await page.keyboard.press(key);
+        await until((part) => window.osier.has[part], what); // sent when it is asked for
         pictures.push(await picture());
       }
       assert.equal(new Set(pictures).size, 3);

@@ -226,7 +226,7 @@ describe("what was recorded with a run", () => {
       near(residual[0][0], said.residual_relative[20]);
       assert.ok(cost[0][0] > 0);
       const canvas = await page.locator("main canvas").boundingBox();
-      await go(page, 24); // falls three metres
+      await go(page, 23); // falls three metres
       for (const v of [0, 61]) {
         const [x, y] = await page.evaluate((w) => window.osier.screen(w), v);
         assert.ok(x > canvas.x && x < canvas.x + canvas.width && y > canvas.y && y < canvas.y + canvas.height, `vertex ${v} at ${[x, y]}`);
