@@ -5,6 +5,7 @@
 
 #include "math/vec3.hpp"
 #include "scene/setup.hpp"
+#include "sim/measure.hpp"
 #include "sim/recorder.hpp"
 #include "view/packet.hpp"
 
@@ -16,8 +17,8 @@ namespace {
 Json without_short_spellings(Json scene) {
   if (scene["analysis"].is_object() && scene["analysis"].value("type", "dynamic") == "dynamic")
     for (const char* key : {"iterations", "tolerance"}) scene["analysis"].erase(key);
-  // A view shows moments whether or not a run would record them.
-  scene["output"] = {{"sections", true}};
+  // Nothing is recorded. Moments are measured when somebody looks at them: all that sections hold costs more than a frame.
+  scene["output"] = Json::object();
   return scene;
 }
 
@@ -97,6 +98,13 @@ OrderedJson LiveSession::status() const {
           {"note", text(note_)}};
 }
 
+std::span<const Vec3d> LiveSession::measure_moments() {
+  moments_.assign(static_cast<std::size_t>(simulation_->model().joint_count()), Vec3d{});
+  for (const Index j : joints_)
+    moments_[static_cast<std::size_t>(j)] = joint_moment_material(simulation_->model(), simulation_->state(), j);
+  return moments_;
+}
+
 std::vector<Message> LiveSession::frames_for(Client& client) {
   const bool more =
       (client.parts.frame && !client.parts_seen.frame) || (client.parts.joint_moment && !client.parts_seen.joint_moment);
@@ -106,7 +114,9 @@ std::vector<Message> LiveSession::frames_for(Client& client) {
   if (!seen_) seen_ = true, due_ = Clock::now();
   if (packed_ != serial_ || packed_parts_ != client.parts) {
     packed_ = serial_, packed_parts_ = client.parts;
-    packed_frame_ = binary_message(frame_packet(simulation_->frame(frame_), 0, joints_, client.parts));
+    Frame frame = simulation_->frame(frame_);
+    if (client.parts.joint_moment) frame.joint_moment = measure_moments();
+    packed_frame_ = binary_message(frame_packet(frame, 0, joints_, client.parts));
     packed_status_ = text_message(status());
   }
   return {packed_frame_, packed_status_};

@@ -30,6 +30,7 @@ class LiveSession final : public Session {
   void choose_solver(const Json& command);
   void rebuild(const Json& json);
   void update_model();
+  std::span<const Vec3d> measure_moments();
   OrderedJson status() const;
 
   std::filesystem::path folder_;
@@ -52,6 +53,7 @@ class LiveSession final : public Session {
   FrameParts packed_parts_;
   Message packed_frame_, packed_status_;
   std::vector<Index> joints_;
+  std::vector<Vec3d> moments_;
   Message model_packet_;
 };
 
