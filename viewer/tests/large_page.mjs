@@ -114,7 +114,8 @@ function inside({ rods, perRod }) {
       count.draw.push(spent);
     }
     const median = (list) => [...list].sort((a, b) => a - b)[Math.floor(list.length / 2)];
-    return { receive: median(count.receive), draw: median(count.draw), triangles: count.triangles / frames, bytes: count.bytes / frames, calls: count.calls / frames, frameBytes: count.frameBytes };
+    const least = { receive: Math.min(...count.receive), draw: Math.min(...count.draw) };
+    return { receive: median(count.receive), draw: median(count.draw), least, triangles: count.triangles / frames, bytes: count.bytes / frames, calls: count.calls / frames, frameBytes: count.frameBytes };
   };
 }
 

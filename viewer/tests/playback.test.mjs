@@ -168,7 +168,7 @@ describe("what was recorded with a run", () => {
       return best / width;
     });
     await go(page, 10);
-    await page.waitForTimeout(300);
+    await page.locator(".graphs .readouts", { hasText: "kinetic 10 J" }).waitFor({ timeout: 30_000 });
     assert.ok(Math.abs((await cursor()) - 10 / (FRAMES - 1)) < 0.02, String(await cursor()));
     const box = await canvas.boundingBox();
     await page.mouse.click(box.x + 0.75 * box.width, box.y + box.height / 2);
@@ -181,8 +181,7 @@ describe("what was recorded with a run", () => {
     const page = await open(embedded("graphs2.html", recording([rods, rods], FRAMES, sag)));
     const { energy, residual } = await go(page, 12);
     for (const slot of [0, 1]) near(energy[slot][1], REPORT(12, slot).energy[0]), near(residual[slot][0], REPORT(12, slot).residual);
-    await page.waitForTimeout(200);
-    assert.match(await page.locator(".graphs .readouts").nth(1).innerText(), /10⁻³.* \| .*10⁻⁴|0\.001 \| /);
+    await page.locator(".graphs .readouts", { hasText: /^\s*0\.001 \| 1·10⁻⁴\s*$/ }).waitFor({ timeout: 30_000 });
     assert.match(await page.locator(".run-names").innerText(), /mock 1 drawn through, mock 2 broken/);
     await page.context().close();
   });
