@@ -165,7 +165,7 @@ export class Graph {
     g.font = "10px system-ui, sans-serif";
     g.strokeStyle = style.getPropertyValue("--surface");
     g.lineWidth = 3;
-    const label = (v: number): string => number(this.logarithmic ? 10 ** v : v);
+    const label = (v: number): string => withUnit(this.logarithmic ? 10 ** v : Math.abs(v) < 1e-9 * (high - low) ? 0 : v, this.unit);
     const write = (text: string, x: number, at: number, align: CanvasTextAlign, baseline: CanvasTextBaseline): void => {
       Object.assign(g, { textAlign: align, textBaseline: baseline });
       g.strokeText(text, x, at); // a rim, so that curves do not cross it out
