@@ -206,11 +206,9 @@ void copy_run(const Options& o, Trajectory& run, const std::vector<int>& frames)
   const WriteTarget target = extension == ".h5" ? WriteTarget::at(part) : WriteTarget::at(out, single);
   const auto writer = format->make(target);
   try {
-    writer->begin(run.model(), {.scene_name = run.name(),
-                                .scene_json = run.scene_json(),
-                                .version = version(),
-                                .double_precision = run.double_precision(),
-                                .sections = run.has_sections()});
+    RunInfo info = run.info();
+    info.version = version();
+    writer->begin(run.model(), info);
     each_frame(o, frames, [&](int f) { writer->write(run.read(f)); });
     writer->end();
     if (extension == ".h5") fs::rename(part, out);

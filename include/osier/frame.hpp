@@ -1,12 +1,22 @@
 // A read-only snapshot handed to writers, viewers and scripts.
 #pragma once
 
+#include <optional>
 #include <span>
 
 #include "osier/model.hpp"
 #include "osier/types.hpp"
 
 namespace osier {
+
+/// How a run was doing when it came to a frame.
+struct FrameReport {
+  double kinetic = 0, stretch_shear = 0, bend_twist = 0, external = 0;  ///< energies [J]
+  double total() const { return kinetic + stretch_shear + bend_twist + external; }
+  double residual_relative = -1;  ///< of the last step, relative to the largest force at work; negative: not measured
+  int iterations = 0;             ///< sweeps or Newton iterations since the frame before
+  double compute_ms = 0;          ///< solver time since the frame before [ms]
+};
 
 struct Frame {
   int index = 0;    ///< 0 is the initial state
@@ -23,6 +33,8 @@ struct Frame {
   std::span<const Vec3d> segment_curvature = {};  ///< in the middle: bending k1, k2, twist k3 [1/m]
   std::span<const Vec3d> joint_moment = {};       ///< one per joint of the model, half-joints of clamps included
   std::span<const Vec3d> joint_curvature = {};    ///< likewise
+
+  std::optional<FrameReport> report = {};
 };
 
 }  // namespace osier

@@ -1,6 +1,7 @@
 // Writers of results. One file per format in src/io/, one line in src/io/registry.cpp.
 #pragma once
 
+#include <array>
 #include <filesystem>
 #include <memory>
 #include <span>
@@ -14,6 +15,11 @@
 
 namespace osier {
 
+/// Stiffnesses of a material's section, EA, GA1, GA2 [N], EI1, EI2, GJ [N m^2], where it is thinnest and where it is thickest.
+struct MaterialStiffness {
+  std::array<double, 6> low{}, high{};
+};
+
 /// What a writer may want to know about the run it records.
 struct RunInfo {
   std::string scene_name;
@@ -23,6 +29,8 @@ struct RunInfo {
   bool sections = false;                     ///< frames carry section forces, strains, moments and curvatures
   std::vector<std::string> materials = {};   ///< names
   std::vector<Index> segment_material = {};  ///< one of these for each segment
+  std::vector<MaterialStiffness> material_stiffness = {};
+  bool reports = false;  ///< frames carry a FrameReport
 };
 
 /// begin, write for each frame in order, end. Whatever has been written is a complete, readable file even when end() is

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "osier/frame.hpp"
+#include "osier/io.hpp"
 #include "osier/model.hpp"
 
 namespace osier {
@@ -27,13 +28,22 @@ class Trajectory {
   bool double_precision() const;  ///< the numbers in the file
   bool has_sections() const;      ///< forces, strains, moments and curvatures were recorded
 
-  /// What the file tells of the model: vertices with radii, segments with rest lengths, joints, clamps as anchors, rods.
-  /// Masses, stiffnesses and rest rotations are not in it and stay zero or identity.
+  bool has_rest() const;  ///< masses, stiffnesses and rest rotations are in it; early files lack them
+
+  /// What a writer is told of the run: names, precision, materials where they were recorded, which series there are.
+  const RunInfo& info() const;
+  /// What the file tells of the model: vertices with masses and radii, segments with rest lengths, joints with rest rotations,
+  /// stiffnesses, clamps as anchors, rods. Damping, inertia of frames and limits are not in it. Without has_rest() masses and
+  /// stiffnesses are zero and rest rotations identity.
   const Model& model() const;
   int frame_count() const;  ///< whole frames, the initial one included
   double time(int frame) const;
   /// Valid until the next read. Throws RunError when the file turns out to be damaged there.
   Frame read(int frame);
+  /// Positions alone, for those who only look where things go. Valid until the next read; throws as read does.
+  std::span<const Vec3d> positions(int frame);
+  /// How the run was doing, frame by frame; empty when the file does not tell.
+  std::vector<FrameReport> reports();
 
  private:
   struct Impl;

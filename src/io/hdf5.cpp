@@ -50,6 +50,8 @@ class Hdf5Writer final : public Writer {
     joints_.clear(), half_joints_.clear();
     for (Index j = 0; j < model.joint_count(); ++j) (model.joint_is_clamp[j] ? half_joints_ : joints_).push_back(j);
     write_topology(model);
+    write_elasticity(model);
+    write_materials(model, info);
 
     const hsize_t vertices = model.vertex_mass.size(), segments = model.segment_vertices.size();
     const auto numbers = [&](const char* name, const Shape& shape, const char* unit, const char* description) {
@@ -70,6 +72,17 @@ class Hdf5Writer final : public Writer {
       sections_.push_back(numbers("/clamp_moment", {clamps, 3}, "N m", "bending moments about d1, d2 and torque at clamps"));
       sections_.push_back(numbers("/clamp_curvature", {clamps, 3}, "1/m", "bending about d1, d2 and twist at clamps"));
     }
+    reports_.clear();
+    if (info.reports) {
+      const auto report = [&](const char* name, const Shape& shape, hid_t type, const char* unit, const char* description) {
+        reports_.push_back(create_series(name, shape, type, H5T_NATIVE_DOUBLE, unit, description));
+      };
+      report("/energy", {4}, H5T_IEEE_F64LE, "J", "kinetic, stretch_shear, bend_twist, external");
+      report("/residual_relative", {}, H5T_IEEE_F64LE, "1",
+             "of the last step, relative to the largest force at work; -1 where not measured");
+      report("/iterations", {}, H5T_STD_I32LE, "1", "sweeps or Newton iterations since the frame before");
+      report("/compute_ms", {}, H5T_IEEE_F64LE, "ms", "solver time since the frame before");
+    }
     check(H5Fflush(file_, H5F_SCOPE_GLOBAL), "the header");
     sound_ = true;
   }
@@ -81,17 +94,19 @@ class Hdf5Writer final : public Writer {
     expect_count(rotation_, frame.segment_frame.size());
     expect_count(alive_, frame.segment_alive.size());
     const std::vector<std::span<const Vec3d>> sections = section_values(frame);
+    const std::vector<double> report = report_values(frame);
     // A disk that fills up in the middle of a flush costs all frames, not one: HDF5 has by then overwritten its own tables.
     reserve_file_space(path_, file_size(),
                        frame.vertex_position.size_bytes() + frame.vertex_velocity.size_bytes() +
                            frame.segment_frame.size_bytes() + frame.segment_alive.size() + section_bytes(sections) +
-                           all_series().size() * kTableBytes);
+                           sizeof(double) * report.size() + all_series().size() * kTableBytes);
     sound_ = false;
     append(position_, frame.vertex_position.data());
     append(velocity_, frame.vertex_velocity.data());
     append(rotation_, frame.segment_frame.data());
     append(alive_, frame.segment_alive.data());
     for (std::size_t i = 0; i < sections.size(); ++i) append(sections_[i], sections[i].data());
+    for (std::size_t i = 0; i < reports_.size(); ++i) append(reports_[i], report.data() + (i == 0 ? 0 : 3 + i));
     check(H5Fflush(file_, H5F_SCOPE_GLOBAL), "a frame");
     // The time comes last, on its own, and so says which frames are whole: a kill is far likelier to fall in the lines above.
     append(time_, &frame.time);
@@ -115,6 +130,7 @@ class Hdf5Writer final : public Writer {
   std::vector<Series*> all_series() {
     std::vector<Series*> all{&time_, &position_, &velocity_, &rotation_, &alive_};
     for (Series& s : sections_) all.push_back(&s);
+    for (Series& s : reports_) all.push_back(&s);
     return all;
   }
 
@@ -135,6 +151,14 @@ class Hdf5Writer final : public Writer {
     pick(5, frame.joint_curvature, half_joints_);
     return {frame.segment_force, frame.segment_strain, picked_[0], picked_[1], picked_[2], picked_[3]};
   }
+  /// In the order of `reports_`: four energies, then one number each.
+  std::vector<double> report_values(const Frame& frame) const {
+    if (reports_.empty()) return {};
+    if (!frame.report) throw RunError(path_ + ": cannot write /energy: a frame without the report that was announced");
+    const FrameReport& r = *frame.report;
+    return {r.kinetic,   r.stretch_shear, r.bend_twist, r.external, r.residual_relative, static_cast<double>(r.iterations),
+            r.compute_ms};
+  }
   static std::uintmax_t section_bytes(const std::vector<std::span<const Vec3d>>& sections) {
     std::uintmax_t bytes = 0;
     for (const auto& values : sections) bytes += values.size_bytes();
@@ -142,9 +166,10 @@ class Hdf5Writer final : public Writer {
   }
 
   static std::uintmax_t header_bytes(const Model& model, const RunInfo& info) {
-    std::uintmax_t bytes =
-        (info.sections ? 11 : 5) * kTableBytes + info.scene_json.size() + info.scene_name.size() + info.version.size();
-    bytes += 8 * model.vertex_radius.size() + 16 * model.segment_vertices.size() + 20 * model.joint_frames.size();
+    std::uintmax_t bytes = (5 + (info.sections ? 6 : 0) + (info.reports ? 4 : 0)) * kTableBytes + info.scene_json.size() +
+                           info.scene_name.size() + info.version.size();
+    bytes += 16 * model.vertex_radius.size() + 44 * model.segment_vertices.size() + 76 * model.joint_frames.size();
+    for (const std::string& name : info.materials) bytes += 64 + name.size() + sizeof(MaterialStiffness);
     // 64: the string's place in HDF5's heap, its reference, start and closed
     for (const RodInfo& rod : model.rods) bytes += 64 + rod.name.size() + sizeof(Index) * rod.vertices.size();
     return bytes;
@@ -256,6 +281,44 @@ class Hdf5Writer final : public Writer {
     write_dataset("/topology/rod_closed", {closed.size()}, H5T_STD_U8LE, H5T_NATIVE_UINT8, closed.data());
   }
 
+  /// Everything that makes a shape relaxed or strained. Stiffnesses are those of the section: an element's over its length.
+  void write_elasticity(const Model& model) const {
+    const auto write = [&](const char* name, const std::vector<double>& values, hsize_t width) {
+      write_dataset(name, {values.size() / width, width}, number_type_, H5T_NATIVE_DOUBLE, values.data());
+    };
+    const auto put = [](std::vector<double>& to, const PerAxis& k, double factor) {
+      for (const double x : {k.d1, k.d2, k.d3}) to.push_back(factor * x);
+    };
+    std::vector<double> stretch;
+    for (std::size_t s = 0; s < model.segment_stiffness.size(); ++s)
+      put(stretch, model.segment_stiffness[s], 1 / model.segment_rest_length[s]);
+    write("/topology/segment_stiffness", stretch, 3);
+    for (const auto& [kind, list] : {std::pair{std::string("joint"), &joints_}, {std::string("clamp"), &half_joints_}}) {
+      std::vector<double> bend, rest;
+      for (const Index j : *list) {
+        put(bend, model.joint_stiffness[j], model.joint_length[j] / 4);
+        const Quatd& q = model.joint_rest_rotation[j];
+        rest.insert(rest.end(), {q.x, q.y, q.z, q.w});
+      }
+      write(("/topology/" + kind + "_stiffness").c_str(), bend, 3);
+      write(("/topology/" + kind + "_rest_rotation").c_str(), rest, 4);
+    }
+    write_dataset("/topology/mass", {model.vertex_mass.size()}, number_type_, H5T_NATIVE_DOUBLE, model.vertex_mass.data());
+  }
+
+  void write_materials(const Model& model, const RunInfo& info) const {
+    if (info.segment_material.empty() || info.segment_material.size() != model.segment_vertices.size()) return;
+    std::vector<const char*> names;
+    for (const std::string& name : info.materials) names.push_back(name.c_str());
+    write_strings("/topology/material_names", {names.size()}, names);
+    write_dataset("/topology/segment_material", {info.segment_material.size()}, H5T_STD_I32LE, H5T_NATIVE_INT32,
+                  info.segment_material.data());
+    if (info.material_stiffness.size() != names.size()) return;
+    static_assert(sizeof(MaterialStiffness) == 12 * sizeof(double));
+    write_dataset("/topology/material_stiffness", {names.size(), 2, 6}, H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE,
+                  info.material_stiffness.data());
+  }
+
   /// -1 for an extra joint between segments that do not touch.
   static Index shared_vertex(const Model& model, Index joint) {
     const auto [a, b] = model.joint_frames[joint];
@@ -308,7 +371,7 @@ class Hdf5Writer final : public Writer {
   bool sound_ = true;  ///< no HDF5 call has failed between flushes
   Hdf5Handle file_;    // before the datasets: they must be closed first
   Series time_, position_, velocity_, rotation_, alive_;
-  std::vector<Series> sections_;  ///< only where asked for
+  std::vector<Series> sections_, reports_;  ///< only where asked for
   std::vector<Index> joints_, half_joints_;
   std::array<std::vector<Vec3d>, 4> picked_;  ///< a frame's moments and curvatures, joints and clamps apart
 };

@@ -1,6 +1,7 @@
 // Reads trajectory.h5 back. hdf5.cpp writes it, docs/output.md describes it.
 #include "osier/trajectory.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 #include <fstream>
 #include <utility>
@@ -113,10 +114,13 @@ struct Trajectory::Impl {
   explicit Impl(const fs::path& p) : path(p), file(p) {
     if (file.attribute("format") != "osier-trajectory")
       refuse(path, "is an HDF5 file, but not a trajectory of Osier", "name the folder of a run or its trajectory.h5");
-    name = file.attribute("name");
+    info.scene_name = file.attribute("name");
+    info.version = file.attribute("version");
     const auto texts = file.strings("/scene");
-    if (!texts.empty()) scene_json = texts.front();
+    if (!texts.empty()) info.scene_json = texts.front();
     read_model();
+    read_elasticity();
+    read_materials();
     open_series();
   }
 
@@ -173,6 +177,53 @@ struct Trajectory::Impl {
     std::fill(model.joint_is_clamp.begin() + static_cast<std::ptrdiff_t>(joints_between), model.joint_is_clamp.end(), 1);
   }
 
+  /// Left out by earlier versions, all of it.
+  void read_elasticity() {
+    rest = file.has("/topology/segment_stiffness");
+    if (!rest) return;
+    const auto numbers = [&](const std::string& dataset, hsize_t width, std::size_t count) {
+      std::vector<double> list = file.read<double>("/topology/" + dataset, width, H5T_NATIVE_DOUBLE);
+      if (list.size() != width * count) refuse(path, fmt::format("/topology/{} does not belong to the model", dataset));
+      return list;
+    };
+    const auto axes = [](const std::vector<double>& list, std::size_t i, double factor) {
+      return PerAxis{factor * list[3 * i], factor * list[3 * i + 1], factor * list[3 * i + 2]};
+    };
+    model.vertex_mass = numbers("mass", 1, model.vertex_mass.size());
+    const std::size_t segments = model.segment_vertices.size(), joints = model.joint_frames.size();
+    const std::vector<double> stretch = numbers("segment_stiffness", 3, segments);
+    for (std::size_t s = 0; s < segments; ++s) model.segment_stiffness[s] = axes(stretch, s, model.segment_rest_length[s]);
+    std::vector<double> bend = numbers("joint_stiffness", 3, joints_between),
+                        turn = numbers("joint_rest_rotation", 4, joints_between);
+    const std::vector<double> clamp_bend = numbers("clamp_stiffness", 3, joints - joints_between),
+                              clamp_turn = numbers("clamp_rest_rotation", 4, joints - joints_between);
+    bend.insert(bend.end(), clamp_bend.begin(), clamp_bend.end());
+    turn.insert(turn.end(), clamp_turn.begin(), clamp_turn.end());
+    for (std::size_t j = 0; j < joints; ++j) {
+      model.joint_stiffness[j] = axes(bend, j, model.joint_length[j] > 0 ? 4 / model.joint_length[j] : 0);
+      model.joint_rest_rotation[j] = {turn[4 * j], turn[4 * j + 1], turn[4 * j + 2], turn[4 * j + 3]};
+    }
+  }
+
+  void read_materials() {
+    if (!file.has("/topology/segment_material")) return;
+    info.materials = file.strings("/topology/material_names");
+    info.segment_material = file.read<Index>("/topology/segment_material", 1, H5T_NATIVE_INT32);
+    if (info.segment_material.size() != model.segment_vertices.size())
+      refuse(path, "/topology/segment_material is not one per segment");
+    for (const Index m : info.segment_material)
+      if (m < 0 || static_cast<std::size_t>(m) >= info.materials.size())
+        refuse(path, fmt::format("/topology/segment_material names material {} of {}", m, info.materials.size()));
+    if (!file.has("/topology/material_stiffness")) return;
+    const Hdf5Handle dataset = file.open("/topology/material_stiffness");
+    if (file.shape(dataset) != Shape{info.materials.size(), 2, 6})
+      refuse(path, "/topology/material_stiffness does not have the shape it should");
+    info.material_stiffness.resize(info.materials.size());
+    if (!info.materials.empty() &&
+        H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, info.material_stiffness.data()) < 0)
+      refuse(path, "/topology/material_stiffness cannot be read: " + hdf5_reason());
+  }
+
   void read_rods(std::size_t vertices) {
     const auto names = file.strings("/topology/rod_names");
     const auto start = file.read<Index>("/topology/rod_start", 1, H5T_NATIVE_INT32);
@@ -217,7 +268,11 @@ struct Trajectory::Impl {
   }
 
   Series series(const char* dataset, hsize_t count, hsize_t width, hid_t type) {
-    Series s{dataset, width == 1 ? Shape{count} : Shape{count, width}, type, file.open(dataset)};
+    Series s{dataset,
+             count == 0 && width == 0 ? Shape{}
+             : width == 1             ? Shape{count}
+                                      : Shape{count, width},
+             type, file.open(dataset)};
     Shape whole = file.shape(s.dataset);
     const bool fits = whole.size() == s.shape.size() + 1 && std::equal(s.shape.begin(), s.shape.end(), whole.begin() + 1);
     if (!fits) refuse(path, fmt::format("{} does not have the shape it should", dataset));
@@ -233,8 +288,14 @@ struct Trajectory::Impl {
     velocity_series = series("/velocity", vertices, 3, H5T_NATIVE_DOUBLE);
     frame_series = series("/frame", segments, 4, H5T_NATIVE_DOUBLE);
     alive_series = series("/segment_alive", segments, 1, H5T_NATIVE_UINT8);
-    sections = file.has("/segment_force");
-    if (sections) {
+    info.reports = file.has("/energy");
+    if (info.reports) {
+      report_series.push_back(series("/energy", 4, 1, H5T_NATIVE_DOUBLE));
+      for (const char* dataset : {"/residual_relative", "/iterations", "/compute_ms"})
+        report_series.push_back(series(dataset, 0, 0, H5T_NATIVE_DOUBLE));
+    }
+    info.sections = file.has("/segment_force");
+    if (info.sections) {
       section_series.push_back(series("/segment_force", segments, 3, H5T_NATIVE_DOUBLE));
       section_series.push_back(series("/segment_strain", segments, 3, H5T_NATIVE_DOUBLE));
       section_series.push_back(series("/joint_moment", joints, 3, H5T_NATIVE_DOUBLE));
@@ -243,7 +304,7 @@ struct Trajectory::Impl {
       section_series.push_back(series("/clamp_curvature", clamps, 3, H5T_NATIVE_DOUBLE));
     }
     const Hdf5Handle type(H5Dget_type(position_series.dataset), H5Tclose);
-    double_precision = H5Tget_size(type) == sizeof(double);
+    info.double_precision = H5Tget_size(type) == sizeof(double);
   }
 
   template <class T>
@@ -257,6 +318,25 @@ struct Trajectory::Impl {
     if (H5Sselect_hyperslab(in_file, H5S_SELECT_SET, first.data(), nullptr, block.data(), nullptr) < 0 ||
         H5Dread(s.dataset, s.memory_type, in_memory, in_file, H5P_DEFAULT, data) < 0)
       throw RunError(fmt::format("{}: cannot read {} of frame {}: {}", path.string(), s.name, frame, hdf5_reason()));
+  }
+
+  void expect(int frame) const {
+    const int count = static_cast<int>(times.size());
+    if (frame < 0 || frame >= count)
+      throw RunError(fmt::format("{}: there is no frame {}; the last is {}", path.string(), frame, count - 1));
+  }
+
+  FrameReport read_report(int frame) const {
+    std::array<double, 7> v{};
+    for (std::size_t i = 0; i < report_series.size(); ++i)
+      read(report_series[i], frame, v.data() + (i == 0 ? 0 : 3 + i), i == 0 ? 4 : 1);
+    return {.kinetic = v[0],
+            .stretch_shear = v[1],
+            .bend_twist = v[2],
+            .external = v[3],
+            .residual_relative = v[4],
+            .iterations = static_cast<int>(std::clamp(v[5], 0.0, 2e9)),
+            .compute_ms = v[6]};
   }
 
   Frame read(int frame) {
@@ -274,7 +354,8 @@ struct Trajectory::Impl {
               .vertex_velocity = velocity,
               .segment_frame = rotation,
               .segment_alive = alive};
-    if (!sections) return out;
+    if (info.reports) out.report = read_report(frame);
+    if (!info.sections) return out;
     force.resize(segments), strain.resize(segments), moment.resize(joints), curvature.resize(joints);
     read(section_series[0], frame, force.data(), segments);
     read(section_series[1], frame, strain.data(), segments);
@@ -288,13 +369,13 @@ struct Trajectory::Impl {
 
   fs::path path;
   File file;
-  std::string name, scene_json;
-  bool double_precision = true, sections = false;
+  RunInfo info;
+  bool rest = false;
   Model model;
   std::size_t joints_between = 0;  ///< joints of segments; those of clamps follow
   std::vector<double> times;
   Series position_series, velocity_series, frame_series, alive_series;
-  std::vector<Series> section_series;
+  std::vector<Series> section_series, report_series;
   std::vector<Vec3d> position, velocity, force, strain, moment, curvature;
   std::vector<Quatd> rotation;
   std::vector<std::uint8_t> alive;
@@ -318,18 +399,32 @@ bool Trajectory::is_meant(const fs::path& path) {
 }
 
 const fs::path& Trajectory::path() const { return impl_->path; }
-const std::string& Trajectory::name() const { return impl_->name; }
-const std::string& Trajectory::scene_json() const { return impl_->scene_json; }
-bool Trajectory::double_precision() const { return impl_->double_precision; }
-bool Trajectory::has_sections() const { return impl_->sections; }
+const std::string& Trajectory::name() const { return impl_->info.scene_name; }
+const std::string& Trajectory::scene_json() const { return impl_->info.scene_json; }
+bool Trajectory::double_precision() const { return impl_->info.double_precision; }
+bool Trajectory::has_sections() const { return impl_->info.sections; }
+bool Trajectory::has_rest() const { return impl_->rest; }
+const RunInfo& Trajectory::info() const { return impl_->info; }
 const Model& Trajectory::model() const { return impl_->model; }
 int Trajectory::frame_count() const { return static_cast<int>(impl_->times.size()); }
 double Trajectory::time(int frame) const { return impl_->times.at(static_cast<std::size_t>(frame)); }
 
 Frame Trajectory::read(int frame) {
-  if (frame < 0 || frame >= frame_count())
-    throw RunError(fmt::format("{}: there is no frame {}; the last is {}", impl_->path.string(), frame, frame_count() - 1));
+  impl_->expect(frame);
   return impl_->read(frame);
+}
+
+std::span<const Vec3d> Trajectory::positions(int frame) {
+  impl_->expect(frame);
+  impl_->position.resize(static_cast<std::size_t>(model().vertex_count()));
+  impl_->read(impl_->position_series, frame, impl_->position.data(), impl_->position.size());
+  return impl_->position;
+}
+
+std::vector<FrameReport> Trajectory::reports() {
+  std::vector<FrameReport> list;
+  for (int f = 0; impl_->info.reports && f < frame_count(); ++f) list.push_back(impl_->read_report(f));
+  return list;
 }
 
 }  // namespace osier

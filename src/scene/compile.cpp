@@ -23,6 +23,7 @@ class Compiler {
  private:
   Section section_of(const MaterialRef& ref);
   Index note_use(const MaterialRef& ref, const Section& section, double scale);
+  void note_structure(const std::string& name, std::size_t first);
   void check_up(const RodSpec& rod, const std::vector<Vec3d>& rest, int segments);
   void add_rod(RodSpec& rod, std::size_t index);
   std::optional<std::vector<Vec3d>> sample(Shape& shape, const RodSpec& rod, int segments);
@@ -49,6 +50,7 @@ class Compiler {
   std::vector<std::string> origin_;         ///< per entry of graph_.rods, the JSON pointer it comes from
   std::map<std::string, std::size_t> use_;  ///< of a material's name, where it stands in setup_.materials
   std::vector<std::string> missing_;        ///< rods and structures that could not be built
+  std::vector<Index> structure_material_;   ///< of the structure at hand, as it noted them
 };
 
 Section Compiler::section_of(const MaterialRef& ref) {
@@ -80,6 +82,16 @@ Index Compiler::note_use(const MaterialRef& ref, const Section& section, double 
   use.thickest = std::max(use.thickest, scale);
   ++use.segments;
   return static_cast<Index>(place->second);
+}
+
+/// What the segments from `first` on are made of: what the structure noted for each of them, or the structure itself.
+void Compiler::note_structure(const std::string& name, std::size_t first) {
+  const std::size_t made = graph_.segments.size() - first;
+  setup_.segment_material.resize(graph_.segments.size(), -1);
+  if (made > 0 && structure_material_.size() == made)
+    std::copy(structure_material_.begin(), structure_material_.end(),
+              setup_.segment_material.begin() + static_cast<std::ptrdiff_t>(first));
+  else if (made > 0) setup_.structures.push_back({name, static_cast<Index>(first), static_cast<Index>(made)});
 }
 
 /// Turns a missing or useless direction of the frames into problems.
@@ -479,15 +491,18 @@ void Compiler::run() {
     add_rod(spec_.rods[i], i);
     origin_.resize(graph_.rods.size(), spec_.rods[i].where);
   }
-  const StructureContext context{folder_, [this](const MaterialRef& m) { return section_of(m); },
-                                 [this](const MaterialRef& m, const Section& s, double scale) { note_use(m, s, scale); }};
+  const StructureContext context{
+      folder_, [this](const MaterialRef& m) { return section_of(m); },
+      [this](const MaterialRef& m, const Section& s, double scale) { structure_material_.push_back(note_use(m, s, scale)); }};
   for (auto& s : spec_.structures) {
     if (s && s->name.empty()) s->name = s->type();
-    const std::size_t before = problems_.size();
+    const std::size_t before = problems_.size(), first = graph_.segments.size();
+    structure_material_.clear();
     if (s && !problems_.mentions(s->where)) s->prepare(context, problems_);
     if (s && !problems_.mentions(s->where)) s->check(problems_);
     if (s && problems_.size() == before && !problems_.mentions(s->where)) s->build(graph_, s->name);
     else missing_.push_back(s ? s->name : "");
+    if (s) note_structure(s->name, first);
     origin_.resize(graph_.rods.size(), s ? s->where : "");
   }
   if (static_cast<double>(graph_.segments.size()) > kMostSegments) {

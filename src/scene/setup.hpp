@@ -28,6 +28,12 @@ struct MaterialUse {
   Index segments = 0;
 };
 
+/// Segments that a structure made with sections of its own, of no material.
+struct StructureUse {
+  std::string name;
+  Index first = 0, count = 0;
+};
+
 struct Setup {
   std::string name, json;
   std::vector<std::string> warnings;
@@ -36,7 +42,8 @@ struct Setup {
   SceneSpec spec;  ///< owns constraints, forces, solver settings and analysis, bound to the model
   std::vector<Probe> probes;
   std::vector<MaterialUse> materials;   ///< of the rods, in order of appearance
-  std::vector<Index> segment_material;  ///< one of these, -1 for structures; shorter than the list of segments where they end it
+  std::vector<Index> segment_material;  ///< one of these, or -1 where `structures` tells
+  std::vector<StructureUse> structures;
 };
 
 /// Builds the graph, applies constraints and resolves selections; adds a problem for everything that does not fit together.

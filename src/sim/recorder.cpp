@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstring>
 #include <fmt/format.h>
+#include <limits>
 #include <unistd.h>
 
 #include "sim/probes.hpp"
@@ -30,6 +32,33 @@ static std::string probe_header(const Setup& setup) {
   return header;
 }
 
+/// EA, GA1, GA2, EI1, EI2, GJ of a section.
+static std::array<double, 6> stiffness_of(const Section& s) {
+  return {s.stretch_shear.d3, s.stretch_shear.d1, s.stretch_shear.d2, s.bend_twist.d1, s.bend_twist.d2, s.bend_twist.d3};
+}
+
+/// Of the segments that a structure made; without joints its bending stiffness is zero.
+static MaterialStiffness stiffness_of(const Model& m, const StructureUse& structure) {
+  MaterialStiffness range;
+  range.low.fill(std::numeric_limits<double>::infinity());
+  const auto add = [&](std::size_t at, const PerAxis& k, std::array<int, 3> order) {
+    const double of[] = {k.d1, k.d2, k.d3};
+    for (std::size_t i = 0; i < 3; ++i) {
+      const double value = of[order[i]];
+      range.low[at + i] = std::min(range.low[at + i], value), range.high[at + i] = std::max(range.high[at + i], value);
+    }
+  };
+  const auto mine = [&](Index s) { return s >= structure.first && s < structure.first + structure.count; };
+  for (Index s = structure.first; s < structure.first + structure.count; ++s)
+    add(0, (1 / m.segment_rest_length[s]) * m.segment_stiffness[s], {2, 0, 1});
+  for (Index j = 0; j < m.joint_count(); ++j)
+    if (mine(m.joint_frames[j][0]) && mine(m.joint_frames[j][1]))
+      add(3, (m.joint_length[j] / 4) * m.joint_stiffness[j], {0, 1, 2});
+  for (double& low : range.low)
+    if (!std::isfinite(low)) low = 0;
+  return range;
+}
+
 RunInfo run_info(const Setup& setup) {
   RunInfo info{.scene_name = setup.name,
                .scene_json = setup.json,
@@ -37,14 +66,29 @@ RunInfo run_info(const Setup& setup) {
                .double_precision = setup.spec.solver->precision() == Precision::double_precision,
                .sections = setup.spec.output.sections,
                .materials = {},
-               .segment_material = setup.segment_material};
-  for (const MaterialUse& m : setup.materials) info.materials.push_back(m.name);
-  info.segment_material.resize(static_cast<std::size_t>(setup.model.segment_count()), -1);
-  const auto built = static_cast<Index>(info.materials.size());
-  const bool any = std::count(info.segment_material.begin(), info.segment_material.end(), -1) > 0;
-  if (any) info.materials.emplace_back("structures");
-  std::replace(info.segment_material.begin(), info.segment_material.end(), Index{-1}, built);
+               .segment_material = setup.segment_material,
+               .material_stiffness = {},
+               .reports = true};
+  for (const MaterialUse& m : setup.materials) {
+    info.materials.push_back(m.name);
+    info.material_stiffness.push_back({stiffness_of(scaled(m.section, m.thinnest)), stiffness_of(scaled(m.section, m.thickest))});
+  }
+  for (const StructureUse& s : setup.structures) {
+    std::fill_n(info.segment_material.begin() + s.first, s.count, static_cast<Index>(info.materials.size()));
+    info.materials.push_back(s.name);
+    info.material_stiffness.push_back(stiffness_of(setup.model, s));
+  }
   return info;
+}
+
+FrameReport frame_report(const Diagnostics& d, int iterations, double seconds) {
+  return {.kinetic = d.kinetic,
+          .stretch_shear = d.stretch_shear,
+          .bend_twist = d.bend_twist,
+          .external = d.external,
+          .residual_relative = d.residual_relative,
+          .iterations = iterations,
+          .compute_ms = 1e3 * seconds};
 }
 
 Recorder::Recorder(const fs::path& folder, const Setup& setup, const Simulation& simulation) : setup_(setup) {
@@ -80,8 +124,7 @@ void Recorder::FileCloser::operator()(std::FILE* file) const { std::fclose(file)
 
 bool Recorder::wants_residual_every_step() const { return diagnostics_ && setup_.spec.output.diagnostics == Rate::step; }
 
-void Recorder::diagnostics_line(const Simulation& simulation) {
-  const Diagnostics d = simulation.diagnostics();
+void Recorder::diagnostics_line(const Diagnostics& d) {
   fmt::print(diagnostics_.get(), "{:.9g},{},{:.17g},{:.17g},{:.17g},{:.17g},{:.17g},{:.9g},{:.9g},{:.9g},{:.9g},", d.time, d.step,
              d.kinetic, d.stretch_shear, d.bend_twist, d.external, d.total(), d.residual, d.residual_relative, d.max_stretch,
              d.max_bend);
@@ -97,18 +140,17 @@ void Recorder::probe_line(const Simulation& simulation) {
   fmt::print(probes_.get(), "\n");
 }
 
-void Recorder::frame(const Simulation& simulation, int index) {
-  const Frame frame = simulation.frame(index);
+void Recorder::frame(const Simulation& simulation, const Frame& frame, const Diagnostics& d) {
   for (auto& w : writers_) w->write(frame);
-  const bool first = index == 0;  // the initial state is a line at either rate
-  if (diagnostics_ && (first || setup_.spec.output.diagnostics == Rate::frame)) diagnostics_line(simulation);
+  const bool first = frame.index == 0;  // the initial state is a line at either rate
+  if (diagnostics_ && (first || setup_.spec.output.diagnostics == Rate::frame)) diagnostics_line(d);
   if (probes_ && (first || setup_.spec.output.probes == Rate::frame)) probe_line(simulation);
   if (diagnostics_) flush(diagnostics_.get(), "diagnostics.csv");
   if (probes_) flush(probes_.get(), "probes.csv");
 }
 
 void Recorder::step(const Simulation& simulation) {
-  if (diagnostics_ && setup_.spec.output.diagnostics == Rate::step) diagnostics_line(simulation);
+  if (diagnostics_ && setup_.spec.output.diagnostics == Rate::step) diagnostics_line(simulation.diagnostics());
   if (probes_ && setup_.spec.output.probes == Rate::step) probe_line(simulation);
 }
 

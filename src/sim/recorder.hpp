@@ -14,20 +14,22 @@ namespace osier {
 
 /// What writers are told about a run.
 RunInfo run_info(const Setup& setup);
+/// What a frame tells of the way to it.
+FrameReport frame_report(const Diagnostics& diagnostics, int iterations, double seconds);
 
 class Recorder {
  public:
   /// Makes the folder. Throws InputError when it cannot be written to, before anything has been computed.
   Recorder(const std::filesystem::path& folder, const Setup& setup, const Simulation& simulation);
 
-  void frame(const Simulation& simulation, int index);
+  void frame(const Simulation& simulation, const Frame& frame, const Diagnostics& diagnostics);
   void step(const Simulation& simulation);
   void end();
   bool wants_residual_every_step() const;
 
  private:
   void open(const std::filesystem::path& folder, const Simulation& simulation);
-  void diagnostics_line(const Simulation& simulation);
+  void diagnostics_line(const Diagnostics& diagnostics);
   void probe_line(const Simulation& simulation);
 
   const Setup& setup_;

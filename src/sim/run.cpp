@@ -49,16 +49,20 @@ RunStats run_scene(const Scene& scene, const RunOptions& options) {
   std::unique_ptr<Recorder> recorder;
   if (!options.folder.empty()) recorder = std::make_unique<Recorder>(options.folder, setup, simulation);
   for (const auto& w : options.writers) w->begin(simulation.model(), run_info(setup));
-  const auto record = [&](int frame) {
-    if (recorder) recorder->frame(simulation, frame);
-    for (const auto& w : options.writers) w->write(simulation.frame(frame));
+  const auto record = [&](int index, long iterations, double seconds) {
+    if (!recorder && options.writers.empty()) return;
+    const Diagnostics d = simulation.diagnostics();
+    Frame frame = simulation.frame(index);
+    frame.report = frame_report(d, static_cast<int>(iterations), seconds);
+    if (recorder) recorder->frame(simulation, frame, d);
+    for (const auto& w : options.writers) w->write(frame);
   };
   const int steps = simulation.steps_per_frame();
   const auto interrupted = [&] { return options.interrupt && options.interrupt->load(std::memory_order_relaxed); };
   FrameTimer timer;
   const Clock::time_point start = Clock::now();
   try {
-    record(0);
+    record(0, 0, 0);
     for (int f = 1; f <= frames && !stats.interrupted && !simulation.finished(); ++f) {
       double solving = 0;
       long iterations = 0;
@@ -80,7 +84,7 @@ RunStats run_scene(const Scene& scene, const RunOptions& options) {
         if ((stats.interrupted = interrupted())) break;
       }
       if (!stats.interrupted) timer.add(solving, stats.vertices, iterations);
-      record(f);
+      record(f, iterations, solving);
       stats.frames = f;
       if (options.progress) options.progress(f, frames, timer.ms.empty() ? 0 : timer.ms.back());
     }

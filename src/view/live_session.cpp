@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "math/vec3.hpp"
 #include "scene/setup.hpp"
+#include "sim/measure.hpp"
 #include "sim/recorder.hpp"
 #include "view/packet.hpp"
 
@@ -15,8 +17,8 @@ namespace {
 Json without_short_spellings(Json scene) {
   if (scene["analysis"].is_object() && scene["analysis"].value("type", "dynamic") == "dynamic")
     for (const char* key : {"iterations", "tolerance"}) scene["analysis"].erase(key);
-  // A view shows moments whether or not a run would record them.
-  scene["output"] = {{"sections", true}};
+  // Nothing is recorded. Moments are measured when somebody looks at them: all that sections hold costs more than a frame.
+  scene["output"] = Json::object();
   return scene;
 }
 
@@ -96,14 +98,25 @@ OrderedJson LiveSession::status() const {
           {"note", text(note_)}};
 }
 
+std::span<const Vec3d> LiveSession::measure_moments() {
+  moments_.assign(static_cast<std::size_t>(simulation_->model().joint_count()), Vec3d{});
+  for (const Index j : joints_)
+    moments_[static_cast<std::size_t>(j)] = joint_moment_material(simulation_->model(), simulation_->state(), j);
+  return moments_;
+}
+
 std::vector<Message> LiveSession::frames_for(Client& client) {
-  if (client.frame_seen[0] == serial_) return {};
-  client.frame_seen[0] = serial_;
+  const bool more =
+      (client.parts.frame && !client.parts_seen.frame) || (client.parts.joint_moment && !client.parts_seen.joint_moment);
+  if (client.frame_seen[0] == serial_ && !more) return {};
+  client.frame_seen[0] = serial_, client.parts_seen = client.parts;
   client.ready = 0;
   if (!seen_) seen_ = true, due_ = Clock::now();
-  if (packed_ != serial_) {
-    packed_ = serial_;
-    packed_frame_ = binary_message(frame_packet(simulation_->frame(frame_), 0, joints_));
+  if (packed_ != serial_ || packed_parts_ != client.parts) {
+    packed_ = serial_, packed_parts_ = client.parts;
+    Frame frame = simulation_->frame(frame_);
+    if (client.parts.joint_moment) frame.joint_moment = measure_moments();
+    packed_frame_ = binary_message(frame_packet(frame, 0, joints_, client.parts));
     packed_status_ = text_message(status());
   }
   return {packed_frame_, packed_status_};
@@ -164,8 +177,8 @@ void LiveSession::restart() {
 }
 
 void LiveSession::handle(Client&, const std::string& type, const Json& command) {
-  static const std::vector<std::string> kKnown{"play", "pause",   "step", "reset", "speed",
-                                               "drag", "release", "set",  "force", "solver"};
+  static const std::vector<std::string> kKnown{"play",    "pause", "step",  "reset",  "speed", "drag",
+                                               "release", "set",   "force", "solver", "want"};
   if (type == "play" || type == "pause") {
     play(type == "play");
   } else if (type == "step") {
@@ -202,11 +215,18 @@ void LiveSession::handle(Client&, const std::string& type, const Json& command) 
   }
 }
 
+/// Whether both begin in the same place: a run cannot go on in rods of another shape or size.
+static bool begin_alike(const Scene& a, const Scene& b) {
+  const auto &x = a.initial_state().vertex_position, &y = b.initial_state().vertex_position;
+  return std::equal(x.begin(), x.end(), y.begin(), y.end(), [](const Vec3d& p, const Vec3d& q) { return norm2(p - q) == 0; }) &&
+         a.model().segment_rest_length == b.model().segment_rest_length;
+}
+
 /// The scene of now, changed: goes on from the present state where the graph is the same.
 void LiveSession::rebuild(const Json& json) {
   const Scene scene = Scene::parse(json.dump(), scene_.name(), folder_);
   auto next = std::make_unique<Simulation>(scene);
-  const bool continues = next->continue_from(*simulation_);
+  const bool same_shape = begin_alike(scene, scene_), continues = same_shape && next->continue_from(*simulation_);
   json_ = json;
   scene_ = scene;
   update_parameters(parameters_, json_);
@@ -215,7 +235,8 @@ void LiveSession::rebuild(const Json& json) {
     note_.clear();
   } else {
     restart();
-    note_ = "the change makes another graph of rods: the simulation has been started again";
+    note_ = same_shape ? "the change makes another graph of rods: the simulation has been started again"
+                       : "the change makes rods of another shape: the simulation has been started again";
   }
   error_.clear();
   update_model();

@@ -30,6 +30,7 @@ class LiveSession final : public Session {
   void choose_solver(const Json& command);
   void rebuild(const Json& json);
   void update_model();
+  std::span<const Vec3d> measure_moments();
   OrderedJson status() const;
 
   std::filesystem::path folder_;
@@ -49,8 +50,10 @@ class LiveSession final : public Session {
 
   long serial_ = 0;   ///< of what there is to see; grows with every change
   long packed_ = -1;  ///< the serial that `packed_frame_` and `packed_status_` show
+  FrameParts packed_parts_;
   Message packed_frame_, packed_status_;
   std::vector<Index> joints_;
+  std::vector<Vec3d> moments_;
   Message model_packet_;
 };
 

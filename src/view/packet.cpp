@@ -44,14 +44,9 @@ ModelText model_text(const RunInfo& info, bool live) {
 }
 
 ModelText model_text(const Trajectory& t) {
-  RunInfo info{.scene_name = t.name(),
-               .scene_json = t.scene_json(),
-               .version = {},
-               .double_precision = t.double_precision(),
-               .sections = t.has_sections(),
-               .materials = {},
-               .segment_material = {}};
-  return model_text(info, false);
+  ModelText text = model_text(t.info(), false);
+  text.has_rest = t.has_rest();
+  return text;
 }
 
 static std::vector<float> floats(std::span<const double> values) {
@@ -80,11 +75,13 @@ std::string model_packet(const Model& model, const ModelText& text) {
     ends.push_back(static_cast<std::uint32_t>(a)), ends.push_back(static_cast<std::uint32_t>(b));
   for (std::size_t r = 0; r < model.rods.size(); ++r)
     for (const Index s : model.rods[r].segments) rod_of[static_cast<std::size_t>(s)] = static_cast<std::uint32_t>(r);
-  std::vector<float> joint_length;
+  std::vector<float> joint_length, joint_rest;
   for (const Index j : joints_between_segments(model)) {
     const auto& [a, b] = model.joint_frames[static_cast<std::size_t>(j)];
     joints.push_back(static_cast<std::uint32_t>(a)), joints.push_back(static_cast<std::uint32_t>(b));
     joint_length.push_back(static_cast<float>(model.joint_length[static_cast<std::size_t>(j)]));
+    const Quatd& q = model.joint_rest_rotation[static_cast<std::size_t>(j)];
+    for (const double c : {q.x, q.y, q.z, q.w}) joint_rest.push_back(static_cast<float>(c));
   }
   for (const Index m : text.segment_material) material.push_back(static_cast<std::uint32_t>(m));
   const std::vector<float> radius = floats(model.vertex_radius), rest_length = floats(model.segment_rest_length);
@@ -96,26 +93,53 @@ std::string model_packet(const Model& model, const ModelText& text) {
   if (!material.empty()) packet.add("segment_material", material);
   packet.add("joints", joints);
   packet.add("joint_length", joint_length);
+  if (text.has_rest) packet.add("joint_rest", joint_rest);
   if (!text.live) packet.add("times", text.times);
+  std::vector<float> landmarks, energy, residual, compute_ms;
+  std::vector<std::uint32_t> iterations;
+  for (const Vec3d& x : text.landmarks)
+    for (const double c : {x.x, x.y, x.z}) landmarks.push_back(static_cast<float>(c));
+  if (!landmarks.empty()) packet.add("landmarks", landmarks);
+  for (const FrameReport& r : text.reports) {
+    for (const double e : {r.kinetic, r.stretch_shear, r.bend_twist, r.external}) energy.push_back(static_cast<float>(e));
+    residual.push_back(static_cast<float>(r.residual_relative));
+    compute_ms.push_back(static_cast<float>(r.compute_ms));
+    iterations.push_back(static_cast<std::uint32_t>(r.iterations));
+  }
+  if (!energy.empty()) {
+    packet.add("energy", energy);
+    packet.add("residual_relative", residual);
+    packet.add("compute_ms", compute_ms);
+    packet.add("iterations", iterations);
+  }
   return packet.bytes();
 }
 
-std::string frame_packet(const Frame& frame, int slot, std::span<const Index> joints) {
-  std::vector<float> position, rotation, moment;
-  position.reserve(3 * frame.vertex_position.size());
-  rotation.reserve(4 * frame.segment_frame.size());
-  const auto put = [](std::vector<float>& to, auto... values) { (to.push_back(static_cast<float>(values)), ...); };
-  for (const Vec3d& x : frame.vertex_position) put(position, x.x, x.y, x.z);
-  for (const Quatd& q : frame.segment_frame) put(rotation, q.x, q.y, q.z, q.w);
+/// Components in single precision, one after the other.
+template <std::size_t Components, class Value>
+static std::vector<float> single(std::span<const Value> values) {
+  static_assert(sizeof(Value) == Components * sizeof(double));
+  std::vector<float> out(Components * values.size());
+  const double* in = reinterpret_cast<const double*>(values.data());
+  for (std::size_t i = 0; i < out.size(); ++i) out[i] = static_cast<float>(in[i]);
+  return out;
+}
+
+std::string frame_packet(const Frame& frame, int slot, std::span<const Index> joints, FrameParts parts) {
   Packet packet({{"type", "frame"}, {"slot", slot}, {"index", frame.index}, {"time", frame.time}});
+  const std::vector<float> position = single<3>(frame.vertex_position);
   packet.add("position", position);
-  packet.add("frame", rotation);
+  std::vector<float> rotation, moment;
+  if (parts.frame) {
+    rotation = single<4>(frame.segment_frame);
+    packet.add("frame", rotation);
+  }
   packet.add("alive", frame.segment_alive);
-  if (!frame.joint_moment.empty()) {
+  if (parts.joint_moment && !frame.joint_moment.empty()) {
     moment.reserve(3 * joints.size());
     for (const Index j : joints) {
       const Vec3d& m = frame.joint_moment[static_cast<std::size_t>(j)];
-      put(moment, m.x, m.y, m.z);
+      for (const double c : {m.x, m.y, m.z}) moment.push_back(static_cast<float>(c));
     }
     packet.add("joint_moment", moment);
   }

@@ -59,6 +59,9 @@ struct ModelText {
   Vec3d up{0, 1, 0};                      ///< against gravity
   std::vector<std::string> materials;     ///< names, or empty
   std::vector<Index> segment_material{};  ///< one of these for each segment, or empty
+  bool has_rest = true;                   ///< the model knows its rest rotations
+  std::vector<FrameReport> reports{};     ///< of recorded frames, or empty
+  std::vector<Vec3d> landmarks{};         ///< of all recorded frames, see Landmarks
 };
 ModelText model_text(const RunInfo& info, bool live);
 ModelText model_text(const Trajectory& trajectory);
@@ -67,8 +70,14 @@ std::string model_packet(const Model& model, const ModelText& text);
 /// Joints between two segments, in the order of the model packet: the half-joints of clamps are left out.
 std::vector<Index> joints_between_segments(const Model& model);
 
-/// Positions and frames in single precision, as a live view sends them.
-std::string frame_packet(const Frame& frame, int slot, std::span<const Index> joints);
+/// What a client wants of a frame beside positions and what is alive.
+struct FrameParts {
+  bool frame = true, joint_moment = true;
+  bool operator==(const FrameParts&) const = default;
+};
+
+/// In single precision, as a view sends it.
+std::string frame_packet(const Frame& frame, int slot, std::span<const Index> joints, FrameParts parts = {});
 
 /// The direction against the gravity of a scene, [0, 1, 0] when there is none.
 Vec3d up_of_scene(const std::string& scene_json);

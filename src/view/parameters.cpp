@@ -1,5 +1,6 @@
 #include "view/parameters.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 
@@ -97,6 +98,20 @@ class Lister {
       object(*section, pointer + "/section", "section of " + name, fields_of<SectionShape>(section->value("type", "")), false);
   }
 
+  /// How it is made of first, as with materials; then what it looks like, where a change starts the run again.
+  void structure(const Json& json, const std::string& pointer) {
+    if (!json.is_object()) return;
+    const std::string type = json.value("type", ""), name = json.value("name", type);
+    std::vector<FieldDoc> fields = fields_of<Structure>(type);
+    const auto shape = std::stable_partition(fields.begin(), fields.end(), [](const FieldDoc& f) {
+      return f.unit.starts_with("N") || f.unit == "kg/m" || f.unit == "s" || f.name.ends_with("radius") ||
+             f.name == "strain_limit";
+    });
+    object(json, pointer, name, {fields.begin(), shape}, true);
+    if (const auto m = json.find("material"); m != json.end()) material(*m, pointer + "/material", name);
+    object(json, pointer, "shape of " + name, {shape, fields.end()}, true);
+  }
+
  private:
   void components(const Parameter& whole, const Json& value, const OrderedJson& schema, bool missing) {
     double size = 0;
@@ -142,6 +157,8 @@ std::vector<Parameter> parameters_of(const Json& scene) {
       if ((*rods)[i].is_object() && (*rods)[i].contains("material"))
         lister.material((*rods)[i]["material"], fmt::format("/rods/{}/material", i),
                         (*rods)[i].value("name", fmt::format("rod{}", i)));
+  if (const auto structures = scene.find("structures"); structures != scene.end() && structures->is_array())
+    for (std::size_t i = 0; i < structures->size(); ++i) lister.structure((*structures)[i], fmt::format("/structures/{}", i));
   if (const auto forces = scene.find("forces"); forces != scene.end() && forces->is_array())
     for (std::size_t i = 0; i < forces->size(); ++i) {
       const std::string type = (*forces)[i].value("type", "");

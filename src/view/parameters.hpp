@@ -1,4 +1,5 @@
-// The numbers of a scene that a viewer offers as sliders: what materials, forces, fracture, step and solver say of themselves.
+// The numbers of a scene that a viewer offers as sliders: what materials, structures, forces, fracture,
+// step and solver say of themselves.
 #pragma once
 
 #include <string>

@@ -1,16 +1,35 @@
 #include "view/playback_session.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
 
 #include "osier/simulation.hpp"
+#include "view/landmarks.hpp"
 #include "view/packet.hpp"
 
 namespace osier::view {
 
-static std::string model_packet_of(const Trajectory& trajectory, int slot) {
+/// Every frame of a short run; of a long one as many as are read in about a second, and the last.
+static std::vector<Vec3d> landmarks_of(Trajectory& trajectory) {
+  constexpr long kPositions = 10'000'000;
+  const int frames = trajectory.frame_count();
+  const int most = static_cast<int>(std::clamp<long>(kPositions / std::max(1, trajectory.model().vertex_count()), 16, frames));
+  Landmarks landmarks;
+  try {
+    for (int i = 0; i < most; ++i)
+      landmarks.add(trajectory.positions(most > 1 ? static_cast<int>(static_cast<long>(i) * (frames - 1) / (most - 1)) : 0));
+  } catch (const RunError&) {
+    // A damaged frame is told when somebody goes there.
+  }
+  return landmarks.points();
+}
+
+static std::string model_packet_of(Trajectory& trajectory, int slot) {
   ModelText text = model_text(trajectory);
   text.slot = slot;
   for (int f = 0; f < trajectory.frame_count(); ++f) text.times.push_back(trajectory.time(f));
+  text.reports = trajectory.reports();
+  text.landmarks = landmarks_of(trajectory);
   return model_packet(trajectory.model(), text);
 }
 
@@ -40,9 +59,9 @@ Message PlaybackSession::hello() {
 }
 
 std::vector<Message> PlaybackSession::models() {
-  std::vector<Message> list;
-  for (std::size_t s = 0; s < slots_.size(); ++s) list.push_back(binary_message(model_packet_of(slots_[s], static_cast<int>(s))));
-  return list;
+  for (std::size_t s = models_.size(); s < slots_.size(); ++s)
+    models_.push_back(binary_message(model_packet_of(slots_[s], static_cast<int>(s))));
+  return models_;
 }
 
 std::vector<Message> PlaybackSession::frames_for(Client& client) {
@@ -53,7 +72,7 @@ std::vector<Message> PlaybackSession::frames_for(Client& client) {
     --client.ready;
     try {
       const Frame frame = slots_[s].read(client.frame_wanted[s]);
-      list.push_back(binary_message(frame_packet(frame, static_cast<int>(s), joints_[s])));
+      list.push_back(binary_message(frame_packet(frame, static_cast<int>(s), joints_[s], client.parts)));
     } catch (const RunError& e) {
       list.push_back(text_message({{"type", "error"}, {"id", nullptr}, {"message", e.what()}}));
     }

@@ -19,6 +19,7 @@ class PlaybackSession final : public Session {
 
   std::vector<Trajectory> slots_;
   std::vector<std::vector<Index>> joints_;
+  std::vector<Message> models_;  ///< once somebody has asked
 };
 
 }  // namespace osier::view

@@ -11,6 +11,7 @@
 #include <zlib.h>
 
 #include "math/vec3.hpp"
+#include "view/landmarks.hpp"
 #include "view/packet.hpp"
 
 namespace osier::view {
@@ -131,6 +132,7 @@ struct Slot {
   std::vector<Index> joints;
   std::vector<std::uint16_t> position_before;
   std::vector<std::int16_t> frame_before;
+  Landmarks landmarks;
 };
 
 struct Entry {
@@ -154,7 +156,7 @@ class Recording {
   void add_slot(const Model& model, ModelText text) {
     if (!spool_) spool_.emplace(fs::path(file_.string() + ".frames.tmp"));
     text.slot = static_cast<int>(slots_.size());
-    slots_.push_back({model, std::move(text), joints_between_segments(model), {}, {}});
+    slots_.push_back({model, std::move(text), joints_between_segments(model), {}, {}, {}});
   }
 
   void add(int slot, const Frame& frame) {
@@ -178,13 +180,19 @@ class Recording {
     }
     entries_.push_back({slot, frame.index, frame.time, moments});
     s.text.times.push_back(frame.time);
+    if (frame.report) s.text.reports.push_back(*frame.report);
+    s.landmarks.add(frame.vertex_position);
   }
 
   void finish() {
     TemporaryFile out(fs::path(file_.string() + ".tmp"));
     out.write(page_.data(), place_);
     Compressor compressor(out);
-    for (const Slot& s : slots_) compressor.packet(model_packet(s.model, s.text));
+    for (Slot& s : slots_) {
+      if (s.text.reports.size() != s.text.times.size()) s.text.reports.clear();
+      s.text.landmarks = s.landmarks.points();
+      compressor.packet(model_packet(s.model, s.text));
+    }
     const double extent = std::max({high_.x - low_.x, high_.y - low_.y, high_.z - low_.z});
     scale_ = extent > 0 ? extent / 65535 : 1;
     spool_->rewind();

@@ -92,7 +92,9 @@ void Session::answer(ClientId id, Client& client, const Letter& letter) {
   const Json number = it == command.end() ? Json(nullptr) : *it;
   std::string error;
   try {
-    if (!letter.superseded) handle(client, word_of(command, "type"), command);
+    const std::string type = letter.superseded ? "" : word_of(command, "type");
+    if (type == "want") client.parts = {flag_of(command, "frame"), flag_of(command, "joint_moment")};
+    else if (!letter.superseded) handle(client, type, command);
   } catch (const InputError& e) {
     error = text_of(e);
   } catch (const std::exception& e) {

@@ -18,6 +18,7 @@
 #include <vector>
 
 #include "core/fields.hpp"
+#include "view/packet.hpp"
 
 namespace osier::view {
 
@@ -59,6 +60,7 @@ class Session {
     int hello_seen = -1, model_seen = -1;
     long frame_seen[2] = {-1, -1};   ///< by number, see frames_for
     int frame_wanted[2] = {-1, -1};  ///< of a recording
+    FrameParts parts, parts_seen;    ///< of a frame: that it wants, that came with the last one
   };
 
   /// Text that describes the session, and the models; sent again when `hello_version_` or `model_version_` moves on.

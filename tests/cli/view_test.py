@@ -345,6 +345,49 @@ class Live(ViewTest):
             page.look()
             numpy.testing.assert_array_equal(page.models[0][1]["radius"], numpy.full(5, 0.02, "f4"))
 
+    def test_numbers_of_structures_can_be_set(self):
+        net = {"structures": [{"type": "net", "nx": 3, "ny": 2}], "constraints": [{"type": "pin", "vertices": 0}], "forces": [{"type": "gravity"}],
+               "analysis": {"type": "dynamic", "duration": 1, "step": 0.005}}
+        with self.view(self.write(net), "--paused") as (_, port, token):
+            page = Page(port, token)
+            for _ in range(3):
+                page.ask({"type": "step"})
+            before, _ = page.look()
+            names = {p["pointer"]: p for p in page.hello["parameters"]}
+            self.assertEqual((names["/structures/0/radius"]["value"], names["/structures/0/radius"]["unit"]), (0.005, "m"))  # a default
+            # Made of something else, it goes on.
+            for pointer, value in (("/structures/0/radius", 0.01), ("/structures/0/stretch_shear", 900)):
+                self.assertEqual(page.ask({"type": "set", "pointer": pointer, "value": value})["type"], "ack")
+            after, status = page.look()
+            numpy.testing.assert_array_equal(before, after)
+            self.assertEqual((status["frame"], status["note"]), (3, None))
+            numpy.testing.assert_allclose(page.models[0][1]["radius"], 0.01)
+            # Another size, or another graph, starts again.
+            for pointer, value, word in (("/structures/0/cell", 0.2, "another shape"), ("/structures/0/nx", 5, "another")):
+                page.ask({"type": "step"})
+                self.assertEqual(page.ask({"type": "set", "pointer": pointer, "value": value})["type"], "ack")
+                positions, status = page.look()
+                self.assertEqual(status["frame"], 0)
+                self.assertIn(word, status["note"])
+            self.assertEqual(len(positions), 6 * 3)
+            numpy.testing.assert_allclose(positions.max(axis=0) - positions.min(axis=0), [1, 0, 0.4], atol=1e-6)
+
+    def test_frames_and_moments_come_to_those_who_want_them(self):
+        with self.view(self.write(SWING), "--paused") as (_, port, token):
+            page, other = Page(port, token), Page(port, token)
+            for wants, names in (({"frame": False, "joint_moment": False}, {"position", "alive"}),
+                                 ({"frame": True, "joint_moment": False}, {"position", "alive", "frame"}),
+                                 ({"frame": True, "joint_moment": True}, {"position", "alive", "frame", "joint_moment"})):
+                self.assertEqual(page.ask({"type": "want", **wants})["type"], "ack")
+                page.look()  # nothing has moved: the frame comes again because more of it is wanted
+                self.assertEqual(set(page.frames[-1][1]), names)
+            page.ask({"type": "want", "frame": False, "joint_moment": False})
+            page.send({"type": "ready"})
+            self.assertFalse(select.select([page.socket], [], [], 0.3)[0], "less is no reason to send it again")
+            other.look()
+            self.assertEqual(set(other.frames[-1][1]), {"position", "alive", "frame", "joint_moment"})
+            self.assertIn("missing", page.ask({"type": "want", "frame": True})["message"])
+
     def test_of_many_settings_at_once_the_last_one_counts(self):
         with self.view(self.write(SWING), "--paused") as (_, port, token):
             page = Page(port, token)
@@ -556,6 +599,25 @@ class Playback(ViewTest):
                 answer = page.ask(command)
                 self.assertEqual(answer["type"], "error", command)
                 self.assertIn(word, answer["message"])
+
+    def test_recorded_runs_bring_materials_rest_shape_energies_and_their_extent(self):
+        self.run_scene(SWING)
+        run, table = self.trajectory(), self.table("diagnostics.csv")
+        with self.view("out") as (_, port, token):
+            page = Page(port, token)
+            header, arrays = page.until("model")
+            self.assertEqual(header["material_names"], ["m"])
+            numpy.testing.assert_array_equal(arrays["segment_material"], numpy.zeros(len(arrays["segments"]) // 2))
+            numpy.testing.assert_allclose(arrays["joint_rest"].reshape(-1, 4), [[0, 0, 0, 1]] * (len(arrays["joints"]) // 2), atol=1e-7)
+            energy = arrays["energy"].reshape(-1, 4)
+            for k, name in enumerate(("kinetic", "stretch_shear", "bend_twist", "external")):
+                numpy.testing.assert_allclose(energy[:, k], table[name], rtol=1e-6, atol=1e-30)
+            numpy.testing.assert_allclose(arrays["residual_relative"], table["residual_relative"], rtol=1e-6)
+            self.assertEqual((arrays["compute_ms"][0], arrays["iterations"][0]), (0, 0))
+            self.assertGreater(arrays["compute_ms"][1:].min(), 0)
+            points, all_positions = arrays["landmarks"].reshape(-1, 3), run["position"].reshape(-1, 3).astype("f4")
+            numpy.testing.assert_array_equal(points.min(axis=0), all_positions.min(axis=0))
+            numpy.testing.assert_array_equal(points.max(axis=0), all_positions.max(axis=0))
 
     def test_only_the_newest_wish_is_answered(self):
         self.run_scene(SWING)

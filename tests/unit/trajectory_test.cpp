@@ -1,8 +1,11 @@
 // A run comes back from trajectory.h5 as it was; a file that is something else is named and refused.
 #include "osier/trajectory.hpp"
 
+#include <cmath>
 #include <fstream>
 #include <gtest/gtest.h>
+#include <hdf5.h>
+#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include "osier/osier.hpp"
@@ -75,6 +78,125 @@ TEST_F(TrajectoryTest, ComesBackAsItWasWritten) {
     }
   }
   EXPECT_THROW(trajectory.read(trajectory.frame_count()), RunError);
+}
+
+/// Rods of two materials, one of them tapered, a stretch of another, and a net that has no material of the scene.
+constexpr const char* kMixed = R"({
+  "rods": [{"name": "a", "shape": {"type": "helix", "radius": 0.1, "pitch": 0.05, "turns": 2}, "segments": 12,
+            "material": "steel", "taper": {"keys": [[0, 1], [1, 0.5]]},
+            "segment_materials": [{"first": 2, "last": 4, "material": "rubber"}]}],
+  "structures": [{"type": "net", "name": "web", "nx": 2, "ny": 2, "bend_twist": 0.25, "stretch_shear": 40}],
+  "materials": {"steel": {"young": 2e9, "poisson": 0.3, "density": 7800, "radius": 0.002},
+                "rubber": {"young": 1e6, "poisson": 0.45, "density": 1100, "radius": 0.004}},
+  "constraints": [{"type": "clamp", "vertices": "a:start"}],
+  "forces": [{"type": "gravity"}],
+  "analysis": {"type": "dynamic", "duration": 0.1, "step": 0.005},
+  "solver": {"name": "stable_cosserat", "precision": "double"}
+})";
+
+TEST_F(TrajectoryTest, KnowsWhatEverySegmentIsMadeOf) {
+  const Scene scene = Scene::parse(kMixed, "mixed");
+  record(scene, 1);
+  const Trajectory trajectory = Trajectory::open(folder_);
+  const RunInfo& info = trajectory.info();
+  ASSERT_EQ(info.materials, (std::vector<std::string>{"steel", "rubber", "web"}));
+  ASSERT_EQ(info.segment_material.size(), static_cast<std::size_t>(scene.model().segment_count()));
+  for (std::size_t s = 0; s < info.segment_material.size(); ++s)
+    EXPECT_EQ(info.segment_material[s], s >= 12 ? 2 : s >= 2 && s <= 4 ? 1 : 0) << "segment " << s;
+  // The same ranges as `osier info` prints.
+  const auto described = nlohmann::json::parse(scene_info_json(scene))["materials"];
+  const char* keys[] = {"EA", "GA1", "GA2", "EI1", "EI2", "GJ"};
+  ASSERT_EQ(described.size(), 2U);
+  for (std::size_t m = 0; m < 2; ++m)
+    for (std::size_t k = 0; k < 6; ++k) {
+      EXPECT_DOUBLE_EQ(info.material_stiffness[m].low[k], described[m][keys[k]]["min"].get<double>()) << keys[k];
+      EXPECT_DOUBLE_EQ(info.material_stiffness[m].high[k], described[m][keys[k]]["max"].get<double>()) << keys[k];
+    }
+  EXPECT_NEAR(info.material_stiffness[2].high[0], 40, 1e-9);
+  EXPECT_NEAR(info.material_stiffness[2].low[3], 0.25, 1e-12);
+}
+
+TEST_F(TrajectoryTest, KnowsTheRestShapeAndStiffnessOfTheModel) {
+  const Scene scene = Scene::parse(kMixed, "mixed");
+  record(scene, 1);
+  const Trajectory trajectory = Trajectory::open(folder_);
+  ASSERT_TRUE(trajectory.has_rest());
+  const Model &read = trajectory.model(), &written = scene.model();
+  EXPECT_EQ(read.vertex_mass, written.vertex_mass);
+  for (std::size_t s = 0; s < written.segment_stiffness.size(); ++s)
+    EXPECT_NEAR(read.segment_stiffness[s].d3, written.segment_stiffness[s].d3, 1e-12 * written.segment_stiffness[s].d3);
+  // Joints of clamps come last in a file.
+  std::vector<Index> order;
+  for (const bool clamp : {false, true})
+    for (Index j = 0; j < written.joint_count(); ++j)
+      if ((written.joint_is_clamp[j] != 0) == clamp) order.push_back(j);
+  double most_bent = 0;
+  for (std::size_t j = 0; j < order.size(); ++j) {
+    const Quatd &a = read.joint_rest_rotation[j], &b = written.joint_rest_rotation[order[j]];
+    EXPECT_EQ(a.x, b.x);
+    EXPECT_EQ(a.y, b.y);
+    EXPECT_EQ(a.z, b.z);
+    EXPECT_EQ(a.w, b.w);
+    most_bent = std::max(most_bent, std::abs(b.x) + std::abs(b.y));
+    EXPECT_NEAR(read.joint_stiffness[j].d1, written.joint_stiffness[order[j]].d1, 1e-12 * written.joint_stiffness[order[j]].d1);
+  }
+  EXPECT_GT(most_bent, 0.1);  // a helix is not straight
+}
+
+TEST_F(TrajectoryTest, KnowsEnergyResidualAndWorkOfEveryFrame) {
+  const Scene scene = Scene::parse(kScene, "two");
+  record(scene);
+  Trajectory trajectory = Trajectory::open(folder_);
+  const std::vector<FrameReport> reports = trajectory.reports();
+  ASSERT_EQ(reports.size(), static_cast<std::size_t>(trajectory.frame_count()));
+  Simulation again(scene);
+  EXPECT_EQ(reports[0].iterations, 0);
+  EXPECT_LT(reports[0].residual_relative, 0);  // no step yet
+  for (int f = 1; f < trajectory.frame_count(); ++f) {
+    int iterations = 0;
+    for (int i = 0; i < again.steps_per_frame(); ++i) iterations += again.step(i + 1 == again.steps_per_frame()).iterations;
+    const Diagnostics d = again.diagnostics();
+    const FrameReport& r = reports[static_cast<std::size_t>(f)];
+    EXPECT_EQ(r.kinetic, d.kinetic);
+    EXPECT_EQ(r.stretch_shear, d.stretch_shear);
+    EXPECT_EQ(r.bend_twist, d.bend_twist);
+    EXPECT_EQ(r.external, d.external);
+    EXPECT_EQ(r.residual_relative, d.residual_relative);
+    EXPECT_EQ(r.iterations, iterations);
+    EXPECT_GT(r.compute_ms, 0);
+    EXPECT_EQ(trajectory.read(f).report->kinetic, r.kinetic);
+  }
+}
+
+/// As files looked before these datasets existed.
+TEST_F(TrajectoryTest, ReadsFilesWithoutMaterialsRestAndReports) {
+  record(Scene::parse(kMixed, "mixed"), 2);
+  const fs::path path = folder_ / "trajectory.h5";
+  const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+  ASSERT_GE(file, 0);
+  for (const char* name :
+       {"/energy", "/residual_relative", "/iterations", "/compute_ms", "/topology/material_names", "/topology/segment_material",
+        "/topology/material_stiffness", "/topology/mass", "/topology/segment_stiffness", "/topology/joint_stiffness",
+        "/topology/joint_rest_rotation", "/topology/clamp_stiffness", "/topology/clamp_rest_rotation"})
+    EXPECT_GE(H5Ldelete(file, name, H5P_DEFAULT), 0) << name;
+  H5Fclose(file);
+  Trajectory trajectory = Trajectory::open(path);
+  EXPECT_FALSE(trajectory.has_rest());
+  EXPECT_TRUE(trajectory.info().segment_material.empty());
+  EXPECT_TRUE(trajectory.reports().empty());
+  EXPECT_FALSE(trajectory.read(1).report);
+  EXPECT_EQ(trajectory.frame_count(), 3);
+}
+
+TEST_F(TrajectoryTest, RefusesAMaterialThatIsNotThere) {
+  record(Scene::parse(kMixed, "mixed"), 1);
+  const fs::path path = folder_ / "trajectory.h5";
+  const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+  const hid_t dataset = H5Dopen2(file, "/topology/segment_material", H5P_DEFAULT);
+  const std::vector<int> wrong(static_cast<std::size_t>(Scene::parse(kMixed, "mixed").model().segment_count()), 7);
+  EXPECT_GE(H5Dwrite(dataset, H5T_NATIVE_INT, H5S_ALL, H5S_ALL, H5P_DEFAULT, wrong.data()), 0);
+  H5Dclose(dataset), H5Fclose(file);
+  EXPECT_THROW(Trajectory::open(path), InputError);
 }
 
 TEST_F(TrajectoryTest, RefusesWhatIsNotATrajectory) {

@@ -26,6 +26,12 @@ export interface Exposed {
   readonly status: Status | null;
   readonly drawings: number;
   readonly drawn: { tubes: number; ribbons: number };
+  /** The numbers beside the graphs, run by run: energies [J], relative residual, time of a frame [s]. */
+  readonly graphs: { energy: (number | undefined)[][]; residual: (number | undefined)[][]; cost: (number | undefined)[][] };
+  /** What the last frame brought beside positions. */
+  readonly has: { frame: boolean; moments: boolean };
+  /** What a vertex is coloured by. */
+  value(vertex: number, slot?: number): number;
   position(vertex: number, slot?: number): number[];
   screen(vertex: number, slot?: number): number[];
   seek(frame: number): void;
@@ -53,6 +59,7 @@ export class App {
   private readonly title = h("h1", {}, "Osier");
   private readonly chip = h("span", { class: "chip" }, "");
   private readonly slotNames = h("div", { class: "slot-names" });
+  private readonly fitFrame = iconButton("present", "Show this frame", () => this.stage.fit(undefined, false), "C");
   private connection: Connection | null = null;
   private playback: Playback | null = null;
   private tracks: Track[] = [];
@@ -65,6 +72,7 @@ export class App {
   private warned = new Set<string>();
   private mode: Exposed["mode"] = null;
   private readonly inFlight = [false, false];
+  private wanted = "";
   private firstFrame: () => void = () => {};
   private readonly ready = new Promise<void>((done) => (this.firstFrame = done));
 
@@ -75,6 +83,7 @@ export class App {
       set: (pointer, value) => this.connection?.ask({ type: "set", pointer, value }),
       force: (pointer, on) => this.connection?.ask({ type: "force", pointer, on }),
       solver: (name, method) => this.connection?.ask({ type: "solver", name, method }),
+      seek: (time) => this.playback?.seekTime(time),
     });
     this.timeline = new Timeline({
       playPause: () => this.playPause(), step: (by) => this.step(by), reset: () => this.reset(),
@@ -84,6 +93,7 @@ export class App {
     host.replaceChildren(
       h("header", { class: "bar" }, h("span", { class: "brand" }, "Osier"), this.title, this.chip, h("span", { class: "spacer" }),
         iconButton("fit", "Show everything", () => this.stage.fit(), "F"),
+        this.fitFrame,
         iconButton("theme", "Light or dark", () => this.theme.toggle(), "T"),
         iconButton("help", "Keys and gestures", () => this.shortcuts.toggleHelp(), "?"),
         iconButton("panel", "Settings", () => this.togglePanel(), "H")),
@@ -103,6 +113,7 @@ export class App {
       this.drag.follow();
       this.placeNames();
     };
+    this.fitFrame.hidden = true; // until there is more than one frame to choose from
     this.retheme();
     this.setView(this.panel.options);
   }
@@ -124,8 +135,6 @@ export class App {
       return this.notices.setState("The recording cannot be shown", (error as Error).message);
     }
     this.mode = "recording";
-    // All frames of a long recording would take a while; some tell where it goes.
-    this.stage.allFrames = this.tracks.flatMap((track) => Array.from({ length: 25 }, (_, i) => track.frame(Math.round((i / 24) * (track.times.length - 1))).position));
     for (const [slot, track] of this.tracks.entries()) this.setModel({ ...track.model, slot, live: false });
     this.panel.setHello({ type: "hello", protocol: PROTOCOL, mode: "playback" });
     this.startPlayback({
@@ -145,6 +154,8 @@ export class App {
     this.connection ??= new Connection(Connection.address(location), {
       onOpen: () => {
         this.notices.setState("Connected", "Waiting for the model.");
+        this.wanted = "";
+        this.want();
         this.inFlight.fill(false);
       },
       onPacket: (packet) => this.receive(packet),
@@ -215,7 +226,8 @@ export class App {
     this.updateChip();
   }
 
-  private setModel(model: Model): void {
+  private setModel(given: Model): void {
+    const model = this.withCommonMaterials(given);
     this.models[model.slot] = model;
     this.shownFrame[model.slot] = undefined;
     this.stage.setModel(model);
@@ -237,6 +249,16 @@ export class App {
     this.legend.setRange(this.stage.range);
     this.updateMoments();
     requestAnimationFrame(() => requestAnimationFrame(() => this.firstFrame()));
+  }
+
+  /** Two runs name their materials each in an order of its own; a colour stands for a name. */
+  private withCommonMaterials(model: Model): Model {
+    const other = this.models[1 - model.slot];
+    if (!other || !model.segmentMaterial) return model;
+    const names = [...new Set([...other.materialNames, ...model.materialNames])];
+    const place = model.materialNames.map((name) => names.indexOf(name));
+    other.materialNames = names;
+    return { ...model, materialNames: names, segmentMaterial: model.segmentMaterial.map((m) => place[m] ?? 0) };
   }
 
   private present(): Model[] {
@@ -266,9 +288,12 @@ export class App {
       this.timeline.setPlaying(playback.playing);
       this.timeline.setFrame(playback.frame, playback.times[playback.frame] ?? 0, playback.frames);
       this.timeline.setLoop(playback.loop);
+      this.panel.setCursor(playback.times[playback.frame] ?? 0, playback.at);
       this.updateChip();
     });
     this.playback = playback;
+    this.fitFrame.hidden = false;
+    this.panel.setRuns(this.present());
     this.timeline.setMode("playback", playback.frames);
     playback.seek(frame);
   }
@@ -311,11 +336,24 @@ export class App {
   private setView(options: ViewOptions): void {
     this.stage.setOptions(options);
     this.updateLegend();
+    this.want();
+  }
+
+  /** Frames and moments are two thirds of a frame's bytes; the program sends them when they are shown. */
+  private want(): void {
+    const { colorBy, frames, moments } = this.panel.options;
+    const parts = { frame: frames || colorBy === "curvature" || colorBy === "twist", joint_moment: moments };
+    const now = JSON.stringify(parts), before = JSON.parse(this.wanted || "{}") as Partial<typeof parts>;
+    if (now === this.wanted || !this.connection?.open) return;
+    this.wanted = now;
+    this.connection.tell({ type: "want", ...parts });
+    const more = (parts.frame && !before.frame) || (parts.joint_moment && !before.joint_moment);
+    if (more && this.playback) this.playback.restart();
   }
 
   private makeShortcuts(): Shortcuts {
     const playback = (): boolean => this.playback !== null;
-    const flip = (key: "frames" | "moments" | "ground") => () => this.panel.setOption(key, !this.panel.options[key]);
+    const flip = (key: "frames" | "moments" | "ground" | "sinceRest") => () => this.panel.setOption(key, !this.panel.options[key]);
     const speed = (by: 1 | -1) => () => this.setSpeed(nextSpeed(this.playback?.speed ?? this.status?.speed ?? 1, by));
     return new Shortcuts([
       { keys: [" "], shown: "space", text: "play or pause", group: "Time", run: () => this.playPause() },
@@ -327,10 +365,12 @@ export class App {
       { keys: ["-"], shown: "-", text: "slower", group: "Time", run: speed(-1) },
       { keys: ["l", "L"], shown: "L", text: "repeat on or off", group: "Time", run: () => this.toggleLoop(), when: playback },
       { keys: ["f", "F"], shown: "F", text: "show everything", group: "Camera", run: () => this.stage.fit() },
+      { keys: ["c", "C"], shown: "C", text: "show this frame", group: "Camera", run: () => this.stage.fit(undefined, false), when: playback },
       { keys: ["x", "X"], shown: "X", text: "from the right", group: "Camera", run: () => this.stage.lookFrom(1) },
       { keys: ["y", "Y"], shown: "Y", text: "from above", group: "Camera", run: () => this.stage.lookFrom(2) },
       { keys: ["z", "Z"], shown: "Z", text: "from the front", group: "Camera", run: () => this.stage.lookFrom(0) },
       ...COLOR_MODES.map((mode, i) => ({ keys: [String(i + 1)], shown: String(i + 1), text: `colour by ${mode.label.toLowerCase()}`, group: "Look", run: () => this.panel.setOption("colorBy", mode.value) })),
+      { keys: ["s", "S"], shown: "S", text: "only what changed since rest", group: "Look", run: flip("sinceRest") },
       { keys: ["a", "A"], shown: "A", text: "material frames", group: "Look", run: flip("frames") },
       { keys: ["b", "B"], shown: "B", text: "section moments", group: "Look", run: flip("moments") },
       { keys: ["g", "G"], shown: "G", text: "ground and shadow", group: "Look", run: flip("ground") },
@@ -364,7 +404,7 @@ export class App {
     const mode = this.panel.options.colorBy;
     const model = this.present()[0];
     const names = mode === "material" ? (model?.segmentMaterial ? model.materialNames : ["not recorded"]) : (model?.rodNames ?? []);
-    this.legend.setColors(mode, names, () => {
+    this.legend.setColors(mode, this.stage.sinceRest, names, () => {
       this.stage.resetRange();
       this.legend.setRange(this.stage.range);
     });
@@ -415,6 +455,9 @@ export class App {
       },
       seek: (frame) => app.playback?.seek(frame),
       picture: () => app.stage.picture(),
+      get graphs() { return { energy: app.panel.energy.shown(), residual: app.panel.residual.shown(), cost: app.panel.cost.shown() }; },
+      get has() { return { frame: !!app.shownFrame[0]?.quaternion, moments: !!app.shownFrame[0]?.jointMoment }; },
+      value: (vertex, slot = 0) => app.stage.rods(slot)?.value(vertex) ?? NaN,
       ready: app.ready,
     };
   }

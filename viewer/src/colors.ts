@@ -3,6 +3,10 @@ import type { Measure } from "./measures";
 
 export type ColorBy = "rod" | "material" | Measure;
 
+/** What the legend says of a number: what has changed since rest, or what there is. Stretch is a change by itself. */
+export const colorLabel = (mode: ColorBy, sinceRest: boolean): string =>
+  mode === "curvature" || mode === "twist" ? (sinceRest ? `Change of ${mode}` : mode === "twist" ? "Twist" : "Curvature") : COLOR_MODES.find((m) => m.value === mode)!.label;
+
 export const COLOR_MODES: { value: ColorBy; label: string; unit: string }[] = [
   { value: "rod", label: "Rod", unit: "" },
   { value: "material", label: "Material", unit: "" },
@@ -53,10 +57,10 @@ export function highEnd(values: Float32Array, signed: boolean): number {
   const size = (x: number): number => (signed ? Math.abs(x) : x);
   if (values.length <= FEW) return values.reduce((most, x) => Math.max(most, size(x)), 0);
   const stride = Math.max(1, Math.floor(values.length / 4000));
-  const sample: number[] = [];
-  for (let i = 0; i < values.length; i += stride) if (Number.isFinite(values[i])) sample.push(size(values[i]!));
-  sample.sort((a, b) => a - b);
-  return sample[Math.floor(0.98 * (sample.length - 1))] ?? 0;
+  const sample = new Float32Array(Math.ceil(values.length / stride));
+  let n = 0;
+  for (let i = 0; i < values.length; i += stride) if (Number.isFinite(values[i])) sample[n++] = size(values[i]!);
+  return n > 0 ? sample.subarray(0, n).sort()[Math.floor(0.98 * (n - 1))]! : 0;
 }
 
 /** The values a colour map spans: it grows and does not shrink, so that a colour keeps its meaning from frame to frame. */

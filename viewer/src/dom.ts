@@ -25,6 +25,7 @@ const PATHS = {
   theme: "M12 3.5a8.5 8.5 0 1 1 0 17 8.5 8.5 0 0 1 0-17zm0 1.8v13.4a6.7 6.7 0 0 0 0-13.4z",
   panel: "M4 6h10v1.8H4zm0 5.1h6v1.8H4zm0 5.1h10V18H4zM16 4.8h1.8v2.1H20v1.8h-2.2v2H16zM12 9.9h1.8v2H20v1.8h-6.2v2H12zM16 15h1.8v2.1H20v1.8h-2.2v2H16z",
   fit: "M4 4h6v1.8H5.8V10H4zm10 0h6v6h-1.8V5.8H14zM4 14h1.8v4.2H10V20H4zm14.2 0H20v6h-6v-1.8h4.2zM9 9h6v6H9z",
+  present: "M4 4h6v1.8H5.8V10H4zm10 0h6v6h-1.8V5.8H14zM4 14h1.8v4.2H10V20H4zm14.2 0H20v6h-6v-1.8h4.2zM12 8.2a3.8 3.8 0 1 1 0 7.6 3.8 3.8 0 0 1 0-7.6zm0 1.8a2 2 0 1 0 0 4 2 2 0 0 0 0-4z",
   close: "M6.4 5 12 10.6 17.6 5 19 6.4 13.4 12l5.6 5.6-1.4 1.4L12 13.4 6.4 19 5 17.6 10.6 12 5 6.4z",
 } as const;
 export type Icon = keyof typeof PATHS;

@@ -1,5 +1,5 @@
 // The key to the picture: what the colours mean, how long a metre is.
-import { type ColorBy, COLOR_MODES, type ColorRange, gradient, PALETTE } from "./colors";
+import { type ColorBy, COLOR_MODES, colorLabel, type ColorRange, gradient, PALETTE } from "./colors";
 import { h } from "./dom";
 import { number, roundDown, withUnit } from "./units";
 
@@ -20,9 +20,9 @@ export class Legend {
     this.element.append(this.colors, this.notes, h("div", { class: "scale" }, this.bar, this.length, this.grid));
   }
 
-  setColors(mode: ColorBy, names: string[], onReset: () => void): void {
+  setColors(mode: ColorBy, sinceRest: boolean, names: string[], onReset: () => void): void {
     this.mode = mode;
-    const { label, unit } = COLOR_MODES.find((m) => m.value === mode)!;
+    const { unit } = COLOR_MODES.find((m) => m.value === mode)!, label = colorLabel(mode, sinceRest);
     if (mode === "rod" || mode === "material") {
       const chips = names.slice(0, NAMES_SHOWN).map((name, i) => {
         const chip = h("i", {});
@@ -62,7 +62,7 @@ export class Legend {
   }
 
   setScale(metresPerPixel: number, gridSpacing: number): void {
-    const metres = roundDown(120 * metresPerPixel);
+    const metres = roundDown(105 * metresPerPixel);
     this.bar.style.width = `${metres / metresPerPixel}px`;
     this.length.textContent = withUnit(metres, "m");
     this.grid.textContent = gridSpacing > 0 ? `grid ${withUnit(gridSpacing, "m")}` : "";

@@ -1,96 +1,59 @@
-// Numbers to colour by, one per vertex: stretch [-], curvature [1/m], twist [rad/m].
+// Numbers to colour by, one per vertex: stretch [-], curvature [1/m], twist [rad/m]; the latter two as they are or as what has changed
+// since rest. docs/viewer.md states the formulas, which are the program's own (src/energies/bend_twist.hpp); tests/data/measures.json
+// holds values that the program's tests and the page's must both find.
 import type { Frame, Model } from "./protocol";
-import { NONE, type Topology } from "./topology";
+import type { Topology } from "./topology";
 
 export type Measure = "stretch" | "curvature" | "twist";
 
-/** Means of what the elements around a vertex say. */
-class VertexMean {
-  private readonly count: Uint8Array;
-  constructor(private readonly sum: Float32Array) {
-    this.count = new Uint8Array(sum.length);
-    sum.fill(0);
-  }
-  add(vertex: number, value: number): void {
-    this.sum[vertex]! += value;
-    this.count[vertex]!++;
-  }
-  finish(): void {
-    for (let v = 0; v < this.sum.length; ++v) if (this.count[v]! > 1) this.sum[v]! /= this.count[v]!;
-  }
-  /** The end of a rod, where nothing bends, takes the value of the vertex beside it. */
-  extend(segments: Uint32Array): void {
-    for (let i = 0; i < segments.length; i += 2) {
-      const a = segments[i]!, b = segments[i + 1]!;
-      if (this.count[a] === 0 && this.count[b]! > 0) this.sum[a] = this.sum[b]!;
-      else if (this.count[b] === 0 && this.count[a]! > 0) this.sum[b] = this.sum[a]!;
-    }
-  }
-}
-
-const lives = (frame: Frame, s: number): boolean => !frame.alive || frame.alive[s] !== 0;
-
-function distance(x: Float32Array, a: number, b: number): number {
-  return Math.hypot(x[3 * b]! - x[3 * a]!, x[3 * b + 1]! - x[3 * a + 1]!, x[3 * b + 2]! - x[3 * a + 2]!);
-}
-
 /** Length against rest length, minus one. */
-export function stretch(model: Model, frame: Frame, out: Float32Array): void {
-  const mean = new VertexMean(out);
+export function stretch(model: Model, topology: Topology, frame: Frame, out: Float32Array): void {
+  const { segments, restLength } = model, { segmentShare } = topology, x = frame.position, alive = frame.alive;
+  out.fill(0);
   for (let s = 0; s < model.segmentCount; ++s) {
-    if (!lives(frame, s)) continue;
-    const a = model.segments[2 * s]!, b = model.segments[2 * s + 1]!;
-    const value = distance(frame.position, a, b) / model.restLength[s]! - 1;
-    mean.add(a, value);
-    mean.add(b, value);
+    if (alive && alive[s] === 0) continue;
+    const a = segments[2 * s]!, b = segments[2 * s + 1]!;
+    const dx = x[3 * b]! - x[3 * a]!, dy = x[3 * b + 1]! - x[3 * a + 1]!, dz = x[3 * b + 2]! - x[3 * a + 2]!;
+    const value = Math.sqrt(dx * dx + dy * dy + dz * dz) / restLength[s]! - 1;
+    out[a]! += value * segmentShare[a]!;
+    out[b]! += value * segmentShare[b]!;
   }
-  mean.finish();
 }
 
-/** Of the centreline: 2 tan(θ/2) over the mean length of the two segments that meet at the angle θ. */
-export function curvature(model: Model, topology: Topology, frame: Frame, out: Float32Array): void {
-  const mean = new VertexMean(out);
-  const x = frame.position, { stencil } = topology;
-  const turn = (p: number, a: number, b: number): void => {
-    const l = distance(x, p, a), m = distance(x, a, b);
-    let dot = 0;
-    for (let k = 0; k < 3; ++k) dot += (x[3 * a + k]! - x[3 * p + k]!) * (x[3 * b + k]! - x[3 * a + k]!);
-    const cos = dot / (l * m || 1);
-    const tanHalf = Math.sqrt(Math.max(0, 1 - cos) / Math.max(1e-6, 1 + cos));
-    mean.add(a, (4 * tanHalf) / (l + m || 1));
-  };
-  for (let s = 0; s < model.segmentCount; ++s) {
-    if (!lives(frame, s)) continue;
-    const p = stencil[4 * s]!, a = stencil[4 * s + 1]!, b = stencil[4 * s + 2]!, n = stencil[4 * s + 3]!;
-    if (p !== a) turn(p, a, b);
-    if (n !== b) turn(n, b, a);
-  }
-  mean.finish();
-  mean.extend(model.segments);
-}
-
-/** Angle about the axis d3 from one segment's frame to the next, over the joint's length. */
-export function twist(model: Model, topology: Topology, frame: Frame, out: Float32Array): void {
-  const mean = new VertexMean(out);
-  const q = frame.quaternion;
+/**
+ * Of a joint of length l between frames qa and qb with r = conj(qa) qb and rest rotation q0: k = ±(2/l) Im r, signed so that the real
+ * part is not negative; since rest (2/l) (Im r ∓ Im q0), signed so that r and ±q0 are near. Bending is the size of components 1 and 2, twist is component 3.
+ */
+export function bending(model: Model, topology: Topology, frame: Frame, sinceRest: boolean, wantTwist: boolean, out: Float32Array): void {
+  const q = frame.quaternion, rest = sinceRest ? model.jointRest : null;
+  const { joints, jointLength } = model, { jointVertex, jointShare, ends } = topology;
+  out.fill(0);
   if (!q) return;
-  for (let j = 0; j < topology.jointVertex.length; ++j) {
-    const v = topology.jointVertex[j]!, s = model.joints[2 * j]!, t = model.joints[2 * j + 1]!;
-    if (v === NONE || !lives(frame, s) || !lives(frame, t) || !(model.jointLength[j]! > 0)) continue;
-    const ax = q[4 * s]!, ay = q[4 * s + 1]!, az = q[4 * s + 2]!, aw = q[4 * s + 3]!;
-    const bx = q[4 * t]!, by = q[4 * t + 1]!, bz = q[4 * t + 2]!, bw = q[4 * t + 3]!;
-    // z and w of conj(a) b; q and -q are the same rotation.
+  for (let j = 0; j < jointVertex.length; ++j) {
+    const v = jointVertex[j]!, share = jointShare[j]!;
+    if (share === 0) continue;
+    const s = 4 * joints[2 * j]!, t = 4 * joints[2 * j + 1]!;
+    const ax = q[s]!, ay = q[s + 1]!, az = q[s + 2]!, aw = q[s + 3]!;
+    const bx = q[t]!, by = q[t + 1]!, bz = q[t + 2]!, bw = q[t + 3]!;
+    let x = aw * bx - ax * bw - ay * bz + az * by;
+    let y = aw * by - ay * bw - az * bx + ax * bz;
     let z = aw * bz - az * bw - ax * by + ay * bx;
-    let w = aw * bw + ax * bx + ay * by + az * bz;
-    if (w < 0) (z = -z), (w = -w);
-    mean.add(v, (2 * Math.atan2(z, w)) / model.jointLength[j]!);
+    const w = aw * bw + ax * bx + ay * by + az * bz;
+    let sign = w < 0 ? -1 : 1; // q and -q are the same rotation
+    if (rest) {
+      const x0 = rest[4 * j]!, y0 = rest[4 * j + 1]!, z0 = rest[4 * j + 2]!;
+      sign = x * x0 + y * y0 + z * z0 + w * rest[4 * j + 3]! < 0 ? -1 : 1;
+      x -= sign * x0;
+      y -= sign * y0;
+      z -= sign * z0;
+    }
+    out[v]! += ((2 * share) / jointLength[j]!) * (wantTwist ? sign * z : Math.sqrt(x * x + y * y));
   }
-  mean.finish();
-  mean.extend(model.segments);
+  // The end of a rod, where nothing bends, takes the value of the vertex beside it.
+  for (let i = 0; i < ends.length; i += 2) out[ends[i]!] = out[ends[i + 1]!]!;
 }
 
-export function measure(kind: Measure, model: Model, topology: Topology, frame: Frame, out: Float32Array): void {
-  if (kind === "stretch") stretch(model, frame, out);
-  else if (kind === "curvature") curvature(model, topology, frame, out);
-  else twist(model, topology, frame, out);
+export function measure(kind: Measure, model: Model, topology: Topology, frame: Frame, sinceRest: boolean, out: Float32Array): void {
+  if (kind === "stretch") stretch(model, topology, frame, out);
+  else bending(model, topology, frame, sinceRest, kind === "twist", out);
 }

@@ -11,6 +11,7 @@ export interface PanelActions {
   set(pointer: string, value: number): void;
   force(pointer: string, on: boolean): void;
   solver(name: string, method: string): void;
+  seek(time: number): void;
 }
 
 const STEPS = 400;
@@ -19,40 +20,53 @@ const PACE = 90;
 
 export class Panel {
   readonly element: HTMLElement;
-  readonly options: ViewOptions = { colorBy: "rod", frames: false, moments: false, ground: true };
+  readonly options: ViewOptions = { colorBy: "rod", sinceRest: true, frames: false, moments: false, ground: true };
   private readonly color;
   private readonly frames;
   private readonly moments;
   private readonly ground;
+  private readonly sinceRest;
   private readonly live = h("div", { class: "live" });
   private readonly facts = h("dl", { class: "facts" });
-  private readonly energy = new Graph("Energy", "J", [
-    { label: "total", color: "#7c8894" }, { label: "kinetic", color: "#d98336" }, { label: "stretch", color: "#3f8fb5" }, { label: "bend", color: "#57a05b" },
-  ]);
-  private readonly residual = new Graph("Residual, relative", "", [{ label: "residual", color: "#b9574f" }], true);
-  private readonly cost = new Graph("Time per frame", "s", [{ label: "time", color: "#8470b8" }]);
-  private readonly graphs = h("section", {}, h("h2", {}, "Graphs"), this.energy.element, this.residual.element, this.cost.element);
+  readonly energy: Graph;
+  readonly residual: Graph;
+  readonly cost: Graph;
+  private readonly graphs: HTMLElement;
+  private readonly runNames = h("p", { class: "run-names", hidden: true });
 
   private shape = "";
+  private knowsRest = true;
   private updates: ((hello: Hello) => void)[] = [];
 
   constructor(private readonly actions: PanelActions) {
-    const changed = (): void => this.actions.view({ ...this.options });
+    const seek = (time: number): void => actions.seek(time);
+    this.energy = new Graph("Energy", "J", [
+      { label: "total", color: "#7c8894" }, { label: "kinetic", color: "#d98336" }, { label: "stretch", color: "#3f8fb5" }, { label: "bend", color: "#57a05b" },
+    ], false, seek);
+    this.residual = new Graph("Residual, relative", "", [{ label: "residual", color: "#b9574f" }], true, seek);
+    this.cost = new Graph("Time per frame", "s", [{ label: "time", color: "#8470b8" }], false, seek);
+    this.graphs = h("section", { class: "graphs" }, h("h2", {}, "Graphs"), this.runNames, this.energy.element, this.residual.element, this.cost.element);
+    const changed = (): void => {
+      this.offerSinceRest();
+      this.actions.view({ ...this.options });
+    };
     this.color = select("Colour by", COLOR_MODES, "rod", (value) => {
       this.options.colorBy = value as ColorBy;
       changed();
     });
-    const option = (label: string, key: "frames" | "moments" | "ground", title: string): ReturnType<typeof toggle> =>
+    const option = (label: string, key: "frames" | "moments" | "ground" | "sinceRest", title: string): ReturnType<typeof toggle> =>
       toggle(label, this.options[key], (on) => {
         this.options[key] = on;
         changed();
       }, title);
     this.ground = option("Ground and shadow", "ground", "G");
+    this.sinceRest = option("Only what changed since rest", "sinceRest", "Curvature and twist without those of the rest shape (S)");
     this.frames = option("Material frames", "frames", "d1 red, d2 green, d3 blue (A)");
     this.moments = option("Section moments", "moments", "Bending and torque at each joint (B)");
     this.graphs.hidden = true;
+    this.offerSinceRest();
     this.element = h("aside", { class: "panel", "aria-label": "Settings" },
-      h("section", {}, h("h2", {}, "View"), this.color, this.ground, this.frames, this.moments),
+      h("section", {}, h("h2", {}, "View"), this.color, this.sinceRest, this.ground, this.frames, this.moments),
       this.live, this.graphs,
       h("section", {}, h("h2", {}, "Model"), this.facts));
   }
@@ -64,12 +78,20 @@ export class Panel {
     this.frames.input.checked = this.options.frames;
     this.moments.input.checked = this.options.moments;
     this.ground.input.checked = this.options.ground;
+    this.offerSinceRest();
     this.actions.view({ ...this.options });
+  }
+
+  /** Offered where it makes a difference: for these colours, and where the rest shape is known. */
+  private offerSinceRest(): void {
+    this.sinceRest.hidden = this.options.colorBy !== "curvature" && this.options.colorBy !== "twist";
+    this.sinceRest.input.disabled = !this.knowsRest;
+    this.sinceRest.input.checked = this.knowsRest && this.options.sinceRest;
   }
 
   /** The program says hello again whenever something has changed; the controls stay where they are and take the new values. */
   setHello(hello: Hello): void {
-    this.graphs.hidden = hello.mode !== "live";
+    if (hello.mode === "live") this.graphs.hidden = false;
     const shape = JSON.stringify([hello.mode, hello.solvers, hello.forces?.map((f) => f.pointer), hello.parameters?.map((p) => [p.pointer, p.min, p.max])]);
     if (shape !== this.shape) {
       this.shape = shape;
@@ -167,6 +189,26 @@ export class Panel {
     this.residual.push(status.time, [status.residual_relative ?? NaN]);
     this.cost.push(status.time, [status.ms_per_frame / 1000]);
   }
+  /** What was recorded with the runs; those that recorded nothing have no curves. */
+  setRuns(models: Model[]): void {
+    const runs = models.map((m) => {
+      const time = m.times ?? new Float64Array(), n = m.reports ? time.length : 0;
+      const { energy, residual, computeMs } = m.reports ?? { energy: new Float32Array(), residual: new Float32Array(), computeMs: new Float32Array() };
+      const part = (k: number): Float32Array => Float32Array.from({ length: n }, (_, i) => energy[4 * i + k]!);
+      const total = Float32Array.from({ length: n }, (_, i) => energy[4 * i]! + energy[4 * i + 1]! + energy[4 * i + 2]! + energy[4 * i + 3]!);
+      return { time, energy: [total, part(0), part(1), part(2)], residual: [residual.map((x) => (x < 0 ? NaN : x))], cost: [computeMs.map((x) => x / 1000)] };
+    });
+    this.graphs.hidden = models.every((m) => !m.reports);
+    this.energy.setRuns(runs.map((r) => ({ time: r.time, values: r.energy })));
+    this.residual.setRuns(runs.map((r) => ({ time: r.time, values: r.residual })));
+    // Nothing is computed for the first frame.
+    this.cost.setRuns(runs.map((r) => ({ time: r.time, values: [r.cost[0]!.map((x, i) => (i === 0 ? NaN : x))] })));
+    this.runNames.hidden = models.length < 2;
+    this.runNames.textContent = models.length < 2 ? "" : `${models[0]!.name} drawn through, ${models[1]!.name} broken`;
+  }
+  setCursor(time: number, at: number[]): void {
+    for (const graph of [this.energy, this.residual, this.cost]) graph.setCursor(time, at);
+  }
   clearGraphs(): void {
     for (const graph of [this.energy, this.residual, this.cost]) graph.clear();
   }
@@ -175,6 +217,9 @@ export class Panel {
   }
 
   setFacts(models: Model[], extra: [string, string][]): void {
+    this.knowsRest = models.every((m) => m.jointRest !== null);
+    this.sinceRest.title = this.knowsRest ? "Curvature and twist without those of the rest shape (S)" : "The rest shape was not recorded with this run";
+    this.offerSinceRest();
     const rows: [string, string][] = models.flatMap((m, i): [string, string][] => [
       [models.length > 1 ? `Run ${i + 1}` : "Name", m.name],
       ["Vertices", m.vertexCount.toLocaleString("en")], ["Segments", m.segmentCount.toLocaleString("en")], ["Rods", m.rodNames.length.toLocaleString("en")],

@@ -82,6 +82,17 @@ export class Playback {
     requestAnimationFrame((later) => this.tick(later));
   }
 
+  /** The frame of each run that is wanted now. */
+  get at(): number[] {
+    return [...this.wanted];
+  }
+
+  /** The frame nearest to a time. */
+  seekTime(time: number): void {
+    const at = frameAt(this.times, time), next = Math.min(at + 1, this.frames - 1);
+    this.seek(Math.abs(this.times[next]! - time) < Math.abs(this.times[at]! - time) ? next : at);
+  }
+
   /** The second run follows by time, not by number: its frames may come at another rate. */
   private goto(frame: number, time: number): void {
     this.frame = frame;

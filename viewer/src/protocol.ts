@@ -40,8 +40,22 @@ export interface Model {
   segmentMaterial: Uint32Array | null;
   joints: Uint32Array;
   jointLength: Float32Array;
+  /** Rest rotations of the joints, xyzw, or nothing when they were not recorded. */
+  jointRest: Float32Array | null;
   /** Playback: the time of every frame. */
   times: Float64Array | null;
+  /** Playback: points at the ends of the whole motion, xyz. */
+  landmarks: Float32Array | null;
+  /** Playback: how the run was doing, frame by frame. */
+  reports: Reports | null;
+}
+
+export interface Reports {
+  /** Kinetic, stretch and shear, bend and twist, external [J], four for each frame. */
+  energy: Float32Array;
+  /** Negative where it was not measured. */
+  residual: Float32Array;
+  computeMs: Float32Array;
 }
 
 export interface Frame {
@@ -156,8 +170,11 @@ export function decodePacket(bytes: Uint8Array): Packet {
     const ctor = ARRAY_TYPES[type as ArrayType];
     const size = (count as number) * ctor.BYTES_PER_ELEMENT;
     if (at + size > bytes.length) throw new DataError(`packet ends inside array ${name}`);
-    // A copy starts at an aligned address whatever the offset, and does not keep the whole message alive.
-    arrays.set(name, new ctor(new Uint8Array(bytes.subarray(at, at + size)).buffer, 0, count as number));
+    // In place where the address allows it: a large frame is not worth copying.
+    const start = bytes.byteOffset + at;
+    arrays.set(name, start % ctor.BYTES_PER_ELEMENT === 0
+      ? new ctor(bytes.buffer as ArrayBuffer, start, count as number)
+      : new ctor(new Uint8Array(bytes.subarray(at, at + size)).buffer, 0, count as number));
     at += padded(size, type as ArrayType);
   }
   return { header, arrays };
@@ -192,6 +209,7 @@ export function readModel(packet: Packet): Model {
   inRange(segments, radius.length, "segment end");
   const joints = packet.arrays.has("joints") ? need(packet, "joints", Uint32Array) : new Uint32Array();
   const up = h["up"];
+  const times = packet.arrays.has("times") ? need(packet, "times", Float64Array) : null;
   return {
     slot: slotOf(packet),
     name: text(h["name"], "unnamed"),
@@ -209,7 +227,14 @@ export function readModel(packet: Packet): Model {
     segmentMaterial: optional(packet, "segment_material", Uint32Array, segmentCount),
     joints,
     jointLength: optional(packet, "joint_length", Float32Array, joints.length / 2) ?? new Float32Array(joints.length / 2),
-    times: packet.arrays.has("times") ? need(packet, "times", Float64Array) : null,
+    jointRest: optional(packet, "joint_rest", Float32Array, 2 * joints.length),
+    times,
+    landmarks: packet.arrays.has("landmarks") ? need(packet, "landmarks", Float32Array) : null,
+    reports: times && packet.arrays.has("energy") ? {
+      energy: need(packet, "energy", Float32Array, 4 * times.length),
+      residual: need(packet, "residual_relative", Float32Array, times.length),
+      computeMs: need(packet, "compute_ms", Float32Array, times.length),
+    } : null,
   };
 }
 

@@ -102,8 +102,10 @@ export class Rods {
   private readonly table: THREE.DataTexture;
   private readonly chunks: Chunks;
   private shapes: Uint8Array;
+  private shapesBefore: Uint8Array;
   private lastAlive: Uint8Array | null = null;
   private colorBy: ColorBy = "rod";
+  private sinceRest = false;
   private listsDirty = true;
   readonly uniforms: Record<string, THREE.IUniform>;
 
@@ -119,6 +121,7 @@ export class Rods {
     this.table = new THREE.DataTexture(colorTable("rod", 256), 256, 1);
     this.chunks = makeChunks(model.segments, model.radius);
     this.shapes = new Uint8Array(this.chunks.count);
+    this.shapesBefore = new Uint8Array(this.chunks.count);
     this.uniforms = {
       positions: { value: this.positions },
       stencils: { value: this.stencils },
@@ -148,11 +151,12 @@ export class Rods {
     this.shadows = new Ribbons(Math.max(1, Math.ceil(quality.ribbonSteps / 2)), segmentCount, shade);
     this.shadow = this.shadows.mesh;
     this.group.add(this.ribbons.mesh, this.tubes.mesh);
-    this.setColor("rod");
+    this.setColor("rod", false);
   }
 
-  setColor(mode: ColorBy): void {
+  setColor(mode: ColorBy, sinceRest: boolean): void {
     this.colorBy = mode;
+    this.sinceRest = sinceRest;
     this.table.image.data.set(colorTable(mode, 256));
     this.table.needsUpdate = true;
     const ids = mode === "material" ? this.model.segmentMaterial : this.model.segmentRod;
@@ -171,7 +175,8 @@ export class Rods {
     this.frame = frame;
     if (!this.topology || !sameAlive(this.lastAlive, frame.alive)) this.retopologise(frame);
     updateBalls(this.chunks, this.model.segments, frame.position);
-    boundsOf(frame.position, this.bounds);
+    this.bounds.min.fromArray(this.chunks.box);
+    this.bounds.max.fromArray(this.chunks.box, 3);
     this.upload(frame);
   }
 
@@ -186,15 +191,15 @@ export class Rods {
   private upload(frame: Frame): void {
     const kind = this.byNumber();
     if (kind && this.topology) {
-      measure(kind, this.model, this.topology, frame, this.values);
+      measure(kind, this.model, this.topology, frame, this.sinceRest, this.values);
       this.range.include(this.values, isSigned(kind));
     }
-    const out = this.positionData, x = frame.position;
-    for (let v = 0, i = 0, o = 0; v < this.model.vertexCount; ++v) {
-      out[o++] = x[i++]!;
-      out[o++] = x[i++]!;
-      out[o++] = x[i++]!;
-      out[o++] = this.values[v]!;
+    const out = this.positionData, x = frame.position, values = this.values, n = this.model.vertexCount;
+    for (let v = 0, i = 0, o = 0; v < n; ++v, i += 3, o += 4) {
+      out[o] = x[i]!;
+      out[o + 1] = x[i + 1]!;
+      out[o + 2] = x[i + 2]!;
+      out[o + 3] = values[v]!;
     }
     this.positions.needsUpdate = true;
   }
@@ -202,10 +207,9 @@ export class Rods {
   /** Sorts chunks into ribbons and tubes for this camera. */
   look(eye: Eye): void {
     this.uniforms["pixelAngle"]!.value = eye.pixelAngle;
-    const shapes = new Uint8Array(this.chunks.count);
-    chooseShapes(this.chunks, eye, this.quality.lod, shapes);
-    if (!this.listsDirty && shapes.every((shape, i) => shape === this.shapes[i])) return;
-    this.shapes = shapes;
+    [this.shapes, this.shapesBefore] = [this.shapesBefore, this.shapes];
+    chooseShapes(this.chunks, eye, this.quality.lod, this.shapes);
+    if (!this.listsDirty && sameBytes(this.shapes, this.shapesBefore)) return;
     this.ribbons.fill(this.collect((shape) => shape === RIBBON));
     this.tubes.fill(this.collect((shape) => shape === TUBE));
     if (this.listsDirty) this.shadows.fill(this.collect(() => true));
@@ -222,6 +226,11 @@ export class Rods {
     return list;
   }
 
+  /** The number that a vertex is coloured by. */
+  value(vertex: number): number {
+    return this.values[vertex] ?? NaN;
+  }
+
   /** How many segments are drawn as tubes and as ribbons. */
   get drawn(): { tubes: number; ribbons: number } {
     return { tubes: this.tubes.count, ribbons: this.ribbons.count };
@@ -236,18 +245,10 @@ export class Rods {
   }
 }
 
-/** The box around all vertices. */
-export function boundsOf(position: Float32Array, box: THREE.Box3): void {
-  const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
-  for (let i = 0; i < position.length; i += 3)
-    for (let k = 0; k < 3; ++k) {
-      const x = position[i + k]!;
-      if (x < low[k]!) low[k] = x;
-      if (x > high[k]!) high[k] = x;
-    }
-  box.min.fromArray(low);
-  box.max.fromArray(high);
-}
+const sameBytes = (a: Uint8Array, b: Uint8Array): boolean => {
+  for (let i = 0; i < a.length; ++i) if (a[i] !== b[i]) return false;
+  return true;
+};
 
 function sameAlive(a: Uint8Array | null, b: Uint8Array | null): boolean {
   if (!a || !b) return !a && !b;

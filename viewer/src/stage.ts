@@ -5,10 +5,13 @@ import { type ColorBy, ColorRange } from "./colors";
 import { Ground, groundAxes } from "./ground";
 import { FrameOverlay, MomentOverlay, PullOverlay } from "./overlays";
 import type { Frame, Model } from "./protocol";
+import { tubeTriangles } from "./rod_geometry";
 import { type Quality, Rods } from "./rods";
 
 export interface ViewOptions {
   colorBy: ColorBy;
+  /** Curvature and twist as what has changed since rest. */
+  sinceRest: boolean;
   frames: boolean;
   moments: boolean;
   ground: boolean;
@@ -25,6 +28,8 @@ interface View {
 
 /** What the shorter side of a view spans, in degrees. */
 const FIELD = 32;
+/** The most triangles that tubes take in a frame; what is farther away becomes ribbons. */
+const TUBE_TRIANGLES = 3_000_000;
 /** The most segments that software drawing refines when they rest. */
 const REFINED = 30_000;
 
@@ -38,7 +43,7 @@ export class Stage {
   readonly range = new ColorRange();
   controls: OrbitControls;
   private readonly views: (View | undefined)[] = [];
-  private options: ViewOptions = { colorBy: "rod", frames: false, moments: false, ground: true };
+  private options: ViewOptions = { colorBy: "rod", sinceRest: true, frames: false, moments: false, ground: true };
   private colors = { background: "#ffffff", plane: "#eeeeee", line: "#888888", shadow: "#444444", ambient: 0.45 };
   private scheduled = false;
   private rest = 0;
@@ -47,8 +52,6 @@ export class Stage {
   /** Milliseconds of the last drawing, and how many there were. */
   drawMs = 0;
   drawings = 0;
-  /** Positions of frames from beginning to end, where they are known beforehand. */
-  allFrames: Float32Array[] | null = null;
   onDraw: () => void = () => {};
 
   constructor(private readonly host: HTMLElement) {
@@ -102,12 +105,13 @@ export class Stage {
   /** Finer drawing for small models and real graphics cards, coarser for large ones and software drawing. */
   private quality(segments: number): Quality {
     const n = this.software ? 6 * segments : segments;
+    const tubeSteps = n < 12_000 ? 8 : 4, tubeSides = n < 12_000 ? 20 : 10;
     return {
-      lod: { tubePixels: this.software ? 5 : 2.5, tubeBudget: this.software ? 1500 : 30000 },
+      lod: { tubePixels: this.software ? 5 : 2.5, tubeBudget: this.software ? 1500 : Math.floor(TUBE_TRIANGLES / tubeTriangles(tubeSteps, tubeSides)) },
       shadows: n < 400_000,
       ribbonSteps: n < 6000 ? 8 : n < 40_000 ? 3 : n < 120_000 ? 2 : 1,
-      tubeSteps: n < 12_000 ? 8 : 4,
-      tubeSides: n < 12_000 ? 20 : 10,
+      tubeSteps,
+      tubeSides,
     };
   }
 
@@ -123,7 +127,7 @@ export class Stage {
     const view: View = { scene: new THREE.Scene(), rods, ground, frames: new FrameOverlay(), moments: new MomentOverlay(), pull: new PullOverlay() };
     view.scene.add(ground.mesh, rods.group, view.frames.object, view.moments.object, view.pull.object);
     this.views[model.slot] = view;
-    rods.setColor(this.options.colorBy);
+    for (const each of this.present()) each.rods.setColor(this.options.colorBy, this.sinceRest);
     this.paint(view);
     if (this.camera.up.distanceTo(up) > 1e-6) {
       this.camera.up.copy(up);
@@ -165,11 +169,11 @@ export class Stage {
   }
 
   setOptions(options: ViewOptions): void {
-    const recolor = options.colorBy !== this.options.colorBy;
+    const recolor = options.colorBy !== this.options.colorBy || options.sinceRest !== this.options.sinceRest;
     if (recolor) this.range.reset();
     this.options = { ...options };
     for (const view of this.present()) {
-      if (recolor) view.rods.setColor(options.colorBy);
+      if (recolor) view.rods.setColor(options.colorBy, this.sinceRest);
       view.ground.mesh.visible = options.ground;
       this.overlay(view);
     }
@@ -179,7 +183,7 @@ export class Stage {
   /** Lets the colour map span this frame only; it grows again from there. */
   resetRange(): void {
     this.range.reset();
-    for (const view of this.present()) view.rods.setColor(this.options.colorBy);
+    for (const view of this.present()) view.rods.setColor(this.options.colorBy, this.sinceRest);
     this.redraw();
   }
 
@@ -193,6 +197,11 @@ export class Stage {
     view.ground.setColors(this.colors.plane, this.colors.line, this.colors.shadow);
     view.ground.mesh.visible = this.options.ground;
     view.rods.uniforms["ambient"]!.value = this.colors.ambient;
+  }
+
+  /** What is shown: the same for all views, or a colour would mean two things. */
+  get sinceRest(): boolean {
+    return this.options.sinceRest && this.present().every((view) => view.rods.model.jointRest !== null);
   }
 
   private present(): View[] {
@@ -218,25 +227,31 @@ export class Stage {
     return box.isEmpty() ? 1 : box.min.distanceTo(box.max) || 1;
   }
 
-  /** Points to bring into view: some vertices of what is shown, or of all frames where they are known. */
-  private landmarks(): THREE.Vector3[] {
+  /** Points to bring into view: the ends of the whole motion where they are known, or some vertices of what is shown. */
+  private landmarks(wholeRun: boolean): THREE.Vector3[] {
     const points: THREE.Vector3[] = [];
-    for (const position of this.allFrames ?? this.present().flatMap((view) => view.rods.frame?.position ?? [])) {
-      const stride = 3 * Math.max(1, Math.ceil(position.length / 3 / (this.allFrames ? 400 : 4000)));
+    for (const { rods } of this.present()) {
+      const position = (wholeRun ? rods.model.landmarks : null) ?? rods.frame?.position ?? new Float32Array();
+      const stride = 3 * Math.max(1, Math.ceil(position.length / 3 / 4000));
       for (let i = 0; i < position.length; i += stride) points.push(new THREE.Vector3(position[i], position[i + 1], position[i + 2]));
     }
     return points.filter((p) => Number.isFinite(p.x + p.y + p.z));
   }
 
-  /** Brings everything into view, from the side and a little above. */
-  fit(direction?: THREE.Vector3): void {
-    const points = this.landmarks();
+  /** Whether the whole motion is known beforehand. */
+  private get foreseen(): boolean {
+    return this.present().length > 0 && this.present().every((view) => view.rods.model.landmarks !== null);
+  }
+
+  /** Brings everything into view, from the side and a little above: the whole run, or the frame shown. */
+  fit(direction?: THREE.Vector3, wholeRun = true): void {
+    const points = this.landmarks(wholeRun), known = !wholeRun || this.foreseen;
     if (points.length === 0) return;
     const box = new THREE.Box3().setFromPoints(points), size = box.getSize(new THREE.Vector3());
     const largest = Math.max(size.x, size.y, size.z, 1e-6), { up } = this.camera;
     const tall = Math.abs(size.dot(up));
     // A rod that starts out level will sag: leave room below it.
-    const sags = !this.allFrames && tall < 0.3 * largest;
+    const sags = !known && tall < 0.3 * largest;
     const [x, z] = groundAxes(up);
     const from = (direction ?? new THREE.Vector3().addScaledVector(x, 0.36).addScaledVector(z, 1).addScaledVector(up, 0.32)).normalize();
     const right = new THREE.Vector3().crossVectors(up, from).normalize();
@@ -257,7 +272,7 @@ export class Stage {
       };
       target.addScaledVector(right, middle("x")).addScaledVector(above, middle("y"));
     }
-    range *= this.allFrames ? 1.12 : sags ? 1.3 : 1.22;
+    range *= known ? 1.12 : sags ? 1.3 : 1.22;
     if (sags) target.addScaledVector(up, -0.2 * largest);
     this.controls.target.copy(target);
     this.camera.position.copy(target).addScaledVector(from, range);

@@ -6,6 +6,12 @@ export interface Topology {
   stencil: Uint32Array;
   /** Per joint: the vertex at which its two segments meet, or NONE for joints that have none (clamps beyond the end). */
   jointVertex: Uint32Array;
+  /** For means at vertices. Per joint: one over the number of living joints at its vertex, 0 for one that does not count. */
+  jointShare: Float32Array;
+  /** Per vertex: one over the number of its living segments. */
+  segmentShare: Float32Array;
+  /** Pairs: a vertex without a joint, and the vertex beside it that has one. */
+  ends: Uint32Array;
 }
 export const NONE = 0xffffffff;
 
@@ -66,9 +72,32 @@ export function buildTopology(model: Model, alive: Uint8Array | null, position: 
   const stencil = new Uint32Array(4 * segmentCount);
   for (let s = 0; s < segmentCount; ++s) {
     const a = segments[2 * s]!, b = segments[2 * s + 1]!;
-    stencil.set([continuation(s, a), a, b, continuation(s, b)], 4 * s);
+    stencil[4 * s] = continuation(s, a);
+    stencil[4 * s + 1] = a;
+    stencil[4 * s + 2] = b;
+    stencil[4 * s + 3] = continuation(s, b);
   }
-  return { stencil, jointVertex: meetingVertices(model) };
+  const segmentShare = new Float32Array(model.vertexCount);
+  for (let v = 0; v < model.vertexCount; ++v) segmentShare[v] = 1 / Math.max(1, start[v + 1]! - start[v]!);
+  const jointVertex = meetingVertices(model);
+  return { stencil, jointVertex, segmentShare, ...jointMeans(model, alive, jointVertex) };
+}
+
+function jointMeans(model: Model, alive: Uint8Array | null, jointVertex: Uint32Array): { jointShare: Float32Array; ends: Uint32Array } {
+  const { joints, jointLength, segments } = model;
+  const at = new Uint16Array(model.vertexCount), jointShare = new Float32Array(jointVertex.length);
+  const counts = (j: number): boolean =>
+    jointVertex[j] !== NONE && jointLength[j]! > 0 && (!alive || (alive[joints[2 * j]!] !== 0 && alive[joints[2 * j + 1]!] !== 0));
+  for (let j = 0; j < jointVertex.length; ++j) if (counts(j)) ++at[jointVertex[j]!]!;
+  for (let j = 0; j < jointVertex.length; ++j) jointShare[j] = counts(j) ? 1 / at[jointVertex[j]!]! : 0;
+  const ends: number[] = [];
+  for (let i = 0; i < segments.length; i += 2) {
+    if (alive && alive[i / 2] === 0) continue;
+    const a = segments[i]!, b = segments[i + 1]!;
+    if (at[a] === 0 && at[b]! > 0) ends.push(a, b);
+    else if (at[b] === 0 && at[a]! > 0) ends.push(b, a);
+  }
+  return { jointShare, ends: Uint32Array.from(ends) };
 }
 
 function meetingVertices(model: Model): Uint32Array {
@@ -77,8 +106,9 @@ function meetingVertices(model: Model): Uint32Array {
   for (let j = 0; j < jointVertex.length; ++j) {
     const s = joints[2 * j]!, t = joints[2 * j + 1]!;
     if (s >= segmentCount || t >= segmentCount) continue;
-    const [a, b] = [segments[2 * s]!, segments[2 * s + 1]!];
-    for (const v of [segments[2 * t]!, segments[2 * t + 1]!]) if (v === a || v === b) jointVertex[j] = v;
+    const a = segments[2 * s]!, b = segments[2 * s + 1]!, c = segments[2 * t]!, d = segments[2 * t + 1]!;
+    if (c === a || c === b) jointVertex[j] = c;
+    if (d === a || d === b) jointVertex[j] = d;
   }
   return jointVertex;
 }

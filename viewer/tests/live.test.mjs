@@ -2,7 +2,8 @@
 import assert from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import { inkOf, launch, openPage } from "./browser.mjs";
-import { LIVE } from "./targets.mjs";
+import { join } from "node:path";
+import { LIVE, OSIER, ROOT, startView } from "./targets.mjs";
 
 const PATIENCE = { timeout: 60_000 };
 
@@ -171,8 +172,9 @@ for (const target of LIVE)
       const picture = () => page.evaluate(() => window.osier.picture());
       const pictures = [await picture(), await picture()];
       assert.equal(pictures[0], pictures[1]);
-      for (const key of ["a", "b"]) {
+      for (const [key, what] of [["a", "frame"], ["b", "moments"]]) {
         await page.keyboard.press(key);
+        await until((part) => window.osier.has[part], what); // sent when it is asked for
         pictures.push(await picture());
       }
       assert.equal(new Set(pictures).size, 3);
@@ -183,3 +185,56 @@ for (const target of LIVE)
 
     test("nothing went wrong in the page on the way", () => assert.deepEqual(page.problems, []));
   });
+
+describe("live: generated structures", { skip: !OSIER && "OSIER_BIN is not set" }, () => {
+  let browser, server, page;
+  const until = (condition, argument) => page.waitForFunction(condition, argument, PATIENCE);
+  before(async () => {
+    browser = await launch();
+    server = await startView(join(ROOT, "scenes/net.json"));
+    page = await openPage(browser, server.url);
+    await page.evaluate(() => window.osier.ready);
+  });
+  after(async () => {
+    await browser?.close();
+    await server?.stop();
+  });
+  const move = async (pointer, key) => {
+    const slider = page.locator(`input[data-pointer="${pointer}"]`);
+    await slider.evaluate((input) => (input.closest("details").open = true));
+    await slider.focus();
+    for (let i = 0; i < 12; ++i) await page.keyboard.press(key);
+  };
+  const value = (pointer) => page.evaluate((p) => window.osier.parameters.find((q) => q.pointer === p).value, pointer);
+
+  test("a slider of a structure's stiffness changes it and the run goes on", async () => {
+    await until(() => window.osier.frame > 3);
+    const before_ = await value("/structures/0/stretch_shear");
+    await page.keyboard.press(" ");
+    await until(() => !window.osier.playing);
+    const frame = await page.evaluate(() => window.osier.frame);
+    await move("/structures/0/stretch_shear", "ArrowRight");
+    await until(([p, v]) => window.osier.parameters.find((q) => q.pointer === p).value > 1.1 * v, ["/structures/0/stretch_shear", before_]);
+    assert.equal(await page.evaluate(() => window.osier.frame), frame);
+    assert.equal(await page.locator(".notice").count(), 0, await page.locator(".notices").innerText());
+  });
+
+  test("one of its shape makes other rods, starts again and says so", async () => {
+    const vertices = await page.evaluate(() => window.osier.vertexCount);
+    await move("/structures/0/nx", "ArrowLeft");
+    await until((n) => window.osier.vertexCount < n && window.osier.frame === 0, vertices);
+    await page.locator(".notice.note", { hasText: "has been started again" }).first().waitFor(PATIENCE);
+    assert.equal(await page.locator(".notice.problem").count(), 0, await page.locator(".notices").innerText());
+    assert.deepEqual(page.problems, []);
+  });
+
+  test("frames and moments are sent when they are shown", async () => {
+    await page.keyboard.press("1");
+    assert.deepEqual(await page.evaluate(() => window.osier.has), { frame: false, moments: false });
+    await page.keyboard.press("a");
+    await until(() => window.osier.has.frame && !window.osier.has.moments);
+    await page.keyboard.press("b");
+    await until(() => window.osier.has.frame && window.osier.has.moments);
+    assert.match(await page.locator(".legend .notes").innerText(), /largest/);
+  });
+});

@@ -75,6 +75,7 @@ export async function startMock({ port = 0, token = "mock", rods = 3, segments =
     release: () => (state.pull = null),
     force: (c) => (state.gravity = c.on),
     solver: () => {},
+    want: () => {},
     set: (c, socket) => {
       const parameter = parameters.find((p) => p.pointer === c.pointer);
       if (!parameter || state.refuse) throw new Error(`${c.pointer}: cannot be changed now`);

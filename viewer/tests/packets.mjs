@@ -34,7 +34,8 @@ export class MockRods {
       ["segment_rod", "u32", rod], ["segment_material", "u32", rod.map((r) => r % 2)], ["joints", "u32", joints], ["joint_length", "f32", Array(joints.length / 2).fill(length / n)],
     ];
     if (header.times) arrays.push(["times", "f64", header.times]);
-    const { times, ...rest } = header;
+    const { times, more, ...rest } = header;
+    arrays.push(...(more ?? []));
     return packet({
       type: "model", slot: 0, name: "mock", live: !times, precision: "double", frames: times?.length ?? null, units: "SI",
       rod_names: Array.from({ length: rods }, (_, r) => `rod ${r + 1}`), material_names: ["steel", "rubber"], up: [0, 1, 0], ground: null, ...rest,
@@ -75,6 +76,25 @@ export class MockRods {
   }
 }
 
+/** What a recorded run tells of itself: energies and the like that name their frame, and points at the ends of its motion. */
+export const REPORT = (i, slot) => ({ energy: [i + slot, 2 * i, 3 * i, 100], residual: i === 0 ? -1 : 10 ** (-3 - slot), ms: 5 + i });
+function recorded(rods, times, tip, slot) {
+  const reports = times.map((_, i) => REPORT(i, slot));
+  const points = times.flatMap((_, i) => [...rods.positions(tip(i))]);
+  const landmarks = [0, 1, 2].flatMap((k) => {
+    let low = 0, high = 0;
+    for (let v = 0; v < points.length; v += 3) {
+      if (points[v + k] < points[low + k]) low = v;
+      if (points[v + k] > points[high + k]) high = v;
+    }
+    return [...points.slice(low, low + 3), ...points.slice(high, high + 3)];
+  });
+  return [
+    ["landmarks", "f32", landmarks], ["energy", "f32", reports.flatMap((r) => r.energy)], ["residual_relative", "f32", reports.map((r) => r.residual)],
+    ["compute_ms", "f32", reports.map((r) => r.ms)], ["iterations", "u32", reports.map((_, i) => i)],
+  ];
+}
+
 /** A whole recording of `frames` frames (quantised, all but the first as differences), as base64. `tip(i)` is the deflection. */
 export function recording(slots, frames, tip, dt = 1 / 30) {
   const parts = [];
@@ -84,7 +104,7 @@ export function recording(slots, frames, tip, dt = 1 / 30) {
     parts.push(size, bytes);
   };
   const times = Array.from({ length: frames }, (_, i) => i * dt);
-  slots.forEach((rods, slot) => add(rods.model({ slot, name: `mock ${slot + 1}`, times })));
+  slots.forEach((rods, slot) => add(rods.model({ slot, name: `mock ${slot + 1}`, times, more: recorded(rods, times, (i) => tip(i, slot), slot) })));
   const origin = [-2, -2, -2], scale = 4 / 65535;
   const before = slots.map(() => null);
   for (let i = 0; i < frames; ++i)

@@ -6,7 +6,7 @@ import { after, before, describe, test } from "node:test";
 import { pathToFileURL } from "node:url";
 import { inkOf, launch, openPage } from "./browser.mjs";
 import { startMock } from "./mock_server.mjs";
-import { MockRods, recording } from "./packets.mjs";
+import { MockRods, recording, REPORT } from "./packets.mjs";
 import { osier, OSIER, ROOT, scratch, startView } from "./targets.mjs";
 
 const PAGE = readFileSync(new URL("../dist/viewer.html", import.meta.url), "utf8");
@@ -125,6 +125,127 @@ for (const target of targets)
       assert.deepEqual(requests, []);
     });
   });
+
+/** Columns of a CSV file that the program wrote. */
+function table(file) {
+  const [head, ...lines] = readFileSync(file, "utf8").trim().split("\n").map((line) => line.split(","));
+  return Object.fromEntries(head.map((name, k) => [name, lines.map((line) => Number(line[k]))]));
+}
+
+describe("what was recorded with a run", () => {
+  let browser;
+  before(async () => (browser = await launch()));
+  after(() => browser?.close());
+  const near = (a, b) => assert.ok(Math.abs(a - b) <= 1e-5 * Math.abs(b) + 1e-12, `${a} instead of ${b}`);
+  const go = async (page, frame) => {
+    await page.evaluate((f) => window.osier.seek(f), frame);
+    await page.waitForFunction((f) => window.osier.frame === f, frame, { timeout: 40_000 });
+    return page.evaluate(() => window.osier.graphs);
+  };
+  const open = async (url) => {
+    const page = await openPage(browser, url);
+    await page.evaluate(() => window.osier.ready);
+    return page;
+  };
+
+  test("graphs show energy, residual and time of the frame at the cursor; a click on one goes there", async () => {
+    const page = await open(embedded("graphs.html", recording([rods], FRAMES, sag)));
+    await page.locator(".graphs canvas").first().waitFor();
+    for (const frame of [7, 0, 31]) {
+      const { energy, residual, cost } = await go(page, frame);
+      const r = REPORT(frame, 0);
+      near(energy[0][0], r.energy.reduce((a, b) => a + b));
+      r.energy.slice(0, 3).forEach((e, k) => near(energy[0][k + 1], e));
+      if (frame) near(residual[0][0], r.residual), near(cost[0][0], r.ms / 1000);
+      else assert.ok(Number.isNaN(residual[0][0]) && Number.isNaN(cost[0][0]), "nothing was computed for the first frame");
+    }
+    const canvas = page.locator(".graphs canvas").first();
+    // The cursor is drawn where the frame is.
+    const cursor = () => canvas.evaluate((c) => {
+      const { data, width } = c.getContext("2d").getImageData(0, 1, c.width, 1);
+      let best = 0;
+      for (let x = 0; x < width; ++x) if (data[4 * x + 3] > data[4 * best + 3]) best = x;
+      return best / width;
+    });
+    await go(page, 10);
+    await page.locator(".graphs .readouts", { hasText: "kinetic 10 J" }).waitFor({ timeout: 30_000 });
+    assert.ok(Math.abs((await cursor()) - 10 / (FRAMES - 1)) < 0.02, String(await cursor()));
+    const box = await canvas.boundingBox();
+    await page.mouse.click(box.x + 0.75 * box.width, box.y + box.height / 2);
+    await page.waitForFunction((f) => window.osier.frame === f, Math.round(0.75 * (FRAMES - 1)), { timeout: 40_000 });
+    assert.deepEqual(page.problems, []);
+    await page.context().close();
+  });
+
+  test("two runs show both their curves", async () => {
+    const page = await open(embedded("graphs2.html", recording([rods, rods], FRAMES, sag)));
+    const { energy, residual } = await go(page, 12);
+    for (const slot of [0, 1]) near(energy[slot][1], REPORT(12, slot).energy[0]), near(residual[slot][0], REPORT(12, slot).residual);
+    await page.locator(".graphs .readouts", { hasText: /^\s*0\.001 \| 1·10⁻⁴\s*$/ }).waitFor({ timeout: 30_000 });
+    assert.match(await page.locator(".run-names").innerText(), /mock 1 drawn through, mock 2 broken/);
+    await page.context().close();
+  });
+
+  test("the camera sees the whole motion from the first frame on; C shows the present frame", async () => {
+    // It starts as a level rod and ends hanging two lengths below.
+    const page = await open(embedded("fall.html", recording([rods], FRAMES, (i) => -1.9 * (i / (FRAMES - 1)))));
+    const canvas = await page.locator("main canvas").boundingBox();
+    const inside = async () => {
+      const [x, y] = await page.evaluate(() => window.osier.screen(20));
+      return x > canvas.x && x < canvas.x + canvas.width && y > canvas.y && y < canvas.y + canvas.height;
+    };
+    const width = () => page.evaluate(() => Math.hypot(...[0, 1].map((k) => window.osier.screen(20)[k] - window.osier.screen(0)[k])));
+    const far = await width();
+    await go(page, FRAMES - 1);
+    assert.ok(await inside(), "the last frame is in view without touching the camera");
+    await go(page, 0);
+    await page.keyboard.press("c");
+    assert.ok((await width()) > 1.3 * far, `the rod is ${await width()} pixels long, before ${far}`);
+    await go(page, FRAMES - 1);
+    assert.ok(!(await inside()), "and no longer where it is not");
+    await page.getByRole("button", { name: "Show everything" }).click();
+    assert.ok(await inside());
+    await page.context().close();
+  });
+
+  test("the program's runs bring energies, materials and their whole motion", { skip: !OSIER && "OSIER_BIN is not set" }, async () => {
+    const folder = join(scratch, "recorded"), file = join(scratch, "recorded.html"), scene = join(scratch, "fall.json");
+    writeFileSync(scene, JSON.stringify({
+      rods: ["soft", "stiff"].map((name, i) => ({ name, shape: { type: "helix", center: [0.5 * i, 0, 0], radius: 0.1, pitch: 0.05, turns: 2 }, segments: 30, material: name })),
+      materials: { soft: { young: 1e6, density: 1000, radius: 0.004 }, stiff: { young: 1e9, density: 1000, radius: 0.004 } },
+      forces: [{ type: "gravity" }], analysis: { type: "dynamic", duration: 0.8, step: 0.005 },
+    }));
+    osier("run", scene, "-o", folder, "--quiet", "--html", file);
+    const said = table(join(folder, "diagnostics.csv"));
+    const server = await startView(folder);
+    for (const url of [server.url, pathToFileURL(file).href]) {
+      const page = await open(url);
+      const { energy, residual, cost } = await go(page, 20);
+      ["total", "kinetic", "stretch_shear", "bend_twist"].forEach((name, k) => near(energy[0][k], said[name][20]));
+      near(residual[0][0], said.residual_relative[20]);
+      assert.ok(cost[0][0] > 0);
+      const canvas = await page.locator("main canvas").boundingBox();
+      await go(page, 23); // falls three metres
+      for (const v of [0, 61]) {
+        const [x, y] = await page.evaluate((w) => window.osier.screen(w), v);
+        assert.ok(x > canvas.x && x < canvas.x + canvas.width && y > canvas.y && y < canvas.y + canvas.height, `vertex ${v} at ${[x, y]}`);
+      }
+      await page.keyboard.press("2");
+      assert.deepEqual(await page.locator(".legend li").allInnerTexts(), ["soft", "stiff"]);
+      // A helix that falls freely is curved and not bent.
+      await page.keyboard.press("4");
+      await page.waitForFunction(() => window.osier.has.frame, null, { timeout: 30_000 });
+      assert.match(await page.locator(".legend h3").innerText(), /Change of curvature/);
+      const change = await page.evaluate(() => window.osier.value(15));
+      await page.keyboard.press("s");
+      const total = await page.evaluate(() => window.osier.value(15));
+      assert.ok(change < 0.02 && Math.abs(total - 1 / 0.1) < 0.3, `${change} and ${total} 1/m`);
+      assert.deepEqual(page.problems, []);
+      await page.context().close();
+    }
+    await server.stop();
+  });
+});
 
 describe("side by side and damaged files", () => {
   let browser;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# run.sh unit|page|live|playback [OSIER]: one group of the viewer's tests for ctest; exits 77 (skipped) with the reason where a tool is missing.
+# run.sh unit|page|live|playback|large [OSIER]: one group of the viewer's tests for ctest; exits 77 (skipped) with the reason where a tool is missing.
 group=$1
 OSIER_BIN=$2
 cd "$(dirname "$0")/.." || exit 1

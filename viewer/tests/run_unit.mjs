@@ -8,4 +8,4 @@ import { build } from "esbuild";
 const here = dirname(fileURLToPath(import.meta.url));
 const names = readdirSync(join(here, "unit")).filter((name) => name.endsWith(".test.ts"));
 await build({ entryPoints: names.map((name) => join(here, "unit", name)), outdir: join(here, "../build/unit"), bundle: true, platform: "node", format: "esm", target: "node18", outExtension: { ".js": ".mjs" } });
-process.exit(spawnSync(process.execPath, ["--test", ...names.map((name) => join(here, "../build/unit", name.replace(".ts", ".mjs")))], { stdio: "inherit" }).status ?? 1);
+process.exit(spawnSync(process.execPath, ["--test", ...names.map((name) => join(here, "../build/unit", name.replace(".ts", ".mjs")))], { stdio: "inherit", env: { ...process.env, OSIER_MEASURES: join(here, "../../tests/data/measures.json") } }).status ?? 1);

@@ -1,11 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { ColorRange, colorTable } from "../../src/colors";
-import { curvature, stretch, twist } from "../../src/measures";
+import { measure } from "../../src/measures";
 import { axis } from "../../src/overlays";
 import { frameAt } from "../../src/playback";
 import { type Frame, type Model } from "../../src/protocol";
-import { CHUNK, chooseShapes, HIDDEN, makeChunks, RIBBON, ribbonIndices, TUBE, tubeGrid, updateBalls } from "../../src/rod_geometry";
+import { CHUNK, chooseShapes, HIDDEN, makeChunks, RIBBON, ribbonIndices, TUBE, tubeGrid, tubeTriangles, updateBalls } from "../../src/rod_geometry";
 import { buildTopology, NONE } from "../../src/topology";
 import { fromSlider, number, roundDown, toSlider, withUnit } from "../../src/units";
 
@@ -14,7 +14,7 @@ function model(segments: number[], rods: number[], vertexCount: number, joints: 
   return {
     slot: 0, name: "m", live: true, rodNames: [], materialNames: [], up: [0, 1, 0], ground: null, vertexCount, segmentCount: n, segments: Uint32Array.from(segments),
     radius: new Float32Array(vertexCount).fill(0.01), restLength: new Float32Array(n).fill(1), segmentRod: Uint32Array.from(rods), segmentMaterial: null,
-    joints: Uint32Array.from(joints), jointLength: Float32Array.from(jointLength), times: null,
+    joints: Uint32Array.from(joints), jointLength: Float32Array.from(jointLength), jointRest: null, times: null, landmarks: null, reports: null,
   };
 }
 const frame = (position: number[], quaternion: number[] | null = null): Frame =>
@@ -55,29 +55,35 @@ test("a joint to a clamp, which is no segment, meets nowhere", () => {
 
 test("stretch of a rod drawn out by a tenth is 0.1 everywhere", () => {
   const out = new Float32Array(4);
-  stretch(chain, frame(line.map((x) => 1.1 * x)), out);
+  const f = frame(line.map((x) => 1.1 * x));
+  measure("stretch", chain, buildTopology(chain, null, f.position), f, true, out);
   for (const x of out) assert.ok(Math.abs(x - 0.1) < 1e-6);
 });
 
-test("curvature of points on a circle is one over its radius within the error of the sampling", () => {
-  const n = 40, r = 2.5, step = (2 * Math.PI) / n;
-  const segments = Array.from({ length: n }, (_, i) => [i, (i + 1) % n]).flat();
-  const ring = model(segments, Array(n).fill(0), n);
+test("curvature of frames along a circle is one over its radius within the error of the sampling", () => {
+  const n = 40, r = 2.5, step = (2 * Math.PI) / n, chord = 2 * r * Math.sin(step / 2);
+  const pairs = (k: number): number[] => Array.from({ length: k }, (_, i) => [i, (i + 1) % k]).flat();
+  const ring = model(pairs(n), Array(n).fill(0), n, pairs(n), Array(n).fill(chord));
   const position = Array.from({ length: n }, (_, i) => [r * Math.cos(i * step), r * Math.sin(i * step), 0]).flat();
+  // d3 along the segment: a quarter turn about x, then about z by the angle of the segment. Every other one as -q.
+  const turns = Array.from({ length: n }, (_, i) => {
+    const half = ((i + 0.5) * step) / 2 + Math.PI / 2, c = Math.SQRT1_2, sign = i % 2 ? -1 : 1;
+    return [c * Math.cos(half), c * Math.sin(half), c * Math.sin(half), c * Math.cos(half)].map((x, k) => sign * (k === 0 || k === 1 ? -x : x));
+  }).flat();
   const out = new Float32Array(n);
-  const f = frame(position);
-  curvature(ring, buildTopology(ring, null, f.position), f, out);
-  // 2 tan(θ/2) over a chord 2 r sin(θ/2)
-  const exact = 1 / (r * Math.cos(step / 2));
+  const f = frame(position, turns);
+  measure("curvature", ring, buildTopology(ring, null, f.position), f, false, out);
+  const exact = (2 * Math.sin(step / 2)) / chord; // (2/l) times the sine of half the angle between the frames
+  assert.ok(Math.abs(exact * r - 1) < 1e-9);
   for (const k of out) assert.ok(Math.abs(k - exact) < 1e-5 * exact, String(k));
 });
 
-test("twist is the angle about the axis over the length, whatever the sign of the quaternions", () => {
+test("twist is twice the sine of half the angle about the axis over the length, whatever the sign of the quaternions", () => {
   const about = (angle: number): number[] => [0, 0, Math.sin(angle / 2), Math.cos(angle / 2)];
   const out = new Float32Array(4);
   const f = frame(line, [...about(0), ...about(0.3).map((x) => -x), ...about(0.5)]);
-  twist(chain, buildTopology(chain, null, f.position), f, out);
-  assert.ok(Math.abs(out[1]! - 0.3) < 1e-6 && Math.abs(out[2]! - 0.2) < 1e-6, String([...out]));
+  measure("twist", chain, buildTopology(chain, null, f.position), f, false, out);
+  assert.ok(Math.abs(out[1]! - 2 * Math.sin(0.15)) < 1e-6 && Math.abs(out[2]! - 2 * Math.sin(0.1)) < 1e-6, String([...out]));
 });
 
 test("material axes are the columns of the rotation", () => {
@@ -103,6 +109,7 @@ test("a tube is closed: caps end in a point, the seam meets itself", () => {
   assert.equal(rows, 4 + 1 + 6);
   assert.ok(Math.abs(position[2]! + Math.PI / 2) < 1e-6 && Math.abs(position[position.length - 1]! - Math.PI / 2) < 1e-6);
   assert.ok(Math.max(...index) < position.length / 3);
+  assert.equal(index.length / 3, tubeTriangles(4, 8));
 });
 
 test("near chunks become tubes, far ones ribbons, those behind the eye are left out, and the budget holds", () => {
