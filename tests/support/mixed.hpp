@@ -93,7 +93,7 @@ inline StepProblem mixed_problem(std::uint64_t seed, const MixedOptions& options
   }
   p.state.vertex_velocity_previous = p.state.vertex_velocity;
   turn_frames(p, options.strain, random);
-  if (options.torque) add_torques(p, 0.2, random);
+  if (options.torque) add_torques(p, 0.2, Loose::left_alone, random);
   return p;
 }
 

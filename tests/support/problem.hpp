@@ -98,11 +98,13 @@ inline void turn_frames(StepProblem& p, double turn, Random& random) {
   }
 }
 
-/// Fixed in space and in the material, of up to `size` [N·m] along each axis.
-inline void add_torques(StepProblem& p, double size, Random& random) {
+/// Fixed in space and in the material, of up to `size` [N·m] along each axis; on frames without a joint, which they only spin, on
+/// request.
+enum class Loose { left_alone, turned };
+inline void add_torques(StepProblem& p, double size, Loose loose, Random& random) {
   p.control.has_torque = true;
   for (Index s = 0; s < p.model.segment_count(); ++s) {
-    if (p.model.frame_joints.of(s).empty()) continue;  // it would only spin
+    if (loose == Loose::left_alone && p.model.frame_joints.of(s).empty()) continue;
     if (s % 2 == 0) p.control.frame_torque[s] = size * random.in_cube();
     if (s % 3 == 0) p.control.frame_torque_material[s] = size * random.in_cube();
   }
@@ -157,7 +159,7 @@ inline StepProblem random_problem(std::uint64_t seed, const ProblemOptions& opti
   }
   p.state.vertex_velocity_previous = p.state.vertex_velocity;
   turn_frames(p, options.strain, random);
-  if (options.torque) add_torques(p, 0.5, random);
+  if (options.torque) add_torques(p, 0.5, Loose::turned, random);
   return p;
 }
 
