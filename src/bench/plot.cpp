@@ -12,6 +12,10 @@ using svg::Frame;
 using svg::Range;
 
 constexpr double kWidth = 500, kHeight = 340;
+/// The legend stands beside the title, two to a line; fonts differ, so its columns have room for wide ones.
+constexpr double kLegendLeft = 212, kLegendColumn = 140, kLegendLine = 16;
+/// What the number at a point takes above or below it.
+constexpr double kNumberRoom = 18;
 /// Errors below rounding are drawn on the edge.
 constexpr double kSmallest = 1e-13;
 
@@ -60,12 +64,18 @@ std::vector<Panel> panels_of(const Bench& bench) {
 double log_ms(const BenchRow& r) { return std::log10(*r.ms_per_frame_min); }
 double log_error(const BenchRow& r) { return std::log10(std::clamp(*r.error, kSmallest, 1e3)); }
 
+std::size_t legend_lines(const Panel& p) { return (p.series.size() + 1) / 2; }
+
 Frame frame_of(const Panel& p, double left, double top) {
-  Frame f{.left = left + 52, .top = top + 46, .width = kWidth - 68, .height = kHeight - 92, .x = {}, .y = {}};
+  const double head = 20 + kLegendLine * static_cast<double>(legend_lines(p));
+  Frame f{.left = left + 52, .top = top + head, .width = kWidth - 80, .height = kHeight - head - 46, .x = {}, .y = {}};
   for (const Series& s : p.series)
     for (const BenchRow* r : s.points) f.x.add(log_ms(*r)), f.y.add(log_error(*r));
+  const Range points = f.y;
   f.x = {std::floor(f.x.low - 0.05), std::ceil(f.x.high + 0.05)};
-  f.y = {std::floor(f.y.low - 0.1), std::ceil(f.y.high + 0.3)};  // room for the numbers at the points
+  f.y = {std::floor(points.low - 0.1), std::ceil(points.high + 0.1)};
+  if (f.py(points.high) - f.top < kNumberRoom) ++f.y.high;
+  if (f.top + f.height - f.py(points.low) < kNumberRoom) --f.y.low;
   return f;
 }
 
@@ -103,13 +113,14 @@ std::string draw(const Frame& f, const Series& s) {
 
 std::string legend(const Panel& p, double left, double top) {
   std::string out;
-  double x = left + 52;
-  for (const Series& s : p.series) {
+  for (std::size_t i = 0; i < p.series.size(); ++i) {
+    const Series& s = p.series[i];
+    const double x = left + kLegendLeft + kLegendColumn * static_cast<double>(i % 2);
+    const double y = top + 14 + kLegendLine * static_cast<double>(i / 2);
     const std::string color = svg::color_class(s.color());
-    out += svg::path({{x, top}, {x + 22, top}}, "line " + color + (s.in_float() ? " float" : ""));
-    out += svg::marker(0, x + 11, top, (s.in_float() ? "hollow " : "dot ") + color);
-    out += svg::words(x + 27, top + 4, "start", s.label());
-    x += 110;
+    out += svg::path({{x, y}, {x + 22, y}}, "line " + color + (s.in_float() ? " float" : ""));
+    out += svg::marker(0, x + 11, y, (s.in_float() ? "hollow " : "dot ") + color);
+    out += svg::words(x + 27, y + 4, "start", s.label());
   }
   return out;
 }
@@ -118,7 +129,7 @@ std::string draw(const Panel& p, double left, double top) {
   const Frame f = frame_of(p, left, top);
   std::string out =
       fmt::format("<text class=\"title\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>\n", left + 52, top + 18, svg::escape(p.scene));
-  out += legend(p, left, top + 33) + "\n" + axes(f) + "\n";
+  out += legend(p, left, top) + "\n" + axes(f) + "\n";
   for (const Series& s : p.series) out += draw(f, s) + "\n";
   return out;
 }

@@ -113,7 +113,7 @@ std::string bench_csv(const Bench& b) {
 }
 
 std::filesystem::path write_bench_results(const Bench& b, const std::filesystem::path& folder) {
-  const std::filesystem::path place = folder / bench::machine_slug(b.machine);
+  std::filesystem::path place = folder / bench::machine_slug(b.machine);
   make_folder(place);
   write_file_atomically(place / "results.csv", bench_csv(b));
   write_file_atomically(place / "tables.md", bench_markdown(b));

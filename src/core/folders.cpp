@@ -16,9 +16,9 @@ fs::path find_data_folder(const char* in_source, const char* installed) {
   std::error_code error;
   const fs::path program = fs::read_symlink("/proc/self/exe", error);
   if (!error) {
-    const fs::path shared = program.parent_path().parent_path() / installed;
+    fs::path shared = program.parent_path().parent_path() / installed;
     if (fs::is_directory(shared, error)) return shared;
-    if (const fs::path found = above(program.parent_path(), in_source); !found.empty()) return found;
+    if (fs::path found = above(program.parent_path(), in_source); !found.empty()) return found;
   }
   const fs::path here = fs::current_path(error);
   return error ? fs::path{} : above(here, in_source);

@@ -1,12 +1,15 @@
 #include "exec/simd.hpp"
 
+#ifndef OSIER_AUTO_AVX512
+#define OSIER_AUTO_AVX512 1  // 0: sanitized builds, where those kernels are not instrumented
+#endif
+
 namespace osier {
 
 bool simd_available(Simd simd) {
   switch (simd) {
     case Simd::automatic:
     case Simd::off:
-      return true;
     case Simd::sse2:  // the compiler's vectors of 16 bytes: SSE2 on x86-64, NEON on ARM
       return true;
 #if defined(__x86_64__)
@@ -25,8 +28,8 @@ bool simd_available(Simd simd) {
 
 Simd simd_resolved(Simd simd) {
   if (simd != Simd::automatic) return simd;
-  for (Simd widest : {Simd::avx512, Simd::avx2})
-    if (simd_available(widest)) return widest;
+  if (OSIER_AUTO_AVX512 && simd_available(Simd::avx512)) return Simd::avx512;
+  if (simd_available(Simd::avx2)) return Simd::avx2;
   return Simd::sse2;
 }
 

@@ -92,19 +92,8 @@ inline StepProblem mixed_problem(std::uint64_t seed, const MixedOptions& options
     if (!c.vertex_fixed[v]) p.state.vertex_position[v] += (options.strain * l) * random.in_cube();
   }
   p.state.vertex_velocity_previous = p.state.vertex_velocity;
-  for (Index s = 0; s < p.model.segment_count(); ++s) {
-    Quatd& q = p.state.frame_rotation[s];
-    if (c.frame_control[s] == FrameControl::free) q = normalized(rotation_exp(options.strain * random.in_cube()) * q);
-    if (random.flip()) q = -q;
-  }
-  if (options.torque) {
-    c.has_torque = true;
-    for (Index s = 0; s < p.model.segment_count(); ++s) {
-      if (p.model.frame_joints.of(s).empty()) continue;  // it would only spin
-      if (s % 2 == 0) c.frame_torque[s] = 0.2 * random.in_cube();
-      if (s % 3 == 0) c.frame_torque_material[s] = 0.2 * random.in_cube();
-    }
-  }
+  turn_frames(p, options.strain, random);
+  if (options.torque) add_torques(p, 0.2, Loose::left_alone, random);
   return p;
 }
 

@@ -89,6 +89,27 @@ inline std::vector<Index> random_walk(RodGraph& g, Vec3d from, int count, double
   return path;
 }
 
+/// Free frames by up to `turn` [rad] along each axis; about half of them all change their sign, which is the same rotation.
+inline void turn_frames(StepProblem& p, double turn, Random& random) {
+  for (Index s = 0; s < p.model.segment_count(); ++s) {
+    Quatd& q = p.state.frame_rotation[s];
+    if (p.control.frame_control[s] == FrameControl::free) q = normalized(rotation_exp(turn * random.in_cube()) * q);
+    if (random.flip()) q = -q;
+  }
+}
+
+/// Fixed in space and in the material, of up to `size` [N·m] along each axis; on frames without a joint, which they only spin, on
+/// request.
+enum class Loose { left_alone, turned };
+inline void add_torques(StepProblem& p, double size, Loose loose, Random& random) {
+  p.control.has_torque = true;
+  for (Index s = 0; s < p.model.segment_count(); ++s) {
+    if (loose == Loose::left_alone && p.model.frame_joints.of(s).empty()) continue;
+    if (s % 2 == 0) p.control.frame_torque[s] = size * random.in_cube();
+    if (s % 3 == 0) p.control.frame_torque_material[s] = size * random.in_cube();
+  }
+}
+
 /// A trunk of six segments, a branch of three at its middle and a loop of five at its end, curved and twisted at rest. Held:
 /// clamped at the start (one segment) and inside the trunk (two segments), one frame fixed, one hinged.
 inline StepProblem random_problem(std::uint64_t seed, const ProblemOptions& options = {}) {
@@ -137,18 +158,8 @@ inline StepProblem random_problem(std::uint64_t seed, const ProblemOptions& opti
     p.state.vertex_velocity[v] = options.speed * random.in_cube();
   }
   p.state.vertex_velocity_previous = p.state.vertex_velocity;
-  for (Index s = 0; s < p.model.segment_count(); ++s) {
-    Quatd& q = p.state.frame_rotation[s];
-    if (c.frame_control[s] == FrameControl::free) q = normalized(rotation_exp(options.strain * random.in_cube()) * q);
-    if (random.flip()) q = -q;
-  }
-  if (options.torque) {
-    c.has_torque = true;
-    for (Index s = 0; s < p.model.segment_count(); ++s) {
-      if (s % 2 == 0) c.frame_torque[s] = 0.5 * random.in_cube();
-      if (s % 3 == 0) c.frame_torque_material[s] = 0.5 * random.in_cube();
-    }
-  }
+  turn_frames(p, options.strain, random);
+  if (options.torque) add_torques(p, 0.5, Loose::turned, random);
   return p;
 }
 

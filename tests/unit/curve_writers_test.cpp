@@ -3,19 +3,19 @@
 #include <cstring>
 #include <filesystem>
 #include <fmt/format.h>
-#include <fstream>
 #include <gtest/gtest.h>
-#include <sstream>
 #include <unistd.h>
 
 #include "io/curve_writer.hpp"
 #include "osier/curves.hpp"
 #include "osier/error.hpp"
+#include "support/files.hpp"
 
 namespace osier {
 namespace {
 
 namespace fs = std::filesystem;
+using test::read_text;
 
 constexpr int kFrames = 9;
 
@@ -32,14 +32,6 @@ CurveFrame moment(int index, bool breaks = false) {
   if (breaks && index > kFrames / 2)
     f.curves.start = {0, 2, 5, 9}, f.curves.closed = {0, 0, 1}, f.curves.names = {"a", "a", "b"}, f.curves.ids = {0, 0, 1};
   return f;
-}
-
-std::string read_text(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  EXPECT_TRUE(in) << path;
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
 }
 
 class CurveWritersTest : public ::testing::Test {

@@ -14,11 +14,13 @@
 
 #include "io/atomic_file.hpp"
 #include "osier/error.hpp"
+#include "support/files.hpp"
 
 namespace osier {
 namespace {
 
 namespace fs = std::filesystem;
+using test::read_text;
 
 constexpr int kVertices = 3, kSegments = 2, kFrames = 3;
 
@@ -119,14 +121,6 @@ template <class Work>
     _exit(7);
   }
   _exit(0);
-}
-
-std::string read_text(const fs::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  EXPECT_TRUE(in) << path;
-  std::stringstream text;
-  text << in.rdbuf();
-  return text.str();
 }
 
 /// With OSIER_IO_TEST_DIR set, the files stay there for tests/unit/io_formats.py.

@@ -2,14 +2,13 @@
 #include "view/recording.hpp"
 
 #include <cstring>
-#include <fstream>
 #include <gtest/gtest.h>
-#include <sstream>
 #include <unistd.h>
 #include <zlib.h>
 
 #include "core/fields.hpp"
 #include "osier/osier.hpp"
+#include "support/files.hpp"
 
 namespace osier {
 namespace {
@@ -72,9 +71,7 @@ std::string gunzip(const std::string& packed) {
 }
 
 std::vector<Read> packets_of(const fs::path& page) {
-  std::stringstream text;
-  text << std::ifstream(page, std::ios::binary).rdbuf();
-  const std::string html = text.str(), before = std::string(kPage).substr(0, std::string(kPage).find("</script><p>"));
+  const std::string html = test::read_text(page), before = std::string(kPage).substr(0, std::string(kPage).find("</script><p>"));
   EXPECT_TRUE(html.starts_with(before));
   EXPECT_TRUE(html.ends_with("</script><p>end</p>"));
   const std::string bytes = gunzip(from_base64(html.substr(before.size(), html.rfind("</script>") - before.size())));

@@ -25,9 +25,10 @@ BccHeader read_header(const CurveSource& source, BinaryCursor& in) {
   const std::string_view type = text.substr(4, 2);
   if (type != "C0" && type != "PL")
     source.fail_at_byte(4, "has an unknown type of curve", "write C0 (Catmull-Rom) or PL (lines)");
-  if (text[6] != 3) source.fail_at_byte(6, fmt::format("has {} dimensions", static_cast<int>(text[6])), "write 3");
-  const int up = text[7];
-  if (up < 0 || up > 2) source.fail_at_byte(7, fmt::format("has up axis {}", up), "write 0 (x), 1 (y) or 2 (z)");
+  const auto byte = [&](std::size_t at) -> int { return static_cast<unsigned char>(text[at]); };
+  if (byte(6) != 3) source.fail_at_byte(6, fmt::format("has {} dimensions", byte(6)), "write 3");
+  const int up = byte(7);
+  if (up > 2) source.fail_at_byte(7, fmt::format("has up axis {}", up), "write 0 (x), 1 (y) or 2 (z)");
   in.skip(8, "the header");
   const auto curves = in.take<std::uint64_t>("the header"), points = in.take<std::uint64_t>("the header");
   in.skip(40, "the header");
