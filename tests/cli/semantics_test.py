@@ -48,6 +48,17 @@ class Loads(CliTest):
             self.assert_series(probes["tip.x"], [1] * 11)
             self.assert_series(probes["time"], [H * i for i in n])
 
+    def test_a_tolerance_below_the_floor_is_warned_of_once_and_counts_as_met_there(self):
+        hold = [{"type": "pin", "vertices": "a:start"}]
+        across = [{"type": "pin", "vertices": "a:2"}]  # held between its ends: by the recursion over trees, not in lanes
+        for constraints in (hold, hold + across):
+            for precision, tolerance, low in (("float", 1e-12, True), ("float", 1e-3, False), ("double", 1e-12, True), ("double", 1e-6, False)):
+                with self.subTest(precision, tolerance=tolerance, held=len(constraints)):
+                    solver = {"name": "stable_cosserat", "method": "direct", "precision": precision, "tolerance": tolerance}
+                    result = self.run_scene(beam(constraints=constraints, forces=[{"type": "gravity"}], solver=solver))
+                    self.assertEqual(result.err.count("steps end where corrections stop shrinking"), 1 if low else 0, result)
+                    self.assertNotIn("iteration limit", result.err)
+
     def test_nothing_moves_without_forces(self):
         self.run_scene(beam())
         data = self.trajectory()

@@ -204,7 +204,7 @@ TEST(DirectLanes, FindNewtonsStepOfRandomAnisotropicChains) {
         lanes.bind(p.model, chains, direct::ChainLaw::anisotropic, simd, executor);
         State state = p.state;
         const direct::ChainOutcome outcome =
-            lanes.step(stable_cosserat::view_of(p.model, p.control, state, p.h), {.iterations = 30}, executor);
+            lanes.step(stable_cosserat::view_of(p.model, p.control, state, p.h), {.iterations = 40}, executor);
         EXPECT_EQ(outcome.risen, 0u) << i << " " << simd_name(simd);
         EXPECT_LE(farthest(state.vertex_position, exact.vertex_position), allowed * motion) << i << " " << simd_name(simd);
         for (std::size_t s = 0; s < p.model.segment_alive.size(); ++s)

@@ -386,14 +386,14 @@ void ChainStep<P, Law>::carry_along() {
       near = {from_before(near.x, last.x), from_before(near.y, last.y), from_before(near.z, last.z)};
     }
     const Vec3<P> since = r.u - near;
-    P free = select(norm2(since) < P(0.25) * norm2(r.arm0), r.inverse_arm, P(0));
-    if (!r.plain)
+    P free = select(norm2(since) < P(0.25) * norm2(r.arm0), inverse(norm2(r.arm0)), P(0));
+    if (!plain_[i])
       for (int k = 0; k < W; ++k)
         if (i >= g_.segments[k] || view_.frame_control[g_.first_segment[k] + i] != FrameControl::free) set_lane(free, k, T(0));
-    const Vec3<P> half = (P(0.5) * free * free) * cross(r.arm0, since);
+    const Vec3<P> half = (P(0.5) * free) * cross(r.arm0, since);
     const Quat<P> turn{half.x, half.y, half.z, P(1)};
     const Quat<P> unit = inverse_sqrt(norm2(turn)) * turn;
-    if (r.plain) {
+    if (plain_[i]) {
       r.turn = unit;
       continue;
     }

@@ -114,6 +114,15 @@ class EngineOf final : public DirectSolver::Engine {
   Vec3d turn(std::size_t i) const {
     return step_.is_fixed_frame(nodes()[i].segment) ? Vec3d{} : cast<double>(factor_.displacement()[i].w);
   }
+  /// The turn, of which spin counts as far as it twists the joint to the parent: a cable that nothing but its vertices holds
+  /// spins by what rounding makes of its forces, all in one, and no vertex moves.
+  Vec3d bent(std::size_t i) const {
+    const TreeNode& n = nodes()[i];
+    const auto spin = [&](std::size_t node) { return dot(turn(node), director3(step_.q[nodes()[node].segment])); };
+    const bool twists = n.joint >= 0 && n.parent < static_cast<Index>(nodes().size());
+    const double along = spin(i), beyond = n.joint < 0 ? 0 : twists ? along - spin(static_cast<std::size_t>(n.parent)) : along;
+    return turn(i) + (beyond - along) * director3(step_.q[n.segment]);
+  }
   Vec3d displacement(std::size_t i) const {
     const Index v = nodes()[i].far_vertex;
     return v >= 0 && step_.is_free(v) ? cast<double>(factor_.displacement()[i].x) : Vec3d{};
@@ -193,7 +202,7 @@ void EngineOf<T>::move(double share) {
 template <class T>
 double EngineOf<T>::largest_correction() {
   double size = largest(nodes().size(), [&](std::size_t i) {
-    return std::max(norm(displacement(i)), step_.model().segment_rest_length[nodes()[i].segment] * norm(turn(i)));
+    return std::max(norm(displacement(i)), step_.model().segment_rest_length[nodes()[i].segment] * norm(bent(i)));
   });
   for (const Vec3<T>& x : factor_.root_displacement())
     size = is_finite(x) ? std::max(size, norm(cast<double>(x))) : std::numeric_limits<double>::quiet_NaN();
@@ -333,8 +342,8 @@ StepReport DirectSolver::Engine::step(const Model& m, const Control& c, State& s
     turned_ = largest_turn();
     const auto is_settled = [&] {
       const double motion = largest(step_.u.size(), [&](std::size_t v) { return norm(step_.u[v]); });
-      return moved <= options_.tolerance * motion ||
-             is_at_floor({moved, before, motion}, free_motion(), extent(), options_.precision == Precision::single_precision);
+      if (moved <= options_.tolerance * motion) return true;
+      return is_at_floor({moved, before, motion}, free_motion(), extent(), options_.precision == Precision::single_precision);
     };
     // Small turns and shrinking corrections need no proof. Neither does what rounding makes of a rod at rest.
     const bool ordinary = turned_ <= kSmallTurn && (moved <= 0.5 * before || is_settled());

@@ -18,13 +18,13 @@ struct Progress {
 };
 
 /// Nothing but rounding is left. Forces are rounded, so what they would do if nothing were elastic, `free` [m], counts as well as
-/// the motion, of which a rod at rest has none; positions are in double, and so far apart as the rods `reach` [m].
+/// the motion, of which a rod at rest has none; so are strains, which shows at the far end of the rods' `reach` [m].
 inline bool is_at_floor(const Progress& p, double free, double reach, bool in_float) {
   const double scale = std::max(p.motion, free);
   const double digits = in_float ? double{std::numeric_limits<float>::epsilon()} : std::numeric_limits<double>::epsilon();
   const bool stalled = !(p.moved <= 0.5 * p.before);
   return p.moved <= 8 * digits * scale || p.moved <= 1e-12 * reach ||
-         (stalled && p.moved <= (in_float ? kFloatFloor : kDoubleFloor) * scale);
+         (stalled && p.moved <= std::max((in_float ? kFloatFloor : kDoubleFloor) * scale, digits * reach));
 }
 
 }  // namespace osier::direct
