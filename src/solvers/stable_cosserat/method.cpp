@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <vector>
 
 #include "solvers/direct/split_solver.hpp"
 #include "solvers/direct/tree.hpp"
@@ -62,14 +63,11 @@ std::string shape_of(const direct::Tree& tree, const direct::TreePlan& plan, dou
   };
   const double times = work / (direct::TreePlan::kWorkOfLink * std::max(1, plan.node_count()));
   if (times < 1.05) return "as cheap as along a chain";
-  std::string what;
-  const auto add = [&](bool there, const char* word) {
-    if (there) what += (what.empty() ? "" : " and ") + std::string(word);
-  };
-  add(any({Kind::close_segment}), "loops");
-  add(any({Kind::close_joint}), "joints between branches");
-  add(any({Kind::hold_vertex, Kind::hold_frame, Kind::hinge_frame}), "supports");
-  return fmt::format("with {:.1f} times the work of a chain because of {}{}", times, what,
+  std::vector<std::string> causes;
+  if (any({Kind::close_segment})) causes.emplace_back("loops");
+  if (any({Kind::close_joint})) causes.emplace_back("joints where rods meet");
+  if (any({Kind::hold_vertex, Kind::hold_frame, Kind::hinge_frame})) causes.emplace_back("supports");
+  return fmt::format("with {:.1f} times the work of a chain because of {}{}", times, fmt::join(causes, ", "),
                      tree.iterates() ? " (long loops by conjugate gradients)" : "");
 }
 
@@ -77,7 +75,7 @@ std::string shape_of(const direct::Tree& tree, const direct::TreePlan& plan, dou
 constexpr double kAdvantage = 2;
 
 std::string time_text(double seconds) {
-  return seconds < 1e-3 ? fmt::format("{:.2g} µs", 1e6 * seconds) : fmt::format("{:.3g} ms", 1e3 * seconds);
+  return seconds < 1e-3 ? fmt::format("{:.0f} µs", 1e6 * seconds) : fmt::format("{:.3g} ms", 1e3 * seconds);
 }
 
 }  // namespace
@@ -150,8 +148,8 @@ MethodChoice Settings::choose(const Model& m, const Control& c, double h) const 
     return {"direct", fmt::format("`max_iterations` are fewer than {}; direct: {}", sweep_text, direct_text), costs};
   // Sweeps stop at the tolerance, direct solves far below it, and the number of sweeps is known to a factor of two or so.
   if (kAdvantage * costs.sweeps_seconds() < costs.direct_seconds)
-    return {"sweep", fmt::format("expected sooner at the tolerance: {}; direct: {}", sweep_text, direct_text), costs};
-  return {"direct", fmt::format("expected sooner at the tolerance: {}; {} to converge", direct_text, sweep_text), costs};
+    return {"sweep", fmt::format("expected to reach the tolerance sooner: {}; direct: {}", sweep_text, direct_text), costs};
+  return {"direct", fmt::format("expected to reach the tolerance sooner: {}; {} to converge", direct_text, sweep_text), costs};
 }
 
 std::size_t Settings::bytes(const Model& m, const Control& c, double h) const {

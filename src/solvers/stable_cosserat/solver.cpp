@@ -331,7 +331,6 @@ void StableCosserat<T>::iterate_to_goal(const Model& m, StepReport& report, cons
   SweepError error(goal.tolerance, kFloat ? direct::kFloatFloor : direct::kDoubleFloor, kUnits * goal.give, goal.kappa,
                    goal.expected);
   meter_.bind(in_lanes_ && !general_ ? graph_.places() : static_cast<std::size_t>(m.vertex_count()));
-  meter_.start(at, executor_);
   report.not_converged = true;
   for (report.iterations = 0; report.not_converged && report.iterations < goal.limit;) {
     sweep_once();

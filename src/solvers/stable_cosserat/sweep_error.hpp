@@ -48,22 +48,25 @@ class SweepError {
   /// The next check is after this many sweeps of the step.
   int next() const { return next_; }
 
-  /// What the sweeps since the last check have done. change(): largest |x - x_t - h v_t|, asked for when it may decide.
+  /// What the sweeps since the last check have done; at the first check there is none, and whatever is passed is ignored.
+  /// change(): largest |x - x_t - h v_t|, asked for when it may decide.
   template <class Change>
   bool settled(const Moves& m, const Change& change) {
-    const bool first = moved_ == kNone;
-    const double ratio = first ? 0 : m.moved / moved_;
-    const int distance = next_ - last_;
-    const double s = std::max({ratio, ratio_, kappa_ > 0 ? std::exp(-2 * distance / kappa_) : 0.0});
-    moved_ = m.moved, ratio_ = ratio, last_ = next_;
+    const int distance = next_ - last_, check = checks_++;
+    last_ = next_;
     next_ += std::max(2, next_ / 4);
-    if (first) return m.moved == 0;
+    if (check == 0) return false;
+    const double ratio = check == 1 ? kNone : m.moved / moved_;
+    const double s = std::max({ratio, check == 2 ? 0 : ratio_, kappa_ > 0 ? std::exp(-2 * distance / kappa_) : 0.0});
+    moved_ = m.moved, ratio_ = ratio;
+    if (m.moved == 0) return true;
+    if (check == 1) return false;
+    error_ = s < kSlowest ? kFactor * m.moved * s / (1 - s) : kNone;
+    if (error_ <= tolerance_ * m.motion && error_ <= tolerance_ * std::clamp(change(), kLeastChange * m.motion, m.motion))
+      return true;
     // Moves that have stopped shrinking and are as small as rounding makes them say no more. What goes on beneath them is left
     // the sweeps that were expected, twice.
-    if (!(ratio <= kStalled) && m.moved <= std::max(rounding_, attainable_ * m.motion)) return last_ >= 2 * expected_;
-    error_ = s < kSlowest ? kFactor * m.moved * s / (1 - s) : kNone;
-    if (!(error_ <= tolerance_ * m.motion)) return false;
-    return error_ <= tolerance_ * std::clamp(change(), kLeastChange * m.motion, m.motion);
+    return last_ >= 2 * expected_ && !(ratio <= kStalled) && m.moved <= std::max(rounding_, attainable_ * m.motion);
   }
   /// Estimated at the last check [m].
   double error() const { return error_; }
@@ -72,8 +75,8 @@ class SweepError {
   static constexpr double kNone = std::numeric_limits<double>::infinity();
   static constexpr double kFactor = 2, kSlowest = 0.97, kStalled = 0.5;
   double tolerance_, attainable_, rounding_, kappa_;
-  double moved_ = kNone, ratio_ = 0, error_ = kNone;
-  int expected_, next_, last_ = 0;
+  double moved_ = 0, ratio_ = 0, error_ = kNone;
+  int expected_, next_, last_ = 0, checks_ = 0;
 };
 
 /// Compares displacements with those of the last check. at(i): the displacement of vertex i, as Vec3<T>.
@@ -89,11 +92,7 @@ class MoveMeter {
     return vertices * sizeof(Vec3<T>) + (vertices + kBlock - 1) / kBlock * sizeof(Moves);
   }
 
-  /// From here on: displacements before the first sweep.
-  template <class At>
-  void start(const At& at, const Executor& executor) {
-    executor.for_each(last_.size(), [&](std::size_t i) { last_[i] = at(i); });
-  }
+  /// Since the last call, of whatever step.
   template <class At>
   Moves since_last(const At& at, const Executor& executor) {
     return largest(executor, [&](std::size_t begin, std::size_t end) {
