@@ -1,6 +1,7 @@
 // The table of kernels of one number type; included by the files of the instruction sets only.
 #pragma once
 
+#include "exec/simd_dispatch.hpp"
 #include "solvers/stable_cosserat/chain_sweep.hpp"
 #include "solvers/stable_cosserat/graph_sweep.hpp"
 #include "solvers/stable_cosserat/kernels.hpp"
@@ -18,5 +19,10 @@ constexpr Kernels<ScalarOf<P>> kKernels{.lanes = lanes_of<P>,
                                                   .turn_segments = &GraphSweep<P>::turn_segments,
                                                   .store_vertices = &GraphSweep<P>::store_vertices,
                                                   .store_segments = &GraphSweep<P>::store_segments}};
+
+template <class T, Simd S>
+const Kernels<T>& kernels_for() {
+  return kKernels<NumberOf<T, S>>;
+}
 
 }  // namespace osier::stable_cosserat
