@@ -62,7 +62,6 @@ void choose_range(Parameter& p, const OrderedJson& schema, double size) {
 
 class Lister {
  public:
-  explicit Lister(const Json& scene) : scene_(scene) {}
   std::vector<Parameter> list;
 
   void object(const Json& json, const std::string& pointer, const std::string& group, const std::vector<FieldDoc>& fields,
@@ -140,8 +139,6 @@ class Lister {
     }
     return otherwise;
   }
-
-  const Json& scene_;
 };
 
 Json::json_pointer place(const std::string& pointer) { return Json::json_pointer(pointer); }
@@ -149,7 +146,7 @@ Json::json_pointer place(const std::string& pointer) { return Json::json_pointer
 }  // namespace
 
 std::vector<Parameter> parameters_of(const Json& scene) {
-  Lister lister(scene);
+  Lister lister;
   if (const auto m = scene.find("materials"); m != scene.end() && m->is_object())
     for (const auto& [name, material] : m->items()) lister.material(material, "/materials/" + escape_pointer(name), name);
   if (const auto rods = scene.find("rods"); rods != scene.end() && rods->is_array())

@@ -18,18 +18,13 @@ struct ChainKernel {
   ScratchBytes scratch_bytes(ChainLaw law) const { return scratch_bytes_by_law[static_cast<int>(law)]; }
   Step step(ChainLaw law) const { return step_by_law[static_cast<int>(law)]; }
 };
-template <class P>
-constexpr ChainKernel<ScalarOf<P>> kChainKernel{
-    lanes_of<P>,
-    {&ChainStep<P, IsotropicLink>::scratch_bytes, &ChainStep<P, AnisotropicLink>::scratch_bytes},
-    {&ChainStep<P, IsotropicLink>::step, &ChainStep<P, AnisotropicLink>::step}};
 
 /// `simd` must be available on this machine.
 template <class T>
 const ChainKernel<T>& chain_kernel(Simd simd);
 
-// One definition in each file of its instruction set.
-extern const ChainKernel<float> kChainFloatOff, kChainFloatSse2, kChainFloatAvx2, kChainFloatAvx512;
-extern const ChainKernel<double> kChainDoubleOff, kChainDoubleSse2, kChainDoubleAvx2, kChainDoubleAvx512;
+/// That of one instruction set; each is instantiated in the file of its set (chain_kernels_*.cpp) and nowhere else.
+template <class T, Simd S>
+const ChainKernel<T>& chain_kernel_for();
 
 }  // namespace osier::direct

@@ -1,9 +1,9 @@
 // Kernels of 16 bytes: SSE2, or NEON.
-#include "solvers/direct/chain_kernels.hpp"
+#include "solvers/direct/chain_kernels_by_type.hpp"
 
 namespace osier::direct {
 
-const ChainKernel<float> kChainFloatSse2 = kChainKernel<Pack<float, 4>>;
-const ChainKernel<double> kChainDoubleSse2 = kChainKernel<Pack<double, 2>>;
+template const ChainKernel<float>& chain_kernel_for<float, Simd::sse2>();
+template const ChainKernel<double>& chain_kernel_for<double, Simd::sse2>();
 
 }  // namespace osier::direct

@@ -38,8 +38,8 @@ struct Kernels {
 template <class T>
 const Kernels<T>& kernels(Simd simd);
 
-// One definition in each file of its instruction set.
-extern const Kernels<float> kFloatOff, kFloatSse2, kFloatAvx2, kFloatAvx512;
-extern const Kernels<double> kDoubleOff, kDoubleSse2, kDoubleAvx2, kDoubleAvx512;
+/// Those of one instruction set; each is instantiated in the file of its set (kernels_*.cpp) and nowhere else.
+template <class T, Simd S>
+const Kernels<T>& kernels_for();
 
 }  // namespace osier::stable_cosserat

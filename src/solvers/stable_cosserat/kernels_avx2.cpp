@@ -3,7 +3,7 @@
 
 namespace osier::stable_cosserat {
 
-const Kernels<float> kFloatAvx2 = kKernels<Pack<float, 8>>;
-const Kernels<double> kDoubleAvx2 = kKernels<Pack<double, 4>>;
+template const Kernels<float>& kernels_for<float, Simd::avx2>();
+template const Kernels<double>& kernels_for<double, Simd::avx2>();
 
 }  // namespace osier::stable_cosserat

@@ -3,7 +3,7 @@
 
 namespace osier::stable_cosserat {
 
-const Kernels<float> kFloatAvx512 = kKernels<Pack<float, 16>>;
-const Kernels<double> kDoubleAvx512 = kKernels<Pack<double, 8>>;
+template const Kernels<float>& kernels_for<float, Simd::avx512>();
+template const Kernels<double>& kernels_for<double, Simd::avx512>();
 
 }  // namespace osier::stable_cosserat

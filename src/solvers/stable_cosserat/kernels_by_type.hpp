@@ -1,6 +1,7 @@
 // All kernels of one number type.
 #pragma once
 
+#include "exec/simd_dispatch.hpp"
 #include "solvers/stable_cosserat/chain_sweep.hpp"
 #include "solvers/stable_cosserat/graph_sweep.hpp"
 #include "solvers/stable_cosserat/kernels.hpp"
@@ -23,5 +24,10 @@ constexpr Kernels<ScalarOf<P>> kKernels{.lanes = lanes_of<P>,
                                         .chain = {.scratch_bytes = &ChainSweep<P>::scratch_bytes, .step = &ChainSweep<P>::step},
                                         .graph = kGraphKernel<P, Index>,
                                         .graph_narrow = kGraphKernel<P, std::uint16_t>};
+
+template <class T, Simd S>
+const Kernels<T>& kernels_for() {
+  return kKernels<NumberOf<T, S>>;
+}
 
 }  // namespace osier::stable_cosserat

@@ -3,7 +3,7 @@
 
 namespace osier::stable_cosserat {
 
-const Kernels<float> kFloatOff = kKernels<float>;
-const Kernels<double> kDoubleOff = kKernels<double>;
+template const Kernels<float>& kernels_for<float, Simd::off>();
+template const Kernels<double>& kernels_for<double, Simd::off>();
 
 }  // namespace osier::stable_cosserat

@@ -3,7 +3,7 @@
 
 namespace osier::stable_cosserat {
 
-const Kernels<float> kFloatSse2 = kKernels<Pack<float, 4>>;
-const Kernels<double> kDoubleSse2 = kKernels<Pack<double, 2>>;
+template const Kernels<float>& kernels_for<float, Simd::sse2>();
+template const Kernels<double>& kernels_for<double, Simd::sse2>();
 
 }  // namespace osier::stable_cosserat
