@@ -64,7 +64,9 @@ void compare_with_columns(const StepProblem& p, const std::string& what) {
   for (const direct::TreeNode& n : whole.nodes) axes.push_back(direct::axis_sets(p.model, n));
   std::vector<direct::RootVertex<double>> roots;
   for (Index v : whole.roots) roots.push_back(direct::assemble_root<double>(step, v));
-  const auto link = [&](std::size_t i) { return direct::assemble_link<double>(step, i, 0.1); };
+  const auto link = [&](std::size_t i) {
+    return direct::assemble_link<double>(step, i, Vec3d{0.1, -0.05, 0.02}, direct::Curvature::positive);
+  };
   const auto rows = [&](std::size_t begin, std::size_t end, const auto& put) {
     direct::assemble_rows<double>(step, begin, end, put);
   };

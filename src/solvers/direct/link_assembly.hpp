@@ -180,7 +180,7 @@ void assemble_rows(const StepModel& step, std::size_t begin, std::size_t end, co
         const Vec3d axis = column(joint.axes, row.axis);
         const double compliance = component(joint.compliance, row.axis);
         tie({}, axis);
-        if (joint.isotropic)  // Q^T axis
+        if (joint.isotropic && i < tree.columns)  // Q^T axis; rows that are iterated upon have one for both ends
           r.end[0].direction.w += cast<T>(cross(moment_turn(joint.compliance.x * joint.gradient), axis));
         r.compliance = static_cast<T>(compliance);
         r.e = static_cast<T>(compliance < kLoose<double> ? compliance * dot(axis, joint.gradient) : 0);

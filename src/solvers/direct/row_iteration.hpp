@@ -196,8 +196,7 @@ int RowIteration<T>::solve(TreeFactor<T>& factor, const Tree& tree, const RowsOf
   executor.for_each_range(n, [&](std::size_t begin, std::size_t end) {
     rows(tree.columns + begin, tree.columns + end, [&](std::size_t in_tree, const Row<T>& row) {
       const std::size_t i = in_tree - tree.columns;
-      // The same at both ends: what the moment of a joint adds at the first of them is left out.
-      axis_[i] = -(turns(tree.rows[in_tree]) ? row.end[1].direction.w : row.end[1].direction.x);
+      axis_[i] = turns(tree.rows[in_tree]) ? row.end[0].direction.w : row.end[0].direction.x;  // at both ends
       compliance_[i] = row.compliance, e_[i] = row.e;
     });
   });
