@@ -50,7 +50,7 @@ class RowIteration {
   static std::span<const TreeRow> iterated(const Tree& tree) { return std::span(tree.rows).subspan(tree.columns); }
   static std::size_t block_count(const Tree& tree);
   void precondition(const TreeFactor<T>& factor, const Tree& tree, const Executor& executor);
-  /// Takes J' x, times `sign`, from the forces of the factor.
+  /// Takes J' x from the forces of the factor.
   void pull(TreeFactor<T>& factor, const Tree& tree, const std::vector<T>& x) const;
   /// J z of row i.
   T gap(const TreeFactor<T>& factor, const TreeRow& row, const Vec3<T>& axis) const;
