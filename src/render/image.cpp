@@ -39,7 +39,7 @@ std::vector<std::uint8_t> screen_bytes(const Image& image) {
   bytes.reserve(3 * image.light.size());
   for (const Rgb& light : image.light)
     for (const float channel : {light.x, light.y, light.z})
-      bytes.push_back(static_cast<std::uint8_t>(255 * linear_to_srgb(tone(channel)) + 0.5F));
+      bytes.push_back(static_cast<std::uint8_t>(std::lround(255 * linear_to_srgb(tone(channel)))));
   return bytes;
 }
 

@@ -28,7 +28,7 @@ class Survey {
   double thickness_;
   static constexpr double kFar = std::numeric_limits<double>::infinity();
   Vec3d low_{kFar, kFar, kFar}, high_{-kFar, -kFar, -kFar};
-  double lowest_ = kFar, range_ = 0, thickest_ = 0;
+  double lowest_ = kFar, range_ = 0;
   double count_ = 0, s_ = 0, e_ = 0, ss_ = 0, se_ = 0, ee_ = 0;  ///< sums over the points of south and east
 };
 
