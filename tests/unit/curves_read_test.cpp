@@ -169,7 +169,7 @@ TEST(Bcc, RefusesWhatItsHeaderGetsWrong) {
   expect_complaint(with(4, 'X'), ".bcc", "byte 4", "type of curve");
   expect_complaint(with(6, 2), ".bcc", "byte 6", "2 dimensions");
   expect_complaint(with(7, 5), ".bcc", "byte 7", "up axis 5");
-  expect_complaint(with(7, -1), ".bcc", "byte 7", "up axis -1");
+  expect_complaint(with(7, -1), ".bcc", "byte 7", "up axis 255");
   expect_complaint(bcc("PL", 1, std::uint64_t{1} << 62, 2, data), ".bcc", "byte 8", "do not fill the 28 bytes");
   expect_complaint(bcc("PL", 1, 1, ~std::uint64_t{0}, data), ".bcc", "byte 8", "do not fill the 28 bytes");
   expect_complaint(good + "x", ".bcc", "byte 8", "do not fill");

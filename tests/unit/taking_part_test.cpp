@@ -89,8 +89,8 @@ TEST(TakingPart, GoingOnInANewSimulationOfTheSameSceneChangesNothing) {
     return test::farthest(second.state().vertex_position, whole.state().vertex_position);
   };
   EXPECT_EQ(difference(R"({"name":"stable_cosserat","method":"sweep"})"), 0);
-  // Direct solves may keep their own roundings from one step to the next.
-  EXPECT_LT(difference(R"({"name":"stable_cosserat","method":"direct"})"), 1e-12);
+  // Direct solves start from the forces of the step before, which a new solver does not have: the same where they converge to.
+  EXPECT_LT(difference(R"({"name":"stable_cosserat","method":"direct","tolerance":1e-9})"), 1e-12);
   EXPECT_LT(difference(R"({"name":"newton"})"), 1e-12);
 }
 
