@@ -35,8 +35,8 @@ std::vector<Vec3d> untwisted_normals(const CurveSet& curves);
 /// Unit tangents at the points; where neighbours coincide, that of the nearest place that has one.
 std::vector<Vec3d> tangents(const CurveSet& curves);
 
-/// Rods as curves: `names` are theirs, `ids` their numbers, `welds` the vertices that they share. A tree gives a curve for each of
-/// its branches, all with its name; groups of a structure give none. Segments that belong to no rod come last.
+/// Rods as curves: `names` are theirs, `ids` their numbers, `welds` the vertices that they share. A tree gives a curve for each
+/// of its branches, all with its name; groups of a structure give none. Segments that belong to no rod come last.
 class RodCurves {
  public:
   explicit RodCurves(const Model& model);

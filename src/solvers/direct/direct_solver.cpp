@@ -173,9 +173,8 @@ template <class T>
 bool EngineOf<T>::solve(Curvature curvature) {
   return solve_with([&](std::size_t i) { return assemble_link<T>(step_, i, cast<double>(pull_[nodes()[i].segment]), curvature); },
                     [&](std::size_t begin, std::size_t end, const auto& put) { assemble_rows<T>(step_, begin, end, put); },
-                    curvature, true, [&](int i, const Vec6<T>& F, const Vec3<T>&) {
-                      pull_[nodes()[static_cast<std::size_t>(i)].segment] = F.x;
-                    });
+                    curvature, true,
+                    [&](int i, const Vec6<T>& F, const Vec3<T>&) { pull_[nodes()[static_cast<std::size_t>(i)].segment] = F.x; });
 }
 
 template <class T>

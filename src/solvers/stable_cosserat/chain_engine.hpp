@@ -34,20 +34,16 @@ class ChainEngine {
   /// False when something is no longer finite.
   bool step(const StepView& view, Lambda lambda, int iterations, const Executor& executor) {
     std::atomic<bool> finite = true;
-    executor.for_each(
-        plan_.groups.size(),
-        [&](std::size_t i) {
-          const ChainGroup& g = plan_.groups[i];
-          std::byte* scratch = scratch_.data() + static_cast<std::size_t>(executor.worker()) * scratch_bytes_;
-          if (!kernel_->step(g, plan_.constants.data() + g.constants, plan_.damped, view, lambda, iterations, scratch))
-            finite.store(false, std::memory_order_relaxed);
-        },
-        kGroupWeight);
+    executor.for_each_job(plan_.groups.size(), [&](std::size_t i) {
+      const ChainGroup& g = plan_.groups[i];
+      std::byte* scratch = scratch_.data() + static_cast<std::size_t>(executor.worker()) * scratch_bytes_;
+      if (!kernel_->step(g, plan_.constants.data() + g.constants, plan_.damped, view, lambda, iterations, scratch))
+        finite.store(false, std::memory_order_relaxed);
+    });
     return finite;
   }
 
  private:
-  static constexpr std::size_t kGroupWeight = 128;  ///< a group is worth a thread's while; one alone is not
   static std::size_t scratch_bytes(const ChainKernel<T>& kernel, Index rows, bool damped) {
     return (kernel.scratch_bytes(rows, damped) + kCacheLine - 1) / kCacheLine * kCacheLine;
   }

@@ -25,16 +25,13 @@ class GraphEngine {
     if (empty()) return;
     graph_.segments = model.segment_count(), graph_.segment_tau = model.segment_tau.data();
     put_anchors(view, false);
-    executor.in_turn(
-        3, [&](std::size_t i) { return loop_over(i < 2 ? segments() : longer()); },
-        [&](std::size_t i, std::size_t begin, std::size_t end) {
-          const auto b = static_cast<Index>(begin), e = static_cast<Index>(end);
-          if (i == 0) kernel_->load_frames(graph_, view, b, e);
-          if (i == 1) kernel_->load_segments(graph_, view, b, e);
-          if (i < 2) return;
-          kernel_->load_margins(graph_, view, part(segments(), b), part(segments(), e));
-          kernel_->load_vertices(graph_, view, part(vertices(), b), part(vertices(), e));
-        });
+    shared_as_swept(executor, 3, [&](std::size_t i, const auto& each_segments, const auto& each_vertices) {
+      if (i == 0) each_segments([&](Index b, Index e) { kernel_->load_frames(graph_, view, b, e); });
+      if (i == 1) each_segments([&](Index b, Index e) { kernel_->load_segments(graph_, view, b, e); });
+      if (i < 2) return;
+      each_segments([&](Index b, Index e) { kernel_->load_margins(graph_, view, b, e); });
+      each_vertices([&](Index b, Index e) { kernel_->load_vertices(graph_, view, b, e); });
+    });
     kernel_->hold_frames(graph_, view, 0, segments());  // few, not worth a loop of the threads
     put_anchors(view, true);
   }
@@ -65,13 +62,10 @@ class GraphEngine {
     const auto note = [&](bool ok) {
       if (!ok) finite.store(false, std::memory_order_relaxed);
     };
-    executor.in_turn(
-        1, [&](std::size_t) { return loop_over(longer()); },
-        [&](std::size_t, std::size_t begin, std::size_t end) {
-          const auto b = static_cast<Index>(begin), e = static_cast<Index>(end);
-          note(kernel_->store_vertices(graph_, view, part(vertices(), b), part(vertices(), e)));
-          note(kernel_->store_segments(graph_, view, part(segments(), b), part(segments(), e)));
-        });
+    shared_as_swept(executor, 1, [&](std::size_t, const auto& each_segments, const auto& each_vertices) {
+      each_vertices([&](Index b, Index e) { note(kernel_->store_vertices(graph_, view, b, e)); });
+      each_segments([&](Index b, Index e) { note(kernel_->store_segments(graph_, view, b, e)); });
+    });
     return finite;
   }
 
@@ -106,13 +100,31 @@ class GraphEngine {
     const std::size_t first = place & ~static_cast<std::size_t>(plan_.layout.lanes - 1);  // as many lanes as a power of two
     return place != first && plan_.layout.vertex_id[place] == plan_.layout.vertex_id[first];
   }
-  Index vertices() const { return static_cast<Index>(plan_.layout.vertex_tiles.size()); }
   Executor::Loop loop_over(Index tiles) const {
     return {static_cast<std::size_t>(tiles), static_cast<std::size_t>(plan_.layout.lanes)};
   }
-  /// Tiles of vertices and of segments in one loop over the longer list, in the same proportions.
-  Index longer() const { return std::max(vertices(), segments()); }
-  Index part(Index n, Index i) const { return static_cast<Index>(static_cast<std::int64_t>(n) * i / longer()); }
+  /// Loops over all tiles in which every thread has its share of every colour, as in sweeps: those are equally dear, unlike
+  /// halves of a list that begins with the simple ones, and their data are where they were used last. f(loop, each_segments,
+  /// each_vertices), which call a function for ranges of tiles.
+  template <class F>
+  void shared_as_swept(const Executor& executor, std::size_t loops, const F& f) const {
+    const auto parts = static_cast<std::size_t>(executor.threads());
+    const Executor::Loop loop{parts, static_cast<std::size_t>(segments() * plan_.layout.lanes) / parts + 1};
+    executor.in_turn(
+        loops, [&](std::size_t) { return loop; },
+        [&](std::size_t i, std::size_t begin, std::size_t end) {
+          const auto ranges = [&](const std::vector<Index>& colors) {
+            return [&](const auto& call) {
+              for (std::size_t c = 0; c + 1 < colors.size(); ++c) {
+                const auto n = static_cast<std::size_t>(colors[c + 1] - colors[c]);
+                const auto b = static_cast<Index>(n * begin / parts), e = static_cast<Index>(n * end / parts);
+                if (b < e) call(colors[c] + b, colors[c] + e);
+              }
+            };
+          };
+          f(i, ranges(plan_.layout.segment_colors), ranges(plan_.layout.vertex_colors));
+        });
+  }
   /// Frames without segments: nothing turns them but the control, at the end of the step.
   void put_anchors(const StepView& view, bool at_end) {
     const GraphLayout& l = plan_.layout;

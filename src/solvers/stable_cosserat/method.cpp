@@ -154,7 +154,8 @@ MethodChoice Settings::choose(const Model& m, const Control& c, double h) const 
 
 std::size_t Settings::bytes(const Model& m, const Control& c, double h) const {
   const MethodChoice choice = choose(m, c, h);
-  if (choice.method == "direct") return direct::bytes(m, c, h, {.precision = number, .threads = thread_count, .simd = instructions});
+  if (choice.method == "direct")
+    return direct::bytes(m, c, h, {.precision = number, .threads = thread_count, .simd = instructions});
   return method == Method::automatic && !sweeps_asked_for ? sweeps_of_auto(m, c, h, choice).sweep_bytes(m) : sweep_bytes(m);
 }
 

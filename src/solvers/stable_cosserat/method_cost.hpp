@@ -33,7 +33,6 @@ Precision sweep_precision(const Settings& settings, const Model& model, const Co
                           const SweepRatios& ratios);
 
 /// `nodes` and `work` of the recursion over the whole model (direct::step_work).
-MethodCosts method_costs(const Settings& settings, const Model& model, const Control& control, double h, int nodes,
-                         double work);
+MethodCosts method_costs(const Settings& settings, const Model& model, const Control& control, double h, int nodes, double work);
 
 }  // namespace osier::stable_cosserat
