@@ -3,7 +3,6 @@
 #include <charconv>
 #include <chrono>
 #include <fmt/format.h>
-#include <map>
 #include <thread>
 #include <unistd.h>
 
@@ -227,31 +226,14 @@ struct Source {
   }
 };
 
-/// The model of a recording with the rest rotations of its joints, which the file does not tell: those of its scene, compiled
-/// again unless it is at hand.
-Model with_rest_shape(const Trajectory& run, const std::optional<Scene>& scene) {
-  const auto compiled = [&]() -> Scene {
-    if (scene) return *scene;
-    try {
-      return Scene::parse(run.scene_json(), run.name(), ".");
-    } catch (const InputError& e) {
-      throw InputError({{"--color", fmt::format("the scene of the run cannot be compiled again: {}", e.what()),
-                         "draw from the folder of the scene, where the files it names are"}});
-    }
-  }();
-  std::map<std::array<Index, 2>, Quatd> rest;
-  for (Index j = 0; j < compiled.model().joint_count(); ++j)
-    rest[compiled.model().joint_frames[j]] = compiled.model().joint_rest_rotation[j];
-  Model model = run.model();
-  for (Index j = 0; j < model.joint_count(); ++j) {
-    if (model.joint_is_clamp[j]) continue;  // between a rod and what holds it
-    const auto found = rest.find(model.joint_frames[j]);
-    if (found == rest.end())
-      throw InputError({{"--color", fmt::format("the scene of {} now gives other joints", run.path().string()),
-                         "run it again: the files it names have changed"}});
-    model.joint_rest_rotation[j] = found->second;
-  }
-  return model;
+/// Early recordings tell neither materials nor the rest shape.
+void check_recording(const Trajectory& run, ColorBy color) {
+  const bool known = color == ColorBy::material ? !run.info().materials.empty() : !needs_rest_shape(color) || run.has_rest();
+  if (known) return;
+  throw InputError({{"--color",
+                     fmt::format("{} does not tell {}", run.path().string(),
+                                 color == ColorBy::material ? "the materials of its rods" : "their rest shape"),
+                     "run the scene again: this file was written by an earlier version"}});
 }
 
 // ---------------------------------------------------------------------------------------------------------------- drawing
@@ -278,13 +260,12 @@ void tell(const Options& o, const StageOptions& stage_options, const Stage& stag
   fmt::print("{} -> {}\n", text, o.mp4.empty() ? o.png_folder.empty() ? o.output : o.png_folder : o.mp4);
 }
 
-void make_picture(Trajectory& run, const Model& model, std::optional<int> chosen, Options o, const StageOptions& options,
-                  const Executor& executor) {
+void make_picture(Trajectory& run, std::optional<int> chosen, Options o, const StageOptions& options, const Executor& executor) {
   const auto start = std::chrono::steady_clock::now();
   if (o.output.empty()) o.output = run.name() + ".png";
   const int number = chosen.value_or(run.frame_count() - 1);
   const Frame frame = run.read(number);
-  const Stage stage(model, run.scene_json(), options, [&](const auto& look) { look(frame); });
+  const Stage stage(run.model(), run.info(), options, [&](const auto& look) { look(frame); });
   Progress progress(run.name(), o.quiet, "tile");
   PictureOptions picture;
   const auto begin = std::chrono::steady_clock::now();
@@ -306,10 +287,10 @@ double film_speed(const Trajectory& run, const Options& o) {
   return duration > 0 ? std::clamp((frames - 1) / duration, 1.0, 1000.0) : 30;
 }
 
-void make_film(Trajectory& run, const Model& model, const Options& o, const StageOptions& options, const Executor& executor) {
+void make_film(Trajectory& run, const Options& o, const StageOptions& options, const Executor& executor) {
   const auto start = std::chrono::steady_clock::now();
   const int frames = run.frame_count();
-  const Stage stage(model, run.scene_json(), options, [&](const auto& look) {
+  const Stage stage(run.model(), run.info(), options, [&](const auto& look) {
     for (int i = 0; i < frames && !stop(); ++i) look(run.read(i));
   });
   std::optional<Film> film;
@@ -347,12 +328,10 @@ int render(const Options& o) {
       problems.throw_if_any();
     }
     Trajectory& run = *source.trajectory;
-    std::optional<Model> with_rest;
-    if (needs_rest_shape(stage.color)) with_rest.emplace(with_rest_shape(run, source.scene));
-    const Model& model = with_rest ? *with_rest : run.model();
+    check_recording(run, stage.color);
     const Executor executor(o.scene.threads.value_or(static_cast<int>(std::thread::hardware_concurrency())));
-    if (o.is_film()) make_film(run, model, o, stage, executor);
-    else make_picture(run, model, source.frame, o, stage, executor);
+    if (o.is_film()) make_film(run, o, stage, executor);
+    else make_picture(run, source.frame, o, stage, executor);
   } catch (const Interrupted&) {
     fmt::print(stderr, "\ninterrupted; nothing half-finished was kept\n");
     return kRunFailed;

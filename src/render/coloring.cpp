@@ -4,7 +4,6 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <map>
-#include <nlohmann/json.hpp>
 
 #include "energies/bend_twist.hpp"
 #include "math/quat.hpp"
@@ -62,12 +61,11 @@ std::string family(const std::string& name) {
 /// Numbers words in the order in which they appear.
 class Numbering {
  public:
-  unsigned of(const std::string& word, const std::string& name) {
-    const auto [at, is_new] = numbers_.try_emplace(word, static_cast<unsigned>(numbers_.size()));
+  unsigned of(const std::string& name) {
+    const auto [at, is_new] = numbers_.try_emplace(name, static_cast<unsigned>(numbers_.size()));
     if (is_new) names_.push_back(name);
     return at->second;
   }
-  unsigned of(const std::string& word) { return of(word, word); }
   const std::vector<std::string>& names() const { return names_; }
 
  private:
@@ -113,45 +111,11 @@ ColorGroups group_by_rod(const Model& model, const std::vector<Index>& rod_of_se
   return groups;
 }
 
-ColorGroups group_by_material(const Model& model, const std::vector<Index>& rod_of_segment, const std::string& scene_json) {
-  using Json = nlohmann::json;
-  const Json scene = Json::parse(scene_json, nullptr, false);
-  const Json rods = scene.is_object() ? scene.value("rods", Json::array()) : Json::array();
-  const auto word = [](const Json& material) { return material.is_string() ? material.get<std::string>() : material.dump(); };
-  Numbering materials;
+ColorGroups group_by_material(const RunInfo& run) {
   ColorGroups groups;
-  std::vector<unsigned> of_rod(model.rods.size(), ~0U);
-  groups.color.assign(rod_of_segment.size(), 0), groups.shade.assign(rod_of_segment.size(), 0);
-  std::map<std::string, const Json*> described;
-  for (std::size_t i = 0; i < rods.size(); ++i)
-    if (rods[i].is_object()) described[rods[i].value("name", "rod" + std::to_string(i))] = &rods[i];
-  for (std::size_t s = 0; s < rod_of_segment.size(); ++s) {
-    const Index r = rod_of_segment[s];
-    if (r < 0) continue;
-    if (of_rod[r] == ~0U) {
-      const auto found = described.find(model.rods[r].name);
-      const bool known = found != described.end() && found->second->contains("material");
-      // A material and a structure's family may have the same name and are not the same.
-      const std::string name = known ? word((*found->second)["material"]) : family(model.rods[r].name);
-      of_rod[r] = materials.of((known ? "material " : "family ") + name, name);
-    }
-    groups.color[s] = of_rod[r];
-  }
-  for (const RodInfo& rod : model.rods) {
-    const auto found = described.find(rod.name);
-    if (found == described.end() || !found->second->contains("segment_materials")) continue;
-    const int n = static_cast<int>(rod.segments.size());
-    for (const Json& exception : (*found->second)["segment_materials"]) {
-      const auto place = [&](const char* key, int otherwise) {
-        const int i = exception.value(key, otherwise);
-        return i < 0 ? i + n : i;
-      };
-      const std::string name = word(exception.value("material", Json()));
-      for (int i = std::max(0, place("first", 0)); i <= std::min(n - 1, place("last", -1)); ++i)
-        groups.color[rod.segments[i]] = materials.of("material " + name, name);
-    }
-  }
-  groups.names = materials.names();
+  groups.color.assign(run.segment_material.begin(), run.segment_material.end());
+  groups.shade.assign(groups.color.size(), 0);
+  groups.names = run.materials;
   return groups;
 }
 

@@ -7,6 +7,7 @@
 
 #include "core/fields.hpp"
 #include "osier/frame.hpp"
+#include "osier/io.hpp"
 #include "render/color.hpp"
 #include "render/legend.hpp"
 
@@ -45,8 +46,8 @@ struct ColorGroups {
 };
 /// Rods whose names differ in numbers alone share a colour, in shades of their own.
 ColorGroups group_by_rod(const Model& model, const std::vector<Index>& rod_of_segment);
-/// By the materials of the scene; rods that a structure made count as one material for each of its families of rods.
-ColorGroups group_by_material(const Model& model, const std::vector<Index>& rod_of_segment, const std::string& scene_json);
+/// As recorded; a structure with stiffnesses of its own counts as a material.
+ColorGroups group_by_material(const RunInfo& run);
 
 std::vector<Rgb> color_groups(const ColorGroups& groups, const std::vector<Rgb>& palette);
 /// `range`: the value at the end of the scale.

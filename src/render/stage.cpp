@@ -18,15 +18,14 @@ const std::vector<Rgb>& palette_of(Style style) {
 
 }  // namespace
 
-Stage::Stage(const Model& model, const std::string& scene_json, const StageOptions& options, const EachFrame& frames)
+Stage::Stage(const Model& model, const RunInfo& run, const StageOptions& options, const EachFrame& frames)
     : model_(model),
       options_(options),
       rod_of_segment_(rod_of_segments(model)),
-      survey_(up_direction(scene_json), options.color, options.geometry.thickness) {
+      survey_(up_direction(run.scene_json), options.color, options.geometry.thickness) {
   if (options_.palette.empty()) options_.palette = palette_of(options_.geometry.style);
   if (!is_measured(options_.color))
-    groups_ = options_.color == ColorBy::rod ? group_by_rod(model, rod_of_segment_)
-                                             : group_by_material(model, rod_of_segment_, scene_json);
+    groups_ = options_.color == ColorBy::rod ? group_by_rod(model, rod_of_segment_) : group_by_material(run);
   bool first = true;
   frames([&](const Frame& frame) {
     if (first) first_time_ = frame.time;

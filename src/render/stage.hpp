@@ -38,7 +38,7 @@ using EachFrame = std::function<void(const std::function<void(const Frame&)>&)>;
 class Stage {
  public:
   /// `model` must outlive it. The frames are those that must be inside the picture.
-  Stage(const Model& model, const std::string& scene_json, const StageOptions& options, const EachFrame& frames);
+  Stage(const Model& model, const RunInfo& run, const StageOptions& options, const EachFrame& frames);
 
   bool empty() const { return survey_.empty(); }
   double range() const;  ///< at the end of the colour scale

@@ -10,6 +10,8 @@ import time
 import unittest
 import zlib
 
+import h5py
+
 from osier_cli import BAD_INPUT, DONE, OSIER, RUN_FAILED, CliTest, beam, main
 
 SMALL = ("--size", "96x64", "--samples", "4")
@@ -116,6 +118,16 @@ class Render(CliTest):
             self.assertIn("`middle` is no frame", self.render(source, "--frame", "middle", expect=BAD_INPUT).err)
             convert = self.call("convert", "out", "a.obj", "--frame", str(last + 1))
             self.assertIn("--frame: %d is not there; there are frames 0 to %d" % (last + 1, last), convert.err)
+
+    def test_recordings_that_tell_less_are_refused_where_it_matters(self):
+        shutil.copytree(self.folder / "out", self.folder / "early")
+        with h5py.File(self.folder / "early" / "trajectory.h5", "a") as file:
+            for name in ("material_names", "segment_material", "material_stiffness", "mass", "segment_stiffness", "joint_rest_rotation",
+                         "joint_stiffness", "clamp_rest_rotation", "clamp_stiffness"):
+                del file["topology"][name]
+        self.assertIn("does not tell the materials", self.render("early", "--color", "material", expect=BAD_INPUT).err)
+        self.assertIn("rest shape", self.render("early", "--color", "curvature_change", expect=BAD_INPUT).err)
+        self.render("early", "--color", "curvature")
 
     def test_a_legend_stands_in_the_corner_of_measured_pictures(self):
         def draw(name, *arguments):

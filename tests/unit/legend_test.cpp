@@ -10,6 +10,7 @@
 #include "render/font.hpp"
 #include "render/stage.hpp"
 #include "render/tracer.hpp"
+#include "sim/recorder.hpp"
 
 namespace osier::render {
 namespace {
@@ -207,7 +208,7 @@ TEST(Legends, StandInPicturesWhoseColoursMeanSomethingAndHaveRoom) {
   const auto stage = [&](ColorBy by, LegendUse use, int width) {
     StageOptions options;
     options.width = width, options.height = width * 9 / 16, options.samples = 1, options.color = by, options.legend = use;
-    return Stage(scene.model(), scene.json(), options, [&](const auto& look) { look(simulation.frame(0)); });
+    return Stage(scene.model(), run_info(scene.setup()), options, [&](const auto& look) { look(simulation.frame(0)); });
   };
   EXPECT_TRUE(stage(ColorBy::rod, LegendUse::automatic, 640).legend().empty());
   EXPECT_TRUE(stage(ColorBy::speed, LegendUse::automatic, 160).legend().empty());

@@ -7,6 +7,7 @@
 #include "render/sampling.hpp"
 #include "render/stage.hpp"
 #include "render/tracer.hpp"
+#include "sim/recorder.hpp"
 
 namespace osier::render {
 namespace {
@@ -18,7 +19,7 @@ struct Still {
   EachFrame each() const {
     return [this](const std::function<void(const Frame&)>& look) { look(frame()); };
   }
-  Stage stage(const StageOptions& options) const { return {scene.model(), scene.json(), options, each()}; }
+  Stage stage(const StageOptions& options) const { return {scene.model(), run_info(scene.setup()), options, each()}; }
   Scene scene;
   Simulation simulation;
 };
@@ -95,7 +96,7 @@ TEST(Camera, StageFramesEveryVertexOfEveryFrame) {
       run.advance_frame();
     }
   };
-  const Stage stage(scene.model(), scene.json(), small(), each);
+  const Stage stage(scene.model(), run_info(scene.setup()), small(), each);
   const Camera c = stage.camera(0);
   for (const auto& frame : positions)
     for (const Vec3d& x : frame) {
