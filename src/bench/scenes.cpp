@@ -62,7 +62,8 @@ void table_rows(Context& c, const PaperScene& s) {
   c.say(fmt::format("scenes: {}, reference", s.name));
   const TimedRun exact = reference(part, c.options.quick ? 1 : s.error_frames, c.options.folder);
   const int threads = c.options.threads;
-  for (const Variant& v : {sweeps(s.iterations, "float", threads), direct(0, "float", threads), direct(0, "double", threads)}) {
+  for (const Variant& v : {sweeps(s.iterations, "float", threads), automatic("float", threads), direct(0, "float", threads),
+                           direct(0, "double", threads)}) {
     c.say(fmt::format("scenes: {}, {} in {}", s.name, v.method, v.precision));
     try {
       c.rows.push_back(table_row(s, whole, part, exact, v, c));

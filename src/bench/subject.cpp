@@ -17,6 +17,9 @@ Variant sweeps(int iterations, const std::string& precision, int threads) {
 Variant direct(int iterations, const std::string& precision, int threads) {
   return {.method = "direct", .iterations = iterations, .precision = precision, .threads = threads};
 }
+Variant automatic(const std::string& precision, int threads) {
+  return {.method = "auto", .precision = precision, .threads = threads};
+}
 Variant converged() { return {.method = "direct", .tolerance = 1e-11}; }
 
 std::string Variant::solver_json() const {

@@ -19,7 +19,7 @@ struct Subject {
 
 /// One way to solve it. Zero iterations: until the tolerance is met.
 struct Variant {
-  std::string method;  ///< sweep, direct, or newton
+  std::string method;  ///< sweep, direct, auto, or newton
   int iterations = 0;
   double tolerance = 1e-3;
   std::string precision = "double";
@@ -32,6 +32,7 @@ struct Variant {
 
 Variant sweeps(int iterations, const std::string& precision = "double", int threads = 1);
 Variant direct(int iterations, const std::string& precision = "double", int threads = 1);
+Variant automatic(const std::string& precision = "double", int threads = 1);
 /// Until nothing moves any more, within what double holds.
 Variant converged();
 

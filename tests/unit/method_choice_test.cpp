@@ -49,7 +49,10 @@ TEST(MethodChoice, ChainsAreSolvedDirectly) {
 
 TEST(MethodChoice, GraphsOfModestStiffnessAreSwept) {
   if (!simd_available(Simd::avx2)) GTEST_SKIP() << "without lanes direct solves may win";
-  for (const std::string& solver : {kAuto, kFloat}) {
+  std::vector<std::string> solvers{kFloat + R"(, "simd": "avx2")"};
+  if (simd_available(Simd::avx512))
+    solvers.push_back(kFloat + R"(, "simd": "avx512")"), solvers.push_back(kAuto + R"(, "simd": "avx512")");
+  for (const std::string& solver : solvers) {
     EXPECT_EQ(method_of("trees", solver), "sweep") << solver;
     EXPECT_EQ(method_of("bridge", solver), "sweep") << solver;
     EXPECT_EQ(method_of("net", solver), "sweep") << solver;
