@@ -204,7 +204,7 @@ export class Panel {
     // Nothing is computed for the first frame.
     this.cost.setRuns(runs.map((r) => ({ time: r.time, values: [r.cost[0]!.map((x, i) => (i === 0 ? NaN : x))] })));
     this.runNames.hidden = models.length < 2;
-    this.runNames.textContent = models.length < 2 ? "" : `${models[0]!.name} drawn through, ${models[1]!.name} broken`;
+    this.runNames.textContent = models.length < 2 ? "" : `solid: ${models[0]!.name} · dashed: ${models[1]!.name}`;
   }
   setCursor(time: number, at: number[]): void {
     for (const graph of [this.energy, this.residual, this.cost]) graph.setCursor(time, at);

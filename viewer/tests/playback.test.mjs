@@ -182,7 +182,7 @@ describe("what was recorded with a run", () => {
     const { energy, residual } = await go(page, 12);
     for (const slot of [0, 1]) near(energy[slot][1], REPORT(12, slot).energy[0]), near(residual[slot][0], REPORT(12, slot).residual);
     await page.locator(".graphs .readouts", { hasText: /^\s*0\.001 \| 1·10⁻⁴\s*$/ }).waitFor({ timeout: 30_000 });
-    assert.match(await page.locator(".run-names").innerText(), /mock 1 drawn through, mock 2 broken/);
+    assert.match(await page.locator(".run-names").innerText(), /solid: mock 1 · dashed: mock 2/);
     await page.context().close();
   });
 
