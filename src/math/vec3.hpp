@@ -18,6 +18,15 @@ template <class T> OSIER_FN T norm(const Vec3<T>& a) { using std::sqrt; return s
 template <class T> OSIER_FN Vec3<T> cross(const Vec3<T>& a, const Vec3<T>& b) {
   return {a.y * b.z - a.z * b.y, a.z * b.x - a.x * b.z, a.x * b.y - a.y * b.x};
 }
+/// a + b x c and a - b x c, in as many fused multiply-adds as there are products.
+template <class T>
+OSIER_FN Vec3<T> plus_cross(const Vec3<T>& a, const Vec3<T>& b, const Vec3<T>& c) {
+  return {a.x + b.y * c.z - b.z * c.y, a.y + b.z * c.x - b.x * c.z, a.z + b.x * c.y - b.y * c.x};
+}
+template <class T>
+OSIER_FN Vec3<T> minus_cross(const Vec3<T>& a, const Vec3<T>& b, const Vec3<T>& c) {
+  return {a.x - b.y * c.z + b.z * c.y, a.y - b.z * c.x + b.x * c.z, a.z - b.x * c.y + b.y * c.x};
+}
 /// a/|a|; the zero vector stays zero, so that a caller can test for it.
 template <class T> OSIER_FN Vec3<T> normalized(const Vec3<T>& a) { const T n = norm(a); return n > T(0) ? (T(1) / n) * a : a; }
 template <class To, class From> OSIER_FN Vec3<To> cast(const Vec3<From>& a) { return {To(a.x), To(a.y), To(a.z)}; }

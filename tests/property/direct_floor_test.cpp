@@ -4,6 +4,7 @@
 
 #include "solvers/direct/split_solver.hpp"
 #include "support/problem.hpp"
+#include "support/scenes.hpp"
 
 namespace osier::test {
 namespace {
@@ -112,6 +113,44 @@ TEST_P(DirectFloor, IsReachedAtOnceAtRest) {
   double fastest = 0;
   for (const Vec3d& v : p.state.vertex_velocity) fastest = std::max(fastest, norm(v));
   EXPECT_LT(fastest, 1e-3);
+}
+
+/// Most steps are left after an iteration whose error nobody looked at. None of them may be worse than the tolerance, and where
+/// forces change from one step to the next it is looked at again.
+TEST_P(DirectFloor, IsFarBelowAToleranceThatEveryStepMeets) {
+  StepProblem p = strands(std::get<2>(GetParam()));
+  const auto solver = solver_of(engine(), p, {.precision = precision()});
+  constexpr int kSteps = 60;
+  int iterations = 0;
+  for (int i = 0; i < kSteps; ++i) {
+    if (i == kSteps / 2)
+      for (Index v = 0; v < p.model.vertex_count(); ++v) p.control.vertex_force[v] = {20 * p.model.vertex_mass[v], 0, 0};
+    State state = p.state;
+    const StepReport report = solver->step(p.model, p.control, state, p.h);
+    EXPECT_FALSE(report.not_converged) << i;
+    EXPECT_LT(error_of(p, state), 1e-3) << i;
+    iterations += report.iterations;
+    p.state = state;
+  }
+  EXPECT_LE(iterations, (p.h > 0.01 ? 4 : engine() == Engine::tree ? 1.5 : 2) * kSteps);
+}
+
+/// A tree in the wind: one iteration does for nearly every step, and what it leaves does not add up.
+TEST(DirectOutlook, SavesIterationsAndNotAccuracy) {
+  const char* scene = R"({"structures": [{"type": "trees", "name": "tree", "count": 1}],
+    "constraints": [{"type": "pin", "vertices": "tree.roots:*"}, {"type": "fix", "segments": "tree.roots:*"}],
+    "forces": [{"type": "gravity"}, {"type": "wind", "direction": [2, 0, 3], "speed": 15, "wavelength": 20, "coefficient": 3}],
+    "analysis": {"type": "dynamic", "step": 0.001, "duration": 1}})";
+  Simulation quick(scene_with(scene, R"({"name": "stable_cosserat", "method": "direct", "precision": "float"})"));
+  Simulation exact(scene_with(scene, R"({"name": "stable_cosserat", "method": "direct", "tolerance": 1e-9})"));
+  const std::vector<Vec3d> start = exact.state().vertex_position;
+  constexpr int kSteps = 150;
+  int iterations = 0;
+  for (int i = 0; i < kSteps; ++i) iterations += quick.step().iterations, exact.step();
+  EXPECT_LE(iterations, 1.4 * kSteps);
+  const double motion = farthest(exact.state().vertex_position, start);
+  EXPECT_GT(motion, 0.05);
+  EXPECT_LT(farthest(quick.state().vertex_position, exact.state().vertex_position), 1e-4 * motion);
 }
 
 INSTANTIATE_TEST_SUITE_P(Engines, DirectFloor,

@@ -53,10 +53,13 @@ TEST(MethodChoice, GraphsOfModestStiffnessAreSwept) {
   if (simd_available(Simd::avx512))
     solvers.push_back(kFloat + R"(, "simd": "avx512")"), solvers.push_back(kAuto + R"(, "simd": "avx512")");
   for (const std::string& solver : solvers) {
-    EXPECT_EQ(method_of("trees", solver), "sweep") << solver;
     EXPECT_EQ(method_of("bridge", solver), "sweep") << solver;
     EXPECT_EQ(method_of("net", solver), "sweep") << solver;
   }
+  // Half as many numbers in a register: a sweep takes twice as long, a direct solve the same.
+  if (!simd_available(Simd::avx512)) return;
+  EXPECT_EQ(method_of("trees", kFloat + R"(, "simd": "avx512")"), "sweep");
+  EXPECT_EQ(method_of("trees", kAuto + R"(, "simd": "avx512")"), "direct");
 }
 
 /// One number at a time a sweep over a tree takes ten times as long, a direct solve the same.

@@ -37,6 +37,7 @@ class ChainDirect {
     plan_ = stable_cosserat::plan_chains<T>(model, chains, kernel_->lanes, law, stable_cosserat::ChainUse::direct);
     tension_.assign(plan_.constants.size() / static_cast<std::size_t>(plan_.constants_per_row()), T(0));
     outcome_.resize(plan_.groups.size());
+    outlook_.assign(plan_.groups.size(), {});
     threads_ = executor.threads();
     scratch_bytes_ = (kernel_->scratch_bytes(law)(plan_.most_rows) + kCacheLine - 1) / kCacheLine * kCacheLine;
     scratch_.resize(scratch_bytes_ * static_cast<std::size_t>(threads_));
@@ -44,7 +45,7 @@ class ChainDirect {
 
   std::size_t bytes() const {
     return plan_.constants.size() * sizeof(T) + tension_.size() * sizeof(T) + plan_.groups.size() * sizeof(ChainGroup) +
-           outcome_.size() * sizeof(ChainOutcome) + scratch_bytes_ * static_cast<std::size_t>(threads_);
+           outcome_.size() * (sizeof(ChainOutcome) + sizeof(ChainOutlook)) + scratch_bytes_ * static_cast<std::size_t>(threads_);
   }
 
   ChainOutcome step(const StepView& view, const ChainOptions& options, const Executor& executor) {
@@ -54,8 +55,8 @@ class ChainDirect {
           const ChainGroup& g = plan_.groups[i];
           std::byte* scratch = scratch_.data() + static_cast<std::size_t>(executor.worker()) * scratch_bytes_;
           T* tension = tension_.data() + g.constants / static_cast<std::size_t>(plan_.constants_per_row());
-          outcome_[i] =
-              kernel_->step(plan_.law)(g, plan_.constants.data() + g.constants, plan_.damped, view, options, tension, scratch);
+          outcome_[i] = kernel_->step(plan_.law)(g, plan_.constants.data() + g.constants, plan_.damped, view, options, tension,
+                                                 outlook_[i], scratch);
         },
         kGroupWeight);
     ChainOutcome all;
@@ -80,6 +81,7 @@ class ChainDirect {
   stable_cosserat::ChainPlan<T> plan_;
   std::vector<T> tension_;
   std::vector<ChainOutcome> outcome_;
+  std::vector<ChainOutlook> outlook_;
   int threads_ = 1;
   std::size_t scratch_bytes_ = 0;  ///< per thread
   AlignedArray<std::byte> scratch_;

@@ -11,7 +11,7 @@ template <class T>
 struct ChainKernel {
   using ScratchBytes = std::size_t (*)(Index rows);
   using Step = ChainOutcome (*)(const ChainGroup& group, const T* constants, bool damped, const StepView& view,
-                                const ChainOptions& options, T* tension, void* scratch);
+                                const ChainOptions& options, T* tension, ChainOutlook& outlook, void* scratch);
   int lanes;
   ScratchBytes scratch_bytes_by_law[2];
   Step step_by_law[2];

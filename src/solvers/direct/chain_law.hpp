@@ -62,7 +62,7 @@ struct IsotropicLink {
   static constexpr bool kOwnAxes = false;
 
   using Damping = P;
-  P x_stiffness, x_compliance;
+  P x_compliance;
   Quat<P> bend0;
   P k, w_compliance;  ///< the joint: k^bt, 4/(k (1 + viscous))
 
@@ -76,13 +76,11 @@ struct IsotropicLink {
     return inverse_h * constant(stable_cosserat::kTauBendDirect);
   }
   template <class Constant>
-  OSIER_FN void load_constants(const Constant& constant, P length, P inverse_length, P inverse_h, P stretch_viscous,
-                               bool damped) {
+  OSIER_FN void load_constants(const Constant& constant, P length, P, P inverse_h, P stretch_viscous, bool damped) {
     k = constant(stable_cosserat::kBend);
     const MaskOf<P> jointed = k > P(0);
     const P viscous = damped ? joint_damping(constant, inverse_h) : P(0);
     const P stiff = constant(stable_cosserat::kStretch) * (P(1) + stretch_viscous);
-    x_stiffness = stiff * inverse_length * inverse_length;
     x_compliance = select(length > P(0), length * length * inverse(stiff), P(0));
     w_compliance = select(jointed, P(4) * inverse(k * (P(1) + viscous)), P(0));
   }
@@ -148,7 +146,7 @@ struct IsotropicLink {
       bent += viscous * norm2(imag(since)) * inverse(P(1) + psi * since.w);
     }
     e_w = (P(0.5) * k * w_compliance) * couple;  // 2/(1 + viscous), or 0 without a joint
-    stretched = P(0.5) * x_stiffness * norm2(e_x), bent_energy = k * bent;
+    stretched = select(x_compliance > P(0), P(0.5) * norm2(e_x) * inverse(x_compliance), P(0)), bent_energy = k * bent;
   }
 };
 

@@ -39,7 +39,12 @@ using stable_cosserat::StepView;
 struct ChainOptions {
   int iterations = 0;  ///< fixed number, or 0: until every lane has settled
   int max_iterations = 50;
-  double tolerance = 1e-3;  ///< last correction over the motion of the lane
+  double tolerance = 1e-3;  ///< error over the motion of the lane
+};
+
+/// Of a group's lanes, from step to step.
+struct ChainOutlook {
+  Outlook lane[kMostLanes];
 };
 
 struct ChainOutcome {
@@ -56,16 +61,16 @@ struct ChainOutcome {
 template <class P, template <class> class Law>
 struct ChainLinkRow : Law<P> {
   // Of the step.
-  Vec3<P> arm0, stretch0;  ///< l axis_t and l (p_t - axis_t)
-  P length;
-  Vec3<P> rhs;  ///< m v_t/h + f of the far vertex
-  P weight;     ///< m/h^2 + c/h of the far vertex
+  Vec3<P> arm0, stretch0;  ///< l axis_t and l (p_t - axis_t); 0 in lanes that end before
+  Vec3<P> rhs;             ///< m v_t/h + f of the far vertex
+  P weight;                ///< m/h^2 + c/h of the far vertex
   // Of the iteration. `still` and S, and the columns, along the law's axes.
   Vec3<P> u;
   Quat<P> turn;
-  P still[6];  ///< y of a parent that stays where it is, C f - e with f + S e in place of f
-  P pull;      ///< and the tension then
-  P S[21];     ///< lower triangle, row by row
+  Vec3<P> lean;  ///< of the joint's moment; world axes only
+  P still[6];    ///< y of a parent that stays where it is, C f - e with f + S e in place of f
+  P pull;        ///< and the tension then
+  P S[21];       ///< lower triangle, row by row
 };
 
 /// The shorter of the two quaternions that turn one frame into another.
@@ -102,11 +107,11 @@ class ChainStep {
   static std::size_t scratch_bytes(Index rows) {
     return static_cast<std::size_t>(rows + 1) * (sizeof(Row) + sizeof(Columns) + sizeof(bool)) + 64;
   }
-  /// `tension` per row and lane, kept from step to step.
+  /// `tension` per row and lane, and `outlook`, kept from step to step.
   static ChainOutcome step(const ChainGroup& g, const T* constants, bool damped, const StepView& view,
-                           const ChainOptions& options, T* tension, void* scratch) {
+                           const ChainOptions& options, T* tension, ChainOutlook& outlook, void* scratch) {
     [[maybe_unused]] const FlushDenormals flush;
-    ChainStep s(g, constants, damped, view, tension, scratch);
+    ChainStep s(g, constants, damped, view, tension, outlook, scratch);
     s.load();
     s.carry_along();
     const bool columns = s.needs_columns();
@@ -124,10 +129,12 @@ class ChainStep {
     P B[6][6];  ///< [column][component]
   };
 
-  ChainStep(const ChainGroup& g, const T* constants, bool damped, const StepView& view, T* tension, void* scratch)
+  ChainStep(const ChainGroup& g, const T* constants, bool damped, const StepView& view, T* tension, ChainOutlook& outlook,
+            void* scratch)
       : g_(g),
         constants_(constants),
         tension_(tension),
+        outlook_(outlook),
         view_(view),
         damped_(damped),
         driven_(Law<P>::kOwnAxes && view.torque != nullptr),
@@ -183,19 +190,22 @@ class ChainStep {
   OSIER_FN void eliminate(int j, P c, P (&S)[21], P (&f)[6], bool keep);
   template <bool kColumns>
   OSIER_FN void turn_all(const Mat3<P>& A, const Mat3<P>& B, P (&S)[21], P (&f)[6]);
+  template <bool kColumns>
+  OSIER_FN void lean(const Vec3<P>& by, P (&S)[21], P (&f)[6]);
   [[gnu::noinline]] void tail_anchors(Index i, P (&stiffness)[6], P (&couple)[3]);
   void find_root();
   void close();
   template <bool kColumns>
   void downward();
   void carry_along();
-  void settle(const ChainOptions& options, double (&before)[kMostLanes], std::uint32_t& unsettled) const;
+  void settle(const ChainOptions& options, double (&before)[kMostLanes], std::uint32_t& unsettled);
   double free_motion(int k) const;
   void store(std::uint32_t except);
 
   const ChainGroup& g_;
   const T* constants_;
   T* tension_;  ///< per row and lane
+  ChainOutlook& outlook_;
   const StepView& view_;
   bool damped_;
   bool driven_;     ///< by torques
@@ -225,7 +235,7 @@ class ChainStep {
   P head_row_[6][6], head_gain_[6], head_f_[6], head_B_[6][6], head_e_[6];
   Vec3<P> root_x_, root_w_;
   P lambda_[6];
-  P turn2_, move2_, motion2_, energy_, magnitude_;
+  P turn2_, move2_, motion2_, energy_, gained_;
   P work_;  ///< of torques in the last iteration
   P room_;  ///< negative: a pole should change, which the law cannot do within a step
 };
@@ -242,8 +252,7 @@ OSIER_FN auto ChainStep<P, Law>::load_constants(Index i) -> typename Law<P>::Dam
   const P inverse_h(static_cast<T>(1 / view_.h));
   const auto damping = Law<P>::stretch_damping(number, inverse_h, damped_);
   const P il = constant(i, stable_cosserat::kInverseLength);
-  r.length = select(il > P(0), inverse(il), P(0));
-  r.load_constants(number, r.length, il, inverse_h, damping, damped_);
+  r.load_constants(number, select(il > P(0), inverse(il), P(0)), il, inverse_h, damping, damped_);
   return damping;
 }
 
@@ -495,13 +504,27 @@ OSIER_FN void ChainStep<P, Law>::turn_all(const Mat3<P>& A, const Mat3<P>& B, P 
     for (auto& column : B_) turn_six(A, B, column);
 }
 
+/// What a joint's moment does to them as its frames turn.
+template <class P, template <class> class Law>
+template <bool kColumns>
+OSIER_FN void ChainStep<P, Law>::lean(const Vec3<P>& by, P (&S)[21], P (&f)[6]) {
+  const auto force = [&](P(&v)[6]) {
+    const Vec3<P> w = felt_through(by, Vec3<P>{v[3], v[4], v[5]});
+    v[3] = w.x, v[4] = w.y, v[5] = w.z;
+  };
+  turn_with_moment(by, [&](int a, int b) -> P& { return S[packed(a, b)]; });
+  force(f);
+  if constexpr (kColumns)
+    for (auto& column : B_) force(column);
+}
+
 template <class P, template <class> class Law>
 template <bool kColumns, bool kDamped>
 void ChainStep<P, Law>::upward() {
   P S[21], f[6];
   for (P& s : S) s = P(0);
   for (P& a : f) a = P(0);
-  energy_ = magnitude_ = room_ = P(0);
+  energy_ = gained_ = room_ = P(0);
   if constexpr (kColumns) {
     for (auto& column : B_)
       for (P& b : column) b = P(0);
@@ -560,10 +583,10 @@ void ChainStep<P, Law>::upward() {
     const Vec3<P> wu = r.weight * r.u;
     const P moved = P(0.5) * dot(wu, r.u), done = dot(r.rhs, r.u);
     energy_ += stretched + bent + moved - done;
-    magnitude_ += stretched + bent + moved + select(done < P(0), -done, done);
+    gained_ += larger(done, P(0));
     f[0] += r.rhs.x - wu.x, f[1] += r.rhs.y - wu.y, f[2] += r.rhs.z - wu.z;
     S[packed(0, 0)] += r.weight, S[packed(1, 1)] += r.weight, S[packed(2, 2)] += r.weight;
-    const P arm2 = of_arm(arm), pull = tension(i) * r.length, across = -pull * inverse(arm2);
+    const P arm2 = of_arm(arm), inverse_arm = inverse_sqrt(arm2), across = -tension(i) * inverse_arm, pull = -across * arm2;
     S[packed(3, 3)] += pull + across * arm.x * arm.x;
     S[packed(4, 3)] += across * arm.y * arm.x;
     S[packed(4, 4)] += pull + across * arm.y * arm.y;
@@ -573,16 +596,17 @@ void ChainStep<P, Law>::upward() {
     if (i == 0)  // a free frame may spin about its own axis at no cost: a whiff of stiffness keeps it where it is
       for (int a = 3; a < 6; ++a) S[packed(a, a)] += whiff_;
     see_from_near_end(arm, [&](int a, int b) -> P& { return S[packed(a, b)]; });
-    const Vec3<P> couple_f = cross(arm, Vec3<P>{f[0], f[1], f[2]});
-    f[3] += couple_f.x, f[4] += couple_f.y, f[5] += couple_f.z;
+    const auto see_force = [&](P(&v)[6]) {
+      const Vec3<P> w = plus_cross({v[3], v[4], v[5]}, arm, {v[0], v[1], v[2]});
+      v[3] = w.x, v[4] = w.y, v[5] = w.z;
+    };
+    see_force(f);
     if constexpr (kColumns) {
 #pragma GCC unroll 6
-      for (int m = 0; m < 6; ++m) {
-        const Vec3<P> turned = cross(arm, Vec3<P>{B_[m][0], B_[m][1], B_[m][2]});
-        B_[m][3] += turned.x, B_[m][4] += turned.y, B_[m][5] += turned.z;
-      }
+      for (auto& column : B_) see_force(column);
     }
     if constexpr (Law<P>::kOwnAxes) turn_all<kColumns>(transposed(r.x_axes), transposed(r.w_axes), S, f);
+    else lean<kColumns>(r.lean = moment_turn(e_w), S, f);
     const bool keep = i == 0;
     const P c[6] = {r.compliance(0), r.compliance(1), r.compliance(2), r.compliance(3), r.compliance(4), r.compliance(5)};
     eliminate<kColumns>(0, c[0], S, f, keep);
@@ -606,7 +630,7 @@ void ChainStep<P, Law>::upward() {
       for (int a = 0; a < 6; ++a) head_e_[a] = e[a];
     Vec3<P> through{f[0], f[1], f[2]};
     if constexpr (Law<P>::kOwnAxes) through = r.x_axes * through;
-    r.pull = dot(through, arm) * inverse_sqrt(arm2);
+    r.pull = dot(through, arm) * inverse_arm;
     if constexpr (kColumns) {
 #pragma GCC unroll 6
       for (int m = 0; m < 6; ++m) {
@@ -723,10 +747,11 @@ void ChainStep<P, Law>::downward() {
       const Vec3<P> pull = r.x_axes * Vec3<P>{F[0], F[1], F[2]};
       F[0] = pull.x, F[1] = pull.y, F[2] = pull.z;
     }
-    const Vec3<P> w{y[3], y[4], y[5]};
+    Vec3<P> w{y[3], y[4], y[5]};
+    if constexpr (!Law<P>::kOwnAxes) w = led_by(r.lean, w);
     const Vec3<P> arm = r.arm0 + change_by(r.turn, r.arm0);
-    const Vec3<P> dx = Vec3<P>{y[0], y[1], y[2]} - cross(arm, w);
-    const P inverse_arm = inverse_sqrt(of_arm(arm));
+    const Vec3<P> dx = minus_cross({y[0], y[1], y[2]}, arm, w);
+    const P arm2 = norm2(arm), inverse_arm = inverse_sqrt(of_arm(arm));
     const P along = r.pull + (F[0] * arm.x + F[1] * arm.y + F[2] * arm.z) * inverse_arm;
     store_lanes(larger(along, P(0)), tension_ + static_cast<std::ptrdiff_t>(i) * W);
     r.u += dx;
@@ -734,12 +759,12 @@ void ChainStep<P, Law>::downward() {
     r.turn = inverse_sqrt(norm2(step)) * step;
     if constexpr (Law<P>::kOwnAxes)
       if (driven_) work_ += dot(r.drive, w);
-    const MaskOf<P> present = r.length > P(0);
+    const MaskOf<P> present = arm2 > P(0);
     const P w2 = norm2(w);
     turn2_ = larger(turn2_, select(present, w2, P(0)));
     // Where nothing holds the spin, what rounding makes of it moves no vertex and says nothing about the step.
     const P spin = spins_ * dot(w, arm) * inverse_arm;
-    move2_ = larger(move2_, select(present, larger(norm2(dx), r.length * r.length * (w2 - spin * spin)), P(0)));
+    move2_ = larger(move2_, select(present, larger(norm2(dx), arm2 * (w2 - spin * spin)), P(0)));
     motion2_ = larger(motion2_, select(present, norm2(r.u), P(0)));
     z[0] = dx.x, z[1] = dx.y, z[2] = dx.z, z[3] = w.x, z[4] = w.y, z[5] = w.z;
   }
@@ -752,15 +777,17 @@ ChainOutcome ChainStep<P, Law>::iterate(const ChainOptions& options) {
   const int limit = options.iterations > 0 ? options.iterations : options.max_iterations;
   double last[kMostLanes] = {}, before[kMostLanes];
   std::fill_n(before, kMostLanes, std::numeric_limits<double>::infinity());
-  for (int k = 0; k < W; ++k)
+  for (int k = 0; k < W; ++k) {
+    outlook_.lane[k].begin(view_.h);
     if (g_.segments[k] > 0) out.unsettled |= 1u << k;
+  }
   const double noise = sizeof(T) == 4 ? 1e-5 : 1e-11;
   for (;;) {
     upward<kColumns, kDamped>();
     // The energy of the state this iteration starts from; of a cut chain in all lanes together.
     double energy[kMostLanes], size[kMostLanes], work[kMostLanes] = {};
     for (int k = 0; k < W; ++k) {
-      energy[k] = static_cast<double>(lane(energy_, k)), size[k] = static_cast<double>(lane(magnitude_, k));
+      energy[k] = static_cast<double>(lane(energy_, k)), size[k] = energy[k] + 2 * static_cast<double>(lane(gained_, k));
       if (driven_ && out.iterations > 0) work[k] = static_cast<double>(lane(work_, k));
       if (root_held_[k] || (g_.cut && k > 0)) continue;
       // The first vertex is nobody's far vertex.
@@ -797,7 +824,7 @@ ChainOutcome ChainStep<P, Law>::iterate(const ChainOptions& options) {
 
 /// Takes lanes that are done out of `unsettled`: a lane at the floor may well seem to leave it again while others go on.
 template <class P, template <class> class Law>
-void ChainStep<P, Law>::settle(const ChainOptions& options, double (&before)[kMostLanes], std::uint32_t& unsettled) const {
+void ChainStep<P, Law>::settle(const ChainOptions& options, double (&before)[kMostLanes], std::uint32_t& unsettled) {
   double moved[kMostLanes], motion[kMostLanes], length = 0;
   for (int k = 0; k < W; ++k) {
     moved[k] = std::sqrt(static_cast<double>(lane(move2_, k))), motion[k] = std::sqrt(static_cast<double>(lane(motion2_, k)));
@@ -808,8 +835,10 @@ void ChainStep<P, Law>::settle(const ChainOptions& options, double (&before)[kMo
     std::fill_n(motion, W, *std::max_element(motion, motion + W));
   }
   for (int k = 0; k < W; ++k) {
-    if (moved[k] <= options.tolerance * motion[k] ||
-        is_at_floor({moved[k], before[k], motion[k]}, free_motion(k), g_.cut ? length : length_[k], sizeof(T) == 4))
+    const Progress now{moved[k], before[k], motion[k]};
+    const bool enough = outlook_.lane[k].is_enough(now, lane(turn2_, k) <= T(0.01), options.tolerance);
+    if (enough || moved[k] <= options.tolerance * motion[k] ||
+        is_at_floor(now, free_motion(k), g_.cut ? length : length_[k], sizeof(T) == 4))
       unsettled &= ~(1u << k);
     before[k] = moved[k];
   }

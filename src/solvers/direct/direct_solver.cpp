@@ -56,6 +56,8 @@ class DirectSolver::Engine {
   Options options_;
   Executor executor_;
   StepModel step_;
+  Outlook outlook_;
+  bool was_exact_ = false;        ///< the curvature of the last solve
   int wait_ = 0, next_wait_ = 0;  ///< steps until the exact curvature is tried again, and how many the next time that it fails
   bool given_up_ = false;
   double turned_ = 0;  ///< largest turn of the corrections [rad]
@@ -79,6 +81,7 @@ class EngineOf final : public DirectSolver::Engine {
     step_.forget_tree();
     pull_.assign(m.segment_count(), {});
     wait_ = next_wait_ = 0;
+    outlook_.forget();
   }
 
  private:
@@ -250,14 +253,15 @@ void DirectSolver::Engine::begin(const Model& m, const Control& c, const State& 
 
 /// With the exact curvature where it is positive, otherwise with what is positive of it. Where it is not, it will not be so soon.
 void DirectSolver::Engine::correct() {
-  constexpr int kLongestWait = 63;
-  if (wait_ == 0) {
-    if (solve(Curvature::exact)) {
-      next_wait_ = 0;
-      return;
-    }
-    wait_ = next_wait_ = std::min(2 * next_wait_ + 1, kLongestWait);
+  static constexpr int kLongestWait = 63;
+  const bool exact = wait_ == 0 && solve(Curvature::exact);
+  if (exact != was_exact_) outlook_.forget();
+  was_exact_ = exact;
+  if (exact) {
+    next_wait_ = 0;
+    return;
   }
+  if (wait_ == 0) wait_ = next_wait_ = std::min(2 * next_wait_ + 1, kLongestWait);
   solve(Curvature::positive);
 }
 
@@ -328,6 +332,7 @@ StepReport DirectSolver::Engine::step(const Model& m, const Control& c, State& s
   const int limit = by_tolerance ? options_.max_iterations : options_.iterations;
   double before = std::numeric_limits<double>::infinity();
   if (wait_ > 0) --wait_;
+  outlook_.begin(h);
   for (report.iterations = 0; report.iterations < limit;) {
     correct();
     ++report.iterations;
@@ -339,17 +344,21 @@ StepReport DirectSolver::Engine::step(const Model& m, const Control& c, State& s
       break;
     }
     turned_ = largest_turn();
-    const auto is_settled = [&] {
-      const double motion = largest(step_.u.size(), [&](std::size_t v) { return norm(step_.u[v]); });
-      if (moved <= options_.tolerance * motion) return true;
-      return is_at_floor({moved, before, motion}, free_motion(), extent(), options_.precision == Precision::single_precision);
+    const auto progress = [&] {
+      return Progress{moved, before, largest(step_.u.size(), [&](std::size_t v) { return norm(step_.u[v]); })};
+    };
+    const auto is_settled = [&](const Progress& p) {
+      if (moved <= options_.tolerance * p.motion) return true;
+      return is_at_floor(p, free_motion(), extent(), options_.precision == Precision::single_precision);
     };
     // Small turns and shrinking corrections need no proof. Neither does what rounding makes of a rod at rest.
-    const bool ordinary = turned_ <= kSmallTurn && (moved <= 0.5 * before || is_settled());
+    const bool ordinary = turned_ <= kSmallTurn && (moved <= 0.5 * before || is_settled(progress()));
     bool better = true;
     if (ordinary) move_to(1);
     else better = descend();
-    const bool settled = is_settled();
+    const Progress now = progress();
+    const bool enough = outlook_.is_enough(now, ordinary, options_.tolerance);
+    const bool settled = enough || is_settled(now);
     given_up_ = !better && !settled && options_.precision == Precision::single_precision;
     if (given_up_) return report;
     report.not_converged = by_tolerance && !settled;

@@ -71,12 +71,38 @@ struct LinkSprings {
   bool world_axes = false;      ///< both sets of axes are those of the world: allowed where the compliances of a set are equal
 };
 
-/// The same with both sets of axes those of the world.
+/// The same with both sets of axes those of the world, and P = 1 + [lean]x.
 template <class T>
 struct WorldSprings {
   Vec3<T> arm, x_compliance, w_compliance;
-  Mat3<T> P;
+  Vec3<T> lean;
 };
+
+/// P w and P^T w.
+template <class T>
+OSIER_FN Vec3<T> led_by(const Vec3<T>& lean, const Vec3<T>& w) {
+  return plus_cross(w, lean, w);
+}
+template <class T>
+OSIER_FN Vec3<T> felt_through(const Vec3<T>& lean, const Vec3<T>& w) {
+  return minus_cross(w, lean, w);
+}
+template <class T>
+OSIER_FN Vec3<T> led_by(const Mat3<T>& P, const Vec3<T>& w) {
+  return P * w;
+}
+template <class T>
+OSIER_FN Vec3<T> felt_through(const Mat3<T>& P, const Vec3<T>& w) {
+  return transposed_times(P, w);
+}
+template <class T>
+OSIER_FN const Mat3<T>& moment_of(const LinkSprings<T>& l) {
+  return l.P;
+}
+template <class T>
+OSIER_FN const Vec3<T>& moment_of(const WorldSprings<T>& l) {
+  return l.lean;
+}
 
 /// Other variables z' for a node: z = (x' - Z w', P w'). With them in place of z in M, a link carries the exact Hessian of its
 /// springs, of which Gauss-Newton leaves a part out (tree_system.hpp).
@@ -135,18 +161,18 @@ OSIER_FN Vec6<T> from_axes(const WorldSprings<T>&, const T v[6]) {
 /// M^-T f: a force on z as one on y, in the axes of the springs.
 template <class Springs, class T>
 OSIER_FN void at_near_end(const Springs& l, const Vec6<T>& f, T out[6]) {
-  to_axes(l, {f.x, f.w + cross(l.arm, f.x)}, out);
-  const Vec3<T> w = transposed_times(l.P, Vec3<T>{out[3], out[4], out[5]});
+  to_axes(l, {f.x, plus_cross(f.w, l.arm, f.x)}, out);
+  const Vec3<T> w = felt_through(moment_of(l), Vec3<T>{out[3], out[4], out[5]});
   out[3] = w.x, out[4] = w.y, out[5] = w.z;
 }
 
 /// M^-1 y: z that puts the near end at y, which is given in the axes of the springs.
 template <class Springs, class T>
 OSIER_FN Vec6<T> at_far_end(const Springs& l, const T y[6]) {
-  const Vec3<T> w = l.P * Vec3<T>{y[3], y[4], y[5]};
+  const Vec3<T> w = led_by(moment_of(l), Vec3<T>{y[3], y[4], y[5]});
   const T turned[6] = {y[0], y[1], y[2], w.x, w.y, w.z};
   const Vec6<T> z = from_axes(l, turned);
-  return {z.x - cross(l.arm, z.w), z.w};
+  return {minus_cross(z.x, l.arm, z.w), z.w};
 }
 
 /// A stiffness on z as one on y, dx = y_x - arm x w, in place; S(a, b) with a >= b is an entry, of which those of ww and wx
@@ -157,21 +183,18 @@ OSIER_FN void see_from_near_end(const Vec3<T>& arm, const Entry& S) {
   Vec3<T> before[3], after[3];  // rows of S_wx
 #pragma GCC unroll 3
   for (int a = 0; a < 3; ++a) before[a] = {S(3 + a, 0), S(3 + a, 1), S(3 + a, 2)};
-  const Vec3<T> x = cross(arm, Vec3<T>{S(0, 0), S(1, 0), S(2, 0)}), y = cross(arm, Vec3<T>{S(1, 0), S(1, 1), S(2, 1)}),
-                z = cross(arm, Vec3<T>{S(2, 0), S(2, 1), S(2, 2)});
-  after[0] = before[0] + Vec3<T>{x.x, y.x, z.x};
-  after[1] = before[1] + Vec3<T>{x.y, y.y, z.y};
-  after[2] = before[2] + Vec3<T>{x.z, y.z, z.z};
+  const Vec3<T> x = plus_cross({before[0].x, before[1].x, before[2].x}, arm, {S(0, 0), S(1, 0), S(2, 0)}),
+                y = plus_cross({before[0].y, before[1].y, before[2].y}, arm, {S(1, 0), S(1, 1), S(2, 1)}),
+                z = plus_cross({before[0].z, before[1].z, before[2].z}, arm, {S(2, 0), S(2, 1), S(2, 2)});
+  after[0] = {x.x, y.x, z.x}, after[1] = {x.y, y.y, z.y}, after[2] = {x.z, y.z, z.z};
+  // Columns of [arm] S_wx,new^T, of which those above the diagonal are not asked for, less rows of S_wx,old [arm].
+  const Vec3<T> c0 = plus_cross({S(3, 3), S(4, 3), S(5, 3)}, arm, after[0]),
+                c1 = plus_cross({T(0), S(4, 4), S(5, 4)}, arm, after[1]), c2 = plus_cross({T(0), T(0), S(5, 5)}, arm, after[2]);
+  const Vec3<T> r0 = minus_cross({c0.x, T(0), T(0)}, before[0], arm), r1 = minus_cross({c0.y, c1.y, T(0)}, before[1], arm),
+                r2 = minus_cross({c0.z, c1.z, c2.z}, before[2], arm);
+  S(3, 3) = r0.x, S(4, 3) = r1.x, S(4, 4) = r1.y, S(5, 3) = r2.x, S(5, 4) = r2.y, S(5, 5) = r2.z;
 #pragma GCC unroll 3
-  for (int b = 0; b < 3; ++b) {
-    const Vec3<T> turned = cross(arm, after[b]);
-    const Vec3<T> old = cross(before[b], arm);
-    // Column b of the first product, row b of the second.
-    if (b == 0) S(3, 3) += turned.x, S(4, 3) += turned.y, S(5, 3) += turned.z, S(3, 3) -= old.x;
-    if (b == 1) S(4, 4) += turned.y, S(5, 4) += turned.z, S(4, 3) -= old.x, S(4, 4) -= old.y;
-    if (b == 2) S(5, 5) += turned.z, S(5, 3) -= old.x, S(5, 4) -= old.y, S(5, 5) -= old.z;
-    S(3 + b, 0) = after[b].x, S(3 + b, 1) = after[b].y, S(3 + b, 2) = after[b].z;
-  }
+  for (int b = 0; b < 3; ++b) S(3 + b, 0) = after[b].x, S(3 + b, 1) = after[b].y, S(3 + b, 2) = after[b].z;
 }
 
 /// S along other axes, in place: A S_xx A^T, B S_wx A^T and B S_ww B^T; S(a, b) with a >= b is an entry. Rows of A and B are the
@@ -219,7 +242,24 @@ OSIER_FN void turn_with_moment(const Mat3<T>& P, const Entry& S) {
   }
 }
 
-/// A force or displacement likewise.
+/// The same for P = 1 + [lean]x.
+template <class T, class Entry>
+OSIER_FN void turn_with_moment(const Vec3<T>& lean, const Entry& S) {
+  Vec3<T> half[3] = {{S(3, 3), S(4, 3), S(5, 3)}, {S(4, 3), S(4, 4), S(5, 4)}, {S(5, 3), S(5, 4), S(5, 5)}};  // rows of S P
+#pragma GCC unroll 3
+  for (Vec3<T>& row : half) row = plus_cross(row, row, lean);
+  const Vec3<T> x = felt_through(lean, Vec3<T>{half[0].x, half[1].x, half[2].x}),
+                y = felt_through(lean, Vec3<T>{half[0].y, half[1].y, half[2].y}),
+                z = felt_through(lean, Vec3<T>{half[0].z, half[1].z, half[2].z});
+  S(3, 3) = x.x, S(4, 3) = x.y, S(5, 3) = x.z, S(4, 4) = y.y, S(5, 4) = y.z, S(5, 5) = z.z;
+#pragma GCC unroll 3
+  for (int j = 0; j < 3; ++j) {
+    const Vec3<T> column = felt_through(lean, Vec3<T>{S(3, j), S(4, j), S(5, j)});
+    S(3, j) = column.x, S(4, j) = column.y, S(5, j) = column.z;
+  }
+}
+
+/// A force or displacement along other axes, likewise.
 template <class T>
 OSIER_FN void turn_six(const Mat3<T>& A, const Mat3<T>& B, T v[6]) {
   const Vec3<T> x = A * Vec3<T>{v[0], v[1], v[2]}, w = B * Vec3<T>{v[3], v[4], v[5]};
@@ -275,7 +315,7 @@ template <class Springs, class T>
 OSIER_FN PackedSym6<T> factor_link(const Springs& l, PackedSym6<T>& S) {
   see_from_near_end(l.arm, [&](int a, int b) -> T& { return S(a, b); });
   turn_to_axes(l, S);
-  turn_with_moment(l.P, [&](int a, int b) -> T& { return S(a, b); });
+  turn_with_moment(moment_of(l), [&](int a, int b) -> T& { return S(a, b); });
   PackedSym6<T> m = S;
   const T c[6] = {l.x_compliance.x, l.x_compliance.y, l.x_compliance.z, l.w_compliance.x, l.w_compliance.y, l.w_compliance.z};
 #pragma GCC unroll 6

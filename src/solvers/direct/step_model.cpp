@@ -35,13 +35,16 @@ void StepModel::begin(const Model& m, const Control& c, const State& state, doub
   executor.for_each(u.size(), [&](std::size_t v) {
     u[v] = c.vertex_fixed[v] ? c.vertex_target[v] - state.vertex_position[v] : h * state.vertex_velocity[v];
   });
+  const bool known = q.size() == state.frame_rotation.size();  // frames of the step before
   q.resize(m.frame_count());
   const bool inertia = h > 0 && m.has_inertia();
   executor.for_each(q.size(), [&](std::size_t i) {
     const auto f = static_cast<Index>(i);
+    const Quatd last = known ? q[f] : state.frame_rotation[f];
     q[f] = state.frame_rotation[f];
     if (inertia && c.frame_control[f] != FrameControl::fixed) q[f] = guessed_frame(m, c, state, h, f);
-    else if (h > 0 && f < m.segment_count() && c.frame_control[f] == FrameControl::free) q[f] = carried_along(f) * q[f];
+    else if (h > 0 && f < m.segment_count() && c.frame_control[f] == FrameControl::free)
+      q[f] = carried_along(f) * spun_on(q[f], last);
     if (c.frame_control[f] == FrameControl::fixed) q[f] = c.frame_target[f];
     if (c.frame_control[f] == FrameControl::hinged) q[f] = nearest_on_hinge(q[f], c.frame_target[f], c.frame_hinge_axis[f]);
   });
@@ -52,6 +55,14 @@ Quatd StepModel::carried_along(Index s) const {
   const Vec3d before = edge_at_start(s), since = edge_since(s);
   if (!(norm2(since) < 0.25 * norm2(before))) return {};
   return rotation_between(normalized(before), normalized(before + since));
+}
+
+/// By as much as in the step before, about the material axis. Not by much: `last` need not be of the same motion.
+Quatd StepModel::spun_on(const Quatd& q, const Quatd& last) {
+  const Quatd turn = q * conj(last);
+  const double half = dot(Vec3d{turn.x, turn.y, turn.z}, director3(q)) * (turn.w < 0 ? -1 : 1);
+  if (!(std::abs(half) < 0.05)) return q;
+  return normalized(q * Quatd{0, 0, half, 1});
 }
 
 stretch_shear::FoldedSpring<double> StepModel::spring(Index s, const Vec3d& edge_at_start) const {

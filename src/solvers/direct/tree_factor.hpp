@@ -410,7 +410,7 @@ void TreeFactor<T>::with_springs(int i, const F& f) const {
   const Springs& s = springs_[at(i)];
   const Vec3<N> arm = cast<N>(s.arm), cx = cast<N>(x_compliance(s)), cw = cast<N>(w_compliance(s));
   if (s.axes < 0) {
-    f(WorldSprings<N>{arm, cx, cw, identity3(N(1)) + skew(moment_turn(cast<N>(s.e.w)))});
+    f(WorldSprings<N>{arm, cx, cw, moment_turn(cast<N>(s.e.w))});
     return;
   }
   const auto three = [](const Axes& axes) {

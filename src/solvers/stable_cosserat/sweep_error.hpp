@@ -11,8 +11,7 @@
 // mode hidden behind fast ones; hence the larger of the last two ratios, and a factor.
 //
 // The error is measured against what the step changes: the largest |x - x_t - h v_t|, between kLeastChange and the whole of the
-// largest motion |x - x_t|. Sweeps err to one side, always lagging behind, step after step; an error of 1e-3 of every step's
-// motion would be a drag of one per second at h = 1 ms.
+// largest motion |x - x_t|. Sweeps err to one side, always lagging behind, step after step.
 #pragma once
 
 #include <algorithm>
@@ -22,6 +21,7 @@
 
 #include "exec/parallel.hpp"
 #include "math/vec3.hpp"
+#include "solvers/direct/settling.hpp"
 
 namespace osier::stable_cosserat {
 
@@ -33,8 +33,6 @@ struct Moves {
 
 class SweepError {
  public:
-  static constexpr double kLeastChange = 1.0 / 32;
-
   /// `attainable`: of the motion, where moves stop shrinking because of rounding. `rounding`: moves that mean nothing [m].
   /// `expected`: sweeps.
   SweepError(double tolerance, double attainable, double rounding, double kappa, int expected)
@@ -62,7 +60,7 @@ class SweepError {
     if (m.moved == 0) return true;
     if (check == 1) return false;
     error_ = s < kSlowest ? kFactor * m.moved * s / (1 - s) : kNone;
-    if (error_ <= tolerance_ * m.motion && error_ <= tolerance_ * std::clamp(change(), kLeastChange * m.motion, m.motion))
+    if (error_ <= tolerance_ * m.motion && error_ <= tolerance_ * std::clamp(change(), direct::kLeastChange * m.motion, m.motion))
       return true;
     // Moves that have stopped shrinking and are as small as rounding makes them say no more. What goes on beneath them is left
     // the sweeps that were expected, twice.
