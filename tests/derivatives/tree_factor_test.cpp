@@ -108,15 +108,15 @@ Problemd random_tree(Random& random, int n, const Shape& shape) {
 }
 
 /// (dx, w) of every link, then dx of every root: the saddle point of loads, with a multiplier for every spring and row.
-/// Axis a of a link's joint in the turn of its own frame: Q^T a, with Q by the formula for any compliances.
+/// Axis a of a link's joint in the turn of its own frame: Q^T a, Q = P^-1.
 Vec3d seen_by_joint(const Link<double>& l, int axis) {
   const Vec3d a = column(l.w_axes, axis);
-  if (l.world_axes) {  // Q = P^-1 of a P that is given
+  if (l.world_axes) {
     const Mat3<double> P = identity3(1.0) + skew(moment_turn(l.e.w));
     return transposed_times(inverse3(P), a);
   }
-  const Mat3<double> turn = moment_turn(transposed_times(l.w_axes, l.e.w), l.w_compliance);
-  return a - l.w_axes * Vec3d{turn.m[axis][0], turn.m[axis][1], turn.m[axis][2]};
+  const Mat3<double> Q = inverse3(moment_matrix(moment_turn(transposed_times(l.w_axes, l.e.w), l.w_compliance)));
+  return l.w_axes * Vec3d{Q.m[axis][0], Q.m[axis][1], Q.m[axis][2]};
 }
 
 Eigen::VectorXd dense_solution(const Problemd& p, bool strained = true) {

@@ -65,6 +65,7 @@ struct IsotropicLink {
   P x_compliance;
   Quat<P> bend0;
   P k, w_compliance;  ///< the joint: k^bt, 4/(k (1 + viscous))
+  Vec3<P> lean;       ///< of the iteration: see moment_turn()
 
   /// tau/h of the segment and of the joint.
   template <class Constant>
@@ -123,6 +124,7 @@ struct IsotropicLink {
   OSIER_FN void take_lane(int lane_index, const Start<double>& start) { set_lanes(bend0, lane_index, cast<T>(start.bend)); }
 
   OSIER_FN P compliance(int axis) const { return axis < 3 ? x_compliance : w_compliance; }
+  OSIER_FN const Vec3<P>& moment() const { return lean; }
   /// Stiffness of the joint, 0 where there is none.
   OSIER_FN P joint_stiffness() const { return k; }
   /// No joint in this lane, but a rigid hold or nothing at all.
@@ -134,7 +136,7 @@ struct IsotropicLink {
   /// Strain of the joint, e_x being that of the segment, and both energies. `viscous`: tau/h of the joint.
   template <bool kDamped>
   OSIER_FN void strain(const Quat<P>& turn, const Quat<P>& turn_near, [[maybe_unused]] P viscous, const Vec3<P>& e_x,
-                       Vec3<P>& e_w, P& stretched, P& bent_energy) const {
+                       Vec3<P>& e_w, P& stretched, P& bent_energy) {
     const Quat<P> near_back = conj(turn_near), bend = turn * bend0 * near_back;
     const P phi = bend_twist::pole(bend.w);
     Vec3<P> couple = phi * imag(bend);
@@ -146,6 +148,7 @@ struct IsotropicLink {
       bent += viscous * norm2(imag(since)) * inverse(P(1) + psi * since.w);
     }
     e_w = (P(0.5) * k * w_compliance) * couple;  // 2/(1 + viscous), or 0 without a joint
+    lean = moment_turn(e_w);
     stretched = select(x_compliance > P(0), P(0.5) * norm2(e_x) * inverse(x_compliance), P(0)), bent_energy = k * bent;
   }
 };
@@ -167,6 +170,7 @@ struct AnisotropicLink {
   Vec3<P> torque, torque_material;  ///< on the frame, where there are any: fixed in the world, and turning with it
   // Of the iteration.
   Mat3<P> x_axes, w_axes;
+  Vec3<P> lean;
   Vec3<P> drive;  ///< both torques, world axes
 
   template <class Constant>
@@ -252,6 +256,7 @@ struct AnisotropicLink {
   }
 
   OSIER_FN P compliance(int axis) const { return axis < 3 ? component(x_compliance, axis) : component(w_compliance, axis - 3); }
+  OSIER_FN Lean<P> moment() const { return {lean, w_compliance}; }
   OSIER_FN P joint_stiffness() const { return K.w; }
   OSIER_FN void replace_joint(int lane_index, T w) {
     set_lanes(w_compliance, lane_index, {w, w, w});
@@ -282,7 +287,9 @@ struct AnisotropicLink {
     const Quat<P> half{scale * r.x, scale * r.y, scale * r.z, scale * (P(1) + r.w)};
     w_axes = rotation_matrix(frame_near * half);
     x_axes = rotation_matrix(frame);
-    e_w = times(w_compliance, rotate(conj(half), bend_twist::gradient_of_pull(pull, r)));
+    const Vec3<P> m = rotate(conj(half), bend_twist::gradient_of_pull(pull, r));
+    e_w = times(w_compliance, m);
+    lean = moment_lean(m, w_compliance);
     e_x = transposed_times(x_axes, e_x);
     const Vec3<P> force = times(x_stiffness, e_x);
     stretched = P(0.5) * dot(force, e_x);

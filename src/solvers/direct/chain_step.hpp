@@ -67,10 +67,9 @@ struct ChainLinkRow : Law<P> {
   // Of the iteration. `still` and S, and the columns, along the law's axes.
   Vec3<P> u;
   Quat<P> turn;
-  Vec3<P> lean;  ///< of the joint's moment; world axes only
-  P still[6];    ///< y of a parent that stays where it is, C f - e with f + S e in place of f
-  P pull;        ///< and the tension then
-  P S[21];       ///< lower triangle, row by row
+  P still[6];  ///< y of a parent that stays where it is, C f - e with f + S e in place of f
+  P pull;      ///< and the tension then
+  P S[21];     ///< lower triangle, row by row
 };
 
 /// The shorter of the two quaternions that turn one frame into another.
@@ -190,8 +189,8 @@ class ChainStep {
   OSIER_FN void eliminate(int j, P c, P (&S)[21], P (&f)[6], bool keep);
   template <bool kColumns>
   OSIER_FN void turn_all(const Mat3<P>& A, const Mat3<P>& B, P (&S)[21], P (&f)[6]);
-  template <bool kColumns>
-  OSIER_FN void lean(const Vec3<P>& by, P (&S)[21], P (&f)[6]);
+  template <bool kColumns, class AnyLean>
+  OSIER_FN void lean(const AnyLean& by, const Vec3<P>& e_w, P (&S)[21], P (&f)[6]);
   [[gnu::noinline]] void tail_anchors(Index i, P (&stiffness)[6], P (&couple)[3]);
   void find_root();
   void close();
@@ -504,16 +503,20 @@ OSIER_FN void ChainStep<P, Law>::turn_all(const Mat3<P>& A, const Mat3<P>& B, P 
     for (auto& column : B_) turn_six(A, B, column);
 }
 
-/// What a joint's moment does to them as its frames turn.
+/// What a joint's moment does to them as its frames turn. Where P^T m is not m, f is what makes the link pull its frame by m.
 template <class P, template <class> class Law>
-template <bool kColumns>
-OSIER_FN void ChainStep<P, Law>::lean(const Vec3<P>& by, P (&S)[21], P (&f)[6]) {
+template <bool kColumns, class AnyLean>
+OSIER_FN void ChainStep<P, Law>::lean(const AnyLean& by, [[maybe_unused]] const Vec3<P>& e_w, P (&S)[21], P (&f)[6]) {
   const auto force = [&](P(&v)[6]) {
     const Vec3<P> w = felt_through(by, Vec3<P>{v[3], v[4], v[5]});
     v[3] = w.x, v[4] = w.y, v[5] = w.z;
   };
   turn_with_moment(by, [&](int a, int b) -> P& { return S[packed(a, b)]; });
   force(f);
+  if constexpr (Law<P>::kOwnAxes) {
+    const Vec3<P> w = plus_cross({f[3], f[4], f[5]}, by.by, e_w);
+    f[3] = w.x, f[4] = w.y, f[5] = w.z;
+  }
   if constexpr (kColumns)
     for (auto& column : B_) force(column);
 }
@@ -606,7 +609,7 @@ void ChainStep<P, Law>::upward() {
       for (auto& column : B_) see_force(column);
     }
     if constexpr (Law<P>::kOwnAxes) turn_all<kColumns>(transposed(r.x_axes), transposed(r.w_axes), S, f);
-    else lean<kColumns>(r.lean = moment_turn(e_w), S, f);
+    lean<kColumns>(r.moment(), e_w, S, f);
     const bool keep = i == 0;
     const P c[6] = {r.compliance(0), r.compliance(1), r.compliance(2), r.compliance(3), r.compliance(4), r.compliance(5)};
     eliminate<kColumns>(0, c[0], S, f, keep);
@@ -742,13 +745,14 @@ void ChainStep<P, Law>::downward() {
         y[j] = head_row_[j][j] * y[j] + head_gain_[j] * left;
       }
     }
+    const Vec3<P> led = led_by(r.moment(), Vec3<P>{y[3], y[4], y[5]});
+    y[3] = led.x, y[4] = led.y, y[5] = led.z;
     if constexpr (Law<P>::kOwnAxes) {
       turn_six(r.x_axes, r.w_axes, y);
       const Vec3<P> pull = r.x_axes * Vec3<P>{F[0], F[1], F[2]};
       F[0] = pull.x, F[1] = pull.y, F[2] = pull.z;
     }
-    Vec3<P> w{y[3], y[4], y[5]};
-    if constexpr (!Law<P>::kOwnAxes) w = led_by(r.lean, w);
+    const Vec3<P> w{y[3], y[4], y[5]};
     const Vec3<P> arm = r.arm0 + change_by(r.turn, r.arm0);
     const Vec3<P> dx = minus_cross({y[0], y[1], y[2]}, arm, w);
     const P arm2 = norm2(arm), inverse_arm = inverse_sqrt(of_arm(arm));

@@ -3,7 +3,7 @@
 //
 //   z = (dx, w)          displacement of a node's vertex and turn of its frame, world axes
 //   y = M z = (dx + arm x w, Q w)   the near end of the segment that carries the node
-//   Q = 1 - C [m]x/2, P = Q^-1      a joint of moment m and compliance C and the turns of its frames: moment_turn()
+//   Q = P^-1, P = 1 + C [m]x/2      a joint of moment m and compliance C and the turns of its frames: moment_turn()
 //   y = zeta + C F,  zeta = z_parent - e          springs of compliance C, axis by axis; F is the force through the link
 //
 // Upward, S and f are the stiffness and force of the subtree on z, seen in y and in the axes of the springs. Axis j of compliance
@@ -26,6 +26,11 @@ namespace osier::direct {
 template <class T>
 constexpr T kLoose = T(1e20);
 
+template <class T>
+OSIER_FN T component(const Vec3<T>& v, int i) {
+  return i == 0 ? v.x : i == 1 ? v.y : v.z;
+}
+
 /// Of a well-conditioned matrix; not finite if it has none.
 template <class T>
 OSIER_FN Mat3<T> inverse3(const Mat3<T>& a) {
@@ -38,26 +43,31 @@ OSIER_FN Mat3<T> inverse3(const Mat3<T>& a) {
 /// The moment m of a bent joint turns with its frames, which is work of second order, m.(w_parent x w)/2. The rest of the joint's
 /// Hessian is a spring K between the two frames; with Q w in place of w the same spring does both: K Q = K - [m]x/2. What Q adds
 /// to K on the frame itself, [m]x^T C [m]x/4, is of second order in the strain e = C m, and positive like everything here. Where
-/// 1 - Q would be more than half of 1, less of it is taken.
+/// P - 1 would be more than half of 1, less of it is taken. P = Q^-1 = 1 + C [m]x/2 is that Q to first order and needs no
+/// inverse.
 ///
-/// 1 - Q = [e/2]x for equal compliances; Q^T m = m then, as for P = 1 + [e/2]x, which saves an inverse.
+/// For equal compliances P = 1 + [e/2]x, and P^T m = m.
 template <class T>
 OSIER_FN Vec3<T> moment_turn(const Vec3<T>& e) {
   return (T(0.5) * smaller(T(1), inverse(norm2(e) + T(1e-30)))) * e;
 }
-/// 1 - Q for any compliances, of which all have to be springs, in their axes.
+/// The same for any compliances: P = 1 + diag(c) [by]x in the axes of the springs, with by = m/2. P^T m is not m then.
 template <class T>
-OSIER_FN Mat3<T> moment_turn(const Vec3<T>& e, const Vec3<T>& c) {
+struct Lean {
+  Vec3<T> by, c;
+};
+template <class T>
+OSIER_FN Vec3<T> moment_lean(const Vec3<T>& m, const Vec3<T>& c) {
+  const auto across = [](T ci, T mj, T mk) { return (ci * mj) * (ci * mj) + (ci * mk) * (ci * mk); };
+  const T size = across(c.x, m.y, m.z) + across(c.y, m.z, m.x) + across(c.z, m.x, m.y);  // 4 |P - 1|^2
+  return (T(0.5) * smaller(T(1), inverse(size + T(1e-30)))) * m;
+}
+/// From the strain e = C m, where all axes are springs; otherwise none.
+template <class T>
+Lean<T> moment_turn(const Vec3<T>& e, const Vec3<T>& c) {
   const auto is_spring = [](T compliance) { return compliance > T(0) && compliance < kLoose<T>; };
   if (!(is_spring(c.x) && is_spring(c.y) && is_spring(c.z))) return {};
-  Mat3<T> D = T(0.5) * skew(Vec3<T>{e.x / c.x, e.y / c.y, e.z / c.z});
-  T size = T(1e-30);
-  for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j) {
-      D.m[i][j] *= i == 0 ? c.x : i == 1 ? c.y : c.z;
-      size += D.m[i][j] * D.m[i][j];
-    }
-  return smaller(T(1), T(0.25) / size) * D;
+  return {moment_lean(Vec3<T>{e.x / c.x, e.y / c.y, e.z / c.z}, c), c};
 }
 
 template <class T>
@@ -67,8 +77,8 @@ struct LinkSprings {
   Vec3<T> x_compliance;
   Mat3<T> w_axes;
   Vec3<T> w_compliance;
-  Mat3<T> P = identity3(T(1));  ///< in w_axes
-  bool world_axes = false;      ///< both sets of axes are those of the world: allowed where the compliances of a set are equal
+  Lean<T> lean;             ///< in w_axes
+  bool world_axes = false;  ///< both sets of axes are those of the world: allowed where the compliances of a set are equal
 };
 
 /// The same with both sets of axes those of the world, and P = 1 + [lean]x.
@@ -88,20 +98,21 @@ OSIER_FN Vec3<T> felt_through(const Vec3<T>& lean, const Vec3<T>& w) {
   return minus_cross(w, lean, w);
 }
 template <class T>
-OSIER_FN Vec3<T> led_by(const Mat3<T>& P, const Vec3<T>& w) {
-  return P * w;
+OSIER_FN Vec3<T> led_by(const Lean<T>& lean, const Vec3<T>& w) {
+  return w + times(lean.c, cross(lean.by, w));
 }
 template <class T>
-OSIER_FN Vec3<T> felt_through(const Mat3<T>& P, const Vec3<T>& w) {
-  return transposed_times(P, w);
+OSIER_FN Vec3<T> felt_through(const Lean<T>& lean, const Vec3<T>& w) {
+  return minus_cross(w, lean.by, times(lean.c, w));
 }
+
+/// P itself.
 template <class T>
-OSIER_FN const Mat3<T>& moment_of(const LinkSprings<T>& l) {
-  return l.P;
-}
-template <class T>
-OSIER_FN const Vec3<T>& moment_of(const WorldSprings<T>& l) {
-  return l.lean;
+OSIER_FN Mat3<T> moment_matrix(const Lean<T>& lean) {
+  Mat3<T> P = skew(lean.by);
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) P.m[i][j] = (i == j ? T(1) : T(0)) + component(lean.c, i) * P.m[i][j];
+  return P;
 }
 
 /// Other variables z' for a node: z = (x' - Z w', P w'). With them in place of z in M, a link carries the exact Hessian of its
@@ -114,11 +125,6 @@ struct Reframe {
 template <class T>
 OSIER_FN T dot6(const Vec6<T>& a, const Vec6<T>& b) {
   return dot(a.x, b.x) + dot(a.w, b.w);
-}
-
-template <class T>
-OSIER_FN T component(const Vec3<T>& v, int i) {
-  return i == 0 ? v.x : i == 1 ? v.y : v.z;
 }
 
 /// A stiffness, a force on z as one on z'; z of z'.
@@ -162,14 +168,14 @@ OSIER_FN Vec6<T> from_axes(const WorldSprings<T>&, const T v[6]) {
 template <class Springs, class T>
 OSIER_FN void at_near_end(const Springs& l, const Vec6<T>& f, T out[6]) {
   to_axes(l, {f.x, plus_cross(f.w, l.arm, f.x)}, out);
-  const Vec3<T> w = felt_through(moment_of(l), Vec3<T>{out[3], out[4], out[5]});
+  const Vec3<T> w = felt_through(l.lean, Vec3<T>{out[3], out[4], out[5]});
   out[3] = w.x, out[4] = w.y, out[5] = w.z;
 }
 
 /// M^-1 y: z that puts the near end at y, which is given in the axes of the springs.
 template <class Springs, class T>
 OSIER_FN Vec6<T> at_far_end(const Springs& l, const T y[6]) {
-  const Vec3<T> w = led_by(moment_of(l), Vec3<T>{y[3], y[4], y[5]});
+  const Vec3<T> w = led_by(l.lean, Vec3<T>{y[3], y[4], y[5]});
   const T turned[6] = {y[0], y[1], y[2], w.x, w.y, w.z};
   const Vec6<T> z = from_axes(l, turned);
   return {minus_cross(z.x, l.arm, z.w), z.w};
@@ -230,31 +236,29 @@ OSIER_FN void turn_axes(const Mat3<T>& A, const Mat3<T>& B, const Entry& S) {
     for (int j = 0; j < 3; ++j) S(3 + i, j) = B.m[i][0] * half[0][j] + B.m[i][1] * half[1][j] + B.m[i][2] * half[2][j];
 }
 
-/// P^T S P for the rotations, in place, in the axes of the springs.
-template <class T, class Entry>
-OSIER_FN void turn_with_moment(const Mat3<T>& P, const Entry& S) {
-  const Mat3<T> Pt = transposed(P);
-  turn_symmetric(Pt, 3, S);
-#pragma GCC unroll 3
-  for (int j = 0; j < 3; ++j) {
-    const Vec3<T> column = Pt * Vec3<T>{S(3, j), S(4, j), S(5, j)};
-    S(3, j) = column.x, S(4, j) = column.y, S(5, j) = column.z;
-  }
+/// v^T P as a vector.
+template <class T>
+OSIER_FN Vec3<T> row_through(const Vec3<T>& lean, const Vec3<T>& v) {
+  return plus_cross(v, v, lean);
+}
+template <class T>
+OSIER_FN Vec3<T> row_through(const Lean<T>& lean, const Vec3<T>& v) {
+  return plus_cross(v, times(lean.c, v), lean.by);
 }
 
-/// The same for P = 1 + [lean]x.
-template <class T, class Entry>
-OSIER_FN void turn_with_moment(const Vec3<T>& lean, const Entry& S) {
-  Vec3<T> half[3] = {{S(3, 3), S(4, 3), S(5, 3)}, {S(4, 3), S(4, 4), S(5, 4)}, {S(5, 3), S(5, 4), S(5, 5)}};  // rows of S P
+/// P^T S P for the rotations, in place, in the axes of the springs. AnyLean: Lean, or a vector where compliances are equal.
+template <class AnyLean, class Entry>
+OSIER_FN void turn_with_moment(const AnyLean& lean, const Entry& S) {
+  using V = Vec3<std::remove_reference_t<decltype(S(3, 3))>>;
+  V half[3] = {{S(3, 3), S(4, 3), S(5, 3)}, {S(4, 3), S(4, 4), S(5, 4)}, {S(5, 3), S(5, 4), S(5, 5)}};  // rows of S P
 #pragma GCC unroll 3
-  for (Vec3<T>& row : half) row = plus_cross(row, row, lean);
-  const Vec3<T> x = felt_through(lean, Vec3<T>{half[0].x, half[1].x, half[2].x}),
-                y = felt_through(lean, Vec3<T>{half[0].y, half[1].y, half[2].y}),
-                z = felt_through(lean, Vec3<T>{half[0].z, half[1].z, half[2].z});
+  for (V& row : half) row = row_through(lean, row);
+  const V x = felt_through(lean, V{half[0].x, half[1].x, half[2].x}), y = felt_through(lean, V{half[0].y, half[1].y, half[2].y}),
+          z = felt_through(lean, V{half[0].z, half[1].z, half[2].z});
   S(3, 3) = x.x, S(4, 3) = x.y, S(5, 3) = x.z, S(4, 4) = y.y, S(5, 4) = y.z, S(5, 5) = z.z;
 #pragma GCC unroll 3
   for (int j = 0; j < 3; ++j) {
-    const Vec3<T> column = felt_through(lean, Vec3<T>{S(3, j), S(4, j), S(5, j)});
+    const V column = felt_through(lean, V{S(3, j), S(4, j), S(5, j)});
     S(3, j) = column.x, S(4, j) = column.y, S(5, j) = column.z;
   }
 }
@@ -315,7 +319,7 @@ template <class Springs, class T>
 OSIER_FN PackedSym6<T> factor_link(const Springs& l, PackedSym6<T>& S) {
   see_from_near_end(l.arm, [&](int a, int b) -> T& { return S(a, b); });
   turn_to_axes(l, S);
-  turn_with_moment(moment_of(l), [&](int a, int b) -> T& { return S(a, b); });
+  turn_with_moment(l.lean, [&](int a, int b) -> T& { return S(a, b); });
   PackedSym6<T> m = S;
   const T c[6] = {l.x_compliance.x, l.x_compliance.y, l.x_compliance.z, l.w_compliance.x, l.w_compliance.y, l.w_compliance.z};
 #pragma GCC unroll 6

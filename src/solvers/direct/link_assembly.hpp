@@ -92,9 +92,10 @@ Link<T> assemble_link(const StepModel& step, std::size_t i, const Vec3d& pull, C
       strain_w = (side * joint.compliance.x) * joint.gradient;
     } else {
       offset(0), offset(1), offset(2);
-      // Q^T m is what the link pulls its frame by; what is missing in m.
-      const Mat3<double> turn = moment_turn(transposed_times(w_axes, strain_w), joint.compliance);
-      couple -= w_axes * transposed_times(turn, transposed_times(w_axes, side * joint.gradient));
+      // P^-T m is what the link pulls its frame by; what that has too much: P^-T (m - P^T m) = P^-T (by x e).
+      const Vec3d e = transposed_times(w_axes, strain_w);
+      const Lean<double> lean = moment_turn(e, joint.compliance);
+      couple += w_axes * (inverse3(transposed(moment_matrix(lean))) * cross(lean.by, e));
     }
   } else {
     // A frame that hangs on positions alone may spin about its axis at no cost, and in a slack cable without mass turn any way.

@@ -418,8 +418,7 @@ void TreeFactor<T>::with_springs(int i, const F& f) const {
     return Mat3<N>{{{a.x, b.x, c.x}, {a.y, b.y, c.y}, {a.z, b.z, c.z}}};
   };
   const Mat3<N> x = three(axes_[at(s.axes / 2)]), w = s.axes % 2 != 0 ? x : three(axes_[at(s.axes / 2 + 1)]);
-  const Mat3<N> turn = moment_turn(transposed_times(w, cast<N>(s.e.w)), cw);
-  f(LinkSprings<N>{arm, x, cx, w, cw, inverse3(identity3(N(1)) + N(-1) * turn), false});
+  f(LinkSprings<N>{arm, x, cx, w, cw, moment_turn(transposed_times(w, cast<N>(s.e.w)), cw), false});
 }
 
 template <class T>
