@@ -103,8 +103,10 @@ class ChainStep {
   using D = typename InDouble<P>::type;
   static constexpr int kParts = InDouble<P>::parts, D_lanes = InDouble<P>::lanes;
 
+  static constexpr double kBent = 0.01;  ///< [rad]
+
   static std::size_t scratch_bytes(Index rows) {
-    return static_cast<std::size_t>(rows + 1) * (sizeof(Row) + sizeof(Columns) + sizeof(bool)) + 64;
+    return static_cast<std::size_t>(rows + 1) * (sizeof(Row) + sizeof(Columns) + 2 * sizeof(bool)) + 64;
   }
   /// `tension` per row and lane, and `outlook`, kept from step to step.
   static ChainOutcome step(const ChainGroup& g, const T* constants, bool damped, const StepView& view,
@@ -143,6 +145,7 @@ class ChainStep {
     row_ = static_cast<Row*>(scratch);
     column_ = reinterpret_cast<Columns*>(row_ + rows_ + 1);
     plain_ = reinterpret_cast<bool*>(column_ + rows_ + 1);
+    leans_ = plain_ + rows_ + 1;
   }
 
   /// A lane whose end is held, or goes on in the next lane.
@@ -214,11 +217,13 @@ class ChainStep {
   Row* row_;
   Columns* column_;
   bool* plain_;  ///< rows of which all lanes are there, and nothing is held
+  bool* leans_;  ///< rows whose joints are bent enough for their moments to matter
 
   // Before the first row: the first vertex, and the turn of the frame before.
   Vec3<P> head_u_, head_rhs_;
   P head_weight_;
   P spins_, whiff_;                                        ///< 1 where the first frame turns freely; its whiff of stiffness
+  bool spinning_;                                          ///< any of them
   Quat<P> head_turn_, head_frame0_;                        ///< its frame at the start only where the law asks for it
   bool root_held_[kMostLanes], tail_held_[kMostLanes][2];  ///< tail: position, rotation
   double length_[kMostLanes];
@@ -372,12 +377,13 @@ void ChainStep<P, Law>::load() {
   for (int k = 0; k < W; ++k) length_[k] += lane(length_sum_[k / D_lanes], k % D_lanes);
   // A frame that is held at the head is a rigid joint to what it must be; one without a joint turns freely.
   whiff_ = spins_ = P(0);
+  spinning_ = false;
   Row& first = row_[0];
   for (int k = 0; k < W; ++k) {
     if (g_.segments[k] == 0 || (g_.cut && k > 0)) continue;
     const bool fixed = view_.frame_control[g_.first_segment[k]] == FrameControl::fixed;
     if (!fixed && g_.head[k] >= 0) continue;
-    if (!fixed) set_lane(spins_, k, T(1)), set_lane(whiff_, k, T(1e-6) * lane(row_[1].joint_stiffness(), k));
+    if (!fixed) spinning_ = true, set_lane(spins_, k, T(1)), set_lane(whiff_, k, T(1e-6) * lane(row_[1].joint_stiffness(), k));
     first.replace_joint(k, fixed ? T(0) : kLoose<T>);
   }
 }
@@ -583,11 +589,12 @@ void ChainStep<P, Law>::upward() {
         viscous = Law<P>::joint_damping([&](int what) { return constant(i, what); }, P(static_cast<T>(1 / view_.h)));
       r.template strain<kDamped>(r.turn, turn_near, viscous, e_x, e_w, stretched, bent);
     }
-    const Vec3<P> wu = r.weight * r.u;
-    const P moved = P(0.5) * dot(wu, r.u), done = dot(r.rhs, r.u);
+    const P moved = (P(0.5) * r.weight) * norm2(r.u), done = dot(r.rhs, r.u);
     energy_ += stretched + bent + moved - done;
     gained_ += larger(done, P(0));
-    f[0] += r.rhs.x - wu.x, f[1] += r.rhs.y - wu.y, f[2] += r.rhs.z - wu.z;
+    f[0] = f[0] + r.rhs.x - r.weight * r.u.x;
+    f[1] = f[1] + r.rhs.y - r.weight * r.u.y;
+    f[2] = f[2] + r.rhs.z - r.weight * r.u.z;
     S[packed(0, 0)] += r.weight, S[packed(1, 1)] += r.weight, S[packed(2, 2)] += r.weight;
     const P arm2 = of_arm(arm), inverse_arm = inverse_sqrt(arm2), across = -tension(i) * inverse_arm, pull = -across * arm2;
     S[packed(3, 3)] += pull + across * arm.x * arm.x;
@@ -609,7 +616,9 @@ void ChainStep<P, Law>::upward() {
       for (auto& column : B_) see_force(column);
     }
     if constexpr (Law<P>::kOwnAxes) turn_all<kColumns>(transposed(r.x_axes), transposed(r.w_axes), S, f);
-    lean<kColumns>(r.moment(), e_w, S, f);
+    // Of a joint that is hardly bent it is not worth its price: half of its strain is the factor of convergence it would save.
+    leans_[i] = any(norm2(e_w) > P(T(kBent * kBent)));
+    if (leans_[i]) lean<kColumns>(r.moment(), e_w, S, f);
     const bool keep = i == 0;
     const P c[6] = {r.compliance(0), r.compliance(1), r.compliance(2), r.compliance(3), r.compliance(4), r.compliance(5)};
     eliminate<kColumns>(0, c[0], S, f, keep);
@@ -745,8 +754,10 @@ void ChainStep<P, Law>::downward() {
         y[j] = head_row_[j][j] * y[j] + head_gain_[j] * left;
       }
     }
-    const Vec3<P> led = led_by(r.moment(), Vec3<P>{y[3], y[4], y[5]});
-    y[3] = led.x, y[4] = led.y, y[5] = led.z;
+    if (leans_[i]) {
+      const Vec3<P> led = led_by(r.moment(), Vec3<P>{y[3], y[4], y[5]});
+      y[3] = led.x, y[4] = led.y, y[5] = led.z;
+    }
     if constexpr (Law<P>::kOwnAxes) {
       turn_six(r.x_axes, r.w_axes, y);
       const Vec3<P> pull = r.x_axes * Vec3<P>{F[0], F[1], F[2]};
@@ -767,8 +778,12 @@ void ChainStep<P, Law>::downward() {
     const P w2 = norm2(w);
     turn2_ = larger(turn2_, select(present, w2, P(0)));
     // Where nothing holds the spin, what rounding makes of it moves no vertex and says nothing about the step.
-    const P spin = spins_ * dot(w, arm) * inverse_arm;
-    move2_ = larger(move2_, select(present, larger(norm2(dx), arm2 * (w2 - spin * spin)), P(0)));
+    P bent2 = arm2 * w2;
+    if (spinning_) {
+      const P spin = spins_ * dot(w, arm);
+      bent2 -= spin * spin;
+    }
+    move2_ = larger(move2_, select(present, larger(norm2(dx), bent2), P(0)));
     motion2_ = larger(motion2_, select(present, norm2(r.u), P(0)));
     z[0] = dx.x, z[1] = dx.y, z[2] = dx.z, z[3] = w.x, z[4] = w.y, z[5] = w.z;
   }

@@ -42,16 +42,16 @@ OSIER_FN Mat3<T> inverse3(const Mat3<T>& a) {
 
 /// The moment m of a bent joint turns with its frames, which is work of second order, m.(w_parent x w)/2. The rest of the joint's
 /// Hessian is a spring K between the two frames; with Q w in place of w the same spring does both: K Q = K - [m]x/2. What Q adds
-/// to K on the frame itself, [m]x^T C [m]x/4, is of second order in the strain e = C m, and positive like everything here. Where
-/// P - 1 would be more than half of 1, less of it is taken. P = Q^-1 = 1 + C [m]x/2 is that Q to first order and needs no
-/// inverse.
+/// to K on the frame itself, [m]x^T C [m]x/4, is of second order in the strain e = C m, and positive like everything here.
+/// P = Q^-1 = 1 + C [m]x/2 is that Q to first order and needs no inverse.
 ///
-/// For equal compliances P = 1 + [e/2]x, and P^T m = m.
+/// For equal compliances P = 1 + [e/2]x, and P^T m = m. No strain e is more than 2, so that P is at most sqrt(2), and at least 1.
 template <class T>
 OSIER_FN Vec3<T> moment_turn(const Vec3<T>& e) {
-  return (T(0.5) * smaller(T(1), inverse(norm2(e) + T(1e-30)))) * e;
+  return T(0.5) * e;
 }
-/// The same for any compliances: P = 1 + diag(c) [by]x in the axes of the springs, with by = m/2. P^T m is not m then.
+/// The same for any compliances: P = 1 + diag(c) [by]x in the axes of the springs, with by = m/2. P^T m is not m then. Where P -
+/// 1 would be more than half of 1, less of it is taken.
 template <class T>
 struct Lean {
   Vec3<T> by, c;
