@@ -1,6 +1,7 @@
 #include "view/packet.hpp"
 
 #include <algorithm>
+#include <filesystem>
 
 #include "math/vec3.hpp"
 
@@ -47,6 +48,20 @@ ModelText model_text(const Trajectory& t) {
   ModelText text = model_text(t.info(), false);
   text.has_rest = t.has_rest();
   return text;
+}
+
+std::vector<std::string> run_names(std::span<const Trajectory> runs) {
+  std::vector<std::string> scenes, folders, paths;
+  for (const Trajectory& t : runs) {
+    scenes.push_back(t.name()), paths.push_back(t.path().string());
+    folders.push_back(std::filesystem::absolute(t.path()).lexically_normal().parent_path().filename().string());
+  }
+  for (const auto* names : {&scenes, &folders}) {
+    std::vector<std::string> sorted = *names;
+    std::sort(sorted.begin(), sorted.end());
+    if (std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end()) return *names;
+  }
+  return paths;
 }
 
 static std::vector<float> floats(std::span<const double> values) {

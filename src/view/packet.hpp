@@ -65,6 +65,8 @@ struct ModelText {
 };
 ModelText model_text(const RunInfo& info, bool live);
 ModelText model_text(const Trajectory& trajectory);
+/// What to call runs that are shown together: their scenes' names, or those of their folders where they are runs of one scene.
+std::vector<std::string> run_names(std::span<const Trajectory> runs);
 std::string model_packet(const Model& model, const ModelText& text);
 
 /// Joints between two segments, in the order of the model packet: the half-joints of clamps are left out.

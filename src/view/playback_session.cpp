@@ -24,8 +24,9 @@ static std::vector<Vec3d> landmarks_of(Trajectory& trajectory) {
   return landmarks.points();
 }
 
-static std::string model_packet_of(Trajectory& trajectory, int slot) {
+static std::string model_packet_of(Trajectory& trajectory, const std::string& name, int slot) {
   ModelText text = model_text(trajectory);
+  text.name = name;
   text.slot = slot;
   for (int f = 0; f < trajectory.frame_count(); ++f) text.times.push_back(trajectory.time(f));
   text.reports = trajectory.reports();
@@ -59,8 +60,9 @@ Message PlaybackSession::hello() {
 }
 
 std::vector<Message> PlaybackSession::models() {
+  const std::vector<std::string> names = run_names(slots_);
   for (std::size_t s = models_.size(); s < slots_.size(); ++s)
-    models_.push_back(binary_message(model_packet_of(slots_[s], static_cast<int>(s))));
+    models_.push_back(binary_message(model_packet_of(slots_[s], names[s], static_cast<int>(s))));
   return models_;
 }
 

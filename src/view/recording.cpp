@@ -272,7 +272,12 @@ void HtmlWriter::end() { impl_->recording.finish(); }
 
 void write_html(std::vector<Trajectory>& slots, const fs::path& file, std::string_view page) {
   Recording recording(file, page);
-  for (const Trajectory& t : slots) recording.add_slot(t.model(), model_text(t));
+  const std::vector<std::string> names = run_names(slots);
+  for (std::size_t s = 0; s < slots.size(); ++s) {
+    ModelText text = model_text(slots[s]);
+    text.name = names[s];
+    recording.add_slot(slots[s].model(), text);
+  }
   for (std::size_t s = 0; s < slots.size(); ++s)
     for (int f = 0; f < slots[s].frame_count(); ++f) recording.add(static_cast<int>(s), slots[s].read(f));
   recording.finish();

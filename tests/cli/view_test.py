@@ -584,6 +584,7 @@ class Playback(ViewTest):
             for slot in (0, 1):
                 header, arrays = page.until("model")
                 self.assertEqual((header["slot"], header["live"], header["frames"]), (slot, False, len(runs[slot]["time"])))
+                self.assertEqual(header["name"], ("one", "two")[slot], "runs of one scene go by their folders")
                 numpy.testing.assert_array_equal(arrays["times"], runs[slot]["time"])
             self.assertEqual((page.hello["mode"], page.hello["slots"]), ("playback", 2))
             last = [len(r["time"]) - 1 for r in runs]
