@@ -115,8 +115,9 @@ std::string legend(const Panel& p, double left, double top) {
   std::string out;
   for (std::size_t i = 0; i < p.series.size(); ++i) {
     const Series& s = p.series[i];
-    const double x = left + kLegendLeft + kLegendColumn * static_cast<double>(i % 2);
-    const double y = top + 14 + kLegendLine * static_cast<double>(i / 2);
+    const std::size_t column = i % 2, row = i / 2;
+    const double x = left + kLegendLeft + kLegendColumn * static_cast<double>(column);
+    const double y = top + 14 + kLegendLine * static_cast<double>(row);
     const std::string color = svg::color_class(s.color());
     out += svg::path({{x, y}, {x + 22, y}}, "line " + color + (s.in_float() ? " float" : ""));
     out += svg::marker(0, x + 11, y, (s.in_float() ? "hollow " : "dot ") + color);
@@ -143,8 +144,10 @@ std::string picture(const std::vector<Panel>& panels, std::size_t columns) {
       "aria-label=\"error over time per frame, for sweeps and direct steps; numbers are iterations per step\">\n{2}"
       "<rect class=\"paper\" width=\"{0:.0f}\" height=\"{1:.0f}\" rx=\"8\"/>\n",
       width, height, kStyle);
-  for (std::size_t i = 0; i < panels.size(); ++i)
-    out += draw(panels[i], kWidth * static_cast<double>(i % columns), kHeight * static_cast<double>(i / columns));
+  for (std::size_t i = 0; i < panels.size(); ++i) {
+    const std::size_t column = i % columns, row = i / columns;
+    out += draw(panels[i], kWidth * static_cast<double>(column), kHeight * static_cast<double>(row));
+  }
   return out + "</svg>\n";
 }
 

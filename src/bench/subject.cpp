@@ -82,9 +82,10 @@ Subject strands_anisotropic(int vertices) {
   std::string rods, roots;
   for (int i = 0; i < std::max(1, vertices / 32); ++i) {
     const std::string_view comma = i > 0 ? ",\n" : "";
+    const int column = i % 40, row = i / 40;
     rods += fmt::format(R"({}{{"name": "s{}", "material": "hair", "segments": 31, "shape": {{"type": "helix", "axis": [0, {}, 1],
         "center": [{}, {}, 0], "radius": {}, "pitch": 0.08, "turns": 3}}}})",
-                        comma, i, 0.01 * (i % 7), 0.001 * (i % 40), 0.001 * (i / 40), 0.004 + 0.0005 * (i % 5));
+                        comma, i, 0.01 * (i % 7), 0.001 * column, 0.001 * row, 0.004 + 0.0005 * (i % 5));
     roots += fmt::format(R"({}"s{}:start")", comma, i);
   }
   return {.name = "strands_anisotropic",

@@ -32,6 +32,7 @@ class FlushDenormals {
 /// The compiler's vectors: N numbers, and N integers of the same size.
 template <class S, int N>
 struct Vectors;
+// NOLINTBEGIN(bugprone-macro-parentheses): types have none
 #define OSIER_VECTORS(S, I, N)                              \
   template <>                                               \
   struct Vectors<S, N> {                                    \
@@ -39,6 +40,7 @@ struct Vectors;
     typedef I Integers [[gnu::vector_size(N * sizeof(S))]]; \
     using Integer = I;                                      \
   };
+// NOLINTEND(bugprone-macro-parentheses)
 OSIER_VECTORS(float, std::int32_t, 2)
 OSIER_VECTORS(float, std::int32_t, 4)
 OSIER_VECTORS(float, std::int32_t, 8)

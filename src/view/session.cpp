@@ -56,7 +56,7 @@ void Session::run() {
 void Session::find_superseded(std::vector<Letter>& letters) {
   std::set<std::string> later;
   for (auto letter = letters.rbegin(); letter != letters.rend(); ++letter) {
-    if (letter->kind != Letter::command) continue;
+    if (letter->kind != Letter::Kind::command) continue;
     const Json type = letter->body.value("type", Json());
     if (type == "drag" || type == "set") {
       const Json pointer = type == "set" ? letter->body.value("pointer", Json()) : type;
@@ -68,15 +68,15 @@ void Session::find_superseded(std::vector<Letter>& letters) {
 }
 
 void Session::open(Letter& letter) {
-  if (letter.kind == Letter::connect) clients_[letter.client] = {};
+  if (letter.kind == Letter::Kind::connect) clients_[letter.client] = {};
   const auto client = clients_.find(letter.client);
   if (client == clients_.end()) return;
-  if (letter.kind == Letter::disconnect) clients_.erase(client);
-  if (letter.kind == Letter::ready) {
+  if (letter.kind == Letter::Kind::disconnect) clients_.erase(client);
+  if (letter.kind == Letter::Kind::ready) {
     client->second.ready = std::min(client->second.ready + 1, most_ready());
     deliver_(letter.client, {}, 1);
   }
-  if (letter.kind == Letter::command) answer(letter.client, client->second, letter);
+  if (letter.kind == Letter::Kind::command) answer(letter.client, client->second, letter);
 }
 
 /// Every problem in a line of its own.

@@ -48,10 +48,10 @@ class Session {
   void stop();
 
   // Called on the network's thread.
-  void connect(ClientId client) { post({client, Letter::connect, {}, false}); }
-  void disconnect(ClientId client) { post({client, Letter::disconnect, {}, false}); }
-  void ready(ClientId client) { post({client, Letter::ready, {}, false}); }
-  void command(ClientId client, Json command) { post({client, Letter::command, std::move(command), false}); }
+  void connect(ClientId client) { post({client, Letter::Kind::connect, {}, false}); }
+  void disconnect(ClientId client) { post({client, Letter::Kind::disconnect, {}, false}); }
+  void ready(ClientId client) { post({client, Letter::Kind::ready, {}, false}); }
+  void command(ClientId client, Json command) { post({client, Letter::Kind::command, std::move(command), false}); }
 
  protected:
   using Clock = std::chrono::steady_clock;
@@ -81,7 +81,7 @@ class Session {
  private:
   struct Letter {
     ClientId client;
-    enum Kind { connect, disconnect, ready, command } kind;
+    enum class Kind : std::uint8_t { connect, disconnect, ready, command } kind;
     Json body;
     bool superseded = false;  ///< a later one of the same batch overwrites it
   };
