@@ -838,6 +838,7 @@ ChainOutcome ChainStep<P, Law>::iterate(const ChainOptions& options) {
     if (options.iterations > 0 && out.iterations == limit) break;
   }
   if (options.iterations > 0) out.unsettled = 0;
+  out.unsettled &= ~out.risen;  // whether those converge is for others to say
   return out;
 }
 
