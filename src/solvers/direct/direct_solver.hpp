@@ -24,7 +24,7 @@ namespace osier::direct {
 
 struct Options {
   int iterations = 0;       ///< fixed number, or 0: by tolerance
-  double tolerance = 1e-3;  ///< last correction over the whole motion of the step
+  double tolerance = 1e-3;  ///< error of positions over the whole motion of the step
   int max_iterations = 50;
   /// Of the recursion. State, strains and energies are in double either way: they are differences of positions.
   Precision precision = Precision::double_precision;
