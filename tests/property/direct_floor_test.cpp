@@ -115,8 +115,8 @@ TEST_P(DirectFloor, IsReachedAtOnceAtRest) {
   EXPECT_LT(fastest, 1e-3);
 }
 
-/// Most steps are left after an iteration whose error nobody looked at. None of them may be worse than the tolerance, and where
-/// forces change from one step to the next it is looked at again. In lanes: as many strands as fit, and two of them.
+/// Most steps are left after an iteration whose error nobody looked at. None of them may be worse than the tolerance, not even
+/// where forces change from one step to the next. In lanes: as many strands as fit, and two of them.
 TEST_P(DirectFloor, IsFarBelowAToleranceThatEveryStepMeets) {
   for (Simd simd : {Simd::automatic, Simd::sse2}) {
     if (!simd_available(simd) || (engine() == Engine::tree && simd != Simd::automatic)) continue;

@@ -33,6 +33,13 @@ OSIER_FN bool is_at_floor(const Progress& p, double free, double reach, bool in_
 /// the motion each, would be a drag of one per second at h = 1 ms.
 constexpr double kLeastChange = 1.0 / 32;
 
+/// What is left after a move when every one to come is s < 1 times the one before, doubled for safety.
+OSIER_FN double left_after(double moved, double s) { return 2 * moved * s / (1 - s); }
+/// The error that a tolerance allows in a step that goes this far, `motion`, and changes that much of it.
+OSIER_FN double allowed_error(double tolerance, double change, double motion) {
+  return tolerance * std::clamp(change, kLeastChange * motion, motion);
+}
+
 /// What a step's correction leaves to be done, without another iteration to see it. Within a step corrections have contracted by
 /// a ratio s = m_k/m_(k-1), and m_k s/(1 - s) is left. After the first one, s is that of an earlier step: what decides it (how
 /// far joints are bent, which curvature is left out) is not new in every step. It grows with the correction, and is looked at
@@ -53,15 +60,14 @@ class Outlook {
     const bool seen = corrections_ > 1 || (unseen_ < kMostUnseen && first_ <= kMostGrowth * seen_);
     const double s = corrections_ > 1 ? p.moved / p.before : ratio_ * std::max(1.0, first_ / seen_);
     if (!seen || !small_turn || !(s < kLargest)) return false;
-    const double left = kFactor * p.moved * s / (1 - s);
-    if (!(left <= tolerance * std::clamp(first_, kLeastChange * p.motion, p.motion))) return false;
+    if (!(left_after(p.moved, s) <= allowed_error(tolerance, first_, p.motion))) return false;
     if (corrections_ == 1) ++unseen_;
     return true;
   }
 
  private:
   static constexpr double kNone = std::numeric_limits<double>::infinity();
-  static constexpr double kFactor = 2, kLargest = 0.25, kMostGrowth = 4;
+  static constexpr double kLargest = 0.25, kMostGrowth = 4;
   static constexpr int kMostUnseen = 15;
   double ratio_ = kNone;  ///< of a step's second correction to its first, when last seen
   double seen_ = 0;       ///< that first correction [m]

@@ -74,8 +74,7 @@ class Settings : public SolverSettings {
       {.min = 1});
     f("tolerance", tolerance,
       "Instead of a fixed number: until the error of positions is below this fraction of the step's motion; 1e-3 unless "
-      "`iterations` are given. `direct` and sweeps of `auto` judge by how their corrections decay. `sweep`, where "
-      "it "
+      "`iterations` are given. `direct` and sweeps of `auto` judge by how their corrections decay. `sweep`, where it "
       "is asked for: until the largest left-over force is below this fraction of the largest force at work",
       {.min = 0, .max = 1, .above_min = true});
     f("max_iterations", max_iterations,

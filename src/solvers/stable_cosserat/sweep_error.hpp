@@ -59,9 +59,8 @@ class SweepError {
     moved_ = m.moved, ratio_ = ratio;
     if (m.moved == 0) return true;
     if (check == 1) return false;
-    error_ = s < kSlowest ? kFactor * m.moved * s / (1 - s) : kNone;
-    if (error_ <= tolerance_ * m.motion && error_ <= tolerance_ * std::clamp(change(), direct::kLeastChange * m.motion, m.motion))
-      return true;
+    error_ = s < kSlowest ? direct::left_after(m.moved, s) : kNone;
+    if (error_ <= tolerance_ * m.motion && error_ <= direct::allowed_error(tolerance_, change(), m.motion)) return true;
     // Moves that have stopped shrinking and are as small as rounding makes them say no more. What goes on beneath them is left
     // the sweeps that were expected, twice.
     return last_ >= 2 * expected_ && !(ratio <= kStalled) && m.moved <= std::max(rounding_, attainable_ * m.motion);
@@ -71,7 +70,7 @@ class SweepError {
 
  private:
   static constexpr double kNone = std::numeric_limits<double>::infinity();
-  static constexpr double kFactor = 2, kSlowest = 0.97, kStalled = 0.5;
+  static constexpr double kSlowest = 0.97, kStalled = 0.5;
   double tolerance_, attainable_, rounding_, kappa_;
   double moved_ = 0, ratio_ = 0, error_ = kNone;
   int expected_, next_, last_ = 0, checks_ = 0;
