@@ -1,12 +1,6 @@
 // One time step of chains in lanes by coupled Gauss-Newton iterations: the recursion of link_algebra.hpp with every lane a
 // strand, or a piece of one long chain. What is particular to the isotropic and the anisotropic law stands in chain_law.hpp.
 //
-// Everything is measured from the start of the step, so that float keeps its digits for what happens within the step:
-//
-//   u        displacement of a vertex, x = x_t + u
-//   turn     dq = q conj(q_t), a small rotation; its imaginary part has full relative precision
-//   strain   p - axis = (p_t - axis_t) + (u_b - u_a)/l - (dq axis_t dq' - axis_t), the first bracket formed in double
-//
 // Row i of a lane is segment i with its far vertex i + 1. Upward from the tail, S and f are what row i - 1 feels; downward from
 // the head the corrections follow. A tail that is held, or that goes on in the next lane, is a force lambda on the last row that
 // is not known yet: six columns B are carried along with f,
@@ -23,8 +17,7 @@
 #include "exec/lanes.hpp"
 #include "math/quat.hpp"
 #include "solvers/direct/chain_close.hpp"
-#include "solvers/direct/chain_law.hpp"
-#include "solvers/direct/link_algebra.hpp"
+#include "solvers/direct/link_row.hpp"
 #include "solvers/direct/settling.hpp"
 #include "solvers/stable_cosserat/chain_plan.hpp"
 #include "solvers/stable_cosserat/step_view.hpp"
@@ -57,41 +50,13 @@ struct ChainOutcome {
   }
 };
 
-/// Law: IsotropicLink or AnisotropicLink.
 template <class P, template <class> class Law>
-struct ChainLinkRow : Law<P> {
-  // Of the step.
-  Vec3<P> arm0, stretch0;  ///< l axis_t and l (p_t - axis_t); 0 in lanes that end before
-  Vec3<P> rhs;             ///< m v_t/h + f of the far vertex
-  P weight;                ///< m/h^2 + c/h of the far vertex
-  // Of the iteration. `still` and S, and the columns, along the law's axes.
-  Vec3<P> u;
-  Quat<P> turn;
+struct ChainLinkRow : LinkRow<P, Law> {
+  // Of the iteration, along the law's axes, and so are the columns.
   P still[6];  ///< y of a parent that stays where it is, C f - e with f + S e in place of f
   P pull;      ///< and the tension then
   P S[21];     ///< lower triangle, row by row
 };
-
-/// The shorter of the two quaternions that turn one frame into another.
-OSIER_FN Quatd turn_between(const Quatd& from, const Quatd& to) {
-  const Quatd turn = to * conj(from);
-  return turn.w < 0 ? -turn : turn;
-}
-
-/// dq q, a unit again: both factors are units to within rounding, so one step of Newton's method for 1/sqrt is exact.
-template <class D>
-OSIER_FN Quat<D> turned(const Quat<D>& dq, const Quat<D>& q) {
-  const Quat<D> product = dq * q;
-  return (D(1.5) - D(0.5) * norm2(product)) * product;
-}
-
-/// dq a dq' - a for a small turn, without cancellation.
-template <class P>
-OSIER_FN Vec3<P> change_by(const Quat<P>& turn, const Vec3<P>& a) {
-  const Vec3<P> v = imag(turn);
-  const Vec3<P> t = P(2) * cross(v, a);
-  return turn.w * t + cross(v, t);
-}
 
 template <class P, template <class> class Law>
 class ChainStep {
@@ -103,7 +68,7 @@ class ChainStep {
   using D = typename InDouble<P>::type;
   static constexpr int kParts = InDouble<P>::parts, D_lanes = InDouble<P>::lanes;
 
-  static constexpr double kBent = 0.01;  ///< [rad]
+  static constexpr double kBent = 0.01;  ///< joints whose moments are worth their price [rad]
 
   static std::size_t scratch_bytes(Index rows) {
     return static_cast<std::size_t>(rows + 1) * (sizeof(Row) + sizeof(Columns) + 2 * sizeof(bool)) + 64;
@@ -179,8 +144,10 @@ class ChainStep {
   void load_head();
   OSIER_FN typename Law<P>::Damping load_constants(Index i);
   OSIER_FN P tension(Index i) const { return load_lanes<P>(tension_ + static_cast<std::ptrdiff_t>(i) * W); }
-  /// |arm|^2, of lanes without a segment something to divide by.
-  OSIER_FN static P of_arm(const Vec3<P>& arm) { return larger(norm2(arm), P(T(1e-30))); }
+  OSIER_FN const Quat<P>& frame0_before([[maybe_unused]] Index i) const {
+    if constexpr (Law<P>::kOwnAxes) return i > 0 ? row_[i - 1].frame0 : head_frame0_;
+    else return head_frame0_;
+  }
   OSIER_FN bool load_plain(Index i);
   OSIER_FN void store_plain(Index i);
   OSIER_FN void load_inertia(Index i, const Vec3<P>& velocity, const Vec3<P>& force, P damping);
@@ -188,12 +155,13 @@ class ChainStep {
   ChainOutcome iterate(const ChainOptions& options);
   template <bool kColumns, bool kDamped>
   void upward();
-  template <bool kColumns>
-  OSIER_FN void eliminate(int j, P c, P (&S)[21], P (&f)[6], bool keep);
-  template <bool kColumns>
-  OSIER_FN void turn_all(const Mat3<P>& A, const Mat3<P>& B, P (&S)[21], P (&f)[6]);
-  template <bool kColumns, class AnyLean>
-  OSIER_FN void lean(const AnyLean& by, const Vec3<P>& e_w, P (&S)[21], P (&f)[6]);
+  template <int N, bool kDamped, bool kHead>
+  OSIER_FN void pass_row(Index i, P (&S)[21], P (&f)[6], Quat<P>& frame, CarriedColumns<P, N>& columns);
+  template <int N>
+  OSIER_FN KeptSteps<P, N>* kept() {
+    if constexpr (N > 0) return &head_columns_;
+    else return &head_;
+  }
   [[gnu::noinline]] void tail_anchors(Index i, P (&stiffness)[6], P (&couple)[3]);
   void find_root();
   void close();
@@ -235,16 +203,16 @@ class ChainStep {
   Quatd tail_frame_[kMostLanes];  ///< of the anchor
 
   // At the head, after the upward pass: S, f, B, D, d of all of the lane; what row 0 lost axis by axis.
-  P S_[21], f_[6], B_[6][6], D_[21], d_[6];
-  P head_row_[6][6], head_gain_[6], head_f_[6], head_B_[6][6], head_e_[6];
+  P S_[21], f_[6];
+  CarriedColumns<P, 6> columns_;
+  KeptSteps<P, 0> head_;
+  KeptSteps<P, 6> head_columns_;
   Vec3<P> root_x_, root_w_;
   P lambda_[6];
-  P turn2_, move2_, motion2_, energy_, gained_;
-  P work_;  ///< of torques in the last iteration
-  P room_;  ///< negative: a pole should change, which the law cannot do within a step
+  RowTotals<P> totals_;
+  RowMotion<P> motion_;  ///< of the last iteration
 };
 
-constexpr int packed(int i, int j) { return i >= j ? i * (i + 1) / 2 + j : j * (j + 1) / 2 + i; }
 /// Where the lower triangle of rotations lies in that of everything.
 inline constexpr int kRotationEntries[6] = {packed(3, 3), packed(4, 3), packed(4, 4), packed(5, 3), packed(5, 4), packed(5, 5)};
 
@@ -314,13 +282,10 @@ OSIER_FN bool ChainStep<P, Law>::load_plain(Index i) {
 
 template <class P, template <class> class Law>
 OSIER_FN void ChainStep<P, Law>::load_inertia(Index i, const Vec3<P>& velocity, const Vec3<P>& force, P damping) {
-  Row& r = row_[i];
-  const P inverse_h(static_cast<T>(1 / view_.h)), inverse_h2(static_cast<T>(1 / (view_.h * view_.h)));
   // Mass of the far vertex: the next row's, or the first one of the next lane.
   P m = i + 1 < g_.rows ? constant(i + 1, stable_cosserat::kMass) : P(0);
   if (g_.cut && i + 1 == rows_) m = shifted_down(constant(0, stable_cosserat::kMass)), set_lane(m, W - 1, T(0));
-  r.rhs = force + (m * inverse_h) * velocity;
-  r.weight = m * inverse_h2 + inverse_h * damping;
+  set_inertia(row_[i], m, velocity, force, damping, view_.h);
 }
 
 template <class P, template <class> class Law>
@@ -388,8 +353,6 @@ void ChainStep<P, Law>::load() {
   }
 }
 
-/// Frames begin where their edges turn if vertices keep their velocities. Not where those would take them far: they are not the
-/// strand's then.
 template <class P, template <class> class Law>
 void ChainStep<P, Law>::carry_along() {
   for (Index i = 0; i < rows_; ++i) {
@@ -399,20 +362,16 @@ void ChainStep<P, Law>::carry_along() {
       const Vec3<P>& last = row_[rows_ - 1].u;
       near = {from_before(near.x, last.x), from_before(near.y, last.y), from_before(near.z, last.z)};
     }
-    const Vec3<P> since = r.u - near;
-    P free = select(norm2(since) < P(0.25) * norm2(r.arm0), inverse(norm2(r.arm0)), P(0));
-    if (!plain_[i])
-      for (int k = 0; k < W; ++k)
-        if (i >= g_.segments[k] || view_.frame_control[g_.first_segment[k] + i] != FrameControl::free) set_lane(free, k, T(0));
-    const Vec3<P> half = (P(0.5) * free) * cross(r.arm0, since);
-    const Quat<P> turn{half.x, half.y, half.z, P(1)};
-    const Quat<P> unit = inverse_sqrt(norm2(turn)) * turn;
+    P free;
+    const Quat<P> unit = carried_turn(r.arm0, r.u - near, free);
     if (plain_[i]) {
       r.turn = unit;
       continue;
     }
-    for (int k = 0; k < W; ++k)
-      if (lane(free, k) > T(0)) set_lanes(r.turn, k, osier::lane_of(unit, k));
+    for (int k = 0; k < W; ++k) {
+      const bool held = i >= g_.segments[k] || view_.frame_control[g_.first_segment[k] + i] != FrameControl::free;
+      if (!held && lane(free, k) > T(0)) set_lanes(r.turn, k, osier::lane_of(unit, k));
+    }
   }
 }
 
@@ -468,63 +427,60 @@ void ChainStep<P, Law>::tail_anchors(Index i, P (&stiffness)[6], P (&couple)[3])
       for (int b = 0; b <= a; ++b) add(stiffness[packed(a, b)], turning.m[a][b]);
       add(couple[a], component(joint.gradient, a));
     }
-    add(energy_, joint_energy(tail_[k], frame, tail_frame_[k]));
+    add(totals_.energy, joint_energy(tail_[k], frame, tail_frame_[k]));
   }
 }
 
-/// One axis of the link in series with S, and with what is carried along.
 template <class P, template <class> class Law>
-template <bool kColumns>
-OSIER_FN void ChainStep<P, Law>::eliminate(int j, P c, P (&S)[21], P (&f)[6], bool keep) {
-  P row[6];
-  const P g = eliminate_spring(
-      j, c, [&](int a, int b) -> P& { return S[packed(a, b)]; }, row);
-  const P fj = pass_spring(j, g, row, f);
-  if (keep) {
-    for (int a = 0; a < 6; ++a) head_row_[j][a] = row[a];
-    head_gain_[j] = g, head_f_[j] = fj;
+template <int N, bool kDamped, bool kHead>
+OSIER_FN void ChainStep<P, Law>::pass_row(Index i, P (&S)[21], P (&f)[6], [[maybe_unused]] Quat<P>& frame,
+                                          CarriedColumns<P, N>& columns) {
+  Row& r = row_[i];
+  [[maybe_unused]] Quat<P> frame_near;
+  const NearEnd<P> near{kHead ? head_u_ : row_[i - 1].u, kHead ? head_turn_ : row_[i - 1].turn, frame0_before(i), frame_near};
+  if constexpr (Law<P>::kOwnAxes) frame_near = near.turn * near.frame0;
+  if constexpr (N > 0) {
+    for (int k = 0; k < W; ++k)
+      if (i == g_.segments[k] - 1)
+        for (int m = 0; m < 6; ++m) set_lane(columns.B[m][m], k, T(1));
   }
-  if constexpr (kColumns) {
-    P along[6];
+  if (anchored_tails_) {
+    // Copies, so that what the recursion works on has no address and stays in registers.
+    P stiffness[6], couple[3] = {f[3], f[4], f[5]};
 #pragma GCC unroll 6
-    for (int m = 0; m < 6; ++m) {
-      along[m] = pass_spring(j, g, row, B_[m]);
-      const P gb = g * along[m];
+    for (int a = 0; a < 6; ++a) stiffness[a] = S[kRotationEntries[a]];
+    tail_anchors(i, stiffness, couple);
 #pragma GCC unroll 6
-      for (int n = 0; n <= m; ++n) D_[packed(m, n)] += gb * along[n];
-      d_[m] += gb * fj;
-    }
-    if (keep)
-      for (int m = 0; m < 6; ++m) head_B_[j][m] = along[m];
+    for (int a = 0; a < 6; ++a) S[kRotationEntries[a]] = stiffness[a];
+    f[3] = couple[0], f[4] = couple[1], f[5] = couple[2];
   }
-}
-
-/// S, f and the columns along other axes: rows of A for position and of B for rotation.
-template <class P, template <class> class Law>
-template <bool kColumns>
-OSIER_FN void ChainStep<P, Law>::turn_all(const Mat3<P>& A, const Mat3<P>& B, P (&S)[21], P (&f)[6]) {
-  turn_axes(A, B, [&](int a, int b) -> P& { return S[packed(a, b)]; });
-  turn_six(A, B, f);
-  if constexpr (kColumns)
-    for (auto& column : B_) turn_six(A, B, column);
-}
-
-/// What a joint's moment does to them as its frames turn. Where P^T m is not m, f is what makes the link pull its frame by m.
-template <class P, template <class> class Law>
-template <bool kColumns, class AnyLean>
-OSIER_FN void ChainStep<P, Law>::lean(const AnyLean& by, [[maybe_unused]] const Vec3<P>& e_w, P (&S)[21], P (&f)[6]) {
-  const auto force = [&](P(&v)[6]) {
-    const Vec3<P> w = felt_through(by, Vec3<P>{v[3], v[4], v[5]});
-    v[3] = w.x, v[4] = w.y, v[5] = w.z;
-  };
-  turn_with_moment(by, [&](int a, int b) -> P& { return S[packed(a, b)]; });
-  force(f);
-  if constexpr (Law<P>::kOwnAxes) {
-    const Vec3<P> w = plus_cross({f[3], f[4], f[5]}, by.by, e_w);
-    f[3] = w.x, f[4] = w.y, f[5] = w.z;
+  P viscous(0);
+  if constexpr (kDamped && !Law<P>::kOwnAxes)
+    viscous = Law<P>::joint_damping([&](int what) { return constant(i, what); }, P(static_cast<T>(1 / view_.h)));
+  Vec3<P> e_x, e_w;
+  const Vec3<P> arm = add_node<kDamped>(r, near, frame, viscous, driven_, totals_, S, f, e_x, e_w);
+  add_tension(tension(i), arm, S);
+  if constexpr (Law<P>::kOwnAxes) frame = frame_near;
+  if constexpr (kHead)  // a free frame may spin about its own axis at no cost: a whiff of stiffness keeps it where it is
+    for (int a = 3; a < 6; ++a) S[packed(a, a)] += whiff_;
+  leans_[i] = is_bent(e_w, kBent);
+  to_near_end<N>(r, arm, e_w, leans_[i], r.moment(), S, f, columns);
+  eliminate_link<N>(r, e_x, e_w, S, f, columns, kHead ? kept<N>() : nullptr);
+#pragma GCC unroll 21
+  for (int a = 0; a < 21; ++a) r.S[a] = S[a];
+  const P e[6] = {e_x.x, e_x.y, e_x.z, e_w.x, e_w.y, e_w.z};
+#pragma GCC unroll 6
+  for (int a = 0; a < 6; ++a) r.still[a] = r.compliance(a) * f[a] - e[a];
+  Vec3<P> through{f[0], f[1], f[2]};
+  if constexpr (Law<P>::kOwnAxes) through = r.x_axes * through;
+  r.pull = dot(through, arm) * inverse_sqrt(of_arm(arm));
+  if constexpr (N > 0) {
+#pragma GCC unroll 6
+    for (int m = 0; m < 6; ++m)
+#pragma GCC unroll 6
+      for (int a = 0; a < 6; ++a) column_[i].B[m][a] = columns.B[m][a];
   }
-  if constexpr (kColumns)
-    for (auto& column : B_) force(column);
+  if constexpr (Law<P>::kOwnAxes) turn_all<N>(r.x_axes, r.w_axes, S, f, columns);
 }
 
 template <class P, template <class> class Law>
@@ -533,12 +489,18 @@ void ChainStep<P, Law>::upward() {
   P S[21], f[6];
   for (P& s : S) s = P(0);
   for (P& a : f) a = P(0);
-  energy_ = gained_ = room_ = P(0);
+  totals_ = {P(0), P(0), P(0)};
+  constexpr int N = kColumns ? 6 : 0;
+  [[maybe_unused]] CarriedColumns<P, 0> none;
+  CarriedColumns<P, N>& columns = [&]() -> CarriedColumns<P, N>& {
+    if constexpr (kColumns) return columns_;
+    else return none;
+  }();
   if constexpr (kColumns) {
-    for (auto& column : B_)
+    for (auto& column : columns.B)
       for (P& b : column) b = P(0);
-    for (P& b : D_) b = P(0);
-    for (P& b : d_) b = P(0);
+    for (P& b : columns.D) b = P(0);
+    for (P& b : columns.d) b = P(0);
   }
   if (g_.cut) {
     const Row& last = row_[rows_ - 1];
@@ -548,115 +510,9 @@ void ChainStep<P, Law>::upward() {
   }
   [[maybe_unused]] Quat<P> frame;
   if constexpr (Law<P>::kOwnAxes) frame = row_[rows_ - 1].turn * row_[rows_ - 1].frame0;
-  for (Index i = rows_; i-- > 0;) {
-    Row& r = row_[i];
-    const Vec3<P>& u_near = i > 0 ? row_[i - 1].u : head_u_;
-    const Quat<P>& turn_near = i > 0 ? row_[i - 1].turn : head_turn_;
-    if constexpr (kColumns) {
-      for (int k = 0; k < W; ++k)
-        if (i == g_.segments[k] - 1)
-          for (int m = 0; m < 6; ++m) set_lane(B_[m][m], k, T(1));
-    }
-    if (anchored_tails_) {
-      // Copies, so that what the recursion works on has no address and stays in registers.
-      P stiffness[6], couple[3] = {f[3], f[4], f[5]};
-#pragma GCC unroll 6
-      for (int a = 0; a < 6; ++a) stiffness[a] = S[kRotationEntries[a]];
-      tail_anchors(i, stiffness, couple);
-#pragma GCC unroll 6
-      for (int a = 0; a < 6; ++a) S[kRotationEntries[a]] = stiffness[a];
-      f[3] = couple[0], f[4] = couple[1], f[5] = couple[2];
-    }
-    // Strains, and what acts on the node alone.
-    const Vec3<P> delta = change_by(r.turn, r.arm0);
-    const Vec3<P> arm = r.arm0 + delta;
-    Vec3<P> e_x = r.stretch0 + (r.u - u_near) - delta, e_w;
-    P stretched, bent;
-    if constexpr (Law<P>::kOwnAxes) {
-      const Quat<P>& frame0_near = i > 0 ? row_[i - 1].frame0 : head_frame0_;
-      const Quat<P> frame_near = turn_near * frame0_near;
-      const Vec3<P> couple =
-          r.template strain<kDamped>(r.turn, turn_near, frame0_near, frame_near, frame, e_x, e_w, stretched, bent, room_);
-      frame = frame_near;
-      f[3] += couple.x, f[4] += couple.y, f[5] += couple.z;
-      if (driven_) {
-        r.drive = r.torque + r.x_axes * r.torque_material;
-        f[3] += r.drive.x, f[4] += r.drive.y, f[5] += r.drive.z;
-      }
-    } else {
-      P viscous(0);
-      if constexpr (kDamped)
-        viscous = Law<P>::joint_damping([&](int what) { return constant(i, what); }, P(static_cast<T>(1 / view_.h)));
-      r.template strain<kDamped>(r.turn, turn_near, viscous, e_x, e_w, stretched, bent);
-    }
-    const P moved = (P(0.5) * r.weight) * norm2(r.u), done = dot(r.rhs, r.u);
-    energy_ += stretched + bent + moved - done;
-    gained_ += larger(done, P(0));
-    f[0] = f[0] + r.rhs.x - r.weight * r.u.x;
-    f[1] = f[1] + r.rhs.y - r.weight * r.u.y;
-    f[2] = f[2] + r.rhs.z - r.weight * r.u.z;
-    S[packed(0, 0)] += r.weight, S[packed(1, 1)] += r.weight, S[packed(2, 2)] += r.weight;
-    const P arm2 = of_arm(arm), inverse_arm = inverse_sqrt(arm2), across = -tension(i) * inverse_arm, pull = -across * arm2;
-    S[packed(3, 3)] += pull + across * arm.x * arm.x;
-    S[packed(4, 3)] += across * arm.y * arm.x;
-    S[packed(4, 4)] += pull + across * arm.y * arm.y;
-    S[packed(5, 3)] += across * arm.z * arm.x;
-    S[packed(5, 4)] += across * arm.z * arm.y;
-    S[packed(5, 5)] += pull + across * arm.z * arm.z;
-    if (i == 0)  // a free frame may spin about its own axis at no cost: a whiff of stiffness keeps it where it is
-      for (int a = 3; a < 6; ++a) S[packed(a, a)] += whiff_;
-    see_from_near_end(arm, [&](int a, int b) -> P& { return S[packed(a, b)]; });
-    const auto see_force = [&](P(&v)[6]) {
-      const Vec3<P> w = plus_cross({v[3], v[4], v[5]}, arm, {v[0], v[1], v[2]});
-      v[3] = w.x, v[4] = w.y, v[5] = w.z;
-    };
-    see_force(f);
-    if constexpr (kColumns) {
-#pragma GCC unroll 6
-      for (auto& column : B_) see_force(column);
-    }
-    if constexpr (Law<P>::kOwnAxes) turn_all<kColumns>(transposed(r.x_axes), transposed(r.w_axes), S, f);
-    // Of a joint that is hardly bent it is not worth its price: half of its strain is the factor of convergence it would save.
-    leans_[i] = any(norm2(e_w) > P(T(kBent * kBent)));
-    if (leans_[i]) lean<kColumns>(r.moment(), e_w, S, f);
-    const bool keep = i == 0;
-    const P c[6] = {r.compliance(0), r.compliance(1), r.compliance(2), r.compliance(3), r.compliance(4), r.compliance(5)};
-    eliminate<kColumns>(0, c[0], S, f, keep);
-    eliminate<kColumns>(1, c[1], S, f, keep);
-    eliminate<kColumns>(2, c[2], S, f, keep);
-    eliminate<kColumns>(3, c[3], S, f, keep);
-    eliminate<kColumns>(4, c[4], S, f, keep);
-    eliminate<kColumns>(5, c[5], S, f, keep);
-#pragma GCC unroll 21
-    for (int a = 0; a < 21; ++a) r.S[a] = S[a];
-    const P e[6] = {e_x.x, e_x.y, e_x.z, e_w.x, e_w.y, e_w.z};
-#pragma GCC unroll 6
-    for (int a = 0; a < 6; ++a) {
-      P sum = f[a];
-#pragma GCC unroll 6
-      for (int b = 0; b < 6; ++b) sum += S[packed(a, b)] * e[b];
-      f[a] = sum;
-      r.still[a] = c[a] * sum - e[a];
-    }
-    if (keep)
-      for (int a = 0; a < 6; ++a) head_e_[a] = e[a];
-    Vec3<P> through{f[0], f[1], f[2]};
-    if constexpr (Law<P>::kOwnAxes) through = r.x_axes * through;
-    r.pull = dot(through, arm) * inverse_arm;
-    if constexpr (kColumns) {
-#pragma GCC unroll 6
-      for (int m = 0; m < 6; ++m) {
-        P sum = d_[m];
-#pragma GCC unroll 6
-        for (int a = 0; a < 6; ++a) {
-          column_[i].B[m][a] = B_[m][a];
-          sum -= B_[m][a] * e[a];
-        }
-        d_[m] = sum;
-      }
-    }
-    if constexpr (Law<P>::kOwnAxes) turn_all<kColumns>(r.x_axes, r.w_axes, S, f);
-  }
+  // The first row by itself: what has to be kept of it would take the others' registers.
+  for (Index i = rows_; i-- > 1;) pass_row<N, kDamped, false>(i, S, f, frame, columns);
+  pass_row<N, kDamped, true>(0, S, f, frame, columns);
   for (int a = 0; a < 21; ++a) S_[a] = S[a];
   for (int a = 0; a < 6; ++a) f_[a] = f[a];
 }
@@ -693,10 +549,10 @@ void ChainStep<P, Law>::close() {
     if (g_.segments[first] > 0) {
       for (int p = 0; p < count; ++p) {
         const int k = first + p;
-        for (int a = 0; a < 21; ++a) pieces[p].S[a] = number(lane(S_[a], k)), pieces[p].D[a] = number(lane(D_[a], k));
+        for (int a = 0; a < 21; ++a) pieces[p].S[a] = number(lane(S_[a], k)), pieces[p].D[a] = number(lane(columns_.D[a], k));
         for (int a = 0; a < 6; ++a) {
-          pieces[p].f[a] = number(lane(f_[a], k)), pieces[p].d[a] = number(lane(d_[a], k));
-          for (int c = 0; c < 6; ++c) pieces[p].B[c][a] = number(lane(B_[c][a], k));
+          pieces[p].f[a] = number(lane(f_[a], k)), pieces[p].d[a] = number(lane(columns_.d[a], k));
+          for (int c = 0; c < 6; ++c) pieces[p].B[c][a] = number(lane(columns_.B[c][a], k));
         }
       }
       const int last = first + count - 1;
@@ -717,7 +573,7 @@ void ChainStep<P, Law>::close() {
 template <class P, template <class> class Law>
 template <bool kColumns>
 void ChainStep<P, Law>::downward() {
-  turn2_ = move2_ = motion2_ = work_ = P(0);
+  motion_ = {P(0), P(0), P(0), P(0)};
   P z[6] = {root_x_.x, root_x_.y, root_x_.z, root_w_.x, root_w_.y, root_w_.z};
   if (!(g_.cut)) {
     head_u_ += root_x_;
@@ -744,48 +600,28 @@ void ChainStep<P, Law>::downward() {
       for (int a = 0; a < 6; ++a) y[a] = z[a] + (r.still[a] + r.compliance(a) * F[a]);
     } else {
       // An axis may have no stiffness here, so the steps backwards.
-      for (int a = 0; a < 6; ++a) y[a] = z[a] - head_e_[a];
+      const auto& head = *kept < kColumns ? 6 : 0 > ();
+      for (int a = 0; a < 6; ++a) y[a] = z[a] - head.e[a];
       for (int j = 6; j-- > 0;) {
-        P left = head_f_[j];
+        P left = head.f[j];
         if constexpr (kColumns)
-          for (int m = 0; m < 6; ++m) left += head_B_[j][m] * lambda_[m];
+          for (int m = 0; m < 6; ++m) left += head.B[j][m] * lambda_[m];
         for (int a = 0; a < 6; ++a)
-          if (a != j) left -= head_row_[j][a] * y[a];
-        y[j] = head_row_[j][j] * y[j] + head_gain_[j] * left;
+          if (a != j) left -= head.row[j][a] * y[a];
+        y[j] = head.row[j][j] * y[j] + head.gain[j] * left;
       }
     }
-    if (leans_[i]) {
-      const Vec3<P> led = led_by(r.moment(), Vec3<P>{y[3], y[4], y[5]});
-      y[3] = led.x, y[4] = led.y, y[5] = led.z;
-    }
-    if constexpr (Law<P>::kOwnAxes) {
-      turn_six(r.x_axes, r.w_axes, y);
-      const Vec3<P> pull = r.x_axes * Vec3<P>{F[0], F[1], F[2]};
-      F[0] = pull.x, F[1] = pull.y, F[2] = pull.z;
-    }
-    const Vec3<P> w{y[3], y[4], y[5]};
+    Vec3<P> pull{F[0], F[1], F[2]};
+    if constexpr (Law<P>::kOwnAxes) pull = r.x_axes * pull;
     const Vec3<P> arm = r.arm0 + change_by(r.turn, r.arm0);
-    const Vec3<P> dx = minus_cross({y[0], y[1], y[2]}, arm, w);
-    const P arm2 = norm2(arm), inverse_arm = inverse_sqrt(of_arm(arm));
-    const P along = r.pull + (F[0] * arm.x + F[1] * arm.y + F[2] * arm.z) * inverse_arm;
+    const P along = r.pull + dot(pull, arm) * inverse_sqrt(of_arm(arm));
     store_lanes(larger(along, P(0)), tension_ + static_cast<std::ptrdiff_t>(i) * W);
-    r.u += dx;
-    const Quat<P> step = Quat<P>{P(0.5) * w.x, P(0.5) * w.y, P(0.5) * w.z, P(1)} * r.turn;
-    r.turn = inverse_sqrt(norm2(step)) * step;
-    if constexpr (Law<P>::kOwnAxes)
-      if (driven_) work_ += dot(r.drive, w);
-    const MaskOf<P> present = arm2 > P(0);
-    const P w2 = norm2(w);
-    turn2_ = larger(turn2_, select(present, w2, P(0)));
-    // Where nothing holds the spin, what rounding makes of it moves no vertex and says nothing about the step.
-    P bent2 = arm2 * w2;
-    if (spinning_) {
+    const auto idle_spin2 = [&](const Vec3<P>& w) {
+      if (!spinning_) return P(0);
       const P spin = spins_ * dot(w, arm);
-      bent2 -= spin * spin;
-    }
-    move2_ = larger(move2_, select(present, larger(norm2(dx), bent2), P(0)));
-    motion2_ = larger(motion2_, select(present, norm2(r.u), P(0)));
-    z[0] = dx.x, z[1] = dx.y, z[2] = dx.z, z[3] = w.x, z[4] = w.y, z[5] = w.z;
+      return spin * spin;
+    };
+    move_row(r, leans_[i], r.moment(), arm, y, driven_, idle_spin2, motion_, z);
   }
 }
 
@@ -806,8 +642,9 @@ ChainOutcome ChainStep<P, Law>::iterate(const ChainOptions& options) {
     // The energy of the state this iteration starts from; of a cut chain in all lanes together.
     double energy[kMostLanes], size[kMostLanes], work[kMostLanes] = {};
     for (int k = 0; k < W; ++k) {
-      energy[k] = static_cast<double>(lane(energy_, k)), size[k] = energy[k] + 2 * static_cast<double>(lane(gained_, k));
-      if (driven_ && out.iterations > 0) work[k] = static_cast<double>(lane(work_, k));
+      energy[k] = static_cast<double>(lane(totals_.energy, k)),
+      size[k] = energy[k] + 2 * static_cast<double>(lane(totals_.gained, k));
+      if (driven_ && out.iterations > 0) work[k] = static_cast<double>(lane(motion_.work, k));
       if (root_held_[k] || (g_.cut && k > 0)) continue;
       // The first vertex is nobody's far vertex.
       const Vec3d u = lane_of(head_u_, k);
@@ -822,7 +659,7 @@ ChainOutcome ChainStep<P, Law>::iterate(const ChainOptions& options) {
       if (g_.segments[k] == 0) continue;
       if (out.iterations > 0 && !(energy[k] - work[k] <= last[k] + noise * size[k])) out.risen |= 1u << k;
       if constexpr (Law<P>::kOwnAxes)
-        if (lane(room_, k) < T(0)) out.risen |= 1u << k;
+        if (lane(totals_.room, k) < T(0)) out.risen |= 1u << k;
       last[k] = energy[k];
     }
     if (out.iterations == limit || out.risen == kAll) break;
@@ -831,7 +668,7 @@ ChainOutcome ChainStep<P, Law>::iterate(const ChainOptions& options) {
     downward<kColumns>();
     ++out.iterations;
     for (int k = 0; k < W; ++k)
-      if (g_.segments[k] > 0 && !(lane(turn2_, k) <= T(1) && lane(move2_, k) < std::numeric_limits<T>::infinity()))
+      if (g_.segments[k] > 0 && !(lane(motion_.turn2, k) <= T(1) && lane(motion_.move2, k) < std::numeric_limits<T>::infinity()))
         out.risen |= 1u << k;
     if (options.iterations == 0) settle(options, before, out.unsettled);
     if (out.unsettled == 0 && options.iterations == 0) break;
@@ -847,7 +684,8 @@ template <class P, template <class> class Law>
 void ChainStep<P, Law>::settle(const ChainOptions& options, double (&before)[kMostLanes], std::uint32_t& unsettled) {
   double moved[kMostLanes], motion[kMostLanes], length = 0;
   for (int k = 0; k < W; ++k) {
-    moved[k] = std::sqrt(static_cast<double>(lane(move2_, k))), motion[k] = std::sqrt(static_cast<double>(lane(motion2_, k)));
+    moved[k] = std::sqrt(static_cast<double>(lane(motion_.move2, k))),
+    motion[k] = std::sqrt(static_cast<double>(lane(motion_.motion2, k)));
     length += length_[k];
   }
   if (g_.cut) {
@@ -856,7 +694,7 @@ void ChainStep<P, Law>::settle(const ChainOptions& options, double (&before)[kMo
   }
   for (int k = 0; k < W; ++k) {
     const Progress now{moved[k], before[k], motion[k]};
-    const bool enough = outlook_.lane[k].is_enough(now, lane(turn2_, k) <= T(0.01), options.tolerance);
+    const bool enough = outlook_.lane[k].is_enough(now, lane(motion_.turn2, k) <= T(0.01), options.tolerance);
     if (enough || moved[k] <= options.tolerance * motion[k] ||
         is_at_floor(now, free_motion(k), g_.cut ? length : length_[k], sizeof(T) == 4))
       unsettled &= ~(1u << k);

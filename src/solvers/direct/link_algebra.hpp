@@ -106,6 +106,32 @@ OSIER_FN Vec3<T> felt_through(const Lean<T>& lean, const Vec3<T>& w) {
   return minus_cross(w, lean.by, times(lean.c, w));
 }
 
+/// The exact Hessian of a joint with one stiffness: K a for the difference of the turns, a the cosine and v the sine, with its
+/// axis, of half the angle (or of damping and bending together, weighted), m = 2 K v:
+///
+///   K Q = K a - [m]x/2,   Q = a - [v]x,   P = Q^-1 = (a^2 + a [v]x + v v^T)/(a (a^2 + v^2))
+///
+/// and what is left acts on one frame alone: K (a - a^2 - v^2 + v v^T) on the node's, K (a - 1) on the parent's. Q^T m is a m,
+/// the rest is a couple.
+template <class T>
+struct ExactTurn {
+  Vec3<T> v;
+  T a, scale;
+};
+template <class T>
+OSIER_FN ExactTurn<T> exact_turn(const Vec3<T>& v) {
+  const T v2 = smaller(norm2(v), T(0.75)), a = root(T(1) - v2);
+  return {v, a, inverse(a * (a * a + norm2(v)))};
+}
+template <class T>
+OSIER_FN Vec3<T> led_by(const ExactTurn<T>& t, const Vec3<T>& w) {
+  return t.scale * ((t.a * t.a) * w + t.a * cross(t.v, w) + dot(t.v, w) * t.v);
+}
+template <class T>
+OSIER_FN Vec3<T> felt_through(const ExactTurn<T>& t, const Vec3<T>& w) {
+  return t.scale * ((t.a * t.a) * w - t.a * cross(t.v, w) + dot(t.v, w) * t.v);
+}
+
 /// P itself.
 template <class T>
 OSIER_FN Mat3<T> moment_matrix(const Lean<T>& lean) {
@@ -244,6 +270,11 @@ OSIER_FN Vec3<T> row_through(const Vec3<T>& lean, const Vec3<T>& v) {
 template <class T>
 OSIER_FN Vec3<T> row_through(const Lean<T>& lean, const Vec3<T>& v) {
   return plus_cross(v, times(lean.c, v), lean.by);
+}
+
+template <class T>
+OSIER_FN Vec3<T> row_through(const ExactTurn<T>& t, const Vec3<T>& v) {
+  return felt_through(t, v);
 }
 
 /// P^T S P for the rotations, in place, in the axes of the springs. AnyLean: Lean, or a vector where compliances are equal.

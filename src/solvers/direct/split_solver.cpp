@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "solvers/direct/chain_direct.hpp"
+#include "solvers/direct/forest.hpp"
 #include "solvers/direct/tree.hpp"
 
 namespace osier::direct {
@@ -152,6 +153,43 @@ std::vector<Chain> chains_for_lanes(const Model& m, const Control& c) {
   return chains;
 }
 
+/// Living segments that are not in these chains.
+std::vector<std::uint8_t> segments_but(const Model& m, std::span<const Chain> chains) {
+  std::vector<std::uint8_t> rest(m.segment_alive.begin(), m.segment_alive.end());
+  for (const Chain& chain : chains)
+    for (Index s = 0; s < chain.segments(); ++s) rest[static_cast<std::size_t>(chain.first_segment + s)] = 0;
+  return rest;
+}
+bool any_of_them(const std::vector<std::uint8_t>& wanted) {
+  return std::any_of(wanted.begin(), wanted.end(), [](std::uint8_t w) { return w != 0; });
+}
+
+/// The trees that lanes take of the segments in `rest`, which are taken from it; or none.
+template <class T>
+std::optional<Forest<T>> forest_of(const Model& m, const Control& c, std::vector<std::uint8_t>& rest, Simd simd) {
+  if (!any_of_them(rest) || m.joint_count() == 0) return {};
+  const Tree tree = build_tree(reduced(m, rest), c);
+  const std::vector<std::uint8_t> wanted = nodes_for_lanes(m, c, tree);
+  if (!any_of_them(wanted)) return {};
+  ChainLaw law = c.has_torque ? ChainLaw::anisotropic : ChainLaw::isotropic;
+  const auto look_at_joint = [&](Index j) {
+    if (!m.joint_stiffness[j].uniform() || !m.joint_tau[j].uniform()) law = ChainLaw::anisotropic;
+  };
+  for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
+    const TreeNode& n = tree.nodes[i];
+    if (!wanted[i]) continue;
+    if (!m.segment_stiffness[n.segment].uniform() || !m.segment_tau[n.segment].uniform()) law = ChainLaw::anisotropic;
+    if (n.joint >= 0) look_at_joint(n.joint);
+  }
+  for (const TreeRow& row : tree.rows)
+    if (row.joint >= 0 && wanted[static_cast<std::size_t>(row.node)]) look_at_joint(row.joint);
+  std::optional<Forest<T>> forest(std::in_place);
+  forest->bind(m, c, tree, wanted, law, simd);
+  if (!forest->fills_lanes()) return {};
+  forest->each_segment([&](Index s) { rest[static_cast<std::size_t>(s)] = 0; });
+  return forest;
+}
+
 template <class T>
 class SplitSolver final : public Solver {
  public:
@@ -165,8 +203,8 @@ class SplitSolver final : public Solver {
   }
 
   StepReport step(const Model& m, const Control& c, State& state, double h) override {
-    if (!chains_.empty()) settle_split(m, c, h);
-    if (in_lanes_.empty()) return whole(m, c, h).step(m, c, state, h);
+    settle_split(m, c, h);
+    if (in_lanes_.empty() && !forest_) return whole(m, c, h).step(m, c, state, h);
     StepReport report;
     if (rest_) {
       report = rest_->step(c, state, h);
@@ -174,7 +212,14 @@ class SplitSolver final : public Solver {
     }
     const ChainOptions options{
         .iterations = options_.iterations, .max_iterations = options_.max_iterations, .tolerance = options_.tolerance};
-    const ChainOutcome outcome = lanes_.step(stable_cosserat::view_of(m, c, state, h), options, executor_);
+    const StepView view = stable_cosserat::view_of(m, c, state, h);
+    ChainOutcome outcome = lanes_.step(view, options, executor_);
+    trees_rose_ = false;
+    if (forest_) {
+      const ChainOutcome trees = forest_->step(view, options, executor_);
+      trees_rose_ = trees.risen != 0;
+      outcome += trees;
+    }
     report.iterations = std::max(report.iterations, outcome.iterations);
     report.not_converged = report.not_converged || outcome.unsettled != 0;
     if (outcome.risen != 0) rescue(m, c, state, h, report);
@@ -198,29 +243,25 @@ class SplitSolver final : public Solver {
 
   void settle_split(const Model& m, const Control& c, double h) {
     std::vector<std::uint8_t>& fits = fits_now_;
-    const bool same =
-        split_ && !c.has_torque && !had_torque_ && c.vertex_fixed == vertex_fixed_ && c.frame_control == frame_control_;
-    if (same) return;
+    const bool same_holds = split_ && c.vertex_fixed == vertex_fixed_ && c.frame_control == frame_control_;
+    const bool same_torque = c.has_torque == had_torque_;
+    if (same_holds && same_torque && !c.has_torque) return;
     had_torque_ = c.has_torque;
     vertex_fixed_ = c.vertex_fixed, frame_control_ = c.frame_control;
     fits.clear();
     for (const Chain& chain : chains_)
       fits.push_back(fits_lanes(chain, c) ? static_cast<std::uint8_t>(1 + static_cast<int>(law_of(m, c, chain))) : 0);
-    if (split_ && fits == fits_) return;
+    if (same_holds && same_torque && fits == fits_) return;
     fits_ = fits;
     split_ = true;
     in_lanes_.clear();
-    std::vector<std::uint8_t> rest(m.segment_alive.begin(), m.segment_alive.end());
-    for (std::size_t i = 0; i < chains_.size(); ++i) {
-      if (!fits_[i]) continue;
-      in_lanes_.push_back(chains_[i]);
-      for (Index s = 0; s < chains_[i].segments(); ++s) rest[static_cast<std::size_t>(chains_[i].first_segment + s)] = 0;
-    }
-    rest_.reset();
-    if (in_lanes_.empty()) return;
+    for (std::size_t i = 0; i < chains_.size(); ++i)
+      if (fits_[i]) in_lanes_.push_back(chains_[i]);
     lanes_.bind(m, c, in_lanes_, options_.simd, executor_);
-    if (std::any_of(rest.begin(), rest.end(), [](std::uint8_t r) { return r != 0; }))
-      rest_ = std::make_unique<Part>(m, c, h, rest, options_);
+    std::vector<std::uint8_t> rest = segments_but(m, in_lanes_);
+    forest_ = forest_of<T>(m, c, rest, options_.simd);
+    rest_.reset();
+    if ((!in_lanes_.empty() || forest_) && any_of_them(rest)) rest_ = std::make_unique<Part>(m, c, h, rest, options_);
   }
 
   /// Lanes whose energy rose, again with a search that makes sure it falls.
@@ -229,6 +270,7 @@ class SplitSolver final : public Solver {
     lanes_.each_risen([&](Index first_segment, Index count) {
       for (Index s = first_segment; s < first_segment + count; ++s) wanted[static_cast<std::size_t>(s)] = 1;
     });
+    if (trees_rose_) forest_->each_segment([&](Index s) { wanted[static_cast<std::size_t>(s)] = 1; });
     Part part(m, c, h, wanted, options_);
     const StepReport again = part.step(c, state, h);
     part.store(state);
@@ -246,6 +288,8 @@ class SplitSolver final : public Solver {
   std::vector<FrameControl> frame_control_;
   std::vector<Chain> in_lanes_;
   Lanes<T> lanes_;
+  std::optional<Forest<T>> forest_;
+  bool trees_rose_ = false;
   std::unique_ptr<Part> rest_;
   std::unique_ptr<DirectSolver> whole_, statics_;
 };
@@ -253,21 +297,33 @@ class SplitSolver final : public Solver {
 template <class T>
 std::size_t bytes_of(const Model& m, const Control& c, double h, const Options& options) {
   const std::vector<Chain> chains = chains_for_lanes(m, c);
-  if (chains.empty()) return DirectSolver::bytes(m, c, h, suited(options, m, c, h).precision);
+  std::vector<std::uint8_t> rest = segments_but(m, chains);
+  const std::optional<Forest<T>> forest = forest_of<T>(m, c, rest, options.simd);
+  if (chains.empty() && !forest) return DirectSolver::bytes(m, c, h, suited(options, m, c, h).precision);
   Lanes<T> lanes;
   lanes.bind(m, c, chains, options.simd, Executor(options.threads));
-  std::vector<std::uint8_t> rest(m.segment_alive.begin(), m.segment_alive.end());
-  for (const Chain& chain : chains)
-    for (Index s = 0; s < chain.segments(); ++s) rest[static_cast<std::size_t>(chain.first_segment + s)] = 0;
-  if (std::none_of(rest.begin(), rest.end(), [](std::uint8_t r) { return r != 0; })) return lanes.bytes();
+  const std::size_t in_lanes = lanes.bytes() + (forest ? forest->bytes() : 0);
+  if (!any_of_them(rest)) return in_lanes;
   const Model others = reduced(m, rest);
-  return lanes.bytes() + DirectSolver::bytes(others, c, h, suited(options, others, c, h).precision);
+  return in_lanes + DirectSolver::bytes(others, c, h, suited(options, others, c, h).precision);
+}
+
+template <class T>
+LaneTrees lane_trees_of(const Model& m, const Control& c, Simd simd) {
+  std::vector<std::uint8_t> rest = segments_but(m, chains_for_lanes(m, c));
+  const std::optional<Forest<T>> forest = forest_of<T>(m, c, rest, simd);
+  return forest ? LaneTrees{forest->segments(), forest->lane_slots(), forest->law()} : LaneTrees{};
 }
 
 }  // namespace
 
-Index segments_in_lanes(const Model& m, const Control& c) {
-  Index sum = 0;
+LaneTrees lane_trees(const Model& m, const Control& c, const Options& options) {
+  return options.precision == Precision::single_precision ? lane_trees_of<float>(m, c, options.simd)
+                                                          : lane_trees_of<double>(m, c, options.simd);
+}
+
+Index segments_in_lanes(const Model& m, const Control& c, const Options& options) {
+  Index sum = lane_trees(m, c, options).segments;
   for (const Chain& chain : chains_for_lanes(m, c)) sum += chain.segments();
   return sum;
 }

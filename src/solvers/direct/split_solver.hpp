@@ -1,6 +1,6 @@
-// The direct method for a whole model: chains in lanes (chain_step.hpp), everything else by the recursion over trees
-// (direct_solver.hpp), which also takes the chains that lanes cannot: held in the middle, hinged, or, for one
-// step, with an energy that rose.
+// The direct method for a whole model: chains (chain_step.hpp) and trees (forest_step.hpp) in lanes, everything else by the
+// recursion over trees one node at a time (direct_solver.hpp), which also takes what lanes cannot: loops, rods held in the middle
+// or hinged, and, for one step, those whose energy rose.
 #pragma once
 
 #include <memory>
@@ -14,7 +14,15 @@ namespace osier::direct {
 std::unique_ptr<Solver> make_solver(const Model& model, const Options& options);
 
 /// How many segments it steps in lanes.
-Index segments_in_lanes(const Model& model, const Control& control);
+Index segments_in_lanes(const Model& model, const Control& control, const Options& options = {});
+
+/// The trees it steps in lanes, as they are held now.
+struct LaneTrees {
+  Index segments = 0;
+  int slots = 0;  ///< lanes of all rows, empty ones included
+  stable_cosserat::ChainLaw law{};
+};
+LaneTrees lane_trees(const Model& model, const Control& control, const Options& options);
 
 /// The chains it steps in lanes, as they are held now.
 struct LaneChain {

@@ -129,7 +129,7 @@ MethodChoice Settings::choose(const Model& m, const Control& c, double h) const 
   const int sweeps = static_cast<int>(std::lround(costs.sweeps));
   const std::string direct_text =
       fmt::format("about {} a step, {}; {} of {} segments in SIMD lanes", time_text(costs.direct_seconds), shape,
-                  direct::segments_in_lanes(m, c), m.segment_count());
+                  direct::segments_in_lanes(m, c, {.precision = number, .simd = instructions}), m.segment_count());
   const bool doubled = number == Precision::single_precision &&
                        sweep_precision(*this, m, c, h, sweep_ratios(m, c, h)) == Precision::double_precision;
   const std::string sweep_text =

@@ -34,9 +34,10 @@ struct Costs {
   KernelCost sweep;      ///< in lanes, over a graph: between the tree's and the bridge's
   KernelCost strand;     ///< direct, a strand in each lane
   KernelCost cut_chain;  ///< direct, one chain in pieces
+  KernelCost tree;       ///< direct, trees in lanes, with what a step takes besides
 };
-constexpr Costs kFloatCosts{{65, 20, 11, 7}, {145, 38, 18, 12}, {350, 97, 53, 50}};
-constexpr Costs kDoubleCosts{{90, 65, 22, 15}, {145, 76, 36, 25}, {356, 198, 106, 98}};
+constexpr Costs kFloatCosts{{65, 20, 11, 7}, {145, 38, 18, 12}, {350, 97, 53, 50}, {310, 145, 92, 92}};
+constexpr Costs kDoubleCosts{{90, 65, 22, 15}, {145, 76, 36, 25}, {356, 198, 106, 98}, {450, 355, 125, 118}};
 constexpr double kAnisotropicLanes = 2;             ///< times the isotropic law
 constexpr double kElementSweep = 300;               ///< a sweep with axes or inertia of their own, element by element
 constexpr double kTreeLink = 300, kTreeWork = 130;  ///< direct over trees: per link, and per link's worth of TreePlan::work()
@@ -78,6 +79,9 @@ double direct_ns(const Settings& s, const Model& m, const Control& c, const Cost
     for (const auto* chains : {&strands, &cut})
       for (const Chain& chain : *chains) links += chain.segments();
   }
+  const direct::LaneTrees trees = direct::lane_trees(m, c, {.precision = s.number, .simd = s.instructions});
+  ns += (trees.law == ChainLaw::anisotropic ? kAnisotropicLanes : 1) * costs.tree.of(s.instructions) * trees.slots;
+  links += trees.segments;
   const double others = std::max(0.0, nodes - links);
   if (others > 0) ns += kTreeLink * others + kTreeWork * (work / direct::TreePlan::kWorkOfLink - links);
   return ns;

@@ -14,6 +14,7 @@ struct StepView {
   const Index *frame_joint_start, *frame_joint;  ///< Model::frame_joints
   const Quatd* joint_rest;
   const PerAxis *joint_stiffness, *joint_tau;
+  const PerAxis *segment_stiffness, *segment_tau;
   const std::array<Index, 2>* joint_frames;
   Vec3d* position;           ///< x_t, then x
   const Vec3d* velocity;     ///< v_t
@@ -40,6 +41,8 @@ inline StepView view_of(const Model& m, const Control& c, State& s, double h) {
           .joint_rest = m.joint_rest_rotation.data(),
           .joint_stiffness = m.joint_stiffness.data(),
           .joint_tau = m.joint_tau.data(),
+          .segment_stiffness = m.segment_stiffness.data(),
+          .segment_tau = m.segment_tau.data(),
           .joint_frames = m.joint_frames.data(),
           .position = s.vertex_position.data(),
           .velocity = s.vertex_velocity.data(),

@@ -1,0 +1,14 @@
+#include "solvers/direct/forest_kernels.hpp"
+
+#include "exec/simd_dispatch.hpp"
+
+namespace osier::direct {
+
+template <class T>
+const ForestKernel<T>& forest_kernel(Simd simd, ChainLaw law) {
+  return with_simd(simd, [&]<Simd S>() -> const ForestKernel<T>& { return forest_kernels_for<T, S>()[static_cast<int>(law)]; });
+}
+template const ForestKernel<float>& forest_kernel(Simd simd, ChainLaw law);
+template const ForestKernel<double>& forest_kernel(Simd simd, ChainLaw law);
+
+}  // namespace osier::direct
