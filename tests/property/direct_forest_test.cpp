@@ -220,7 +220,7 @@ TEST(DirectForest, ConvergesLikeNewtonsMethod) {
 }
 
 TEST(DirectForest, IsTheSameForAnyNumberOfThreads) {
-  const StepProblem p = random_woods(31, {.trees = 3, .nodes = 1500, .strain = 0.02});
+  const StepProblem p = random_woods(31, {.trees = 3, .nodes = 2000, .strain = 0.02});
   for (Precision precision : {Precision::double_precision, Precision::single_precision}) {
     State alone;
     for (int threads : {1, 2, 3, 7}) {
@@ -237,7 +237,7 @@ TEST(DirectForest, IsTheSameForAnyNumberOfThreads) {
 }
 
 TEST(DirectForest, PutsEveryNodeIntoOneRowBelowItsParent) {
-  const StepProblem p = random_woods(41, {.trees = 3, .nodes = 1500});
+  const StepProblem p = random_woods(41, {.trees = 3, .nodes = 2000});
   const direct::Tree tree = direct::build_tree(p.model, p.control);
   const std::vector<std::uint8_t> wanted = direct::nodes_for_lanes(p.model, p.control, tree);
   for (int lanes : {1, 4, 16}) {

@@ -174,6 +174,7 @@ ChainOutcome Forest<T>::step(const StepView& view, const ChainOptions& options, 
   }
   out.unsettled = options.iterations == 0 && !settled && out.risen == 0 ? 1 : 0;
   if (out.risen == 0) store(view, executor);
+  else std::fill(rows_.begin(), rows_.end(), std::byte{0});  // forces and turns of a step that went nowhere are no guess
   return out;
 }
 

@@ -147,7 +147,7 @@ void Planner::find_relatives() {
 void Planner::split() {
   job_.assign(at(count()), -1);
   std::vector<std::vector<int>> branches(1);
-  if (plan_.nodes >= 2 * kBranch)
+  if (plan_.nodes >= 3 * kBranch)
     for (int i = 0; i < count(); ++i) {
       const int p = t_.nodes[at(i)].parent;
       if (!wanted_[at(i)] || size_[at(i)] > kSubtree) continue;

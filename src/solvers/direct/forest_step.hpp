@@ -24,9 +24,8 @@ namespace osier::direct {
 
 using stable_cosserat::StepView;
 
-/// Numbers in a record: of a slot (S 21, f 6, and what its joint
-/// adds to the turning of the parent alone), of columns (B 18, D 6, d or tau 3), of a tie (C 6, e 3, m/2 3; later
-/// M^-1 dB^T 18, M^-1 delta 3 and Q 9).
+/// Numbers in a record: of a slot (S 21, f 6, and what its joint adds to the stiffness of the parent's turn alone; or z 6, spin,
+/// -, turn 4, u 3), of columns (B 18, D 6, d or tau 3), of a tie (C 6, e 3, m/2 3; later M^-1 dB^T 18, M^-1 delta 3 and Q 9).
 inline constexpr int kSlotRecord = 28, kColumnRecord = 28, kTieRecord = 32;
 inline constexpr int kTauInColumn = 24;
 
@@ -61,9 +60,9 @@ struct ForestTotals {
 
 template <class P, template <class> class Law>
 struct ForestLinkRow : LinkRow<P, Law> {
-  P viscous;     ///< tau/h of the joint, isotropic law
-  P e[6];        ///< strains, along the springs
-  Vec3<P> pull;  ///< force through the link in the last solve, world axes: kept from step to step
+  P viscous;                      ///< tau/h of the joint, isotropic law
+  P e[Law<P>::kOwnAxes ? 6 : 3];  ///< strains, along the springs; those of an isotropic joint are twice its lean
+  Vec3<P> pull;                   ///< force through the link in the last solve, world axes: kept from step to step
 };
 
 template <class P, template <class> class Law>
@@ -78,8 +77,6 @@ class ForestStep {
   using View = ForestView<T>;
   static constexpr double kBent = 1e-3;  ///< joints whose moments are worth their price [rad]
 
-  static std::size_t row_bytes() { return sizeof(Row); }
-  static std::size_t tie_bytes() { return sizeof(Tie); }
   static void load(const View& v, const StepView& view, int first, int last);
   static void load_ties(const View& v, const StepView& view, int first, int last);
   static void bend_ties(const View& v, const StepView& view, int first, int last, ForestTotals& out);
@@ -104,6 +101,7 @@ class ForestStep {
     if (slot.below < 0) return v.ties[slot.tie()].slot[which];
     return which == 0 ? slot.below : v.below_nothing;
   }
+  /// N numbers, from the first, of every lane's record, which begins at offset_of(lane).
   template <int N, class OffsetOf>
   OSIER_FN static void fetch(const T* base, int first, const OffsetOf& offset_of, P (&out)[N]) {
     Offsets offset;
@@ -116,7 +114,7 @@ class ForestStep {
       for (int a = 0; a < 4; ++a) out[4 * q + a] = quad[a];
     }
   }
-  /// use_offset(k, f): calls f(offset) where lane k is to be written.
+  /// The other way; a lane whose offset is negative is not written.
   template <int N, class OffsetOf>
   OSIER_FN static void put(T* base, int first, const OffsetOf& offset_of, const P (&in)[N]) {
 #pragma GCC unroll 8
