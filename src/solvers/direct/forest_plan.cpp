@@ -49,14 +49,11 @@ std::vector<std::uint8_t> nodes_for_lanes(const Model& m, const Control& c, cons
   for (int i = 0; i < count; ++i) {
     const TreeNode& n = t.nodes[at(i)];
     const FrameControl frame = c.frame_control[n.segment];
-    if (n.far_vertex < 0 || c.vertex_fixed[n.far_vertex] || frame == FrameControl::hinged ||
-        !is_stiff(m.segment_stiffness[n.segment]) || m.segment_inertia[n.segment].any())
-      refuse(i);
-    else if (hangs_on_root(i)) {
-      if (!c.vertex_fixed[n.near_vertex] || (frame != FrameControl::fixed && n.joint < 0)) refuse(i);
-    } else if (frame == FrameControl::fixed || n.joint < 0) {
-      refuse(i);
-    }
+    const bool plain = n.far_vertex >= 0 && !c.vertex_fixed[n.far_vertex] && frame != FrameControl::hinged &&
+                       is_stiff(m.segment_stiffness[n.segment]) && !m.segment_inertia[n.segment].any();
+    const bool fixed = frame == FrameControl::fixed, jointed = n.joint >= 0;
+    const bool hangs_well = hangs_on_root(i) ? c.vertex_fixed[n.near_vertex] && (fixed || jointed) : !fixed && jointed;
+    if (!plain || !hangs_well) refuse(i);
     if (n.joint >= 0 && !is_stiff(m.joint_stiffness[n.joint])) refuse(i);
   }
   for (const TreeRow& row : t.rows) {
