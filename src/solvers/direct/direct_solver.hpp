@@ -29,7 +29,7 @@ struct Options {
   /// Of the recursion. State, strains and energies are in double either way: they are differences of positions.
   Precision precision = Precision::double_precision;
   int threads = 1;
-  Simd simd = Simd::automatic;  ///< of chains in lanes
+  Simd simd = Simd::automatic;  ///< of chains and trees in lanes
   Loops loops = Loops::automatic;
   double loop_share = 1e-3;  ///< of the gaps of loops that an iteration may leave, where these are iterated upon
 };

@@ -8,13 +8,6 @@ namespace osier::direct {
 
 namespace {
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
-bool is_damped(const Model& m) {
-  const auto any = [](const std::vector<PerAxis>& tau) {
-    return std::any_of(tau.begin(), tau.end(), [](const PerAxis& t) { return t.any(); });
-  };
-  return any(m.segment_tau) || any(m.joint_tau);
-}
-constexpr int kTieRowsOfJob = 16;
 }  // namespace
 
 template <class T>
@@ -32,8 +25,7 @@ void Forest<T>::bind(const Model& m, const Control& c, const Tree& tree, const s
   tie_record_.assign((plan_.ties.size() + 1) * kTieRecord, T(0));
   for (std::size_t a : {0, 2, 5}) tie_record_[plan_.ties.size() * kTieRecord + a] = T(1);  // a matrix that has an inverse
   leans_.assign(rows, 0);
-  const std::size_t tie_jobs = at((tie_rows() + kTieRowsOfJob - 1) / kTieRowsOfJob);
-  totals_.resize(std::max(plan_.branches.size() + 1, tie_jobs));
+  totals_.resize(std::max(plan_.branches.size(), tie_jobs()));
   outlook_.forget();
   view_ = {.rows = plan_.rows.data(),
            .slots = plan_.slots.data(),
@@ -49,7 +41,7 @@ void Forest<T>::bind(const Model& m, const Control& c, const Tree& tree, const s
            .row = rows_.data(),
            .ties_of_rows = ties_.data(),
            .leans = leans_.data(),
-           .damped = is_damped(m)};
+           .damped = m.has_damping()};
 }
 
 template <class T>
@@ -94,16 +86,15 @@ void Forest<T>::load(const StepView& view, const Executor& executor) {
 template <class T>
 ForestTotals Forest<T>::up(const StepView& view, const Executor& executor) {
   ForestTotals sum;
-  const std::size_t tie_jobs = at((tie_rows() + kTieRowsOfJob - 1) / kTieRowsOfJob);
   executor.for_each(
-      tie_jobs,
+      tie_jobs(),
       [&](std::size_t i) {
         const int first = static_cast<int>(i) * kTieRowsOfJob;
         totals_[i] = {};
         kernel_->bend_ties(view_, view, first, std::min(first + kTieRowsOfJob, tie_rows()), totals_[i]);
       },
       at(kTieRowsOfJob * plan_.lanes));
-  for (std::size_t i = 0; i < tie_jobs; ++i) sum += totals_[i];
+  for (std::size_t i = 0; i < tie_jobs(); ++i) sum += totals_[i];
   each_branch(executor, [&](const ForestJob& job, std::size_t i) {
     totals_[i] = {};
     kernel_->up(view_, view, job.first_row, job.last_row, totals_[i]);

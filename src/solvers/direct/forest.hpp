@@ -44,6 +44,8 @@ class Forest {
   /// f(job, its number) for the branches, which are 0 and on, on all threads; the trunk comes after the last.
   template <class F>
   void each_branch(const Executor& executor, const F& f) const;
+  static constexpr int kTieRowsOfJob = 16;
+  std::size_t tie_jobs() const { return static_cast<std::size_t>((tie_rows() + kTieRowsOfJob - 1) / kTieRowsOfJob); }
   int tie_rows() const { return (static_cast<int>(plan_.ties.size()) + plan_.lanes - 1) / plan_.lanes; }
 
   const ForestKernel<T>* kernel_ = nullptr;
@@ -53,7 +55,7 @@ class Forest {
   AlignedArray<std::byte> rows_, ties_;
   AlignedArray<T> record_, column_, tie_record_;
   std::vector<std::uint8_t> leans_;
-  std::vector<ForestTotals> totals_;  ///< per branch, and of the trunk
+  std::vector<ForestTotals> totals_;  ///< per branch, or per job of ties
   Outlook outlook_;
   double before_ = 0;  ///< of the last correction [m]
 };

@@ -34,8 +34,6 @@ class Roots {
   std::vector<int> of_, above_;
 };
 
-bool is_stiff(const PerAxis& k) { return k.d1 > 0 && k.d2 > 0 && k.d3 > 0; }
-
 }  // namespace
 
 std::vector<std::uint8_t> nodes_for_lanes(const Model& m, const Control& c, const Tree& t) {
@@ -50,17 +48,17 @@ std::vector<std::uint8_t> nodes_for_lanes(const Model& m, const Control& c, cons
     const TreeNode& n = t.nodes[at(i)];
     const FrameControl frame = c.frame_control[n.segment];
     const bool plain = n.far_vertex >= 0 && !c.vertex_fixed[n.far_vertex] && frame != FrameControl::hinged &&
-                       is_stiff(m.segment_stiffness[n.segment]) && !m.segment_inertia[n.segment].any();
+                       m.segment_stiffness[n.segment].smallest() > 0 && !m.segment_inertia[n.segment].any();
     const bool fixed = frame == FrameControl::fixed, jointed = n.joint >= 0;
     const bool hangs_well = hangs_on_root(i) ? c.vertex_fixed[n.near_vertex] && (fixed || jointed) : !fixed && jointed;
     if (!plain || !hangs_well) refuse(i);
-    if (n.joint >= 0 && !is_stiff(m.joint_stiffness[n.joint])) refuse(i);
+    if (n.joint >= 0 && !(m.joint_stiffness[n.joint].smallest() > 0)) refuse(i);
   }
   for (const TreeRow& row : t.rows) {
     if (row.kind == TreeRow::Kind::hold_frame && hangs_on_root(row.node)) continue;
     const bool siblings = row.kind == TreeRow::Kind::close_joint && row.other < count && !hangs_on_root(row.node) &&
                           t.nodes[at(row.node)].parent == t.nodes[at(row.other)].parent;
-    if (!siblings || !is_stiff(m.joint_stiffness[row.joint])) refuse(row.node);
+    if (!siblings || !(m.joint_stiffness[row.joint].smallest() > 0)) refuse(row.node);
   }
   for (const auto& [node, joint] : t.local_joints) refuse(node);
   std::vector<int> ties(at(count), 0);

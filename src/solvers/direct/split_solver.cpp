@@ -83,10 +83,9 @@ class Part {
 
 /// What lanes are made for: frames without inertia, and stiffness along every axis of every joint.
 bool is_plain(const Model& m, const Chain& c) {
-  const auto stiff = [](const PerAxis& k) { return k.d1 > 0 && k.d2 > 0 && k.d3 > 0; };
-  const auto plain = [&](Index j) { return j < 0 || stiff(m.joint_stiffness[j]); };
+  const auto plain = [&](Index j) { return j < 0 || m.joint_stiffness[j].smallest() > 0; };
   for (Index s = c.first_segment; s < c.first_segment + c.segments(); ++s)
-    if (!stiff(m.segment_stiffness[s]) || m.segment_inertia[s].any()) return false;
+    if (!(m.segment_stiffness[s].smallest() > 0) || m.segment_inertia[s].any()) return false;
   if (!plain(c.head_joint) || !plain(c.tail_joint)) return false;
   for (Index i = 0; c.first_joint >= 0 && i + 1 < c.segments(); ++i)
     if (!plain(c.first_joint + i)) return false;
@@ -100,14 +99,17 @@ bool is_driven(const Control& control, const Chain& c) {
   return false;
 }
 
+bool is_isotropic_segment(const Model& m, Index s) { return m.segment_stiffness[s].uniform() && m.segment_tau[s].uniform(); }
+/// -1: there is none.
+bool is_isotropic_joint(const Model& m, Index j) { return j < 0 || (m.joint_stiffness[j].uniform() && m.joint_tau[j].uniform()); }
+
 /// Of a plain chain. The anisotropic law also knows torques.
 ChainLaw law_of(const Model& m, const Control& control, const Chain& c) {
   if (is_driven(control, c)) return ChainLaw::anisotropic;
   for (Index s = c.first_segment; s < c.first_segment + c.segments(); ++s)
-    if (!m.segment_stiffness[s].uniform() || !m.segment_tau[s].uniform()) return ChainLaw::anisotropic;
-  const auto uniform = [&](Index j) { return j < 0 || (m.joint_stiffness[j].uniform() && m.joint_tau[j].uniform()); };
-  bool all = uniform(c.head_joint) && uniform(c.tail_joint);
-  for (Index i = 0; c.first_joint >= 0 && i + 1 < c.segments(); ++i) all = all && uniform(c.first_joint + i);
+    if (!is_isotropic_segment(m, s)) return ChainLaw::anisotropic;
+  bool all = is_isotropic_joint(m, c.head_joint) && is_isotropic_joint(m, c.tail_joint);
+  for (Index i = 0; c.first_joint >= 0 && i + 1 < c.segments(); ++i) all = all && is_isotropic_joint(m, c.first_joint + i);
   return all ? ChainLaw::isotropic : ChainLaw::anisotropic;
 }
 
@@ -171,20 +173,14 @@ std::optional<Forest<T>> forest_of(const Model& m, const Control& c, std::vector
   const Tree tree = build_tree(reduced(m, rest), c);
   const std::vector<std::uint8_t> wanted = nodes_for_lanes(m, c, tree);
   if (!any_of_them(wanted)) return {};
-  ChainLaw law = c.has_torque ? ChainLaw::anisotropic : ChainLaw::isotropic;
-  const auto look_at_joint = [&](Index j) {
-    if (!m.joint_stiffness[j].uniform() || !m.joint_tau[j].uniform()) law = ChainLaw::anisotropic;
-  };
-  for (std::size_t i = 0; i < tree.nodes.size(); ++i) {
-    const TreeNode& n = tree.nodes[i];
-    if (!wanted[i]) continue;
-    if (!m.segment_stiffness[n.segment].uniform() || !m.segment_tau[n.segment].uniform()) law = ChainLaw::anisotropic;
-    if (n.joint >= 0) look_at_joint(n.joint);
-  }
+  bool isotropic = !c.has_torque;
+  for (std::size_t i = 0; i < tree.nodes.size(); ++i)
+    if (wanted[i])
+      isotropic = isotropic && is_isotropic_segment(m, tree.nodes[i].segment) && is_isotropic_joint(m, tree.nodes[i].joint);
   for (const TreeRow& row : tree.rows)
-    if (row.joint >= 0 && wanted[static_cast<std::size_t>(row.node)]) look_at_joint(row.joint);
+    if (wanted[static_cast<std::size_t>(row.node)]) isotropic = isotropic && is_isotropic_joint(m, row.joint);
   std::optional<Forest<T>> forest(std::in_place);
-  forest->bind(m, c, tree, wanted, law, simd);
+  forest->bind(m, c, tree, wanted, isotropic ? ChainLaw::isotropic : ChainLaw::anisotropic, simd);
   if (!forest->fills_lanes()) return {};
   forest->each_segment([&](Index s) { rest[static_cast<std::size_t>(s)] = 0; });
   return forest;
