@@ -163,6 +163,15 @@ class ForestStep {
                        c = led(Vec3<Number>{x.z, y.z, z.z});
     return {{{a.x, a.y, a.z}, {b.x, b.y, b.z}, {c.x, c.y, c.z}}};
   }
+  /// lambda = M^-1 (dB^T z + delta) of a closed tie, and Q^T lambda.
+  template <class Number>
+  OSIER_FN static void couple_of(const Number* tie, const Number (&z)[6], Number (&lambda)[3], Number (&felt)[3]) {
+    for (int m = 0; m < 3; ++m) {
+      lambda[m] = tie[18 + m];
+      for (int a = 0; a < 6; ++a) lambda[m] += tie[6 * m + a] * z[a];
+    }
+    for (int m = 0; m < 3; ++m) felt[m] = tie[21 + m] * lambda[0] + tie[24 + m] * lambda[1] + tie[27 + m] * lambda[2];
+  }
   static void add_totals(const RowTotals<P>& totals, ForestTotals& out) {
     for (int k = 0; k < W; ++k) {
       const auto energy = static_cast<double>(lane(totals.energy, k));
@@ -172,7 +181,7 @@ class ForestStep {
   }
 };
 
-/// A constant of chain_plan.hpp, from the model: `joint` and `segment` call f with those of a lane, or not.
+/// A constant of chain_plan.hpp, from the model: joint(k) and segment(k) are those of a lane, or -1.
 template <class P, template <class> class Law>
 template <class Joint, class Segment>
 OSIER_FN P ForestStep<P, Law>::constant_of(const StepView& view, const Joint& joint, const Segment& segment, int what) {
@@ -448,11 +457,7 @@ void ForestStep<P, Law>::open_forks(const View& v, int i, const P (&z)[6]) {
   P G[kTieRecord], lambda[3], felt[3];
   fetch(
       v.tie_record, 0, [&](int k) { return (slot[k].tie() >= 0 ? slot[k].tie() : v.tie_count) * kTieRecord; }, G);
-  for (int m = 0; m < 3; ++m) {
-    lambda[m] = G[18 + m];
-    for (int a = 0; a < 6; ++a) lambda[m] += G[6 * m + a] * z[a];
-  }
-  for (int m = 0; m < 3; ++m) felt[m] = G[21 + m] * lambda[0] + G[24 + m] * lambda[1] + G[27 + m] * lambda[2];  // Q^T
+  couple_of(G, z, lambda, felt);
   for (int k = 0; k < W; ++k) {
     if (slot[k].tie() < 0) continue;
     T* a = v.column + static_cast<std::ptrdiff_t>(column_of(v, child(v, slot[k], 0))) * kColumnRecord + kTauInColumn;
@@ -548,17 +553,11 @@ void ForestStep<P, Law>::open_wide(const View& v, const WideNode& node, const P 
   for (int t = node.first_tie; t < node.last_tie; ++t)
     for (int end = 0; end < 2; ++end)
       for (int m = 0; m < 3; ++m) tau(v.ties[t].slot[end])[m] = T(0);
+  const T moved[6] = {lane(z[0], k), lane(z[1], k), lane(z[2], k), lane(z[3], k), lane(z[4], k), lane(z[5], k)};
   for (int t = node.first_tie; t < node.last_tie; ++t) {
-    const T* G = v.tie_record + static_cast<std::ptrdiff_t>(t) * kTieRecord;
-    T lambda[3];
-    for (int m = 0; m < 3; ++m) {
-      lambda[m] = G[18 + m];
-      for (int a = 0; a < 6; ++a) lambda[m] += G[6 * m + a] * lane(z[a], k);
-    }
-    for (int m = 0; m < 3; ++m) {
-      tau(v.ties[t].slot[0])[m] += lambda[m];
-      tau(v.ties[t].slot[1])[m] -= G[21 + m] * lambda[0] + G[24 + m] * lambda[1] + G[27 + m] * lambda[2];
-    }
+    T lambda[3], felt[3];
+    couple_of(v.tie_record + static_cast<std::ptrdiff_t>(t) * kTieRecord, moved, lambda, felt);
+    for (int m = 0; m < 3; ++m) tau(v.ties[t].slot[0])[m] += lambda[m], tau(v.ties[t].slot[1])[m] -= felt[m];
   }
 }
 
