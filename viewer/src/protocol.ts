@@ -268,8 +268,13 @@ export function readFrame(packet: Packet, model: Model): Frame {
     const origin = h["origin"] as number[];
     const scale = h["scale"] as number;
     if (!Array.isArray(origin) || origin.length !== 3 || !Number.isFinite(scale)) throw new DataError("frame: quantised positions without origin or scale");
+    const [x, y, z] = origin as [number, number, number];
     position = new Float32Array(raw.length);
-    for (let i = 0; i < raw.length; ++i) position[i] = origin[i % 3]! + scale * raw[i]!;
+    for (let i = 0; i + 2 < raw.length; i += 3) {
+      position[i] = x + scale * raw[i]!;
+      position[i + 1] = y + scale * raw[i + 1]!;
+      position[i + 2] = z + scale * raw[i + 2]!;
+    }
   } else {
     position = need(packet, "position", Float32Array);
   }
@@ -277,8 +282,10 @@ export function readFrame(packet: Packet, model: Model): Frame {
     throw new DataError(`frame: array position has ${position.length} numbers, ${3 * model.vertexCount} are expected`);
   const turned = packet.arrays.get("frame");
   let quaternion: Float32Array | null = null;
-  if (turned instanceof Int16Array) quaternion = Float32Array.from(turned, (x) => x / 32767);
-  else if (turned) quaternion = need(packet, "frame", Float32Array);
+  if (turned instanceof Int16Array) {
+    quaternion = new Float32Array(turned.length);
+    for (let i = 0; i < turned.length; ++i) quaternion[i] = turned[i]! / 32767; // a plain loop: from() with a function takes thirty times as long
+  } else if (turned) quaternion = need(packet, "frame", Float32Array);
   if (quaternion && quaternion.length !== 4 * model.segmentCount)
     throw new DataError(`frame: array frame has ${quaternion.length} numbers, ${4 * model.segmentCount} are expected`);
   return {

@@ -1,11 +1,34 @@
-// Debian's chromium, drawing in software; shared by the browser tests.
+// Debian's chromium, drawing in software or on a graphics card; shared by the browser tests.
 import { existsSync } from "node:fs";
 import { chromium } from "playwright-core";
 
 export const CHROMIUM = process.env.CHROMIUM ?? ["/usr/bin/chromium", "/usr/bin/chromium-browser"].find((path) => existsSync(path));
 
+const start = (...args) => chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", "--ignore-gpu-blocklist", ...args] });
+
 export function launch() {
-  return chromium.launch({ executablePath: CHROMIUM, args: ["--no-sandbox", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--ignore-gpu-blocklist"] });
+  return start("--use-angle=swiftshader", "--enable-unsafe-swiftshader");
+}
+
+/** What draws the pages of this browser, in its own words; empty without WebGL. */
+async function rendererOf(browser) {
+  const page = await browser.newPage();
+  const name = await page.evaluate(() => {
+    const gl = document.createElement("canvas").getContext("webgl2"), info = gl?.getExtension("WEBGL_debug_renderer_info");
+    return gl ? String(gl.getParameter(info ? info.UNMASKED_RENDERER_WEBGL : gl.RENDERER)) : "";
+  });
+  await page.close();
+  return name;
+}
+
+/** Draws on the graphics card, through whichever interface reaches one without a display; null where there is only software. */
+export async function launchOnCard(...more) {
+  for (const api of [["--use-angle=vulkan", "--enable-features=Vulkan", "--disable-vulkan-surface"], ["--use-angle=gl-egl"], ["--use-angle=gl"]]) {
+    const browser = await start(...api, ...more), renderer = await rendererOf(browser);
+    if (renderer && !/swiftshader|llvmpipe|software|basic render/i.test(renderer)) return { browser, renderer };
+    await browser.close();
+  }
+  return null;
 }
 
 /** A page that collects what goes wrong in it. */

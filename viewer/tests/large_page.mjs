@@ -1,5 +1,5 @@
-// A page with a quarter of a million vertices and everything but a graphics card: drawing calls are counted and dropped, so that what
-// is left is the page's own work. Frames come from a stand-in for the WebSocket inside the page.
+// A page with a quarter of a million vertices. Without a graphics card drawing calls are counted and dropped, so that what is left is
+// the page's own work; on a card they are drawn. Frames come from a stand-in for the WebSocket inside the page.
 import { readFileSync } from "node:fs";
 import { launch } from "./browser.mjs";
 
@@ -8,13 +8,20 @@ const PAGE = new URL("../dist/viewer.html", import.meta.url);
 export const RODS = 7813, PER_ROD = 32; // 250,016 vertices
 
 /** Runs inside the page, before its own script. */
-function inside({ rods, perRod }) {
+function inside({ rods, perRod, card }) {
   const n = perRod - 1, vertices = rods * perRod, segments = rods * n, joints = rods * (n - 1);
   const count = (window.bench = { triangles: 0, bytes: 0, calls: 0, receive: [], draw: [], wants: null, received: 0 });
 
   const gl = WebGL2RenderingContext.prototype;
-  gl.drawElements = (_, corners) => void ((count.triangles += corners / 3), ++count.calls);
-  gl.drawElementsInstanced = (_, corners, type, offset, instances) => void ((count.triangles += (corners / 3) * instances), ++count.calls);
+  for (const name of ["drawElements", "drawElementsInstanced", "drawArrays", "drawArraysInstanced"]) {
+    const plain = gl[name], elements = name.startsWith("drawElements");
+    gl[name] = function (...args) {
+      const instances = name.endsWith("Instanced") ? args[elements ? 4 : 3] : 1;
+      count.triangles += (args[elements ? 1 : 2] / 3) * instances;
+      ++count.calls;
+      if (card) plain.apply(this, args);
+    };
+  }
   for (const [name, at] of [["texSubImage2D", 8], ["texImage2D", 8], ["bufferSubData", 2], ["bufferData", 1]]) {
     const plain = gl[name];
     gl[name] = function (...args) {
@@ -93,10 +100,9 @@ function inside({ rods, perRod }) {
     send(text) {
       const command = JSON.parse(text);
       if (command.type === "want") count.wants = command;
-      if (command.type === "ready") count.next = () => this.feed();
+      if (command.type === "ready") (count.next = (data) => this.feed(data)), count.asked?.();
     }
-    feed() {
-      const data = frame(count.received++);
+    feed(data = frame(count.received++)) {
       count.frameBytes = data.byteLength;
       const start = performance.now();
       this.onmessage({ data });
@@ -117,23 +123,67 @@ function inside({ rods, perRod }) {
     const least = { receive: Math.min(...count.receive), draw: Math.min(...count.draw) };
     return { receive: median(count.receive), draw: median(count.draw), least, triangles: count.triangles / frames, bytes: count.bytes / frames, calls: count.calls / frames, frameBytes: count.frameBytes };
   };
+
+  count.film = () => Array.from({ length: 12 }, (_, i) => frame(i));
+  /** Gives the page a frame whenever it asks for one, as a program does that is never late. */
+  count.stream = async (seconds) => {
+    const film = count.film();
+    const result = await window.timeFrames(seconds, async (i) => {
+      const asked = new Promise((done) => (count.asked = done));
+      count.next(film[i % film.length]);
+      await asked;
+    });
+    count.asked = null;
+    return result;
+  };
 }
 
-export async function openLarge(hardware = true) {
-  const browser = await launch();
+/** Runs inside a page: frames in a second. One may be on its way through the card while the page prepares the next, as on a screen. */
+export function timing() {
+  const { port1, port2 } = new MessageChannel(), waiting = [];
+  port1.onmessage = () => waiting.shift()();
+  const turn = () => new Promise((done) => (waiting.push(done), port2.postMessage(0))); // what the card has finished is told between tasks
+  window.timeFrames = async (seconds, show) => {
+    const gl = document.querySelector("main canvas").getContext("webgl2"), times = [], onCard = [];
+    const finished = async (fence) => {
+      while (gl.getSyncParameter(fence, gl.SYNC_STATUS) !== gl.SIGNALED) await turn();
+      gl.deleteSync(fence);
+    };
+    const drawn = window.osier.drawings, begin = performance.now();
+    let last = begin;
+    for (let i = 0; last - begin < 1000 * seconds; ++i) {
+      await show(i);
+      onCard.push(gl.fenceSync(gl.SYNC_GPU_COMMANDS_COMPLETE, 0));
+      gl.flush();
+      if (onCard.length > 1) await finished(onCard.shift());
+      const now = performance.now();
+      times.push(now - last);
+      last = now;
+    }
+    await finished(onCard.shift());
+    const fps = (1000 * times.length) / (performance.now() - begin);
+    times.sort((a, b) => a - b);
+    return { fps, drawings: (window.osier.drawings - drawn) / times.length, median: times[times.length >> 1], slowest: times[times.length - 1] };
+  };
+}
+
+/** The page with its first frames drawn: without a card, or in the browser given, which draws on one. */
+export async function openLarge(card = null) {
+  const browser = card ?? (await launch());
   const page = await (await browser.newContext({ viewport: { width: 1280, height: 800 } })).newPage();
   page.problems = [];
   page.on("pageerror", (error) => page.problems.push(String(error)));
   await page.route("http://viewer.test/**", (route) => route.fulfill({ contentType: "text/html", body: readFileSync(PAGE) }));
   // The page asks the card for its name; software gets coarser drawing, which is not what is measured here.
-  if (hardware)
+  if (!card)
     await page.addInitScript(() => {
       const plain = WebGL2RenderingContext.prototype.getParameter;
       WebGL2RenderingContext.prototype.getParameter = function (what) {
         return what === 0x9246 ? "a graphics card" : plain.call(this, what);
       };
     });
-  await page.addInitScript(inside, { rods: RODS, perRod: PER_ROD });
+  await page.addInitScript(timing);
+  await page.addInitScript(inside, { rods: RODS, perRod: PER_ROD, card: card !== null });
   await page.goto("http://viewer.test/?token=x");
   await page.waitForFunction(() => window.bench.next, null, { timeout: 60_000 });
   await page.evaluate(() => window.bench.run(5));
