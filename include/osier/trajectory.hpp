@@ -12,6 +12,13 @@
 
 namespace osier {
 
+/// What to read of a frame beside positions, what is alive and the report. What is left out stays empty, and is not unpacked.
+struct FramePieces {
+  bool velocity = true, orientation = true;
+  bool moment = true;    ///< of joints, where sections were recorded
+  bool sections = true;  ///< the other quantities of sections, where they were recorded
+};
+
 /// A trajectory.h5, open for reading. Frames are read when asked for, so a file may be larger than memory.
 class Trajectory {
  public:
@@ -39,7 +46,7 @@ class Trajectory {
   int frame_count() const;  ///< whole frames, the initial one included
   double time(int frame) const;
   /// Valid until the next read. Throws RunError when the file turns out to be damaged there.
-  Frame read(int frame);
+  Frame read(int frame, FramePieces pieces = {});
   /// Positions alone, for those who only look where things go. Valid until the next read; throws as read does.
   std::span<const Vec3d> positions(int frame);
   /// How the run was doing, frame by frame; empty when the file does not tell.

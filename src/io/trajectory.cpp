@@ -339,31 +339,36 @@ struct Trajectory::Impl {
             .compute_ms = v[6]};
   }
 
-  Frame read(int frame) {
+  Frame read(int frame, FramePieces pieces) {
     const auto vertices = static_cast<std::size_t>(model.vertex_count()),
                segments = static_cast<std::size_t>(model.segment_count());
     const std::size_t joints = model.joint_frames.size();
-    position.resize(vertices), velocity.resize(vertices), rotation.resize(segments), alive.resize(segments);
-    read(position_series, frame, position.data(), vertices);
-    read(velocity_series, frame, velocity.data(), vertices);
-    read(frame_series, frame, rotation.data(), segments);
-    read(alive_series, frame, alive.data(), segments);
-    Frame out{.index = frame,
-              .time = times[static_cast<std::size_t>(frame)],
-              .vertex_position = position,
-              .vertex_velocity = velocity,
-              .segment_frame = rotation,
-              .segment_alive = alive};
+    const auto fetch = [&](const Series& s, auto& list, std::size_t count) {
+      list.resize(count);
+      read(s, frame, list.data(), count);
+      return std::span<const typename std::remove_reference_t<decltype(list)>::value_type>(list);
+    };
+    // One series for joints between segments, one for those of clamps.
+    const auto fetch_joints = [&](std::size_t between, std::size_t of_clamps, std::vector<Vec3d>& list) {
+      list.resize(joints);
+      read(section_series[between], frame, list.data(), joints_between);
+      read(section_series[of_clamps], frame, list.data() + joints_between, joints - joints_between);
+      return std::span<const Vec3d>(list);
+    };
+    Frame out;
+    out.index = frame;
+    out.time = times[static_cast<std::size_t>(frame)];
+    out.vertex_position = fetch(position_series, position, vertices);
+    if (pieces.velocity) out.vertex_velocity = fetch(velocity_series, velocity, vertices);
+    if (pieces.orientation) out.segment_frame = fetch(frame_series, rotation, segments);
+    out.segment_alive = fetch(alive_series, alive, segments);
     if (info.reports) out.report = read_report(frame);
-    if (!info.sections) return out;
-    force.resize(segments), strain.resize(segments), moment.resize(joints), curvature.resize(joints);
-    read(section_series[0], frame, force.data(), segments);
-    read(section_series[1], frame, strain.data(), segments);
-    read(section_series[2], frame, moment.data(), joints_between);
-    read(section_series[3], frame, curvature.data(), joints_between);
-    read(section_series[4], frame, moment.data() + joints_between, joints - joints_between);
-    read(section_series[5], frame, curvature.data() + joints_between, joints - joints_between);
-    out.segment_force = force, out.segment_strain = strain, out.joint_moment = moment, out.joint_curvature = curvature;
+    if (info.sections && pieces.moment) out.joint_moment = fetch_joints(2, 4, moment);
+    if (info.sections && pieces.sections) {
+      out.segment_force = fetch(section_series[0], force, segments);
+      out.segment_strain = fetch(section_series[1], strain, segments);
+      out.joint_curvature = fetch_joints(3, 5, curvature);
+    }
     return out;
   }
 
@@ -409,9 +414,9 @@ const Model& Trajectory::model() const { return impl_->model; }
 int Trajectory::frame_count() const { return static_cast<int>(impl_->times.size()); }
 double Trajectory::time(int frame) const { return impl_->times.at(static_cast<std::size_t>(frame)); }
 
-Frame Trajectory::read(int frame) {
+Frame Trajectory::read(int frame, FramePieces pieces) {
   impl_->expect(frame);
-  return impl_->read(frame);
+  return impl_->read(frame, pieces);
 }
 
 std::span<const Vec3d> Trajectory::positions(int frame) {

@@ -34,7 +34,7 @@ static std::string model_packet_of(Trajectory& trajectory, const std::string& na
   return model_packet(trajectory.model(), text);
 }
 
-PlaybackSession::PlaybackSession(std::vector<Trajectory> slots) : slots_(std::move(slots)) {
+PlaybackSession::PlaybackSession(std::vector<Trajectory> slots) : slots_(std::move(slots)), ahead_(slots_.size()) {
   for (const Trajectory& t : slots_) joints_.push_back(joints_between_segments(t.model()));
 }
 
@@ -66,20 +66,42 @@ std::vector<Message> PlaybackSession::models() {
   return models_;
 }
 
+Message PlaybackSession::message_of(std::size_t slot, int frame, FrameParts parts) {
+  const FramePieces pieces{.velocity = false, .orientation = parts.frame, .moment = parts.joint_moment, .sections = false};
+  return binary_message(frame_packet(slots_[slot].read(frame, pieces), static_cast<int>(slot), joints_[slot], parts));
+}
+
 std::vector<Message> PlaybackSession::frames_for(Client& client) {
   std::vector<Message> list;
   for (std::size_t s = 0; s < slots_.size(); ++s) {
     if (client.ready == 0 || client.frame_seen[s] == client.frame_wanted[s]) continue;
-    client.frame_seen[s] = client.frame_wanted[s];
+    const int frame = client.frame_wanted[s];
+    client.frame_seen[s] = frame;
     --client.ready;
+    Ahead& ahead = ahead_[s];
+    const bool foreseen = ahead.message && ahead.frame == frame && ahead.parts == client.parts;
     try {
-      const Frame frame = slots_[s].read(client.frame_wanted[s]);
-      list.push_back(binary_message(frame_packet(frame, static_cast<int>(s), joints_[s], client.parts)));
+      list.push_back(foreseen ? *ahead.message : message_of(s, frame, client.parts));
     } catch (const RunError& e) {
       list.push_back(text_message({{"type", "error"}, {"id", nullptr}, {"message", e.what()}}));
     }
+    // The page goes on as it went, and from the last frame to the first.
+    const int frames = slots_[s].frame_count(), stride = ahead.sent >= 0 && frame > ahead.sent ? frame - ahead.sent : 1;
+    ahead = {.sent = frame, .frame = frame + stride < frames ? frame + stride : 0, .parts = client.parts, .message = {}};
   }
   return list;
+}
+
+void PlaybackSession::prepare() {
+  for (std::size_t s = 0; s < slots_.size(); ++s) {
+    Ahead& ahead = ahead_[s];
+    if (ahead.message || ahead.frame < 0) continue;
+    try {
+      ahead.message = message_of(s, ahead.frame, ahead.parts);
+    } catch (const RunError&) {
+      ahead.frame = -1;  // told when somebody goes there
+    }
+  }
 }
 
 void PlaybackSession::handle(Client& client, const std::string& type, const Json& command) {

@@ -25,6 +25,11 @@ bool Session::stopping() const {
   return stop_;
 }
 
+bool Session::idle() const {
+  const std::lock_guard lock(mutex_);
+  return mailbox_.empty() && !stop_;
+}
+
 void Session::post(Letter letter) {
   {
     const std::lock_guard lock(mutex_);
@@ -38,6 +43,7 @@ void Session::run() {
   while (true) {
     const std::optional<Clock::time_point> next = advance();
     serve();
+    if (idle()) prepare();
     {
       std::unique_lock lock(mutex_);
       const auto something = [&] { return stop_ || !mailbox_.empty(); };

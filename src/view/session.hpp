@@ -72,6 +72,8 @@ class Session {
   virtual void handle(Client& client, const std::string& type, const Json& command) = 0;
   /// Does a piece of work; returns when to come back, or nothing when only a command can bring more work.
   virtual std::optional<Clock::time_point> advance() { return {}; }
+  /// Called with nothing else to do, before the next command is waited for.
+  virtual void prepare() {}
   /// How many frames a client can ask for at once.
   virtual int most_ready() const { return 1; }
   bool stopping() const;
@@ -85,6 +87,7 @@ class Session {
     Json body;
     bool superseded = false;  ///< a later one of the same batch overwrites it
   };
+  bool idle() const;
   static void find_superseded(std::vector<Letter>& letters);
   void post(Letter letter);
   void run();

@@ -140,7 +140,7 @@ export class App {
     this.startPlayback({
       times: this.tracks.map((track) => track.times),
       idle: () => true,
-      request: (slot, frame) => this.setFrame({ ...this.tracks[slot]!.frame(frame), slot, index: frame }),
+      request: (slot, frame) => this.setFrame(this.tracks[slot]!.frame(frame, slot)),
     });
   }
 
@@ -342,7 +342,8 @@ export class App {
   /** Frames and moments are two thirds of a frame's bytes; the program sends them when they are shown. */
   private want(): void {
     const { colorBy, frames, moments } = this.panel.options;
-    const parts = { frame: frames || colorBy === "curvature" || colorBy === "twist", joint_moment: moments };
+    // Moments are given along the axes of the frames.
+    const parts = { frame: frames || moments || colorBy === "curvature" || colorBy === "twist", joint_moment: moments };
     const now = JSON.stringify(parts), before = JSON.parse(this.wanted || "{}") as Partial<typeof parts>;
     if (now === this.wanted || !this.connection?.open) return;
     this.wanted = now;

@@ -64,7 +64,7 @@ export interface Frame {
   time: number;
   position: Float32Array;
   /** Unit quaternions xyzw, one per segment, or nothing when the sender left them out. */
-  quaternion: Float32Array | null;
+  readonly quaternion: Float32Array | null;
   alive: Uint8Array | null;
   jointMoment: Float32Array | null;
 }
@@ -260,7 +260,16 @@ export function undelta(packet: Packet, before: Quantised | null): Quantised | n
   return now;
 }
 
-export function readFrame(packet: Packet, model: Model): Frame {
+/** Orientations stay packed until somebody asks: most frames of a recording are drawn without them. */
+function turns(packed: NumberArray | undefined): Float32Array | null {
+  if (!(packed instanceof Int16Array)) return (packed as Float32Array | undefined) ?? null;
+  const out = new Float32Array(packed.length);
+  for (let i = 0; i < packed.length; ++i) out[i] = packed[i]! / 32767; // Float32Array.from with a function takes thirty times as long
+  return out;
+}
+
+/** The frame in a packet; `place` says where it is shown where that is not what the packet says. */
+export function readFrame(packet: Packet, model: Model, place?: { slot: number; index: number }): Frame {
   const h = packet.header;
   const raw = packet.arrays.get("position");
   let position: Float32Array;
@@ -281,19 +290,18 @@ export function readFrame(packet: Packet, model: Model): Frame {
   if (position.length !== 3 * model.vertexCount)
     throw new DataError(`frame: array position has ${position.length} numbers, ${3 * model.vertexCount} are expected`);
   const turned = packet.arrays.get("frame");
-  let quaternion: Float32Array | null = null;
-  if (turned instanceof Int16Array) {
-    quaternion = new Float32Array(turned.length);
-    for (let i = 0; i < turned.length; ++i) quaternion[i] = turned[i]! / 32767; // a plain loop: from() with a function takes thirty times as long
-  } else if (turned) quaternion = need(packet, "frame", Float32Array);
-  if (quaternion && quaternion.length !== 4 * model.segmentCount)
-    throw new DataError(`frame: array frame has ${quaternion.length} numbers, ${4 * model.segmentCount} are expected`);
+  if (turned && !(turned instanceof Int16Array)) need(packet, "frame", Float32Array);
+  if (turned && turned.length !== 4 * model.segmentCount)
+    throw new DataError(`frame: array frame has ${turned.length} numbers, ${4 * model.segmentCount} are expected`);
+  let quaternion: Float32Array | null | undefined;
   return {
-    slot: slotOf(packet),
-    index: Number(h["index"] ?? 0),
+    slot: place?.slot ?? slotOf(packet),
+    index: place?.index ?? Number(h["index"] ?? 0),
     time: Number(h["time"] ?? 0),
     position,
-    quaternion,
+    get quaternion() {
+      return quaternion === undefined ? (quaternion = turns(turned)) : quaternion;
+    },
     alive: optional(packet, "alive", Uint8Array, model.segmentCount),
     jointMoment: optional(packet, "joint_moment", Float32Array, (3 * model.joints.length) / 2),
   };

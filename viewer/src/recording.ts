@@ -4,8 +4,8 @@ import { DataError, decodePacket, type Frame, type Model, type Packet, type Quan
 export interface Track {
   model: Model;
   times: Float64Array;
-  /** Frames stay quantised in memory and are unpacked when shown. */
-  frame(index: number): Frame;
+  /** Frames stay quantised in memory and are unpacked when shown, in the slot given. */
+  frame(index: number, slot: number): Frame;
 }
 
 export function bytesOfBase64(base64: string): Uint8Array {
@@ -68,7 +68,7 @@ export function readTracks(packets: Packet[]): Track[] {
     const list = frames[slot]!;
     if (!model || list.length === 0) return [];
     const times = Float64Array.from(list, (packet) => Number(packet.header["time"] ?? 0));
-    return [{ model, times, frame: (index) => ({ ...readFrame(list[index]!, model), slot, index }) }];
+    return [{ model, times, frame: (index, shownIn) => readFrame(list[index]!, model, { slot: shownIn, index }) }];
   });
   if (tracks.length === 0) throw new DataError("the recording holds no frames");
   return tracks;

@@ -21,10 +21,10 @@ async function rendererOf(browser) {
   return name;
 }
 
-/** Draws on the graphics card, through whichever interface reaches one without a display; null where there is only software. */
-export async function launchOnCard(...more) {
-  for (const api of [["--use-angle=vulkan", "--enable-features=Vulkan", "--disable-vulkan-surface"], ["--use-angle=gl-egl"], ["--use-angle=gl"]]) {
-    const browser = await start(...api, ...more), renderer = await rendererOf(browser);
+/** Draws on the graphics card without a display, through EGL where that is possible: then pages are put together on the card as well. Null where there is only software. */
+export async function launchOnCard() {
+  for (const api of [["--use-angle=gl-egl"], ["--use-angle=vulkan", "--enable-features=Vulkan", "--disable-vulkan-surface"], ["--use-angle=gl"]]) {
+    const browser = await start("--enable-gpu", ...api), renderer = await rendererOf(browser);
     if (renderer && !/swiftshader|llvmpipe|software|basic render/i.test(renderer)) return { browser, renderer };
     await browser.close();
   }
@@ -40,6 +40,31 @@ export async function openPage(browser, url, options = {}) {
   page.on("console", (message) => message.type() === "error" && page.problems.push(message.text()));
   await page.goto(url);
   return page;
+}
+
+/** A page that nobody listens to: playwright copies whatever comes over a page's WebSockets, which takes longer than the page itself. */
+export async function openUnheard(browser, url) {
+  const browserSession = await browser.newBrowserCDPSession(), answers = new Map();
+  const { browserContextId } = await browserSession.send("Target.createBrowserContext");
+  const { targetId } = await browserSession.send("Target.createTarget", { url, browserContextId, width: 1100, height: 720 });
+  const { sessionId } = await browserSession.send("Target.attachToTarget", { targetId, flatten: false });
+  browserSession.on("Target.receivedMessageFromTarget", ({ message }) => {
+    const { id, result } = JSON.parse(message);
+    answers.get(id)?.(result);
+  });
+  const send = (method, params) =>
+    new Promise((done) => {
+      const id = answers.size + 1;
+      answers.set(id, done);
+      void browserSession.send("Target.sendMessageToTarget", { sessionId, message: JSON.stringify({ id, method, params }) });
+    });
+  const evaluate = async (work) => {
+    const { result, exceptionDetails } = await send("Runtime.evaluate", { expression: `(${work})()`, awaitPromise: true, returnByValue: true });
+    if (exceptionDetails) throw new Error(exceptionDetails.exception?.description ?? exceptionDetails.text);
+    return result.value;
+  };
+  while (!(await evaluate(() => document.readyState === "complete" && !!window.osier))) await new Promise((done) => setTimeout(done, 50));
+  return { evaluate, close: () => browserSession.send("Target.disposeBrowserContext", { browserContextId }) };
 }
 
 /** Share of the picture's pixels that stand out from the background, and their centre (0..1 from the top left). */

@@ -139,7 +139,7 @@ function inside({ rods, perRod, card }) {
 }
 
 /** Runs inside a page: frames in a second. One may be on its way through the card while the page prepares the next, as on a screen. */
-export function timing() {
+function timing() {
   const { port1, port2 } = new MessageChannel(), waiting = [];
   port1.onmessage = () => waiting.shift()();
   const turn = () => new Promise((done) => (waiting.push(done), port2.postMessage(0))); // what the card has finished is told between tasks

@@ -237,4 +237,14 @@ describe("live: generated structures", { skip: !OSIER && "OSIER_BIN is not set" 
     await until(() => window.osier.has.frame && window.osier.has.moments);
     assert.match(await page.locator(".legend .notes").innerText(), /largest/);
   });
+
+  test("moments alone are drawn: they bring the frames along whose axes they are given", async () => {
+    const picture = () => page.evaluate(() => window.osier.picture());
+    await page.reload();
+    await page.evaluate(() => window.osier.ready);
+    const without = await picture();
+    await page.keyboard.press("b");
+    await until(() => window.osier.has.frame && window.osier.has.moments);
+    assert.notEqual(await picture(), without);
+  });
 });
