@@ -601,6 +601,27 @@ class Playback(ViewTest):
                 self.assertEqual(answer["type"], "error", command)
                 self.assertIn(word, answer["message"])
 
+    def test_frames_in_a_row_are_those_that_were_asked_for(self):
+        """The next frame is read ahead; what is asked for counts, and what of it is wanted now."""
+        self.run_scene(SWING)
+        run = self.trajectory()
+        last = len(run["time"]) - 1
+        self.assertEqual(last, 5)
+        with self.view("out") as (_, port, token):
+            page = Page(port, token)
+            page.until("model")
+            for frames, parts in (((0, 1, 2, 2, 3), False), ((4, 5, 0, 1), True), ((3, 5, 2, 4, last, 0, 1), True), ((2, 3, 1), False)):
+                page.send({"type": "want", "frame": parts, "joint_moment": False})
+                for frame in frames:
+                    page.send({"type": "ready"})
+                    page.send({"type": "seek", "frame": frame})
+                    header, arrays = page.until("frame")
+                    self.assertEqual((header["index"], "frame" in arrays), (frame, parts))
+                    numpy.testing.assert_array_equal(arrays["position"].reshape(-1, 3), run["position"][frame].astype("f4"))
+                    if parts:
+                        numpy.testing.assert_array_equal(arrays["frame"].reshape(-1, 4), run["frame"][frame].astype("f4"))
+                    time.sleep(0.02)  # time to read ahead
+
     def test_recorded_runs_bring_materials_rest_shape_energies_and_their_extent(self):
         self.run_scene(SWING)
         run, table = self.trajectory(), self.table("diagnostics.csv")

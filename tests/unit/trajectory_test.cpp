@@ -2,6 +2,7 @@
 #include "osier/trajectory.hpp"
 
 #include <cmath>
+#include <cstring>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <hdf5.h>
@@ -78,6 +79,25 @@ TEST_F(TrajectoryTest, ComesBackAsItWasWritten) {
     }
   }
   EXPECT_THROW(trajectory.read(trajectory.frame_count()), RunError);
+}
+
+TEST_F(TrajectoryTest, ReadsThePiecesThatAreAskedForAndNoOthers) {
+  record(Scene::parse(kScene, "two"), 3);
+  Trajectory whole = Trajectory::open(folder_), parts = Trajectory::open(folder_);
+  const Frame a = whole.read(2);
+  ASSERT_FALSE(a.joint_moment.empty());
+  const auto same = [](const auto& x, const auto& y) {
+    return x.size() == y.size() && std::memcmp(x.data(), y.data(), x.size_bytes()) == 0;
+  };
+  const Frame bare = parts.read(2, {.velocity = false, .orientation = false, .moment = false, .sections = false});
+  EXPECT_TRUE(same(bare.vertex_position, a.vertex_position));
+  EXPECT_TRUE(same(bare.segment_alive, a.segment_alive));
+  EXPECT_TRUE(bare.vertex_velocity.empty() && bare.segment_frame.empty() && bare.joint_moment.empty() &&
+              bare.segment_force.empty() && bare.segment_strain.empty() && bare.joint_curvature.empty());
+  ASSERT_TRUE(bare.report);
+  const Frame shown = parts.read(2, {.velocity = false, .sections = false});
+  EXPECT_TRUE(same(shown.segment_frame, a.segment_frame) && same(shown.joint_moment, a.joint_moment));
+  EXPECT_TRUE(shown.vertex_velocity.empty() && shown.segment_force.empty());
 }
 
 /// Rods of two materials, one of them tapered, a stretch of another, and a net that has no material of the scene.
