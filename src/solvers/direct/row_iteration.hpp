@@ -56,15 +56,15 @@ class RowIteration {
   T gap(const TreeFactor<T>& factor, const TreeRow& row, const Vec3<T>& axis) const;
   Vec3<T> preconditioned(std::size_t block) const;
 
-  std::vector<Vec3<T>> axis_;      ///< per row
-  std::vector<T> compliance_, e_;  ///< per row
-  std::vector<int> block_;         ///< first rows, and the end
+  std::vector<Vec3<T>> axis_;  ///< per row
+  std::vector<T> compliance_;  ///< per row
+  std::vector<int> block_;     ///< first rows, and the end
   struct Inverse {
     T m[6];  ///< lower triangle
   };
-  std::vector<Inverse> inverse_;                      ///< per block
-  std::vector<T> lambda_, left_, direction_, image_;  ///< per row
-  std::vector<Vec6<T>> force_;                        ///< per node
+  std::vector<Inverse> inverse_;              ///< per block
+  std::vector<T> lambda_, left_, direction_;  ///< per row
+  std::vector<Vec6<T>> force_;                ///< per node
   std::vector<Vec3<T>> root_force_;
   std::vector<T> offset_;  ///< per row that is a column
 };
@@ -80,8 +80,8 @@ void RowIteration<T>::plan(const Tree& tree) {
   const std::span<const TreeRow> rows = iterated(tree);
   const std::size_t n = rows.size();
   offset_.resize(tree.columns);
-  axis_.resize(n), compliance_.resize(n), e_.resize(n);
-  lambda_.assign(n, T(0)), left_.resize(n), direction_.resize(n), image_.resize(n);
+  axis_.resize(n), compliance_.resize(n);
+  lambda_.assign(n, T(0)), left_.resize(n), direction_.resize(n);
   block_.clear();
   block_.reserve(block_count(tree) + 1);
   for (std::size_t i = 0; i < n; ++i)
@@ -197,7 +197,7 @@ int RowIteration<T>::solve(TreeFactor<T>& factor, const Tree& tree, const RowsOf
     rows(tree.columns + begin, tree.columns + end, [&](std::size_t in_tree, const Row<T>& row) {
       const std::size_t i = in_tree - tree.columns;
       axis_[i] = turns(tree.rows[in_tree]) ? row.end[0].direction.w : row.end[0].direction.x;  // at both ends
-      compliance_[i] = row.compliance, e_[i] = row.e;
+      compliance_[i] = row.compliance, left_[i] = row.e;
     });
   });
   precondition(factor, tree, executor);
@@ -225,7 +225,8 @@ int RowIteration<T>::solve(TreeFactor<T>& factor, const Tree& tree, const RowsOf
   put_forces(true);
   pull(factor, tree, lambda_);
   factor.solve(&executor, visit);
-  for (std::size_t i = 0; i < n; ++i) left_[i] = gap(factor, iterated(tree)[i], axis_[i]) + e_[i] - compliance_[i] * lambda_[i];
+  for (std::size_t i = 0; i < n; ++i)
+    left_[i] = gap(factor, iterated(tree)[i], axis_[i]) + left_[i] - compliance_[i] * lambda_[i];
   double size = add_up([&](std::size_t i, T s) { return number(left_[i]) * number(s); });
   const double target = enough.share * enough.share * size;
   int count = 0;
@@ -246,16 +247,15 @@ int RowIteration<T>::solve(TreeFactor<T>& factor, const Tree& tree, const RowsOf
     put_forces(false);
     pull(factor, tree, direction_);
     factor.solve_forces(&executor);
+    // Of the direction, by the matrix: asked for twice, for it costs little beside a solve.
+    const auto image = [&](std::size_t i) { return compliance_[i] * direction_[i] - gap(factor, iterated(tree)[i], axis_[i]); };
     double curvature = 0;
-    for (std::size_t i = 0; i < n; ++i) {
-      image_[i] = compliance_[i] * direction_[i] - gap(factor, iterated(tree)[i], axis_[i]);
-      curvature += number(direction_[i]) * number(image_[i]);
-    }
+    for (std::size_t i = 0; i < n; ++i) curvature += number(direction_[i]) * number(image(i));
     if (!(curvature > 0)) break;
     const T step = static_cast<T>(size / curvature);
     for (std::size_t i = 0; i < n; ++i) {
+      left_[i] -= step * image(i);
       lambda_[i] += step * direction_[i];
-      left_[i] -= step * image_[i];
     }
     before = size;
     size = add_up([&](std::size_t i, T s) { return number(left_[i]) * number(s); });
@@ -273,13 +273,13 @@ int RowIteration<T>::solve(TreeFactor<T>& factor, const Tree& tree, const RowsOf
 template <class T>
 std::size_t RowIteration<T>::bytes() const {
   const auto of = [](const auto& v) { return v.capacity() * sizeof(v[0]); };
-  return of(axis_) + of(compliance_) + of(e_) + of(block_) + of(inverse_) + of(lambda_) + of(left_) + of(direction_) +
-         of(image_) + of(force_) + of(root_force_) + of(offset_);
+  return of(axis_) + of(compliance_) + of(block_) + of(inverse_) + of(lambda_) + of(left_) + of(direction_) + of(force_) +
+         of(root_force_) + of(offset_);
 }
 
 template <class T>
 std::size_t RowIteration<T>::bytes(const Tree& tree) {
-  return iterated(tree).size() * (sizeof(Vec3<T>) + 6 * sizeof(T)) + block_count(tree) * (sizeof(int) + sizeof(Inverse)) +
+  return iterated(tree).size() * (sizeof(Vec3<T>) + 4 * sizeof(T)) + block_count(tree) * (sizeof(int) + sizeof(Inverse)) +
          tree.nodes.size() * sizeof(Vec6<T>) + tree.roots.size() * sizeof(Vec3<T>) + tree.columns * sizeof(T);
 }
 

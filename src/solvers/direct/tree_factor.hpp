@@ -40,6 +40,7 @@
 #include <vector>
 
 #include "exec/parallel.hpp"
+#include "osier/error.hpp"
 #include "solvers/direct/link_algebra.hpp"
 #include "solvers/direct/tree_plan.hpp"
 
@@ -354,6 +355,8 @@ void TreeFactor<T>::set_axes(const std::vector<AxisSets>& sets) {
 
 template <class T>
 void TreeFactor<T>::resize(std::size_t rows) {
+  if (!plan_.fits())
+    throw RunError("the loops of this model are too wide for direct solves: use `method` sweep, or the solver `newton`");
   B_.resize(6 * at(plan_.column_count())), d_.resize(at(plan_.column_count()));
   workspace_.resize(plan_.workspace_size), closing_factor_.resize(plan_.closing_factor_size);
   closing_gain_.resize(plan_.closing_gain_size);

@@ -215,18 +215,18 @@ void TreePlan::lay_out(JobPlan& job, const std::vector<std::uint8_t>& cut, int g
     std::size_t bottom = top;
     int children = 0;
     for (int c = here.first_child; c >= 0; c = columns[at(c)].next_sibling, ++children)
-      if (!cut[at(p)]) bottom = std::min(bottom, columns[at(c)].compliance);
+      if (!cut[at(p)]) bottom = std::min<std::size_t>(bottom, columns[at(c)].compliance);
     const ColumnPlan* only = children == 1 && !cut[at(p)] ? &columns[at(here.first_child)] : nullptr;
     here.in_place = only && here.closing == 0 && only->staying == here.staying;
     for (int i = 0; here.in_place && i < only->staying; ++i)
       here.in_place = column_in_parent[at(only->first + only->closing + i)] == i;
     const std::size_t k = at(here.closing), s = at(here.staying);
-    here.compliance = bottom;
+    here.compliance = static_cast<std::uint32_t>(bottom);
     scratch = std::max({scratch, here.in_place ? 0 : packed(k + s), 6 * s});
     top = bottom + packed(s);
     peak = std::max(peak, top);
-    here.closing_factor = closing_factor_size, closing_factor_size += packed(k);
-    here.closing_gain = closing_gain_size, closing_gain_size += k * s;
+    here.closing_factor = static_cast<std::uint32_t>(closing_factor_size), closing_factor_size += packed(k);
+    here.closing_gain = static_cast<std::uint32_t>(closing_gain_size), closing_gain_size += k * s;
   };
   for (int i = job.first_in_order; i < job.last_in_order; ++i) visit(order[at(i)]);
   if (group >= 0) visit(group);

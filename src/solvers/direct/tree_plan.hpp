@@ -10,8 +10,10 @@
 // places of the trunk: whatever it adds to them comes from it alone, so that results do not depend on who was first.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 namespace osier::direct {
@@ -31,10 +33,11 @@ struct ColumnPlan {
   int first = 0, closing = 0, staying = 0;
   int first_row = 0;                        ///< of the closing ones, into TreePlan::closing_row
   int first_child = -1, next_sibling = -1;  ///< of the places below, those with columns
-  bool in_place = false;                    ///< the only child's columns are this place's, nothing opens or closes
-  std::size_t compliance = 0;               ///< where its staying x staying compliances are in the workspace
-  std::size_t closing_factor = 0;           ///< closing x closing
-  std::size_t closing_gain = 0;             ///< closing x staying
+  // Where its numbers are; see TreePlan::fits().
+  std::uint32_t compliance = 0;      ///< staying x staying, in the workspace
+  std::uint32_t closing_factor = 0;  ///< closing x closing
+  std::uint32_t closing_gain = 0;    ///< closing x staying
+  bool in_place = false;             ///< the only child's columns are this place's, nothing opens or closes
   int count() const { return closing + staying; }
 };
 
@@ -74,6 +77,10 @@ class TreePlan {
   std::vector<int> end_column;                  ///< 2 row + end, or -1
   std::vector<int> closing_column;              ///< of a row
   std::size_t workspace_size = 0, closing_factor_size = 0, closing_gain_size = 0;
+  /// A plan may be too large to be carried out, and still be compared with others.
+  bool fits() const {
+    return std::max({workspace_size, closing_factor_size, closing_gain_size}) <= std::numeric_limits<std::uint32_t>::max();
+  }
 
   static constexpr double kWorkOfLink = 900;  ///< a node without columns
   int most_columns() const;                   ///< open at one place
