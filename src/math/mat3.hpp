@@ -34,7 +34,7 @@ OSIER_FN Vec3<T> operator*(const Mat3<T>& a, const Vec3<T>& v) {
 
 template <class T>
 OSIER_FN Mat3<T> identity3(T s = T(1)) {
-  return {{{s, 0, 0}, {0, s, 0}, {0, 0, s}}};
+  return {{{s, T(0), T(0)}, {T(0), s, T(0)}, {T(0), T(0), s}}};
 }
 
 /// [a]x, so that [a]x b = a x b.

@@ -706,11 +706,7 @@ void ChainStep<P, Law>::settle(const ChainOptions& options, double (&before)[kMo
 template <class P, template <class> class Law>
 double ChainStep<P, Law>::free_motion(int k) const {
   P farthest2 = P(0);
-  for (Index i = 0; i < rows_; ++i) {
-    const Row& r = row_[i];
-    const Vec3<P> u = inverse(r.weight) * r.rhs;
-    farthest2 = larger(farthest2, select(r.weight > P(0), norm2(u), P(0)));
-  }
+  for (Index i = 0; i < rows_; ++i) farthest2 = larger(farthest2, row_[i].free_motion2());
   double most = 0;
   for (int other = 0; other < W; ++other)
     if (other == k || g_.cut) most = std::max(most, static_cast<double>(lane(farthest2, other)));

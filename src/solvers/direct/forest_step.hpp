@@ -719,11 +719,7 @@ void ForestStep<P, Law>::down(const View& v, const StepView& view, int first, in
 template <class P, template <class> class Law>
 double ForestStep<P, Law>::free_motion2(const View& v, int first, int last) {
   P farthest2 = P(0);
-  for (int i = first; i < last; ++i) {
-    const Row& r = row(v, i);
-    const Vec3<P> u = inverse(r.weight) * r.rhs;
-    farthest2 = larger(farthest2, select(r.weight > P(0), norm2(u), P(0)));
-  }
+  for (int i = first; i < last; ++i) farthest2 = larger(farthest2, row(v, i).free_motion2());
   double most = 0;
   for (int k = 0; k < W; ++k) most = std::max(most, static_cast<double>(lane(farthest2, k)));
   return most;

@@ -59,12 +59,9 @@ Link<T> assemble_link(const StepModel& step, std::size_t i, const Vec3d& pull, C
   const Vec3d d = normalized(axis);
 
   Vec3d force, couple, strain_w;
-  // (n.d) (1 - d d^T) - (n d^T + d n^T)/2 of what is across, with n the section force.
-  const Vec3d n_section = (sign * length) * pull, n_across = n_section - dot(n_section, d) * d;
+  const Vec3d n_section = (sign * length) * pull;
   const bool exact = curvature == Curvature::exact && n.joint >= 0;
-  const double tension = exact ? dot(n_section, d) : std::max(0.0, dot(n_section, d));
-  Mat3<double> turning = tension * (identity3(1.0) + -1.0 * outer(d, d));
-  if (exact) turning = turning + -0.5 * (outer(n_across, d) + outer(d, n_across));
+  Mat3<double> turning = stretch_shear::hessian_ww(1.0, exact ? n_section : std::max(0.0, dot(n_section, d)) * d, d);
   // The part of the exact couple n x p that the model of a straight spring does not have: n x (p - axis). None if isotropic.
   if (!isotropic) couple -= cross(section, off);
   double weight = 0;

@@ -8,8 +8,10 @@
 //   strain   p - axis = (p_t - axis_t) + (u_b - u_a)/l - (dq axis_t dq' - axis_t), the first bracket formed in double
 #pragma once
 
+#include "energies/stretch_shear.hpp"
 #include "exec/lanes.hpp"
 #include "solvers/direct/chain_law.hpp"
+#include "solvers/direct/first_guess.hpp"
 #include "solvers/direct/link_algebra.hpp"
 
 namespace osier::direct {
@@ -26,6 +28,9 @@ struct LinkRow : Law<P> {
   // Of the iteration.
   Vec3<P> u;
   Quat<P> turn;
+
+  /// How far the far vertex would go if nothing were elastic, squared [m^2].
+  OSIER_FN P free_motion2() const { return select(weight > P(0), norm2(inverse(weight) * rhs), P(0)); }
 };
 
 /// The parent of each lane. References: what is not needed yet must not take registers.
@@ -57,12 +62,6 @@ struct CarriedColumns {
 template <class P>
 struct CarriedColumns<P, 0> {};
 
-/// The shorter of the two quaternions that turn one frame into another.
-OSIER_FN Quatd turn_between(const Quatd& from, const Quatd& to) {
-  const Quatd turn = to * conj(from);
-  return turn.w < 0 ? -turn : turn;
-}
-
 /// dq q, a unit again: both factors are units to within rounding, so one step of Newton's method for 1/sqrt is exact.
 template <class D>
 OSIER_FN Quat<D> turned(const Quat<D>& dq, const Quat<D>& q) {
@@ -78,12 +77,6 @@ OSIER_FN Vec3<P> change_by(const Quat<P>& turn, const Vec3<P>& a) {
   return turn.w * t + cross(v, t);
 }
 
-/// |arm|^2, of lanes without a segment something to divide by.
-template <class P>
-OSIER_FN P of_arm(const Vec3<P>& arm) {
-  return larger(norm2(arm), P(ScalarOf<P>(1e-30)));
-}
-
 /// The far vertex: its mass, and what acts on it.
 template <class P, template <class> class Law>
 OSIER_FN void set_inertia(LinkRow<P, Law>& r, P mass, const Vec3<P>& velocity, const Vec3<P>& force, P damping, double h) {
@@ -91,26 +84,6 @@ OSIER_FN void set_inertia(LinkRow<P, Law>& r, P mass, const Vec3<P>& velocity, c
   const P inverse_h(static_cast<T>(1 / h)), inverse_h2(static_cast<T>(1 / (h * h)));
   r.rhs = force + (mass * inverse_h) * velocity;
   r.weight = mass * inverse_h2 + inverse_h * damping;
-}
-
-/// Frames begin where their edges turn if vertices keep their velocities, `since` being how far the far end gets ahead of the
-/// near one. Not where that would take them far: they are not the strand's then. `free`: 0 where the frame stays.
-template <class P>
-OSIER_FN Quat<P> carried_turn(const Vec3<P>& arm0, const Vec3<P>& since, P& free) {
-  free = select(norm2(since) < P(0.25) * norm2(arm0), inverse(norm2(arm0)), P(0));
-  const Vec3<P> half = (P(0.5) * free) * cross(arm0, since);
-  const Quat<P> turn{half.x, half.y, half.z, P(1)};
-  return inverse_sqrt(norm2(turn)) * turn;
-}
-
-/// The spin about the segment that a turn has, as a turn of its own. Not where it is much: it need not be of the same motion.
-template <class P>
-OSIER_FN Quat<P> spin_of(const Quat<P>& turn, const Vec3<P>& arm0) {
-  using T = ScalarOf<P>;
-  const P arm2 = of_arm(arm0), along = dot(imag(turn), arm0) * inverse(arm2);
-  const P kept = select(along * along * arm2 < P(T(0.0025)), along, P(0));
-  const Quat<P> spin{kept * arm0.x, kept * arm0.y, kept * arm0.z, P(1)};
-  return inverse_sqrt(norm2(spin)) * spin;
 }
 
 /// Strains e along the springs, and what acts on the node alone added to S and f. `frame`: the row's own now, where the law asks
@@ -155,8 +128,8 @@ OSIER_FN void add_tension(P tension, const Vec3<P>& arm, P (&S)[21]) {
   S[packed(5, 5)] += pull + across * arm.z * arm.z;
 }
 
-/// The same of any force n through it, exactly: (n.arm) 1 - (n arm^T + arm n^T)/2. Unlike tension that is not positive; of what
-/// is not, no more than `most` is taken.
+/// The same of any force n through it, exactly. Unlike tension that is not positive; of what is not, no more than `most` is
+/// taken.
 template <class P>
 OSIER_FN void add_pull(const Vec3<P>& n, const Vec3<P>& arm, P most, P (&S)[21]) {
   const P inverse_arm2 = inverse(of_arm(arm)), along = dot(n, arm);
@@ -164,14 +137,9 @@ OSIER_FN void add_pull(const Vec3<P>& n, const Vec3<P>& arm, P most, P (&S)[21])
   const Vec3<P> rest = n - (pull * inverse_arm2) * arm;
   const P size2 = norm2(rest) * norm2(arm);
   const P share = select(size2 > most * most, most * inverse_sqrt(larger(size2, P(ScalarOf<P>(1e-30)))), P(1));
-  const Vec3<P> v = (pull * inverse_arm2) * arm + share * rest, half = P(-0.5) * v;
-  const P even = dot(v, arm);
-  S[packed(3, 3)] += even + P(2) * half.x * arm.x;
-  S[packed(4, 4)] += even + P(2) * half.y * arm.y;
-  S[packed(5, 5)] += even + P(2) * half.z * arm.z;
-  S[packed(4, 3)] += half.y * arm.x + half.x * arm.y;
-  S[packed(5, 3)] += half.z * arm.x + half.x * arm.z;
-  S[packed(5, 4)] += half.z * arm.y + half.y * arm.z;
+  const Mat3<P> H = stretch_shear::hessian_ww(P(1), (pull * inverse_arm2) * arm + share * rest, arm);
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j <= i; ++j) S[packed(3 + i, 3 + j)] += H.m[i][j];
 }
 
 /// S, f and the columns along other axes: rows of A for position and of B for rotation.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "solvers/direct/first_guess.hpp"
 #include "solvers/direct/tree_factor.hpp"
 #include "solvers/potential.hpp"
 
@@ -43,26 +44,14 @@ void StepModel::begin(const Model& m, const Control& c, const State& state, doub
     const Quatd last = known ? q[f] : state.frame_rotation[f];
     q[f] = state.frame_rotation[f];
     if (inertia && c.frame_control[f] != FrameControl::fixed) q[f] = guessed_frame(m, c, state, h, f);
-    else if (h > 0 && f < m.segment_count() && c.frame_control[f] == FrameControl::free)
-      q[f] = carried_along(f) * spun_on(q[f], last);
+    else if (h > 0 && f < m.segment_count() && c.frame_control[f] == FrameControl::free) {
+      const Vec3d edge = edge_at_start(f);
+      double free;
+      q[f] = normalized(carried_turn(edge, edge_since(f), free) * spin_of(turn_between(last, q[f]), edge) * q[f]);
+    }
     if (c.frame_control[f] == FrameControl::fixed) q[f] = c.frame_target[f];
     if (c.frame_control[f] == FrameControl::hinged) q[f] = nearest_on_hinge(q[f], c.frame_target[f], c.frame_hinge_axis[f]);
   });
-}
-
-/// The turn of an edge whose ends keep their velocities. Not where they would go far: those velocities are not the rod's.
-Quatd StepModel::carried_along(Index s) const {
-  const Vec3d before = edge_at_start(s), since = edge_since(s);
-  if (!(norm2(since) < 0.25 * norm2(before))) return {};
-  return rotation_between(normalized(before), normalized(before + since));
-}
-
-/// By as much as in the step before, about the material axis. Not by much: `last` need not be of the same motion.
-Quatd StepModel::spun_on(const Quatd& q, const Quatd& last) {
-  const Quatd turn = q * conj(last);
-  const double half = dot(Vec3d{turn.x, turn.y, turn.z}, director3(q)) * (turn.w < 0 ? -1 : 1);
-  if (!(std::abs(half) < 0.05)) return q;
-  return normalized(q * Quatd{0, 0, half, 1});
 }
 
 stretch_shear::FoldedSpring<double> StepModel::spring(Index s, const Vec3d& edge_at_start) const {

@@ -73,8 +73,6 @@ class StepModel {
   void add_joint_energy(Index j, Energy& e) const;
   void add_vertex_energy(Index v, Energy& e) const;
   Energy node_energy(std::size_t node) const;
-  Quatd carried_along(Index s) const;
-  static Quatd spun_on(const Quatd& q, const Quatd& last);
 
   static constexpr std::size_t kBlock = 128;  ///< nodes whose energies are added up in one go
   const Model* m_ = nullptr;
