@@ -110,6 +110,7 @@ export class App {
     host.append(this.shortcuts.dialog);
     this.stage.onDraw = () => {
       this.legend.setScale(this.stage.metresPerPixel(), this.panel.options.ground ? this.stage.gridSpacing : 0);
+      this.legend.setThinned(this.stage.thinned);
       this.drag.follow();
       this.placeNames();
     };

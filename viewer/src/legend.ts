@@ -9,6 +9,7 @@ export class Legend {
   readonly element = h("div", { class: "legend" });
   private readonly colors = h("div", { class: "colors" });
   private readonly notes = h("div", { class: "notes" });
+  private readonly thinned = h("div", { class: "thinned" });
   private readonly bar = h("i", {});
   private readonly length = h("span", {}, "");
   private readonly grid = h("span", { class: "grid" }, "");
@@ -17,7 +18,7 @@ export class Legend {
   private mode: ColorBy = "rod";
 
   constructor() {
-    this.element.append(this.colors, this.notes, h("div", { class: "scale" }, this.bar, this.length, this.grid));
+    this.element.append(this.colors, this.notes, this.thinned, h("div", { class: "scale" }, this.bar, this.length, this.grid));
   }
 
   setColors(mode: ColorBy, sinceRest: boolean, names: string[], onReset: () => void): void {
@@ -59,6 +60,10 @@ export class Legend {
     this.notes.append(has
       ? h("span", {}, chip("#ed8c26"), "bending ", chip("#9e66d9"), "torque; largest ", h("b", {}, withUnit(largest, "N·m")))
       : h("span", {}, "No section moments in this data; record with /output/sections true."));
+  }
+
+  setThinned(every: number): void {
+    this.thinned.textContent = every > 1 ? `1 rod in ${every} while things move: no graphics card` : "";
   }
 
   setScale(metresPerPixel: number, gridSpacing: number): void {

@@ -7,6 +7,9 @@ import { CHUNK, type Chunks, chooseShapes, type Eye, type Grid, type Lod, makeCh
 import { ROD_FRAGMENT, ROD_VERTEX, SHADOW_FRAGMENT, SHADOW_VERTEX, TEXTURE_WIDTH } from "./rod_shaders";
 import { buildTopology, type Topology } from "./topology";
 
+/** A model is not thinned below this many rods. */
+const LEAST_RODS = 300;
+
 export interface Quality {
   lod: Lod;
   shadows: boolean;
@@ -107,6 +110,9 @@ export class Rods {
   private colorBy: ColorBy = "rod";
   private sinceRest = false;
   private listsDirty = true;
+  /** One rod in so many is drawn. */
+  private every = 1;
+  private readonly rodCount: number;
   readonly uniforms: Record<string, THREE.IUniform>;
 
   constructor(readonly model: Model, readonly quality: Quality, private readonly range: ColorRange) {
@@ -120,6 +126,7 @@ export class Rods {
     this.categories = dataTexture(new Float32Array(texels(segmentCount)), segmentCount, 1);
     this.table = new THREE.DataTexture(colorTable("rod", 256), 256, 1);
     this.chunks = makeChunks(model.segments, model.radius);
+    this.rodCount = model.segmentRod.reduce((most, r) => Math.max(most, r + 1), 0);
     this.shapes = new Uint8Array(this.chunks.count);
     this.shapesBefore = new Uint8Array(this.chunks.count);
     this.uniforms = {
@@ -204,6 +211,13 @@ export class Rods {
     this.positions.needsUpdate = true;
   }
 
+  /** Draws about `most` segments: of many rods some, of few all, as a rod with gaps would be another one. Returns one in how many. */
+  thin(most: number): number {
+    const every = Math.max(1, Math.min(Math.floor(this.model.segmentCount / most), Math.floor(this.rodCount / LEAST_RODS)));
+    this.listsDirty ||= every !== this.every;
+    return (this.every = every);
+  }
+
   /** Sorts chunks into ribbons and tubes for this camera. */
   look(eye: Eye): void {
     this.uniforms["pixelAngle"]!.value = eye.pixelAngle;
@@ -221,7 +235,7 @@ export class Rods {
     for (let c = 0; c < this.chunks.count; ++c) {
       if (!wanted(this.shapes[c]!)) continue;
       for (let s = c * CHUNK; s < Math.min(this.model.segmentCount, (c + 1) * CHUNK); ++s)
-        if (!this.lastAlive || this.lastAlive[s]) list.push(s);
+        if ((!this.lastAlive || this.lastAlive[s]) && (this.every === 1 || isKept(this.model.segmentRod[s]!, this.every))) list.push(s);
     }
     return list;
   }
@@ -244,6 +258,9 @@ export class Rods {
     for (const uniform of Object.values(this.uniforms)) if (uniform.value instanceof THREE.Texture) uniform.value.dispose();
   }
 }
+
+/** One rod in `every`, in no order that colours or rows of rods could share. */
+const isKept = (rod: number, every: number): boolean => (Math.imul(rod, 0x9e3779b1) >>> 8) % every === 0;
 
 const sameBytes = (a: Uint8Array, b: Uint8Array): boolean => {
   for (let i = 0; i < a.length; ++i) if (a[i] !== b[i]) return false;

@@ -30,8 +30,8 @@ interface View {
 const FIELD = 32;
 /** The most triangles that tubes take in a frame; what is farther away becomes ribbons. */
 const TUBE_TRIANGLES = 3_000_000;
-/** The most segments that software drawing refines when they rest. */
-const REFINED = 30_000;
+/** The most segments that software drawing refines when they rest, and about as many as it draws while they move. */
+const REFINED = 30_000, MOVING = 30_000;
 
 interface Rect { x: number; y: number; width: number; height: number }
 
@@ -52,6 +52,8 @@ export class Stage {
   /** Milliseconds of the last drawing, and how many there were. */
   drawMs = 0;
   drawings = 0;
+  /** One rod in so many is in the picture. */
+  thinned = 1;
   onDraw: () => void = () => {};
 
   constructor(private readonly host: HTMLElement) {
@@ -100,6 +102,7 @@ export class Stage {
   private refine(resting: boolean): void {
     const ratio = this.pixelRatio(resting);
     if (ratio !== this.renderer.getPixelRatio()) this.renderer.setPixelRatio(ratio);
+    this.thinned = Math.max(1, ...this.present().map((view) => view.rods.thin(this.software && !resting ? MOVING : Infinity)));
   }
 
   /** Finer drawing for small models and real graphics cards, coarser for large ones and software drawing. */
@@ -308,7 +311,7 @@ export class Stage {
       this.rest = window.setTimeout(() => {
         this.refine(true);
         this.draw();
-      }, 350);
+      }, this.thinned > 1 ? 1500 : 350); // a whole picture of many rods takes a second itself
     });
   }
 

@@ -6,6 +6,23 @@ import { openLarge, PER_ROD, RODS } from "./large_page.mjs";
 
 const VERTICES = RODS * PER_ROD, SEGMENTS = RODS * (PER_ROD - 1);
 
+describe("large models without a graphics card", () => {
+  let browser, page;
+  before(async () => ({ browser, page } = await openLarge(null, { software: true })));
+  after(() => browser?.close());
+
+  test("while things move some of many rods are drawn, of every colour; all once they rest", async () => {
+    await page.evaluate(() => window.bench.run(3));
+    const { ribbons } = await page.evaluate(() => window.osier.drawn);
+    assert.ok(ribbons > 15_000 && ribbons < 60_000, `${ribbons} segments`);
+    assert.equal(ribbons % (PER_ROD - 1), 0, "whole rods");
+    assert.match(await page.locator(".legend").innerText(), /1 rod in 8 while things move: no graphics card/);
+    await page.waitForFunction((all) => window.osier.drawn.ribbons === all, SEGMENTS, { timeout: 30_000 });
+    assert.doesNotMatch(await page.locator(".legend").innerText(), /1 rod in/);
+    assert.deepEqual(page.problems, []);
+  });
+});
+
 describe("large models", () => {
   let browser, page;
   const run = (frames) => page.evaluate((n) => window.bench.run(n), frames);

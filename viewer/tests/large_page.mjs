@@ -167,15 +167,15 @@ function timing() {
   };
 }
 
-/** The page with its first frames drawn: without a card, or in the browser given, which draws on one. */
-export async function openLarge(card = null) {
+/** The page with its first frames drawn: in the browser given, which has a card, or without one; then as a page that takes it for one, or not. */
+export async function openLarge(card = null, { software = false } = {}) {
   const browser = card ?? (await launch());
   const page = await (await browser.newContext({ viewport: { width: 1280, height: 800 } })).newPage();
   page.problems = [];
   page.on("pageerror", (error) => page.problems.push(String(error)));
   await page.route("http://viewer.test/**", (route) => route.fulfill({ contentType: "text/html", body: readFileSync(PAGE) }));
   // The page asks the card for its name; software gets coarser drawing, which is not what is measured here.
-  if (!card)
+  if (!card && !software)
     await page.addInitScript(() => {
       const plain = WebGL2RenderingContext.prototype.getParameter;
       WebGL2RenderingContext.prototype.getParameter = function (what) {
