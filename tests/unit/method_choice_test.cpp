@@ -202,10 +202,11 @@ TEST(AutoGivesUp, TakesTheSameStepDirectlyAndStaysWithIt) {
   if (!simd_available(Simd::avx2)) GTEST_SKIP() << "without lanes direct solves may win";
   // As many sweeps as are predicted, fewer than are needed once the wind has built up.
   const std::vector<std::string> set{kOneTree, kHeldTip};
-  const MethodChoice choice = choice_of("trees", kAuto, set);
+  const std::string automatic = kFloat + R"(, "simd": "avx2")";
+  const MethodChoice choice = choice_of("trees", automatic, set);
   const std::string limit = R"(, "tolerance": 1e-3, "max_iterations": )" + std::to_string(std::lround(choice.costs->sweeps));
-  const Scene scene = scene_with("trees", kAuto + limit, set),
-              direct = scene_with("trees", kAuto + R"(, "method": "direct")" + limit, set);
+  const Scene scene = scene_with("trees", automatic + limit, set),
+              direct = scene_with("trees", automatic + R"(, "method": "direct")" + limit, set);
   ASSERT_EQ(choice_of(scene).method, "sweep");
   const auto solver = scene.setup().spec.solver->make(scene.model()), other = direct.setup().spec.solver->make(direct.model());
   Simulation loads(direct);
