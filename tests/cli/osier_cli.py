@@ -15,6 +15,8 @@ import unittest
 import h5py
 
 OSIER = pathlib.Path(sys.argv[1]).resolve() if len(sys.argv) > 1 else None
+SANITISED = OSIER is not None and any(name in OSIER.read_bytes() for name in (b"__asan_init", b"__tsan_init"))
+PATIENCE = 8 if SANITISED else 1  # with time limits
 SOURCE = pathlib.Path(sys.argv[2]).resolve() if len(sys.argv) > 2 else None
 SCENES = sorted((SOURCE / "scenes").glob("*.json")) if SOURCE else []
 
@@ -93,9 +95,8 @@ class CliTest(unittest.TestCase):
 
     def call(self, *arguments, timeout=60, memory=None, stdin=None):
         """`memory`: the most address space in bytes; a sanitised binary reserves terabytes, so it gets no limit."""
-        sanitised = b"__asan_init" in OSIER.read_bytes() if memory else False
-        limit = (lambda: resource.setrlimit(resource.RLIMIT_AS, (memory, memory))) if memory and not sanitised else None
-        process = subprocess.run([OSIER, *map(os.fspath, arguments)], cwd=self.folder, capture_output=True, timeout=timeout,
+        limit = (lambda: resource.setrlimit(resource.RLIMIT_AS, (memory, memory))) if memory and not SANITISED else None
+        process = subprocess.run([OSIER, *map(os.fspath, arguments)], cwd=self.folder, capture_output=True, timeout=PATIENCE * timeout,
                                  preexec_fn=limit, input=stdin)
         self.assertGreaterEqual(process.returncode, 0, "killed by signal %d" % -process.returncode)
         return Result(process)

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import unittest
 
-from osier_cli import OSIER, SOURCE, CliTest, main
+from osier_cli import OSIER, PATIENCE, SOURCE, CliTest, main
 
 FENCE = re.compile(r"^```(\w+)(?: name=(\S+))?\n(.*?)^```$", re.M | re.S)
 # Times of this machine: any number before a unit of time or speed of computing.
@@ -61,7 +61,7 @@ class Tutorials(CliTest):
         if line.startswith("osier render") and not self.rendering:
             print("skipped, as this osier was built without its ray tracer:", line, file=sys.stderr)
             return ""
-        done = subprocess.run(["bash", "-c", line], cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=100)
+        done = subprocess.run(["bash", "-c", line], cwd=self.folder, env=self.environment, capture_output=True, text=True, timeout=PATIENCE * 100)
         self.assertEqual(done.returncode, 0, "%s\n%s" % (line, done.stderr))
         return done.stdout
 
