@@ -11,7 +11,7 @@ describe("large models without a graphics card", () => {
   before(async () => ({ browser, page } = await openLarge(null, { software: true })));
   after(() => browser?.close());
 
-  test("while things move some of many rods are drawn, of every colour; all once they rest", async () => {
+  test("while things move some of many rods are drawn, whole ones; all once they rest", async () => {
     await page.evaluate(() => window.bench.run(3));
     const { ribbons } = await page.evaluate(() => window.osier.drawn);
     assert.ok(ribbons > 15_000 && ribbons < 60_000, `${ribbons} segments`);

@@ -124,10 +124,9 @@ function inside({ rods, perRod, card }) {
     return { receive: median(count.receive), draw: median(count.draw), least, triangles: count.triangles / frames, bytes: count.bytes / frames, calls: count.calls / frames, frameBytes: count.frameBytes };
   };
 
-  count.film = () => Array.from({ length: 12 }, (_, i) => frame(i));
   /** Gives the page a frame whenever it asks for one, as a program does that is never late. */
   count.stream = async (seconds) => {
-    const film = count.film();
+    const film = Array.from({ length: 12 }, (_, i) => frame(i));
     const result = await window.timeFrames(seconds, async (i) => {
       const asked = new Promise((done) => (count.asked = done));
       count.next(film[i % film.length]);
