@@ -14,12 +14,18 @@ Mat3<T> cast3(const Mat3<double>& m) {
   return r;
 }
 
+inline bool is_isotropic_segment(const Model& m, Index s) {
+  return m.segment_stiffness[s].uniform() && m.segment_tau[s].uniform();
+}
+/// -1: there is none.
+inline bool is_isotropic_joint(const Model& m, Index j) {
+  return j < 0 || (m.joint_stiffness[j].uniform() && m.joint_tau[j].uniform());
+}
+
 /// A frame that nothing but positions holds is solved in its own axes, an anisotropic link in those of the segment and the joint.
 inline AxisSets axis_sets(const Model& m, const TreeNode& n) {
   if (n.joint < 0) return AxisSets::one;
-  const bool isotropic = m.segment_stiffness[n.segment].uniform() && m.segment_tau[n.segment].uniform() &&
-                         m.joint_stiffness[n.joint].uniform() && m.joint_tau[n.joint].uniform();
-  return isotropic ? AxisSets::none : AxisSets::two;
+  return is_isotropic_segment(m, n.segment) && is_isotropic_joint(m, n.joint) ? AxisSets::none : AxisSets::two;
 }
 
 /// The same for positions alone: rigid joints on a frame that does not turn.

@@ -6,6 +6,7 @@
 
 #include "solvers/direct/chain_direct.hpp"
 #include "solvers/direct/forest.hpp"
+#include "solvers/direct/link_assembly.hpp"
 #include "solvers/direct/tree.hpp"
 
 namespace osier::direct {
@@ -98,10 +99,6 @@ bool is_driven(const Control& control, const Chain& c) {
     if (norm2(control.frame_torque[s]) + norm2(control.frame_torque_material[s]) > 0) return true;
   return false;
 }
-
-bool is_isotropic_segment(const Model& m, Index s) { return m.segment_stiffness[s].uniform() && m.segment_tau[s].uniform(); }
-/// -1: there is none.
-bool is_isotropic_joint(const Model& m, Index j) { return j < 0 || (m.joint_stiffness[j].uniform() && m.joint_tau[j].uniform()); }
 
 /// Of a plain chain. The anisotropic law also knows torques.
 ChainLaw law_of(const Model& m, const Control& control, const Chain& c) {
