@@ -1,10 +1,9 @@
-// Loops of a direct step, closed by columns or by conjugate gradients: the same step. And what they take of memory.
+// Direct steps of graphs with loops, by columns or by conjugate gradients on blocks: the same step. And what they take of memory.
 #include <gtest/gtest.h>
 
 #include "osier/osier.hpp"
 #include "scene/setup.hpp"
-#include "solvers/direct/link_assembly.hpp"
-#include "solvers/direct/row_iteration.hpp"
+#include "solvers/direct/direct_solver.hpp"
 #include "solvers/direct/split_solver.hpp"
 #include "solvers/newton/newton.hpp"
 #include "support/problem.hpp"
@@ -51,86 +50,77 @@ double farthest_step(const State& a, const State& b, const State& start) {
   return farthest(a.vertex_position, b.vertex_position) / farthest(a.vertex_position, start.vertex_position);
 }
 
-/// The linear system of a Gauss-Newton iteration by both, on the same tree: another one would hold frames that hang on rows alone
-/// in other places.
-void compare_with_columns(const StepProblem& p, const std::string& what) {
-  const Executor executor(1);
-  direct::StepModel step;
-  step.build(p.model, p.control, p.h, Loops::iteration);
-  step.begin(p.model, p.control, p.state, p.h, executor);
-  direct::Tree whole = step.tree();
-  whole.columns = whole.rows.size();
-  std::vector<direct::AxisSets> axes;
-  for (const direct::TreeNode& n : whole.nodes) axes.push_back(direct::axis_sets(p.model, n));
-  std::vector<direct::RootVertex<double>> roots;
-  for (Index v : whole.roots) roots.push_back(direct::assemble_root<double>(step, v));
-  const auto link = [&](std::size_t i) {
-    return direct::assemble_link<double>(step, i, Vec3d{0.1, -0.05, 0.02}, direct::Curvature::positive);
-  };
-  const auto rows = [&](std::size_t begin, std::size_t end, const auto& put) {
-    direct::assemble_rows<double>(step, begin, end, put);
-  };
-  const auto nothing = [](int, const Vec6<double>&, const Vec3d&) {};
-  const auto factored = [&](const direct::Tree& tree) {
-    direct::TreeFactor<double> factor;
-    factor.plan(tree.parents(), static_cast<int>(tree.roots.size()), tree.row_ends(), axes);
-    factor.factor_made(link, roots, rows, &executor);
-    return factor;
-  };
-  direct::TreeFactor<double> by_columns = factored(whole), by_iteration = factored(step.tree());
-  by_columns.solve(&executor, nothing);
-  direct::RowIteration<double> iteration;
-  iteration.plan(step.tree());
-  iteration.solve(by_iteration, step.tree(), rows, executor, {.share = 1e-14}, true, nothing);
-  double error_x = 0, error_w = 0, x = 0, w = 0;
-  for (std::size_t i = 0; i < whole.nodes.size(); ++i) {
-    const Vec6<double>&a = by_columns.displacement()[i], &b = by_iteration.displacement()[i];
-    error_x = std::max(error_x, norm(a.x - b.x)), error_w = std::max(error_w, norm(a.w - b.w));
-    x = std::max(x, norm(a.x)), w = std::max(w, norm(a.w));
-  }
-  EXPECT_LT(error_x, 1e-10 * x) << what;
-  EXPECT_LT(error_w, 1e-10 * w) << what;
+StepProblem random_graph(int i) {
+  StepProblem p = random_problem(
+      2700 + static_cast<std::uint64_t>(i),
+      {.damping = static_cast<Damping>(i % 4), .torque = i % 3 == 0, .held = i % 2 == 0, .broken = i % 5 == 0, .strain = 0.1});
+  Random random(2750 + static_cast<std::uint64_t>(i));
+  if (i % 4 >= 2) make_anisotropic(p, 3, random);
+  if (i % 6 >= 3) make_inertial(p, random);
+  return p;
 }
 
-/// Which are compared with a dense solver elsewhere (TreeFactor.ClosesLoopsExactly).
-TEST(DirectLoops, ConjugateGradientsSolveWhatColumnsSolve) {
-  int iterated = 0;
+TEST(DirectLoops, BlocksArriveWhereNewtonDoes) {
   for (int i = 0; i < 24; ++i) {
-    StepProblem p = random_problem(
-        2700 + static_cast<std::uint64_t>(i),
-        {.damping = static_cast<Damping>(i % 4), .torque = i % 3 == 0, .held = i % 2 == 0, .broken = i % 5 == 0, .strain = 0.05});
-    Random random(2750 + static_cast<std::uint64_t>(i));
-    if (i % 4 >= 2) make_anisotropic(p, 3, random);
-    if (i % 6 >= 3) make_inertial(p, random);
-    p.h = 1e-3;
-    iterated += direct::build_step_tree(p.model, p.control, p.h, Loops::iteration).iterates() ? 1 : 0;
-    compare_with_columns(p, "problem " + std::to_string(i));
-  }
-  EXPECT_GE(iterated, 15);
-  for (double stretch : {1.0, 300.0, 1e5}) compare_with_columns(net(6, stretch, 1e-3), "net of " + std::to_string(stretch));
-}
-
-TEST(DirectLoops, IterationsArriveWhereNewtonDoes) {
-  for (int i = 0; i < 16; ++i) {
-    StepProblem p =
-        random_problem(2800 + static_cast<std::uint64_t>(i), {.torque = i % 3 == 0, .held = i % 2 == 0, .strain = 0.1});
-    Random random(2850 + static_cast<std::uint64_t>(i));
-    if (i % 4 >= 2) make_anisotropic(p, 3, random);
+    StepProblem p = random_graph(i);
     newton::Settings exact;
     exact.tolerance = 1e-12;
-    State by_newton = p.state, by_direct = p.state;
+    State by_newton = p.state, by_blocks = p.state;
     ASSERT_FALSE(exact.make(p.model)->step(p.model, p.control, by_newton, p.h).not_converged) << i;
-    const StepReport report =
-        direct::DirectSolver(p.model, {.tolerance = 1e-10, .max_iterations = 200, .loops = Loops::iteration})
-            .step(p.model, p.control, by_direct, p.h);
+    const StepReport report = direct::DirectSolver(p.model, {.tolerance = 1e-10, .max_iterations = 200, .loops = Loops::blocks})
+                                  .step(p.model, p.control, by_blocks, p.h);
     EXPECT_FALSE(report.not_converged) << i;
-    EXPECT_LT(farthest(by_direct.vertex_position, by_newton.vertex_position), 1e-8) << i;
+    EXPECT_LT(farthest(by_blocks.vertex_position, by_newton.vertex_position), 1e-8) << i;
   }
 }
 
-TEST(DirectLoops, IterationsDoNotDependOnTheNumberOfThreads) {
-  const StepProblem p = net(8, 300, 1e-3);
-  ASSERT_TRUE(direct::build_step_tree(p.model, p.control, p.h, Loops::automatic).iterates());
+/// Their curvature is the exact one once the strains of the step are known: what an iteration leaves is the square of what it
+/// found.
+TEST(DirectLoops, BlocksConvergeQuadratically) {
+  for (bool anisotropic : {false, true}) {
+    StepProblem p = net(6, 300, 4e-3);
+    Random random(2760);
+    if (anisotropic) make_anisotropic(p, 3, random);
+    newton::Settings newton;
+    newton.tolerance = 1e-13;
+    State exact = p.state;
+    ASSERT_FALSE(newton.make(p.model)->step(p.model, p.control, exact, p.h).not_converged);
+    std::vector<double> error;
+    for (int n : {2, 3, 4}) {
+      State state = p.state;
+      direct::DirectSolver(p.model, {.iterations = n, .loops = Loops::blocks, .loop_share = 1e-12})
+          .step(p.model, p.control, state, p.h);
+      error.push_back(farthest_step(exact, state, p.state));
+    }
+    EXPECT_LT(error[0], 0.05);
+    EXPECT_LT(error[1], 30 * error[0] * error[0]) << error[0];
+    EXPECT_LT(error[2], std::max(30 * error[1] * error[1], 1e-11)) << error[1];
+  }
+}
+
+/// From anywhere, with the largest steps in use, no iteration raises the incremental potential.
+TEST(DirectLoops, BlocksNeverRaiseTheEnergyFromRandomStarts) {
+  for (int i = 0; i < 20; ++i) {
+    StepProblem p = random_problem(2900 + static_cast<std::uint64_t>(i),
+                                   {.damping = static_cast<Damping>(i % 4), .torque = false, .held = i % 2 == 0, .strain = 3});
+    p.h = 1.0 / 30;
+    const Phi potential(p);
+    double last = std::numeric_limits<double>::infinity();
+    for (int n = 1; n <= 8; ++n) {
+      State state = p.state;
+      const StepReport report =
+          direct::DirectSolver(p.model, {.iterations = n, .loops = Loops::blocks}).step(p.model, p.control, state, p.h);
+      ASSERT_FALSE(report.non_finite) << i;
+      const EnergyTerms e = potential.value({state.vertex_position, state.frame_rotation});
+      ASSERT_LE(e.total(), last + 1e-11 * e.magnitude()) << "problem " << i << ", iteration " << n;
+      last = e.total();
+    }
+  }
+}
+
+TEST(DirectLoops, BlocksDoNotDependOnTheNumberOfThreads) {
+  const StepProblem p = net(16, 300, 1e-3);
+  ASSERT_EQ(direct::plan_step(p.model, p.control, p.h).loops, Loops::blocks);
   for (Precision precision : {Precision::double_precision, Precision::single_precision}) {
     State alone;
     for (int threads : {1, 2, 3, 7}) {
@@ -143,13 +133,12 @@ TEST(DirectLoops, IterationsDoNotDependOnTheNumberOfThreads) {
   }
 }
 
-/// Float is enough for them: no column is open long enough for its compliance to drown.
-TEST(DirectLoops, IterationsAreAccurateInFloat) {
-  for (double h : {1e-3, 4e-3}) {
+TEST(DirectLoops, BlocksAreAccurateInFloat) {
+  for (double h : {1e-3, 4e-3, 16e-3}) {
     const StepProblem p = net(12, 300, h);
     State exact = p.state, state = p.state;
     direct::DirectSolver(p.model, {.iterations = 12, .loops = Loops::columns}).step(p.model, p.control, exact, p.h);
-    const StepReport report = direct::DirectSolver(p.model, {.precision = Precision::single_precision, .loops = Loops::iteration})
+    const StepReport report = direct::DirectSolver(p.model, {.precision = Precision::single_precision, .loops = Loops::blocks})
                                   .step(p.model, p.control, state, p.h);
     EXPECT_FALSE(report.not_converged);
     EXPECT_LT(farthest_step(exact, state, p.state), 1e-3) << h;
@@ -157,11 +146,10 @@ TEST(DirectLoops, IterationsAreAccurateInFloat) {
 }
 
 /// What is cheaper depends on how far a step spreads: few iterations for soft loops, columns for stiff ones.
-TEST(DirectLoops, AreIteratedUponWhereThatTakesLessWork) {
-  const StepProblem soft = net(12, 300, 1e-3), stiff = net(12, 1e9, 1e-2), small = net(1, 300, 1e-3);
-  EXPECT_TRUE(direct::build_step_tree(soft.model, soft.control, soft.h).iterates());
-  EXPECT_FALSE(direct::build_step_tree(stiff.model, stiff.control, stiff.h).iterates());
-  EXPECT_FALSE(direct::build_step_tree(small.model, small.control, small.h).iterates());
+TEST(DirectLoops, AreIteratedUponWhereThatTakesLessTime) {
+  const auto loops = [](const StepProblem& p) { return direct::plan_step(p.model, p.control, p.h).loops; };
+  EXPECT_EQ(loops(net(12, 300, 1e-3)), Loops::blocks);
+  EXPECT_EQ(loops(net(4, 1e9, 1e-2)), Loops::columns);
 }
 
 /// Of the scenes as they are, in float.
@@ -171,7 +159,8 @@ TEST(DirectMemory, IsWhatWasPredictedAndLittle) {
     options.overrides = {R"(/solver={"name": "stable_cosserat", "method": "direct", "precision": "float"})"};
     return Scene::load(std::string(OSIER_SOURCE_DIR) + "/scenes/" + name + ".json", options);
   };
-  for (const auto& [name, most] : {std::pair{"trees", 400.0}, {"bridge", 400.0}, {"net", 1000.0}}) {
+  for (const auto& [name, most] :
+       {std::pair{"trees", 400.0}, {"bridge", 400.0}, {"net", 400.0}, {"ring", 400.0}}) {
     Simulation simulation(load(name));
     const Model& m = simulation.model();
     const Control& c = simulation.control();

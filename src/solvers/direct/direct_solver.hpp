@@ -1,5 +1,5 @@
 // One time step, or an equilibrium, by coupled Gauss-Newton iterations, each solved directly by the recursion of tree_factor.hpp:
-// O(n) on chains and trees, dearer along loops.
+// O(n) on chains and trees, dearer along loops. Where loops make it too dear, by conjugate gradients (block_iteration.hpp).
 //
 // Unknowns are the displacements u = x - x_t and the frames q. With p = (x_b - x_a)/l, axis = R rest and k of the folded spring
 // (energies/stretch_shear.hpp), the strains of a node against its parent are
@@ -17,7 +17,7 @@
 #include <memory>
 
 #include "solvers/direct/settling.hpp"
-#include "solvers/direct/tree.hpp"
+#include "solvers/direct/step_plan.hpp"
 #include "solvers/solver.hpp"
 
 namespace osier::direct {
@@ -31,8 +31,10 @@ struct Options {
   int threads = 1;
   Simd simd = Simd::automatic;  ///< of chains and trees in lanes
   Loops loops = Loops::automatic;
-  double loop_share = 1e-3;  ///< of the gaps of loops that an iteration may leave, where these are iterated upon
+  double loop_share = 1e-3;  ///< of a correction that conjugate gradients may leave
 };
+
+class Engine;
 
 class DirectSolver final : public Solver {
  public:
@@ -46,10 +48,14 @@ class DirectSolver final : public Solver {
   static std::size_t bytes(const Model& model, const Control& control, double h, Precision precision,
                            Loops loops = Loops::automatic);
 
-  class Engine;
-
  private:
+  void settle_plan(const Model& model, const Control& control, double h);
+
   Options options_;
+  /// What was held when the plan was made: vertices, then frames with how they are.
+  std::vector<std::pair<Index, FrameControl>> held_;
+  bool planned_ = false;
+  Loops loops_ = Loops::automatic;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<Solver> statics_;
 };

@@ -1,7 +1,7 @@
 // Links, roots and rows of the recursion (tree_factor.hpp) for the state at hand (step_model.hpp), in its number type.
 #pragma once
 
-#include "solvers/direct/step_model.hpp"
+#include "solvers/direct/engine.hpp"
 #include "solvers/direct/tree_factor.hpp"
 
 namespace osier::direct {
@@ -42,17 +42,11 @@ Row<T> with_still_frames(Row<T> r) {
   return r;
 }
 
-/// How much of the energy's curvature a link carries (docs/theory/direct.md).
-enum class Curvature : std::uint8_t {
-  positive,  ///< what is positive by construction
-  exact,     ///< with compression and the couples of shear forces, which may make the whole indefinite
-};
-
 /// `pull`: the force through the link in the last solve, along its arm if that was in tension.
 template <class T>
-Link<T> assemble_link(const StepModel& step, std::size_t i, const Vec3d& pull, Curvature curvature) {
+Link<T> assemble_link(const StepModel& step, const Tree& tree, std::size_t i, const Vec3d& pull, Curvature curvature) {
   const Model& m = step.model();
-  const TreeNode& n = step.tree().nodes[i];
+  const TreeNode& n = tree.nodes[i];
   const Index s = n.segment;
   const double length = m.segment_rest_length[s], l2 = length * length;
   const double sign = n.near_vertex == m.segment_vertices[s][0] ? 1 : -1;
@@ -71,12 +65,9 @@ Link<T> assemble_link(const StepModel& step, std::size_t i, const Vec3d& pull, C
   // The part of the exact couple n x p that the model of a straight spring does not have: n x (p - axis). None if isotropic.
   if (!isotropic) couple -= cross(section, off);
   double weight = 0;
-  const Index far = n.far_end(m);
-  if (step.is_free(far) && (n.far_vertex >= 0 || step.shares())) {
-    weight = step.share_of(far) * step.vertex_weight(far);
-    force = step.share_of(far) * step.vertex_pull(far) - weight * step.u[far];
-  } else if (step.shares()) {
-    weight = step.vertex_weight(far);  // rows hold it: any mass will do
+  if (const Index far = n.far_vertex; far >= 0 && step.is_free(far)) {
+    weight = step.vertex_weight(far);
+    force = step.vertex_pull(far) - weight * step.u[far];
   }
   Link<T> l;
   l.w_compliance = {kLoose<T>, kLoose<T>, kLoose<T>};
@@ -106,14 +97,13 @@ Link<T> assemble_link(const StepModel& step, std::size_t i, const Vec3d& pull, C
     // cable, which nothing asks to turn, gets all of its stiffness; a frame that other joints hold by way of rows gets the share
     // of theirs that slows convergence to that factor an iteration. In its own axes the spin is a step of its own.
     w_axes = rotation_matrix(q);
-    // Rows that are iterated upon need more of it: the ratio is their condition number.
-    const double share = std::is_same_v<T, float> || step.shares() ? 1e-3 : 1e-6;
+    const double share = std::is_same_v<T, float> ? 1e-3 : 1e-6;
     double against_spin = 0;
     for (Index j : m.frame_joints.of(s)) against_spin = std::max(against_spin, share * m.joint_stiffness[j / 2].d3);
     if (against_spin == 0 && step.directions(s).empty()) against_spin = k.k.z;
     turning = turning + identity3(1e-10 * k.k.z) + against_spin * outer(d, d);
   }
-  for (const auto& [node, j] : step.local_joints(i)) {
+  for (const auto& [node, j] : tree.local_joints_of(i)) {
     const JointModel joint = step.joint(j);
     const auto inverse = [](double x) { return 1 / x; };
     const double side = m.joint_frames[j][1] == s ? 1 : -1;
@@ -141,18 +131,17 @@ Link<T> assemble_link(const StepModel& step, std::size_t i, const Vec3d& pull, C
 
 template <class T>
 RootVertex<T> assemble_root(const StepModel& step, Index v) {
-  const double share = step.share_of(v), weight = share * step.vertex_weight(v);
+  const double weight = step.vertex_weight(v);
   RootVertex<T> root;
   root.held = !step.is_free(v);
   root.stiffness = identity3(static_cast<T>(weight));
-  root.force = cast<T>(share * step.vertex_pull(v) - weight * step.u[v]);
+  root.force = cast<T>(step.vertex_pull(v) - weight * step.u[v]);
   return root;
 }
 
 /// put(i, row) for every row of the range. A joint's three rows follow each other: it is looked at once.
 template <class T, class Put>
-void assemble_rows(const StepModel& step, std::size_t begin, std::size_t end, const Put& put) {
-  const Tree& tree = step.tree();
+void assemble_rows(const StepModel& step, const Tree& tree, std::size_t begin, std::size_t end, const Put& put) {
   const auto nodes = static_cast<Index>(tree.nodes.size());
   Index latest = -1;
   JointModel joint{};
@@ -184,7 +173,7 @@ void assemble_rows(const StepModel& step, std::size_t begin, std::size_t end, co
         const Vec3d axis = column(joint.axes, row.axis);
         const double compliance = component(joint.compliance, row.axis);
         tie({}, axis);
-        if (joint.isotropic && i < tree.columns)  // Q^T axis; rows that are iterated upon have one for both ends
+        if (joint.isotropic)  // Q^T axis
           r.end[0].direction.w += cast<T>(cross(moment_turn(joint.compliance.x * joint.gradient), axis));
         r.compliance = static_cast<T>(compliance);
         r.e = static_cast<T>(compliance < kLoose<double> ? compliance * dot(axis, joint.gradient) : 0);

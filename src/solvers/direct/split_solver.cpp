@@ -7,7 +7,7 @@
 #include "solvers/direct/chain_direct.hpp"
 #include "solvers/direct/forest.hpp"
 #include "solvers/direct/link_assembly.hpp"
-#include "solvers/direct/tree.hpp"
+#include "solvers/direct/step_plan.hpp"
 
 namespace osier::direct {
 
@@ -25,8 +25,9 @@ Model reduced(const Model& m, const std::vector<std::uint8_t>& wanted) {
 /// Where many columns are open at once their small compliances drown in float; the recursion is then done in double.
 Options suited(Options options, const Model& m, const Control& c, double h) {
   constexpr int kMostColumnsInFloat = 64;
-  if (options.precision == Precision::single_precision &&
-      build_step_tree(m, c, h, options.loops).plan().most_columns() > kMostColumnsInFloat)
+  if (options.precision == Precision::double_precision) return options;
+  const StepPlan plan = plan_step(m, c, h, options.loops);
+  if (plan.loops == Loops::columns && plan.tree.plan().most_columns() > kMostColumnsInFloat)
     options.precision = Precision::double_precision;
   return options;
 }
@@ -302,6 +303,15 @@ std::size_t bytes_of(const Model& m, const Control& c, double h, const Options& 
 }
 
 template <class T>
+RestPlan plan_rest_of(const Model& m, const Control& c, double h, const Options& options) {
+  std::vector<std::uint8_t> rest = segments_but(m, chains_for_lanes(m, c));
+  forest_of<T>(m, c, rest, options.simd);
+  RestPlan plan{.segments = static_cast<Index>(std::count(rest.begin(), rest.end(), std::uint8_t{1})), .plan = {}};
+  if (plan.segments > 0) plan.plan = plan_step(reduced(m, rest), c, h, options.loops);
+  return plan;
+}
+
+template <class T>
 LaneTrees lane_trees_of(const Model& m, const Control& c, Simd simd) {
   std::vector<std::uint8_t> rest = segments_but(m, chains_for_lanes(m, c));
   const std::optional<Forest<T>> forest = forest_of<T>(m, c, rest, simd);
@@ -313,6 +323,11 @@ LaneTrees lane_trees_of(const Model& m, const Control& c, Simd simd) {
 LaneTrees lane_trees(const Model& m, const Control& c, const Options& options) {
   return options.precision == Precision::single_precision ? lane_trees_of<float>(m, c, options.simd)
                                                           : lane_trees_of<double>(m, c, options.simd);
+}
+
+RestPlan plan_rest(const Model& m, const Control& c, double h, const Options& options) {
+  return options.precision == Precision::single_precision ? plan_rest_of<float>(m, c, h, options)
+                                                          : plan_rest_of<double>(m, c, h, options);
 }
 
 Index segments_in_lanes(const Model& m, const Control& c, const Options& options) {

@@ -31,6 +31,13 @@ struct LaneChain {
 };
 std::vector<LaneChain> lane_chains(const Model& model, const Control& control);
 
+/// What is left for a tree, or for blocks.
+struct RestPlan {
+  Index segments = 0;
+  StepPlan plan;
+};
+RestPlan plan_rest(const Model& model, const Control& control, double h, const Options& options);
+
 /// Working memory it will use for steps of h.
 std::size_t bytes(const Model& model, const Control& control, double h, const Options& options);
 

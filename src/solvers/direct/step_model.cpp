@@ -3,28 +3,9 @@
 #include <algorithm>
 
 #include "solvers/direct/first_guess.hpp"
-#include "solvers/direct/tree_factor.hpp"
 #include "solvers/potential.hpp"
 
 namespace osier::direct {
-
-bool StepModel::build(const Model& m, const Control& c, double h, Loops loops) {
-  if (!built_control_.empty() && built_fixed_ == c.vertex_fixed && built_control_ == c.frame_control) return false;
-  built_fixed_ = c.vertex_fixed;
-  built_control_ = c.frame_control;
-  tree_ = build_step_tree(m, c, h, loops);
-  count_copies(m);
-  tree_.nodes.shrink_to_fit(), tree_.rows.shrink_to_fit(), tree_.roots.shrink_to_fit();
-  std::sort(tree_.local_joints.begin(), tree_.local_joints.end());
-  block_energy_.resize((tree_.nodes.size() + kBlock - 1) / kBlock);
-  return true;
-}
-
-void StepModel::count_copies(const Model& m) {
-  copies_ = std::vector<std::uint16_t>(tree_.iterates() ? m.vertex_count() : 0, 0);
-  for (const TreeNode& n : tree_.nodes)
-    if (tree_.iterates() && n.far_vertex < 0) ++copies_[n.far_end(m)];
-}
 
 void StepModel::begin(const Model& m, const Control& c, const State& state, double h, const Executor& executor) {
   m_ = &m, c_ = &c, state_ = &state, h_ = h;
@@ -78,77 +59,62 @@ std::span<const DirectionTerm> StepModel::directions(Index s) const {
   return std::span(directions_).subspan(direction_start_[s], direction_start_[s + 1] - direction_start_[s]);
 }
 
-std::span<const std::pair<Index, Index>> StepModel::local_joints(std::size_t node) const {
-  if (tree_.local_joints.empty()) return {};
-  const auto before = [](const std::pair<Index, Index>& joint, Index n) { return joint.first < n; };
-  const auto n = static_cast<Index>(node);
-  const auto begin = std::lower_bound(tree_.local_joints.begin(), tree_.local_joints.end(), n, before);
-  return {begin, std::lower_bound(begin, tree_.local_joints.end(), n + 1, before)};
-}
-
-void StepModel::add_joint_energy(Index j, Energy& e) const {
-  const auto [a, b] = m_->joint_frames[j];
-  e.add(joint_energy(joint_spring(j), q[a], q[b]));
-}
-
-void StepModel::add_vertex_energy(Index v, Energy& e) const {
-  if (c_->vertex_fixed[v]) return;
-  e.add(0.5 * vertex_weight(v) * norm2(u[v]));
-  e.add(-dot(vertex_pull(v), u[v]));
-}
-
-/// Of the node's segment, its joint and its vertex.
-Energy StepModel::node_energy(std::size_t i) const {
-  const TreeNode& n = tree_.nodes[i];
-  const Index s = n.segment;
-  Energy e;
+void StepModel::add_segment_energy(Index s, Energy& e) const {
+  if (!m_->segment_alive[s]) return;
   const Vec3d edge = edge_at_start(s);
   const auto k = spring(s, edge);
   e.add(stretch_shear::value(k.k, stretch_shear::strain(edge + edge_since(s), q[s], k.rest)));
-  if (n.joint >= 0) add_joint_energy(n.joint, e);
-  for (const auto& [node, joint] : local_joints(i)) add_joint_energy(joint, e);
-  if (n.far_vertex >= 0) add_vertex_energy(n.far_vertex, e);
   for (const DirectionTerm& t : directions(s)) {
     const Vec3d a = rotate(q[s], t.a);
     e.add(stretch_shear::value(t.k, t.y, a));
     e.magnitude += t.k * norm(t.y - a);  // what rounding of k |y - R a|^2 goes with
   }
-  return e;
+}
+
+void StepModel::add_joint_energy(Index j, Energy& e) const {
+  if (!m_->joint_alive[j]) return;
+  const auto [a, b] = m_->joint_frames[j];
+  e.add(joint_energy(joint_spring(j), q[a], q[b]));
+}
+
+void StepModel::add_vertex_energy(Index v, Energy& e) const {
+  if (c_->vertex_fixed[v] || !m_->vertex_alive[v]) return;
+  e.add(0.5 * vertex_weight(v) * norm2(u[v]));
+  e.add(-dot(vertex_pull(v), u[v]));
 }
 
 Energy StepModel::energy(const Executor& executor) {
-  const std::size_t n = tree_.nodes.size();
+  const auto segments = static_cast<std::size_t>(m_->segment_count()), joints = static_cast<std::size_t>(m_->joint_count());
+  const std::size_t n = segments + joints + u.size();
+  block_energy_.resize((n + kBlock - 1) / kBlock);
   executor.for_each(
       block_energy_.size(),
       [&](std::size_t block) {
         Energy sum;
-        for (std::size_t i = block * kBlock; i < std::min(n, (block + 1) * kBlock); ++i) sum += node_energy(i);
+        for (std::size_t i = block * kBlock; i < std::min(n, (block + 1) * kBlock); ++i) {
+          if (i < segments) add_segment_energy(static_cast<Index>(i), sum);
+          else if (i < segments + joints) add_joint_energy(static_cast<Index>(i - segments), sum);
+          else add_vertex_energy(static_cast<Index>(i - segments - joints), sum);
+        }
         block_energy_[block] = sum;
       },
       kBlock);
   Energy sum;
   for (const Energy& e : block_energy_) sum += e;
-  for (Index v : tree_.roots) add_vertex_energy(v, sum);
-  for (const TreeRow& row : tree_.rows)
-    if (row.kind == TreeRow::Kind::close_joint && row.axis == 0) add_joint_energy(row.joint, sum);
   return sum;
 }
 
 std::size_t StepModel::bytes() const {
   const auto of = [](const auto& v) { return v.capacity() * sizeof(v[0]); };
-  return of(tree_.nodes) + of(tree_.roots) + of(tree_.rows) + of(tree_.local_joints) + of(built_fixed_) + of(built_control_) +
-         of(copies_) + of(directions_) + of(direction_start_) + of(block_energy_) + of(u) +
+  return of(directions_) + of(direction_start_) + of(block_energy_) + of(u) +
          q.size() * sizeof(q[0]);  // its array changes places with the state's
 }
 
-std::size_t StepModel::bytes(const Model& m, const Tree& tree) {
+std::size_t StepModel::bytes(const Model& m) {
   const auto nv = static_cast<std::size_t>(m.vertex_count()), nf = static_cast<std::size_t>(m.frame_count());
-  const auto ns = static_cast<std::size_t>(m.segment_count());
+  const auto ns = static_cast<std::size_t>(m.segment_count()), nj = static_cast<std::size_t>(m.joint_count());
   const std::size_t directions = m.has_inertia() ? ns * (3 * sizeof(DirectionTerm) + sizeof(Index)) : 0;
-  return tree.nodes.size() * sizeof(TreeNode) + tree.rows.size() * sizeof(TreeRow) + tree.roots.size() * sizeof(Index) +
-         tree.local_joints.size() * sizeof(tree.local_joints[0]) +
-         nv * (sizeof(std::uint8_t) + (tree.iterates() ? sizeof(std::uint16_t) : 0) + sizeof(Vec3d)) +
-         nf * (sizeof(FrameControl) + sizeof(Quatd)) + directions + tree.nodes.size() / kBlock * sizeof(Energy);
+  return nv * sizeof(Vec3d) + nf * sizeof(Quatd) + directions + (ns + nj + nv) / kBlock * sizeof(Energy);
 }
 
 }  // namespace osier::direct

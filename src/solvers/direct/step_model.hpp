@@ -1,4 +1,4 @@
-// One time step, or an equilibrium, as Gauss-Newton iterations see it: the tree, the unknowns, the springs in it and its energy.
+// One time step, or an equilibrium, as Gauss-Newton iterations see it: the unknowns, the springs between them and the energy.
 // All in double: strains are differences of positions. What belongs to the start of the step is read from the state at hand and
 // not kept a second time.
 #pragma once
@@ -10,7 +10,6 @@
 #include "math/mat3.hpp"
 #include "model/edge.hpp"
 #include "solvers/direct/joint_model.hpp"
-#include "solvers/direct/tree.hpp"
 #include "solvers/direction_terms.hpp"
 
 namespace osier::direct {
@@ -24,21 +23,13 @@ struct Energy {
 
 class StepModel {
  public:
-  /// The tree depends on what is held; true when it is a new one.
-  bool build(const Model& model, const Control& control, double h, Loops loops);
-  void forget_tree() { built_fixed_.clear(), built_control_.clear(); }
   /// h = 0: statics. The references have to last until the step is done.
   void begin(const Model& model, const Control& control, const State& state, double h, const Executor& executor);
 
   const Model& model() const { return *m_; }
   const Control& control() const { return *c_; }
   const State& start() const { return *state_; }
-  const Tree& tree() const { return tree_; }
   double h() const { return h_; }
-
-  /// Where rows are iterated upon, vertices share what acts on them with their copies: nothing is without mass then.
-  bool shares() const { return !copies_.empty(); }
-  double share_of(Index v) const { return copies_.empty() ? 1 : 1.0 / (1 + copies_[v]); }
 
   // Springs and loads.
   double vertex_weight(Index v) const { return h_ > 0 ? m_->vertex_mass[v] / (h_ * h_) + c_->vertex_damping[v] / h_ : 0; }
@@ -53,8 +44,6 @@ class StepModel {
   JointSpring joint_spring(Index j) const;
   JointModel joint(Index j) const;
   std::span<const DirectionTerm> directions(Index s) const;
-  /// (node, joint) of joints to anchors away from the node's near end.
-  std::span<const std::pair<Index, Index>> local_joints(std::size_t node) const;
   bool is_free(Index v) const { return !c_->vertex_fixed[v]; }
   bool is_fixed_frame(Index f) const { return c_->frame_control[f] == FrameControl::fixed; }
 
@@ -66,23 +55,18 @@ class StepModel {
 
   std::size_t bytes() const;
   /// What it will be.
-  static std::size_t bytes(const Model& model, const Tree& tree);
+  static std::size_t bytes(const Model& model);
 
  private:
-  void count_copies(const Model& model);
+  void add_segment_energy(Index s, Energy& e) const;
   void add_joint_energy(Index j, Energy& e) const;
   void add_vertex_energy(Index v, Energy& e) const;
-  Energy node_energy(std::size_t node) const;
 
-  static constexpr std::size_t kBlock = 128;  ///< nodes whose energies are added up in one go
+  static constexpr std::size_t kBlock = 256;  ///< elements whose energies are added up in one go
   const Model* m_ = nullptr;
   const Control* c_ = nullptr;
   const State* state_ = nullptr;
   double h_ = 0;
-  Tree tree_;
-  std::vector<std::uint8_t> built_fixed_;
-  std::vector<FrameControl> built_control_;
-  std::vector<std::uint16_t> copies_;  ///< per vertex; empty: everything acts on the vertex itself
   std::vector<DirectionTerm> directions_;
   std::vector<Index> direction_start_;  ///< per segment; empty without directions
   std::vector<Energy> block_energy_;

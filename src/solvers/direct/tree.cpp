@@ -24,8 +24,6 @@ class Builder {
     for (Index v : m.anchor_vertex) clamped_[v] = c.vertex_fixed[v];
   }
   Tree build();
-  /// The same from everything that is held at once: along joints as far as they lead, then on.
-  Tree build_together();
 
  private:
   static constexpr Index kRoot = -1, kNotYet = -2;
@@ -33,7 +31,7 @@ class Builder {
   std::vector<Index> root_candidates() const;
   Tree finish();
   bool plant(Index root);
-  void spread(bool along_joints_only);
+  void spread();
   void add_node(Index s, Index near_end);
   Index joints_at(Index s, Index v) const;
   bool joined(Index s, Index t) const;
@@ -136,8 +134,8 @@ bool Builder::plant(Index root) {
 }
 
 /// Along joints first: a frame should hang on its parent by one, and not by rows alone.
-void Builder::spread(bool along_joints_only) {
-  while (!frontier_.empty() || (!later_.empty() && !along_joints_only)) {
+void Builder::spread() {
+  while (!frontier_.empty() || !later_.empty()) {
     std::deque<HalfEdge>& from = frontier_.empty() ? later_ : frontier_;
     const HalfEdge next = search_ == Search::breadth_first ? from.front() : from.back();
     if (search_ == Search::breadth_first) from.pop_front();
@@ -210,26 +208,15 @@ void Builder::renumber() {
 Tree Builder::build() {
   node_of_segment_.assign(m_.segment_count(), -1);
   for (Index root : root_candidates())
-    if (plant(root)) spread(false);
-  return finish();
-}
-
-Tree Builder::build_together() {
-  node_of_segment_.assign(m_.segment_count(), -1);
-  const std::vector<Index> candidates = root_candidates();
-  for (Index root : candidates)
-    if (c_.vertex_fixed[root]) plant(root);
-  spread(true);
-  spread(false);
-  for (Index root : candidates)
-    if (plant(root)) spread(false);
+    if (plant(root)) spread();
   return finish();
 }
 
 Tree Builder::finish() {
   renumber();
   add_rows();
-  t_.columns = t_.rows.size();
+  std::sort(t_.local_joints.begin(), t_.local_joints.end());
+  t_.nodes.shrink_to_fit(), t_.rows.shrink_to_fit(), t_.roots.shrink_to_fit();
   return std::move(t_);
 }
 
@@ -242,9 +229,22 @@ std::vector<int> Tree::parents() const {
 }
 
 std::vector<RowEnds> Tree::row_ends() const {
-  std::vector<RowEnds> ends(columns);
-  for (std::size_t i = 0; i < columns; ++i) ends[i] = {{rows[i].node, rows[i].other}};
+  std::vector<RowEnds> ends(rows.size());
+  for (std::size_t i = 0; i < rows.size(); ++i) ends[i] = {{rows[i].node, rows[i].other}};
   return ends;
+}
+
+std::span<const std::pair<Index, Index>> Tree::local_joints_of(std::size_t node) const {
+  if (local_joints.empty()) return {};
+  const auto before = [](const std::pair<Index, Index>& joint, Index n) { return joint.first < n; };
+  const auto n = static_cast<Index>(node);
+  const auto begin = std::lower_bound(local_joints.begin(), local_joints.end(), n, before);
+  return {begin, std::lower_bound(begin, local_joints.end(), n + 1, before)};
+}
+
+std::size_t Tree::bytes() const {
+  const auto of = [](const auto& v) { return v.capacity() * sizeof(v[0]); };
+  return of(nodes) + of(roots) + of(rows) + of(local_joints);
 }
 
 TreePlan Tree::plan() const {
@@ -289,26 +289,6 @@ Index middle_vertex(const Model& m) {
   return way.empty() ? one_end : way[way.size() / 2];
 }
 
-/// Rows whose ends meet at once stay columns, which go first; the others are to be iterated upon.
-void iterate_long_rows(Tree& t) {
-  constexpr int kShort = 4;  // places
-  const std::size_t n = t.nodes.size();
-  std::vector<int> depth(n + t.roots.size(), 0);
-  for (std::size_t i = 0; i < n; ++i) depth[i] = depth[static_cast<std::size_t>(t.nodes[i].parent)] + 1;
-  const auto is_short = [&](const TreeRow& row) {
-    if (row.other < 0) return true;
-    auto a = static_cast<std::size_t>(row.node), b = static_cast<std::size_t>(row.other);
-    for (int way = 0; way <= kShort; ++way) {
-      if (a == b) return true;
-      std::size_t& lower = depth[a] >= depth[b] ? a : b;
-      if (lower >= n) return false;  // another tree
-      lower = static_cast<std::size_t>(t.nodes[lower].parent);
-    }
-    return false;
-  };
-  t.columns = static_cast<std::size_t>(std::stable_partition(t.rows.begin(), t.rows.end(), is_short) - t.rows.begin());
-}
-
 }  // namespace
 
 Tree build_tree(const Model& m, const Control& c) {
@@ -323,25 +303,6 @@ Tree build_tree(const Model& m, const Control& c) {
   // From the middle the ways around loops are short, but what is held there has to be held by rows.
   consider(Builder(m, c, Search::breadth_first, middle_vertex(m)).build());
   return best;
-}
-
-double step_work(const Tree& tree, const TreePlan& plan, double stiffness_ratio) {
-  if (!tree.iterates()) return plan.work();
-  // Measured on nets, `bridge` and `dome`: what conjugate gradients take, on the average over the iterations of a step, and what
-  // a solve takes of a link's work.
-  constexpr double kSolve = 0.6;
-  const double solves = 2 + 0.7 * (8 + 3 * std::sqrt(stiffness_ratio));
-  return plan.work() + kSolve * solves * TreePlan::kWorkOfLink * static_cast<double>(tree.nodes.size());
-}
-
-Tree build_step_tree(const Model& m, const Control& c, double h, Loops loops) {
-  Tree whole = build_tree(m, c);
-  const auto closes = [](const TreeRow& r) { return r.kind == TreeRow::Kind::close_segment; };
-  if (loops == Loops::columns || std::none_of(whole.rows.begin(), whole.rows.end(), closes)) return whole;
-  Tree cut = Builder(m, c, Search::breadth_first).build_together();
-  iterate_long_rows(cut);
-  if (loops == Loops::iteration) return cut;
-  return step_work(cut, cut.plan(), m.stiffness_ratio(h)) < whole.plan().work() ? cut : whole;
 }
 
 }  // namespace osier::direct

@@ -116,31 +116,13 @@ class TreeFactor {
   /// belong to the factor, and count in the right-hand side that came with it only.
   void load(const std::vector<Link<T>>& links, const std::vector<RootVertex<T>>& roots, const std::vector<Row<T>>& rows);
   /// For the right-hand side at hand, which it consumes. visit(node, F, arm): the force on the link's subtree, from its parent.
-  /// Forces are added up in the number type Sum.
-  template <class Sum = double, class Visit>
+  template <class Visit>
   void solve(const Executor* executor, const Visit& visit);
   void solve(const std::vector<Link<T>>& links, const std::vector<RootVertex<T>>& roots, const std::vector<Row<T>>& rows,
              const Executor* executor = nullptr) {
     load(links, roots, rows);
     solve(executor, [](int, const Vec6<T>&, const Vec3<T>&) {});
   }
-
-  /// Another right-hand side by hand, before a solve: forces on nodes and roots.
-  Vec6<T>& force(int node) { return z_[at(node)]; }
-  Vec3<T>& root_force(int root) { return roots_[at(root)].f; }
-  T& offset(int row) { return d_[at(plan_.closing_column[at(row)])]; }  ///< -e
-  void clear_offsets() { std::fill(d_.begin(), d_.end(), T(0)); }       ///< of all rows: solves leave their traces
-  T arm(int node) const { return norm(springs_[at(node)].arm); }
-  /// For forces alone: links without strain, held roots where they are. Forces are added up in T: for corrections.
-  void solve_forces(const Executor* executor) {
-    const bool strained = strained_;
-    strained_ = roots_go_ = false;
-    solve<T>(executor, [](int, const Vec6<T>&, const Vec3<T>&) {});
-    strained_ = strained, roots_go_ = true;
-  }
-  /// What a force on one node, or on a root, moves it by while its parent stays where it is.
-  Vec6<T> alone(int node, const Vec6<T>& force) const;
-  Vec3<T> root_alone(int root, const Vec3<T>& force) const;
 
   const std::vector<Vec6<T>>& displacement() const { return z_; }  ///< per link
   const std::vector<Vec3<T>>& root_displacement() const { return root_x_; }
@@ -162,7 +144,8 @@ class TreeFactor {
     Vec3<T> compliance;
   };
   struct RootFactor {
-    RootVertex<T> root;
+    bool held;
+    Vec3<T> prescribed;
     T ldl[6];  ///< of a free root's stiffness
     Mat3<T> S;
     Vec3<T> f;
@@ -175,6 +158,7 @@ class TreeFactor {
     return s.axes >= 0 && s.axes % 2 == 0 ? axes_[at(s.axes / 2 + 1)].compliance
                                           : Vec3<T>{s.w_compliance, s.w_compliance, s.w_compliance};
   }
+  using Sum = double;  ///< what forces are added up in
   using Links = std::vector<Link<T>>;
   using Rows = std::vector<Row<T>>;
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
@@ -220,11 +204,9 @@ class TreeFactor {
   void carry_columns(const LinkSprings& l, int node, const ColumnPlan& c, T* scratch);
   void eliminate_root(int r, const ColumnPlan* c, T* D);
   static Vec3<T> solve_root(const RootFactor& factor, const Vec3<T>& b);
-  template <class Sum>
   void solve_up(const JobPlan& job);
   template <class Visit>
   void solve_down(const JobPlan& job, const Visit& visit);
-  template <class Sum>
   void close_forces(const ColumnPlan& c, Vec6<Sum>* f);
   void find_multipliers(const ColumnPlan& c, const Vec6<T>& z);
   void fetch_multipliers(int place, const ColumnPlan& c);
@@ -246,7 +228,6 @@ class TreeFactor {
   const std::vector<Reframe<T>>* reframe_ = nullptr;          ///< of factor_signed
   bool either_sign_ = false;                                  ///< of pivots
   bool strained_ = true;                                      ///< the links' strains are part of the right-hand side
-  bool roots_go_ = true;                                      ///< where they are prescribed to
   std::vector<std::uint8_t> too_stiff_;                       ///< rows that have no compliance yet where they should close
 };
 
@@ -471,14 +452,14 @@ auto TreeFactor<T>::count_pivots() const -> PivotCount {
     }
   }
   for (const RootFactor& root : roots_)
-    for (std::size_t i = 0; i < 3 && !root.root.held; ++i) {
+    for (std::size_t i = 0; i < 3 && !root.held; ++i) {
       const T pivot = root.ldl[packed(i) + i];
       if (pivot == T(0)) ++count.null;
       else if (pivot < T(0)) ++count.negative;
     }
   for (const ColumnPlan& c : plan_.columns)
     for (std::size_t i = 0; i < at(c.closing); ++i)
-      if (closing_factor_[c.closing_factor + packed(i) + i] < T(0)) --count.negative;
+      if (closing_factor_[plan_.closing_at(c).factor + packed(i) + i] < T(0)) --count.negative;
   return count;
 }
 
@@ -494,11 +475,11 @@ bool TreeFactor<T>::is_positive(int node) const {
 template <class T>
 bool TreeFactor<T>::are_others_positive() const {
   for (const RootFactor& root : roots_)
-    for (std::size_t i = 0; i < 3 && !root.root.held; ++i)
+    for (std::size_t i = 0; i < 3 && !root.held; ++i)
       if (root.ldl[packed(i) + i] < T(0)) return false;
   for (const ColumnPlan& c : plan_.columns)
     for (std::size_t i = 0; i < at(c.closing); ++i)
-      if (closing_factor_[c.closing_factor + packed(i) + i] < T(0)) return false;
+      if (closing_factor_[plan_.closing_at(c).factor + packed(i) + i] < T(0)) return false;
   return true;
 }
 
@@ -519,7 +500,8 @@ void TreeFactor<T>::factor_made(const LinkOf& link, const std::vector<RootVertex
     each_range(compliance_.size(), [&](std::size_t begin, std::size_t end) {
       rows(begin, end, [&](std::size_t i, const Row<T>& row) { put_row(static_cast<int>(i), row); });
     });
-    for (std::size_t r = 0; r < roots_.size(); ++r) roots_[r] = {roots[r], {}, roots[r].stiffness, roots[r].force};
+    for (std::size_t r = 0; r < roots_.size(); ++r)
+      roots_[r] = {roots[r].held, roots[r].prescribed, {}, roots[r].stiffness, roots[r].force};
     each_job(executor, plan_.branches, [&](std::size_t i) { factor_up(plan_.branches[i]); });
     each_job(executor, plan_.trunks, [&](std::size_t g) {
       factor_up(plan_.trunks[g]);
@@ -603,9 +585,9 @@ template <class T>
 void TreeFactor<T>::close(int p, const ColumnPlan& c, T* D, PackedSym6<T>* S) {
   const auto k = at(c.closing), s = at(c.staying);
   if (k == 0) return;
-  T* L = closing_factor_.data() + c.closing_factor;
-  T* Y = closing_gain_.data() + c.closing_gain;
-  const int* row = &plan_.closing_row[at(c.first_row)];
+  T* L = closing_factor_.data() + plan_.closing_at(c).factor;
+  T* Y = closing_gain_.data() + plan_.closing_at(c).gain;
+  const int* row = &plan_.closing_row[at(plan_.closing_at(c).first_row)];
   std::copy(D, D + packed(k), L);
   for (std::size_t i = 0; i < k; ++i) {
     L[packed(i) + i] += compliance_[at(row[i])];
@@ -677,7 +659,7 @@ void TreeFactor<T>::carry_columns(const LinkSprings& l, int node, const ColumnPl
 template <class T>
 void TreeFactor<T>::eliminate_root(int r, const ColumnPlan* c, T* D) {
   RootFactor& factor = roots_[at(r)];
-  if (factor.root.held) return;
+  if (factor.held) return;
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j <= i; ++j) factor.ldl[packed(at(i)) + at(j)] = factor.S.m[i][j];
   factor_ldl(factor.ldl, 3, T(4) * std::numeric_limits<T>::epsilon(), either_sign_, [](int) {});
@@ -697,31 +679,11 @@ Vec3<T> TreeFactor<T>::solve_root(const RootFactor& f, const Vec3<T>& b) {
 }
 
 template <class T>
-Vec6<T> TreeFactor<T>::alone(int node, const Vec6<T>& force) const {
-  Vec6<T> z;
-  with_springs<T>(node, [&](const auto& l) {
-    const LinkSteps<T> steps(l, S_[at(node)]);
-    const T still[6] = {};
-    T share[6], felt[6], y[6] = {}, through[6];
-    at_near_end(l, force, share);
-    steps.up(still, share, felt);
-    steps.down(share, y, through);
-    z = at_far_end(l, y);
-  });
-  return z;
-}
-
-template <class T>
-Vec3<T> TreeFactor<T>::root_alone(int r, const Vec3<T>& force) const {
-  return roots_[at(r)].root.held ? Vec3<T>{} : solve_root(roots_[at(r)], force);
-}
-
-template <class T>
 void TreeFactor<T>::load(const Links& links, const std::vector<RootVertex<T>>& roots, const Rows& rows) {
   for (std::size_t i = 0; i < springs_.size(); ++i) z_[i] = links[i].force;
   strained_ = false;
   for (std::size_t r = 0; r < roots_.size(); ++r) {
-    roots_[r].root.prescribed = roots[r].prescribed;
+    roots_[r].prescribed = roots[r].prescribed;
     roots_[r].f = roots[r].force;
   }
   std::fill(d_.begin(), d_.end(), T(0));
@@ -729,13 +691,13 @@ void TreeFactor<T>::load(const Links& links, const std::vector<RootVertex<T>>& r
 }
 
 template <class T>
-template <class Sum, class Visit>
+template <class Visit>
 void TreeFactor<T>::solve(const Executor* executor, const Visit& visit) {
-  each_job(executor, plan_.branches, [&](std::size_t i) { solve_up<Sum>(plan_.branches[i]); });
+  each_job(executor, plan_.branches, [&](std::size_t i) { solve_up(plan_.branches[i]); });
   each_job(executor, plan_.trunks, [&](std::size_t g) {
-    solve_up<Sum>(plan_.trunks[g]);
+    solve_up(plan_.trunks[g]);
     if (const ColumnPlan* c = plan_.columns_at(plan_.group_place(static_cast<int>(g)))) {
-      close_forces<Sum>(*c, nullptr);
+      close_forces(*c, nullptr);
       find_multipliers(*c, {});
     }
     solve_down(plan_.trunks[g], visit);
@@ -745,11 +707,10 @@ void TreeFactor<T>::solve(const Executor* executor, const Visit& visit) {
 
 /// d1 <- L^-1 d1, and what follows from it.
 template <class T>
-template <class Sum>
 void TreeFactor<T>::close_forces(const ColumnPlan& c, Vec6<Sum>* f) {
   const auto k = at(c.closing), s = at(c.staying);
-  const T* L = closing_factor_.data() + c.closing_factor;
-  const T* Y = closing_gain_.data() + c.closing_gain;
+  const T* L = closing_factor_.data() + plan_.closing_at(c).factor;
+  const T* Y = closing_gain_.data() + plan_.closing_at(c).gain;
   T* d = d_.data() + c.first;
   for (std::size_t i = 0; i < k; ++i) {
     for (std::size_t j = 0; j < i; ++j) d[i] -= L[packed(i) + j] * d[j];
@@ -765,8 +726,8 @@ void TreeFactor<T>::close_forces(const ColumnPlan& c, Vec6<Sum>* f) {
 template <class T>
 void TreeFactor<T>::find_multipliers(const ColumnPlan& c, const Vec6<T>& z) {
   const auto k = at(c.closing), s = at(c.staying);
-  const T* L = closing_factor_.data() + c.closing_factor;
-  const T* Y = closing_gain_.data() + c.closing_gain;
+  const T* L = closing_factor_.data() + plan_.closing_at(c).factor;
+  const T* Y = closing_gain_.data() + plan_.closing_at(c).gain;
   T* d = d_.data() + c.first;
   for (std::size_t i = k; i-- > 0;) {
     T r = dot6(vec6(B(c.first + static_cast<int>(i))), z) + d[i];
@@ -790,7 +751,6 @@ void TreeFactor<T>::fetch_multipliers(int place, const ColumnPlan& c) {
 /// Leaves the shares of the forces in z. Loads are added up in double: along a chain of a thousand links, whose balance decides
 /// how far a stiff rod bends, float would lose three digits.
 template <class T>
-template <class Sum>
 void TreeFactor<T>::solve_up(const JobPlan& job) {
   Vec6<Sum> carried{};  // from the place before, if it is a child
   for (int i = job.first_in_order; i < job.last_in_order; ++i) {
@@ -801,12 +761,11 @@ void TreeFactor<T>::solve_up(const JobPlan& job) {
     if (plan_.is_root(p)) {
       RootFactor& root = roots_[at(p - plan_.node_count())];
       root.f += cast<T>(carried.x), carried = {};
-      const Vec3<T> x = root_x_[at(p - plan_.node_count())] =
-          root.root.held ? (roots_go_ ? root.root.prescribed : Vec3<T>{}) : solve_root(root, root.f);
+      const Vec3<T> x = root_x_[at(p - plan_.node_count())] = root.held ? root.prescribed : solve_root(root, root.f);
       for (int k = 0; k < staying; ++k) d[k] += dot(vec6(B(c->first + k)).x, x);
     } else {
       Vec6<Sum> f = cast6<Sum>(z_[at(p)]) + carried;
-      if (c && c->closing > 0) close_forces<Sum>(*c, &f);
+      if (c && c->closing > 0) close_forces(*c, &f);
       with_springs<Sum>(p, [&](const auto& l) {
         const LinkSteps<Sum, T> steps(l, S_[at(p)]);
         Sum share[6], y[6], force[6], felt[6];
@@ -844,7 +803,7 @@ void TreeFactor<T>::solve_down(const JobPlan& job, const Visit& visit) {
     if (c) fetch_multipliers(p, *c);
     if (plan_.is_root(p)) {
       const int r = p - plan_.node_count();
-      if (roots_[at(r)].root.held || !c) continue;
+      if (roots_[at(r)].held || !c) continue;
       Vec3<T> f;
       for (int k = c->first; k < c->first + c->staying; ++k) f += d_[at(k)] * vec6(B(k)).x;
       root_x_[at(r)] += solve_root(roots_[at(r)], f);

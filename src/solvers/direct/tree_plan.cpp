@@ -81,13 +81,21 @@ void TreePlan::open_columns(const std::vector<RowEnds>& rows, const std::vector<
     const auto i = static_cast<std::size_t>(&p - places.data());
     return closing[i] + staying[i] > 0;
   })));
+  closings.clear();
+  closings.reserve(places.size() - static_cast<std::size_t>(std::count(closing.begin(), closing.end(), 0)));
   int count = 0, closed = 0;
   for (std::size_t p = 0; p < places.size(); ++p) {
     if (closing[p] + staying[p] == 0) continue;
     if (closing[p] + staying[p] > std::numeric_limits<std::uint16_t>::max())
       throw RunError("the rods have too many loops for direct solves; use `method` sweep");
     places[p].columns = static_cast<int>(columns.size());
-    columns.push_back({.first = count, .closing = closing[p], .staying = staying[p], .first_row = closed});
+    ColumnPlan c{
+        .first = count, .closing = static_cast<std::uint16_t>(closing[p]), .staying = static_cast<std::uint16_t>(staying[p])};
+    if (c.closing > 0) {
+      c.closing_at = static_cast<int>(closings.size());
+      closings.push_back({.first_row = closed});
+    }
+    columns.push_back(c);
     count += closing[p] + staying[p], closed += closing[p];
   }
   column_in_parent.assign(at(count), 0);
@@ -116,7 +124,7 @@ void TreePlan::open_columns(const std::vector<RowEnds>& rows, const std::vector<
     };
     const int close = ways[i].close, own = closing_column[i] = next_closing[at(close)]++;
     const ColumnPlan& there = columns[at(places[at(close)].columns)];
-    closing_row[at(there.first_row + own - there.first)] = static_cast<int>(i);
+    closing_row[at(closing_at(there).first_row + own - there.first)] = static_cast<int>(i);
     const int meet = walk(ways[i].meet, close, own);
     for (int e = 0; e < 2; ++e)
       if (rows[i].place[e] >= 0) end_column[2 * i + at(e)] = walk(rows[i].place[e], ways[i].meet, meet);
@@ -217,16 +225,18 @@ void TreePlan::lay_out(JobPlan& job, const std::vector<std::uint8_t>& cut, int g
     for (int c = here.first_child; c >= 0; c = columns[at(c)].next_sibling, ++children)
       if (!cut[at(p)]) bottom = std::min<std::size_t>(bottom, columns[at(c)].compliance);
     const ColumnPlan* only = children == 1 && !cut[at(p)] ? &columns[at(here.first_child)] : nullptr;
-    here.in_place = only && here.closing == 0 && only->staying == here.staying;
-    for (int i = 0; here.in_place && i < only->staying; ++i)
-      here.in_place = column_in_parent[at(only->first + only->closing + i)] == i;
+    bool in_place = only && here.closing == 0 && only->staying == here.staying;
+    for (int i = 0; in_place && i < only->staying; ++i) in_place = column_in_parent[at(only->first + only->closing + i)] == i;
+    here.in_place = in_place;
     const std::size_t k = at(here.closing), s = at(here.staying);
-    here.compliance = static_cast<std::uint32_t>(bottom);
+    here.compliance = static_cast<std::uint32_t>(bottom) & 0x7fffffffu;
     scratch = std::max({scratch, here.in_place ? 0 : packed(k + s), 6 * s});
     top = bottom + packed(s);
     peak = std::max(peak, top);
-    here.closing_factor = static_cast<std::uint32_t>(closing_factor_size), closing_factor_size += packed(k);
-    here.closing_gain = static_cast<std::uint32_t>(closing_gain_size), closing_gain_size += k * s;
+    if (k == 0) return;
+    ClosingPlan& closes = closings[at(here.closing_at)];
+    closes.factor = static_cast<std::uint32_t>(closing_factor_size), closing_factor_size += packed(k);
+    closes.gain = static_cast<std::uint32_t>(closing_gain_size), closing_gain_size += k * s;
   };
   for (int i = job.first_in_order; i < job.last_in_order; ++i) visit(order[at(i)]);
   if (group >= 0) visit(group);
@@ -258,8 +268,8 @@ double TreePlan::work() const {
 
 std::size_t TreePlan::bytes() const {
   const auto of = [](const auto& v) { return v.capacity() * sizeof(v[0]); };
-  return of(places) + of(columns) + of(order) + of(branches) + of(trunks) + of(closing_row) + of(column_in_parent) +
-         of(end_column) + of(closing_column);
+  return of(places) + of(columns) + of(closings) + of(order) + of(branches) + of(trunks) + of(closing_row) +
+         of(column_in_parent) + of(end_column) + of(closing_column);
 }
 
 }  // namespace osier::direct

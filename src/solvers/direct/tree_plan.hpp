@@ -30,15 +30,20 @@ struct PlacePlan {
 
 /// The rows that are open at a place.
 struct ColumnPlan {
-  int first = 0, closing = 0, staying = 0;
-  int first_row = 0;                        ///< of the closing ones, into TreePlan::closing_row
+  int first = 0;
+  std::uint16_t closing = 0, staying = 0;
+  int closing_at = -1;                      ///< into TreePlan::closings, where some are
   int first_child = -1, next_sibling = -1;  ///< of the places below, those with columns
-  // Where its numbers are; see TreePlan::fits().
-  std::uint32_t compliance = 0;      ///< staying x staying, in the workspace
-  std::uint32_t closing_factor = 0;  ///< closing x closing
-  std::uint32_t closing_gain = 0;    ///< closing x staying
-  bool in_place = false;             ///< the only child's columns are this place's, nothing opens or closes
+  std::uint32_t compliance : 31 = 0;        ///< staying x staying, where in the workspace; see TreePlan::fits()
+  std::uint32_t in_place : 1 = 0;           ///< the only child's columns are this place's, nothing opens or closes
   int count() const { return closing + staying; }
+};
+
+/// Where the numbers of those that close at a place are; see TreePlan::fits().
+struct ClosingPlan {
+  int first_row = 0;         ///< into TreePlan::closing_row
+  std::uint32_t factor = 0;  ///< closing x closing
+  std::uint32_t gain = 0;    ///< closing x staying
 };
 
 /// Entries of the lower triangle of a symmetric matrix, and of the rows above row i.
@@ -67,8 +72,12 @@ class TreePlan {
     return c >= 0 ? &columns[static_cast<std::size_t>(c)] : nullptr;
   }
 
+  /// Of columns of which some close.
+  const ClosingPlan& closing_at(const ColumnPlan& c) const { return closings[static_cast<std::size_t>(c.closing_at)]; }
+
   std::vector<PlacePlan> places;
   std::vector<ColumnPlan> columns;
+  std::vector<ClosingPlan> closings;
   std::vector<int> order;         ///< of nodes and roots
   std::vector<JobPlan> branches;  ///< to be done before the trunks on the way up, after them on the way down
   std::vector<JobPlan> trunks;    ///< one for every group; the group's own place comes last and is not in the order
@@ -79,7 +88,7 @@ class TreePlan {
   std::size_t workspace_size = 0, closing_factor_size = 0, closing_gain_size = 0;
   /// A plan may be too large to be carried out, and still be compared with others.
   bool fits() const {
-    return std::max({workspace_size, closing_factor_size, closing_gain_size}) <= std::numeric_limits<std::uint32_t>::max();
+    return std::max({2 * workspace_size, closing_factor_size, closing_gain_size}) <= std::numeric_limits<std::uint32_t>::max();
   }
 
   static constexpr double kWorkOfLink = 900;  ///< a node without columns

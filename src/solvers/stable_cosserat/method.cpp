@@ -55,20 +55,20 @@ class LateChoice final : public Solver {
 };
 
 /// What makes the recursion dearer than along a chain.
-std::string shape_of(const direct::Tree& tree, const direct::TreePlan& plan, double work) {
+std::string shape_of(const direct::Tree& tree) {
   using Kind = direct::TreeRow::Kind;
   const auto any = [&](std::initializer_list<Kind> kinds) {
     return std::any_of(tree.rows.begin(), tree.rows.end(),
                        [&](const direct::TreeRow& r) { return std::find(kinds.begin(), kinds.end(), r.kind) != kinds.end(); });
   };
-  const double times = work / (direct::TreePlan::kWorkOfLink * std::max(1, plan.node_count()));
+  const direct::TreePlan plan = tree.plan();
+  const double times = plan.work() / (direct::TreePlan::kWorkOfLink * std::max(1, plan.node_count()));
   if (times < 1.05) return "as cheap as along a chain";
   std::vector<std::string> causes;
   if (any({Kind::close_segment})) causes.emplace_back("loops");
   if (any({Kind::close_joint})) causes.emplace_back("joints where rods meet");
   if (any({Kind::hold_vertex, Kind::hold_frame, Kind::hinge_frame})) causes.emplace_back("supports");
-  return fmt::format("with {:.1f} times the work of a chain because of {}{}", times, fmt::join(causes, ", "),
-                     tree.iterates() ? " (long loops by conjugate gradients)" : "");
+  return fmt::format("with {:.1f} times the work of a chain because of {}", times, fmt::join(causes, ", "));
 }
 
 /// By how much sweeps have to be cheaper.
@@ -114,18 +114,19 @@ Settings Settings::sweeps_of_auto(const Model& m, const Control& c, double h, co
 MethodChoice Settings::choose(const Model& m, const Control& c, double h) const {
   if (method == Method::sweep) return {"sweep", "asked for", {}};
   if (method == Method::automatic && sweeps_asked_for) return {"sweep", "`order` and `lambda` belong to sweeps", {}};
-  const direct::Tree tree = h > 0 ? direct::build_step_tree(m, c, h) : direct::build_tree(m, c);
-  const direct::TreePlan plan = tree.plan();
-  const double work = h > 0 ? direct::step_work(tree, plan, m.stiffness_ratio(h)) : plan.work();
-  const std::string shape = shape_of(tree, plan, work);
   if (h == 0)
     return {
         "direct",
         (direct::TreeSystem::suits(m, c) ? "Newton's method on the recursion along the rods, "
                                          : "Newton's method on a sparse factor, which suits this graph better; the recursion: ") +
-            shape,
+            shape_of(direct::build_tree(m, c)),
         {}};
-  const MethodCosts costs = method_costs(*this, m, c, h, plan.node_count(), work);
+  const direct::RestPlan rest = direct::plan_rest(m, c, h, {.precision = number, .simd = instructions});
+  const std::string shape =
+      rest.plan.loops == direct::Loops::blocks
+          ? fmt::format("by conjugate gradients because of loops, some {:.0f} for a solve", rest.plan.iterations)
+          : shape_of(direct::build_tree(m, c));
+  const MethodCosts costs = method_costs(*this, m, c, h, rest);
   const int sweeps = static_cast<int>(std::lround(costs.sweeps));
   const std::string direct_text =
       fmt::format("about {} a step, {}; {} of {} segments in SIMD lanes", time_text(costs.direct_seconds), shape,

@@ -38,9 +38,8 @@ struct Costs {
 };
 constexpr Costs kFloatCosts{{65, 20, 11, 7}, {145, 38, 18, 12}, {350, 97, 53, 50}, {310, 145, 92, 92}};
 constexpr Costs kDoubleCosts{{90, 65, 22, 15}, {145, 76, 36, 25}, {356, 198, 106, 98}, {450, 355, 125, 118}};
-constexpr double kAnisotropicLanes = 2;             ///< times the isotropic law
-constexpr double kElementSweep = 300;               ///< a sweep with axes or inertia of their own, element by element
-constexpr double kTreeLink = 300, kTreeWork = 130;  ///< direct over trees: per link, and per link's worth of TreePlan::work()
+constexpr double kAnisotropicLanes = 2;  ///< times the isotropic law
+constexpr double kElementSweep = 300;    ///< a sweep with axes or inertia of their own, element by element
 
 /// Gauss-Newton iterations of a step: 1.1 where rods swing, 2.5 where they are thrown about. Four more decades take one more.
 double direct_iterations(double tolerance) { return 1.75 + std::max(0.0, std::log10(1e-3 / tolerance)) / 4; }
@@ -66,8 +65,8 @@ double sweep_ns(const Settings& s, const Model& m, const Costs& costs) {
   return costs.sweep.of(s.instructions) * lanes_per_element(m, lanes_of_kernels(s)) * vertices;
 }
 
-double direct_ns(const Settings& s, const Model& m, const Control& c, const Costs& costs, int nodes, double work) {
-  double links = 0, ns = 0;
+double direct_ns(const Settings& s, const Model& m, const Control& c, const Costs& costs, const direct::RestPlan& rest) {
+  double ns = rest.segments * rest.plan.ns;
   for (ChainLaw law : {ChainLaw::isotropic, ChainLaw::anisotropic}) {
     std::vector<Chain> strands, cut;
     for (const direct::LaneChain& l : direct::lane_chains(m, c))
@@ -76,14 +75,9 @@ double direct_ns(const Settings& s, const Model& m, const Control& c, const Cost
     const int lanes = lanes_of_kernels(s);
     ns += times * costs.strand.of(s.instructions) * static_cast<double>(extent_of_chains(strands, lanes).rows) * lanes;
     for (const Chain& chain : cut) ns += times * costs.cut_chain.of(s.instructions) * chain.vertices;
-    for (const auto* chains : {&strands, &cut})
-      for (const Chain& chain : *chains) links += chain.segments();
   }
   const direct::LaneTrees trees = direct::lane_trees(m, c, {.precision = s.number, .simd = s.instructions});
   ns += (trees.law == ChainLaw::anisotropic ? kAnisotropicLanes : 1) * costs.tree.of(s.instructions) * trees.slots;
-  links += trees.segments;
-  const double others = std::max(0.0, nodes - links);
-  if (others > 0) ns += kTreeLink * others + kTreeWork * (work / direct::TreePlan::kWorkOfLink - links);
   return ns;
 }
 
@@ -133,7 +127,7 @@ Precision sweep_precision(const Settings& s, const Model& m, const Control& c, d
   return fine ? s.number : Precision::double_precision;
 }
 
-MethodCosts method_costs(const Settings& s, const Model& m, const Control& c, double h, int nodes, double work) {
+MethodCosts method_costs(const Settings& s, const Model& m, const Control& c, double h, const direct::RestPlan& rest) {
   const auto costs = [](const Settings& of) -> const Costs& {
     return of.number == Precision::single_precision ? kFloatCosts : kDoubleCosts;
   };
@@ -143,7 +137,7 @@ MethodCosts method_costs(const Settings& s, const Model& m, const Control& c, do
   sweeps.number = sweep_precision(s, m, c, h, ratios);
   return {.sweeps = predicted_sweeps(ratios, tolerance),
           .sweep_seconds = 1e-9 * sweep_ns(sweeps, m, costs(sweeps)),
-          .direct_seconds = 1e-9 * direct_iterations(tolerance) * direct_ns(s, m, c, costs(s), nodes, work)};
+          .direct_seconds = 1e-9 * direct_iterations(tolerance) * direct_ns(s, m, c, costs(s), rest)};
 }
 
 }  // namespace osier::stable_cosserat

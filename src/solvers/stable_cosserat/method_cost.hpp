@@ -11,7 +11,7 @@
 // their root mean square is closer to what is measured than the largest or the mean.
 #pragma once
 
-#include "solvers/direct/tree_plan.hpp"
+#include "solvers/direct/split_solver.hpp"
 #include "solvers/solver.hpp"
 
 namespace osier::stable_cosserat {
@@ -32,7 +32,8 @@ double predicted_sweeps(const SweepRatios& ratios, double tolerance);
 Precision sweep_precision(const Settings& settings, const Model& model, const Control& control, double h,
                           const SweepRatios& ratios);
 
-/// `nodes` and `work` of the recursion over the whole model (direct::step_work).
-MethodCosts method_costs(const Settings& settings, const Model& model, const Control& control, double h, int nodes, double work);
+/// `rest`: what direct solves would not do in lanes.
+MethodCosts method_costs(const Settings& settings, const Model& model, const Control& control, double h,
+                         const direct::RestPlan& rest);
 
 }  // namespace osier::stable_cosserat

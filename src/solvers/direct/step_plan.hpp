@@ -1,0 +1,25 @@
+// How the linear systems of a step are solved where not in lanes: along a tree, with loops as columns, or by conjugate gradients
+// on blocks. What takes less time.
+#pragma once
+
+#include "solvers/direct/tree.hpp"
+
+namespace osier::direct {
+
+enum class Loops : std::uint8_t {
+  automatic,
+  columns,  ///< carried along the tree to where they close: exact
+  blocks,   ///< no tree, conjugate gradients
+};
+
+struct StepPlan {
+  Loops loops = Loops::columns;
+  Tree tree;              ///< with columns
+  double iterations = 0;  ///< expected of conjugate gradients
+  double ns = 0;          ///< expected of a Gauss-Newton iteration, per segment
+};
+
+/// `loops`: not automatic if one is asked for.
+StepPlan plan_step(const Model& model, const Control& control, double h, Loops loops = Loops::automatic);
+
+}  // namespace osier::direct
