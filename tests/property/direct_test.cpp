@@ -166,7 +166,7 @@ TEST(DirectStep, NeedsTheMemoryThatWasPredicted) {
     direct::DirectSolver direct(p.model, {.tolerance = 1e-9, .precision = precision});
     for (int k = 0; k < 3; ++k) direct.step(p.model, p.control, p.state, p.h);
     const double used = static_cast<double>(direct.bytes());
-    const double predicted = static_cast<double>(direct::DirectSolver::bytes(p.model, p.control, p.h, precision));
+    const double predicted = static_cast<double>(direct::DirectSolver::bytes(p.model, p.control, p.h, {.precision = precision}));
     EXPECT_NEAR(predicted, used, 0.1 * used) << i;
   }
 }

@@ -12,7 +12,7 @@ class BlockEngine final : public Engine {
   std::size_t bytes() const override {
     return step_.bytes() + blocks_.bytes() + block_largest_.capacity() * sizeof(block_largest_[0]);
   }
-  void arrange(const Model& m, Tree) override { blocks_.arrange(m); }
+  void arrange(const Model& m, Tree) override { blocks_.arrange(m, options_.simd); }
 
  private:
   void forget_forces() override { blocks_.forget_strains(); }

@@ -1,7 +1,8 @@
 #include "solvers/direct/direct_solver.hpp"
 
 #include "solvers/direct/block_iteration.hpp"
-#include "solvers/direct/engine.hpp"
+#include "solvers/direct/link_assembly.hpp"
+#include "solvers/direct/step_plan.hpp"
 #include "solvers/direct/tree_system.hpp"
 
 namespace osier::direct {
@@ -40,7 +41,7 @@ void DirectSolver::settle_plan(const Model& m, const Control& c, double h) {
   held_.clear();
   held_.reserve(count);
   each_held(c, [&](Index i, FrameControl how) { held_.emplace_back(i, how); });
-  StepPlan plan = plan_step(m, c, h, options_.loops);
+  StepPlan plan = plan_step(m, c, h, options_);
   if (!engine_ || plan.loops != loops_)
     engine_ = plan.loops == Loops::blocks ? make_block_engine(options_) : make_tree_engine(options_);
   loops_ = plan.loops;
@@ -62,19 +63,19 @@ StepReport DirectSolver::solve_static(const Model& m, const Control& c, State& s
 }
 std::size_t DirectSolver::bytes() const { return (engine_ ? engine_->bytes() : 0) + held_.capacity() * sizeof(held_[0]); }
 
-std::size_t DirectSolver::bytes(const Model& m, const Control& c, double h, Precision precision, Loops loops) {
-  const StepPlan plan = plan_step(m, c, h, loops);
+std::size_t DirectSolver::bytes(const Model& m, const Control& c, double h, const Options& options) {
+  const StepPlan plan = plan_step(m, c, h, options);
   std::size_t axes = 0;
   for (const TreeNode& n : plan.tree.nodes) axes += static_cast<std::size_t>(axis_sets(m, n));
   const auto linear = [&]<class T>(T) {
-    if (plan.loops == Loops::blocks) return BlockIteration<T>::bytes(m);
+    if (plan.loops == Loops::blocks) return BlockIteration<T>::bytes(m, options.simd);
     return plan.tree.bytes() + TreeFactor<T>::bytes(plan.tree.plan(), plan.tree.rows.size(), axes) +
            plan.tree.roots.size() * sizeof(RootVertex<T>) + static_cast<std::size_t>(m.segment_count()) * sizeof(Vec3<T>);
   };
   std::size_t held = 0;
   each_held(c, [&](Index, FrameControl) { ++held; });
   return StepModel::bytes(m) + held * sizeof(std::pair<Index, FrameControl>) +
-         (precision == Precision::single_precision ? linear(float{}) : linear(double{}));
+         (options.precision == Precision::single_precision ? linear(float{}) : linear(double{}));
 }
 
 }  // namespace osier::direct

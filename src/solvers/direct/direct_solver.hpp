@@ -16,23 +16,11 @@
 
 #include <memory>
 
+#include "solvers/direct/options.hpp"
 #include "solvers/direct/settling.hpp"
-#include "solvers/direct/step_plan.hpp"
 #include "solvers/solver.hpp"
 
 namespace osier::direct {
-
-struct Options {
-  int iterations = 0;       ///< fixed number, or 0: by tolerance
-  double tolerance = 1e-3;  ///< error of positions over the whole motion of the step
-  int max_iterations = 50;
-  /// Of the recursion. State, strains and energies are in double either way: they are differences of positions.
-  Precision precision = Precision::double_precision;
-  int threads = 1;
-  Simd simd = Simd::automatic;  ///< of chains and trees in lanes
-  Loops loops = Loops::automatic;
-  double loop_share = 1e-3;  ///< of a correction that conjugate gradients may leave
-};
 
 class Engine;
 
@@ -45,8 +33,7 @@ class DirectSolver final : public Solver {
   StepReport solve_static(const Model& model, const Control& control, State& state, const StaticOptions& options) override;
   /// Working memory in use, and what it will be.
   std::size_t bytes() const;
-  static std::size_t bytes(const Model& model, const Control& control, double h, Precision precision,
-                           Loops loops = Loops::automatic);
+  static std::size_t bytes(const Model& model, const Control& control, double h, const Options& options);
 
  private:
   void settle_plan(const Model& model, const Control& control, double h);

@@ -26,7 +26,7 @@ Model reduced(const Model& m, const std::vector<std::uint8_t>& wanted) {
 Options suited(Options options, const Model& m, const Control& c, double h) {
   constexpr int kMostColumnsInFloat = 64;
   if (options.precision == Precision::double_precision) return options;
-  const StepPlan plan = plan_step(m, c, h, options.loops);
+  const StepPlan plan = plan_step(m, c, h, options);
   if (plan.loops == Loops::columns && plan.tree.plan().most_columns() > kMostColumnsInFloat)
     options.precision = Precision::double_precision;
   return options;
@@ -293,13 +293,13 @@ std::size_t bytes_of(const Model& m, const Control& c, double h, const Options& 
   const std::vector<Chain> chains = chains_for_lanes(m, c);
   std::vector<std::uint8_t> rest = segments_but(m, chains);
   const std::optional<Forest<T>> forest = forest_of<T>(m, c, rest, options.simd);
-  if (chains.empty() && !forest) return DirectSolver::bytes(m, c, h, suited(options, m, c, h).precision);
+  if (chains.empty() && !forest) return DirectSolver::bytes(m, c, h, suited(options, m, c, h));
   Lanes<T> lanes;
   lanes.bind(m, c, chains, options.simd, Executor(options.threads));
   const std::size_t in_lanes = lanes.bytes() + (forest ? forest->bytes() : 0);
   if (!any_of_them(rest)) return in_lanes;
   const Model others = reduced(m, rest);
-  return in_lanes + DirectSolver::bytes(others, c, h, suited(options, others, c, h).precision);
+  return in_lanes + DirectSolver::bytes(others, c, h, suited(options, others, c, h));
 }
 
 template <class T>
@@ -307,7 +307,7 @@ RestPlan plan_rest_of(const Model& m, const Control& c, double h, const Options&
   std::vector<std::uint8_t> rest = segments_but(m, chains_for_lanes(m, c));
   forest_of<T>(m, c, rest, options.simd);
   RestPlan plan{.segments = static_cast<Index>(std::count(rest.begin(), rest.end(), std::uint8_t{1})), .plan = {}};
-  if (plan.segments > 0) plan.plan = plan_step(reduced(m, rest), c, h, options.loops);
+  if (plan.segments > 0) plan.plan = plan_step(reduced(m, rest), c, h, options);
   return plan;
 }
 

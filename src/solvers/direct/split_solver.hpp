@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "solvers/direct/direct_solver.hpp"
+#include "solvers/direct/step_plan.hpp"
 #include "solvers/stable_cosserat/chain_plan.hpp"
 
 namespace osier::direct {

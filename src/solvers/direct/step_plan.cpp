@@ -3,13 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "solvers/kernel_cost.hpp"
+
 namespace osier::direct {
 
 namespace {
 
-// Nanoseconds on one core of a 2.6 GHz Zen 4; what decides are their ratios.
-constexpr double kTreeLink = 300, kTreeWork = 130;            ///< per link, and per link's worth of TreePlan::work()
-constexpr double kBlockAssembly = 450, kBlockIteration = 38;  ///< per segment
+constexpr double kTreeLink = 300, kTreeWork = 130;  ///< per link, and per link's worth of TreePlan::work()
+constexpr double kBlockAssembly = 350;              ///< per segment
+constexpr KernelCost kBlockFloat{50, 18, 10, 8.5}, kBlockDouble{70, 55, 19, 15};
 
 /// Mean of how much stiffer joints hold a frame than its edge does.
 double frame_ratio(const Model& m) {
@@ -52,21 +54,22 @@ double reach_of(const Model& m) {
   return most;
 }
 
-/// Counted on `net`, `bridge`, `ring` and `dome` at steps from 0.5 to 16 ms.
+/// Counted on `net`, `bridge`, `ring` and `dome` at steps from 0.5 to 16 ms, to a factor of two.
 double expected_iterations(const Model& m, double h) {
   const double far = std::sqrt(1 + 4 * m.stiffness_ratio(h)) + std::sqrt(1 + frame_ratio(m)) - 1;
-  return 6 + 3.4 * std::min(far, 3 * reach_of(m));
+  return 6 + 6 * std::min(far, 3 * reach_of(m));
 }
 
 }  // namespace
 
-StepPlan plan_step(const Model& m, const Control& c, double h, Loops loops) {
+StepPlan plan_step(const Model& m, const Control& c, double h, const Options& options) {
   StepPlan blocks{.loops = Loops::blocks, .tree = {}, .iterations = 0, .ns = 0};
   const auto price_blocks = [&] {
     blocks.iterations = expected_iterations(m, h);
-    blocks.ns = kBlockAssembly + kBlockIteration * blocks.iterations;
+    const KernelCost& cost = options.precision == Precision::single_precision ? kBlockFloat : kBlockDouble;
+    blocks.ns = kBlockAssembly + cost.of(options.simd) * blocks.iterations;
   };
-  if (loops == Loops::blocks) {
+  if (options.loops == Loops::blocks) {
     price_blocks();
     return blocks;
   }
@@ -74,10 +77,12 @@ StepPlan plan_step(const Model& m, const Control& c, double h, Loops loops) {
   const double nodes = static_cast<double>(std::max<std::size_t>(1, columns.tree.nodes.size()));
   columns.ns = kTreeLink + kTreeWork * columns.tree.plan().work() / (TreePlan::kWorkOfLink * nodes);
   const auto closes = [](const TreeRow& r) { return r.kind == TreeRow::Kind::close_segment; };
-  if (loops == Loops::columns || !(h > 0) || std::none_of(columns.tree.rows.begin(), columns.tree.rows.end(), closes))
+  if (options.loops == Loops::columns || !(h > 0) || std::none_of(columns.tree.rows.begin(), columns.tree.rows.end(), closes))
     return columns;
   price_blocks();
-  return blocks.ns < columns.ns ? blocks : columns;
+  // They take a small part of the memory.
+  constexpr double kLeaner = 1.5;
+  return blocks.ns < kLeaner * columns.ns ? blocks : columns;
 }
 
 }  // namespace osier::direct

@@ -2,15 +2,10 @@
 // on blocks. What takes less time.
 #pragma once
 
+#include "solvers/direct/options.hpp"
 #include "solvers/direct/tree.hpp"
 
 namespace osier::direct {
-
-enum class Loops : std::uint8_t {
-  automatic,
-  columns,  ///< carried along the tree to where they close: exact
-  blocks,   ///< no tree, conjugate gradients
-};
 
 struct StepPlan {
   Loops loops = Loops::columns;
@@ -19,7 +14,6 @@ struct StepPlan {
   double ns = 0;          ///< expected of a Gauss-Newton iteration, per segment
 };
 
-/// `loops`: not automatic if one is asked for.
-StepPlan plan_step(const Model& model, const Control& control, double h, Loops loops = Loops::automatic);
+StepPlan plan_step(const Model& model, const Control& control, double h, const Options& options = {});
 
 }  // namespace osier::direct

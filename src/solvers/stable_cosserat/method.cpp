@@ -130,7 +130,9 @@ MethodChoice Settings::choose(const Model& m, const Control& c, double h) const 
   const int sweeps = static_cast<int>(std::lround(costs.sweeps));
   const std::string direct_text =
       fmt::format("about {} a step, {}; {} of {} segments in SIMD lanes", time_text(costs.direct_seconds), shape,
-                  direct::segments_in_lanes(m, c, {.precision = number, .simd = instructions}), m.segment_count());
+                  direct::segments_in_lanes(m, c, {.precision = number, .simd = instructions}) +
+                      (rest.plan.loops == direct::Loops::blocks ? rest.segments : 0),
+                  m.segment_count());
   const bool doubled = number == Precision::single_precision &&
                        sweep_precision(*this, m, c, h, sweep_ratios(m, c, h)) == Precision::double_precision;
   const std::string sweep_text =
@@ -150,7 +152,10 @@ MethodChoice Settings::choose(const Model& m, const Control& c, double h) const 
   // Sweeps stop at the tolerance, direct solves far below it, and the number of sweeps is known to a factor of two or so.
   if (kAdvantage * costs.sweeps_seconds() < costs.direct_seconds)
     return {"sweep", fmt::format("expected to reach the tolerance sooner: {}; direct: {}", sweep_text, direct_text), costs};
-  return {"direct", fmt::format("expected to reach the tolerance sooner: {}; {} to converge", direct_text, sweep_text), costs};
+  const char* why = costs.direct_seconds < costs.sweeps_seconds()
+                        ? "expected to reach the tolerance sooner"
+                        : "converges further, and sweeps are not expected to be twice as fast";
+  return {"direct", fmt::format("{}: {}; {} to converge", why, direct_text, sweep_text), costs};
 }
 
 std::size_t Settings::bytes(const Model& m, const Control& c, double h) const {

@@ -6,6 +6,7 @@
 
 #include "math/vec3.hpp"
 #include "solvers/direct/split_solver.hpp"
+#include "solvers/kernel_cost.hpp"
 #include "solvers/stable_cosserat/kernels.hpp"
 #include "solvers/stable_cosserat/stable_cosserat.hpp"
 
@@ -13,23 +14,7 @@ namespace osier::stable_cosserat {
 
 namespace {
 
-/// Nanoseconds per vertex and iteration by instruction set. Measured by `osier bench kernels` on one core of a 2.6 GHz Zen 4;
-/// what decides are their ratios, which other machines share.
-struct KernelCost {
-  double off, sse2, avx2, avx512;
-  double of(Simd simd) const {
-    switch (simd_resolved(simd)) {
-      case Simd::avx512:
-        return avx512;
-      case Simd::avx2:
-        return avx2;
-      case Simd::sse2:
-        return sse2;
-      default:
-        return off;
-    }
-  }
-};
+/// By `osier bench kernels`.
 struct Costs {
   KernelCost sweep;      ///< in lanes, over a graph: between the tree's and the bridge's
   KernelCost strand;     ///< direct, a strand in each lane
@@ -43,6 +28,8 @@ constexpr double kElementSweep = 300;    ///< a sweep with axes or inertia of th
 
 /// Gauss-Newton iterations of a step: 1.1 where rods swing, 2.5 where they are thrown about. Four more decades take one more.
 double direct_iterations(double tolerance) { return 1.75 + std::max(0.0, std::log10(1e-3 / tolerance)) / 4; }
+/// With the exact curvature there are fewer, and the inner solves of all but the first are short.
+constexpr double kBlockIterations = 0.7;
 
 /// Lanes that a sweep passes over, those without an element included, for each element.
 double lanes_per_element(const Model& m, int lanes) {
@@ -66,7 +53,7 @@ double sweep_ns(const Settings& s, const Model& m, const Costs& costs) {
 }
 
 double direct_ns(const Settings& s, const Model& m, const Control& c, const Costs& costs, const direct::RestPlan& rest) {
-  double ns = rest.segments * rest.plan.ns;
+  double ns = (rest.plan.loops == direct::Loops::blocks ? kBlockIterations : 1) * rest.segments * rest.plan.ns;
   for (ChainLaw law : {ChainLaw::isotropic, ChainLaw::anisotropic}) {
     std::vector<Chain> strands, cut;
     for (const direct::LaneChain& l : direct::lane_chains(m, c))
