@@ -168,7 +168,7 @@ bool any_of_them(const std::vector<std::uint8_t>& wanted) {
 template <class T>
 std::optional<Forest<T>> forest_of(const Model& m, const Control& c, std::vector<std::uint8_t>& rest, Simd simd) {
   if (!any_of_them(rest) || m.joint_count() == 0) return {};
-  const Tree tree = build_tree(reduced(m, rest), c);
+  const Tree tree = first_tree(reduced(m, rest), c);  // trees that close loops are not for lanes
   const std::vector<std::uint8_t> wanted = nodes_for_lanes(m, c, tree);
   if (!any_of_them(wanted)) return {};
   bool isotropic = !c.has_torque;

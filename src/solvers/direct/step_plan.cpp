@@ -54,6 +54,23 @@ double reach_of(const Model& m) {
   return most;
 }
 
+/// More segments than a forest over the vertices has.
+bool has_loops(const Model& m) {
+  std::vector<Index> leader(m.vertex_count());
+  for (Index v = 0; v < m.vertex_count(); ++v) leader[v] = v;
+  const auto find = [&](Index v) {
+    while (leader[v] != v) v = leader[v] = leader[leader[v]];
+    return v;
+  };
+  for (Index s = 0; s < m.segment_count(); ++s) {
+    if (!m.segment_alive[s]) continue;
+    const Index a = find(m.segment_vertices[s][0]), b = find(m.segment_vertices[s][1]);
+    if (a == b) return true;
+    leader[b] = a;
+  }
+  return false;
+}
+
 /// Counted on `net`, `bridge`, `ring` and `dome` at steps from 0.5 to 16 ms, to a factor of two.
 double expected_iterations(const Model& m, double h) {
   const double far = std::sqrt(1 + 4 * m.stiffness_ratio(h)) + std::sqrt(1 + frame_ratio(m)) - 1;
@@ -63,26 +80,27 @@ double expected_iterations(const Model& m, double h) {
 }  // namespace
 
 StepPlan plan_step(const Model& m, const Control& c, double h, const Options& options) {
-  StepPlan blocks{.loops = Loops::blocks, .tree = {}, .iterations = 0, .ns = 0};
-  const auto price_blocks = [&] {
-    blocks.iterations = expected_iterations(m, h);
+  constexpr double kLeaner = 1.5;  // blocks take a small part of the memory
+  StepPlan blocks{.loops = Loops::blocks, .tree = {}};
+  const bool either = options.loops == Loops::automatic && h > 0 && has_loops(m);
+  if (either || options.loops == Loops::blocks) {
     const KernelCost& cost = options.precision == Precision::single_precision ? kBlockFloat : kBlockDouble;
+    blocks.iterations = expected_iterations(m, h);
     blocks.ns = kBlockAssembly + cost.of(options.simd) * blocks.iterations;
-  };
-  if (options.loops == Loops::blocks) {
-    price_blocks();
-    return blocks;
   }
-  StepPlan columns{.loops = Loops::columns, .tree = build_tree(m, c)};
+  if (options.loops == Loops::blocks) return blocks;
+  StepPlan columns{.loops = Loops::columns, .tree = {}};
+  if (either) {
+    const double column_ns = kTreeWork * TreePlan::kWorkOfColumn / TreePlan::kWorkOfLink;
+    std::optional<Tree> tree = build_tree_within(m, c, blocks.ns / kLeaner * m.segment_count() / column_ns);
+    if (!tree) return blocks;
+    columns.tree = std::move(*tree);
+  } else {
+    columns.tree = build_tree(m, c);
+  }
   const double nodes = static_cast<double>(std::max<std::size_t>(1, columns.tree.nodes.size()));
   columns.ns = kTreeLink + kTreeWork * columns.tree.plan().work() / (TreePlan::kWorkOfLink * nodes);
-  const auto closes = [](const TreeRow& r) { return r.kind == TreeRow::Kind::close_segment; };
-  if (options.loops == Loops::columns || !(h > 0) || std::none_of(columns.tree.rows.begin(), columns.tree.rows.end(), closes))
-    return columns;
-  price_blocks();
-  // They take a small part of the memory.
-  constexpr double kLeaner = 1.5;
-  return blocks.ns < kLeaner * columns.ns ? blocks : columns;
+  return either && blocks.ns < kLeaner * columns.ns ? blocks : columns;
 }
 
 }  // namespace osier::direct

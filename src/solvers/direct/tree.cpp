@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <deque>
+#include <limits>
 
 namespace osier::direct {
 
@@ -291,10 +292,38 @@ Index middle_vertex(const Model& m) {
 
 }  // namespace
 
-Tree build_tree(const Model& m, const Control& c) {
-  Tree best = Builder(m, c, Search::breadth_first).build();
-  if (std::none_of(best.rows.begin(), best.rows.end(), [](const TreeRow& r) { return r.kind == TreeRow::Kind::close_segment; }))
-    return best;
+bool Tree::closes_loops() const {
+  return std::any_of(rows.begin(), rows.end(), [](const TreeRow& r) { return r.kind == TreeRow::Kind::close_segment; });
+}
+
+bool Tree::has_more_columns_than(double count) const {
+  const std::size_t n = nodes.size();
+  std::vector<int> depth(n + roots.size(), 0);
+  const auto parent = [&](std::size_t i) { return static_cast<std::size_t>(nodes[i].parent); };
+  for (std::size_t i = 0; i < n; ++i) depth[i] = depth[parent(i)] + 1;
+  double open = 0;
+  for (const TreeRow& row : rows) {
+    if (row.other < 0) continue;
+    auto a = static_cast<std::size_t>(row.node), b = static_cast<std::size_t>(row.other);
+    while (a != b && open <= count) {
+      std::size_t& lower = depth[a] >= depth[b] ? a : b;
+      if (lower >= n) break;  // another tree
+      lower = parent(lower), ++open;
+    }
+    if (open > count) return true;
+  }
+  return false;
+}
+
+Tree first_tree(const Model& m, const Control& c) { return Builder(m, c, Search::breadth_first).build(); }
+
+Tree build_tree(const Model& m, const Control& c) { return *build_tree_within(m, c, std::numeric_limits<double>::infinity()); }
+
+std::optional<Tree> build_tree_within(const Model& m, const Control& c, double columns) {
+  Tree best = first_tree(m, c);
+  if (!best.closes_loops()) return best;
+  constexpr double kFar = 4;  // more than what another tree is likely to save
+  if (std::isfinite(columns) && best.has_more_columns_than(kFar * columns)) return {};
   double least = best.plan().work();
   const auto consider = [&](Tree tree) {
     if (const double work = tree.plan().work(); work < least) least = work, best = std::move(tree);

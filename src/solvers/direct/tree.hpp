@@ -3,6 +3,7 @@
 // a joint between siblings, whatever is held away from a root) becomes rows, see tree_factor.hpp.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -41,10 +42,17 @@ struct Tree {
   std::span<const std::pair<Index, Index>> local_joints_of(std::size_t node) const;
   TreePlan plan() const;
   std::size_t bytes() const;
+  bool closes_loops() const;
+  /// Whether its rows are open at more places than that, all together. Stops counting there.
+  bool has_more_columns_than(double count) const;
 };
 
-/// Roots are held vertices where there are some, otherwise ends. Where there are loops, the tree with the least work of those
-/// that were tried.
+/// Roots are held vertices where there are some, otherwise ends. Grown breadth first.
+Tree first_tree(const Model& model, const Control& control);
+/// Where there are loops, the tree with the least work of those that were tried.
 Tree build_tree(const Model& model, const Control& control);
+/// The same, or nothing if that many columns, counted at every place where one is open, are far from enough: to find the best
+/// tree of a large net would take longer than to step it.
+std::optional<Tree> build_tree_within(const Model& model, const Control& control, double columns);
 
 }  // namespace osier::direct

@@ -250,13 +250,13 @@ int TreePlan::most_columns() const {
   return most;
 }
 
-/// A column takes about 200 on its way through a link; the rest is counted.
+/// What a column takes on its way through a link, about; the rest is counted.
 double TreePlan::work_at(int p) const {
   double sum = p < nodes_ ? kWorkOfLink : 0;
   const ColumnPlan* c = columns_at(p);
   if (!c) return sum;
   const double k = c->closing, s = c->staying;
-  if (p < nodes_) sum += 200 * s + 6 * s * s;
+  if (p < nodes_) sum += kWorkOfColumn * s + 6 * s * s;
   return sum + k * k * k / 3 + k * k * (6 + s) + k * s * (12 + s) + 20 * k + (c->in_place ? 0 : 2 * (k + s) * (k + s));
 }
 

@@ -91,8 +91,9 @@ class TreePlan {
     return std::max({2 * workspace_size, closing_factor_size, closing_gain_size}) <= std::numeric_limits<std::uint32_t>::max();
   }
 
-  static constexpr double kWorkOfLink = 900;  ///< a node without columns
-  int most_columns() const;                   ///< open at one place
+  static constexpr double kWorkOfLink = 900;    ///< a node without columns
+  static constexpr double kWorkOfColumn = 200;  ///< on its way through a link, at least
+  int most_columns() const;                     ///< open at one place
   /// Multiplications and additions of a factorisation and a solve, for comparing trees with each other and with sweeps.
   double work() const;
   std::size_t bytes() const;

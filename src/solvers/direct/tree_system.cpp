@@ -32,8 +32,12 @@ bool TreeSystem::suits(const Model& m, const Control& c) {
     if (m.joint_alive[j] && !(std::min({k.d1, k.d2, k.d3}) > 1e-9 * k.largest())) return false;
   }
   // Ten times a chain's work is what the sparse factor costs.
-  const TreePlan plan = build_tree(m, c).plan();
-  return plan.work() <= 10 * TreePlan::kWorkOfLink * std::max(1, plan.node_count());
+  constexpr double kMost = 10;
+  const std::optional<Tree> tree =
+      build_tree_within(m, c, kMost * TreePlan::kWorkOfLink / TreePlan::kWorkOfColumn * m.segment_count());
+  if (!tree) return false;
+  const TreePlan plan = tree->plan();
+  return plan.work() <= kMost * TreePlan::kWorkOfLink * std::max(1, plan.node_count());
 }
 
 void TreeSystem::forget() {
