@@ -1,5 +1,6 @@
 // Direct steps of graphs with loops, by columns or by conjugate gradients on blocks: the same step. And what they take of memory.
 #include <gtest/gtest.h>
+#include <numbers>
 #include <optional>
 
 #include "osier/osier.hpp"
@@ -179,6 +180,36 @@ TEST(DirectLoops, BlocksOfStiffGraphsDoNotStopEarly) {
       EXPECT_FALSE(report.not_converged);
       EXPECT_LT(farthest_step(exact, state, p.state), 1e-3) << stretch;
     }
+  }
+}
+
+/// Twist has no inertia: it goes around at once, however far that is, and no vertex tells.
+TEST(DirectLoops, BlocksLetTwistSpread) {
+  StepProblem p;
+  std::vector<Index> path;
+  for (int i = 0; i < 60; ++i) {
+    const double a = 2 * std::numbers::pi * i / 60;
+    path.push_back(p.graph.add_vertex({std::cos(a), std::sin(a), 0}));
+  }
+  Random random(2770);
+  add_twisted_chain(p.graph, path, {.stretch_shear = 200, .bend_twist = 0.05, .line_density = 0.05}, true, 0, random);
+  p.model = compile_graph(p.graph);
+  p.state = initial_state(p.graph, p.model);
+  p.control = still_control(p.model, p.state);
+  p.control.vertex_fixed.assign(path.size(), 1);
+  p.control.frame_control[0] = p.control.frame_control[20] = FrameControl::fixed;
+  p.control.frame_target[0] = p.state.frame_rotation[0] * axis_angle(Vec3d{0, 0, 1}, 0.8);
+  p.h = 1e-3;
+  newton::Settings newton;
+  newton.tolerance = 1e-12;
+  State exact = p.state;
+  ASSERT_FALSE(newton.make(p.model)->step(p.model, p.control, exact, p.h).not_converged);
+  const auto spin = [&](const State& a, Index s) { return norm(a.frame_rotation[s] - p.state.frame_rotation[s]); };
+  ASSERT_GT(spin(exact, 40), 0.03);
+  for (Precision precision : {Precision::double_precision, Precision::single_precision}) {
+    State state = p.state;
+    direct::DirectSolver(p.model, {.precision = precision, .loops = Loops::blocks}).step(p.model, p.control, state, p.h);
+    for (Index s = 0; s < 60; ++s) EXPECT_NEAR(spin(state, s), spin(exact, s), 1e-3) << s;
   }
 }
 

@@ -59,6 +59,7 @@ void BlockIteration<T>::arrange(const Model& m, Simd simd) {
   layout_ = lay_out_blocks(m, kernel_->lanes);
   each_array(at(m.joint_count()), [](Numbers& a, std::size_t n) { a = Numbers(n, T(0)); });
   part_.assign((layout_.tiles.size() + kPart - 1) / kPart, 0);
+  part_most_ = part_;
 }
 
 template <class T>
@@ -223,23 +224,32 @@ void BlockIteration<T>::linearise(const StepModel& step, Curvature curvature, bo
 
 /// What the latest iterations have gained is what was missing before them: an estimate of the energy of the error, which lags
 /// behind. Where many are needed progress pauses now and then, so the lag is a quarter of them. The energy of an error is at
-/// least that of its inertia, which says how far a vertex may be off.
+/// least that of its inertia, which says how far a vertex may be off. Frames have none, as a rule: how far they have turned of
+/// late is what they may still have to turn.
 template <class T>
-bool BlockIteration<T>::is_enough(const Enough& enough, double gained) {
+bool BlockIteration<T>::is_enough(const Enough& enough, const Check& now) {
   if (iterations_ < next_check_) return false;
   next_check_ = iterations_ + std::max(1, iterations_ / 16);
-  checks_[checked_++ % checks_.size()] = {iterations_, gained};
+  checks_[checked_++ % checks_.size()] = now;
   const int until = iterations_ - std::max(4, iterations_ / 4);
   if (until < 0) return false;
-  double latest = gained;  // since the last check that is early enough: one of the eight is
+  Check early;  // the last that is early enough: one of the eight is
   for (const Check& c : checks_)
-    if (c.iterations <= until) latest = std::min(latest, gained - c.gained);
-  const double error = std::sqrt(latest / least_weight_);
-  if (error <= enough.gap) return true;
-  double most2 = 0;
+    if (c.iterations <= until && c.iterations >= early.iterations) early = c;
+  const double moves = least_weight_ > 0 ? std::sqrt((now.gained - early.gained) / least_weight_) : now.moved - early.moved;
+  const double turns = now.turned - early.turned;
+  const auto within = [&](double most, double most_turn) {
+    return moves <= std::max(enough.gap, enough.share * most) && turns <= std::max(enough.gap, enough.share * most_turn);
+  };
+  if (within(0, 0)) return true;
+  if (!within(now.moved, now.turned)) return false;  // nothing is farther from where it was
+  double most2 = 0, most_turn2 = 0;
   for (Index v = 0; v < static_cast<Index>(layout_.vertex_place.size()); ++v)
     most2 = std::max(most2, static_cast<double>(norm2(displacement(v))));
-  return error <= enough.share * std::sqrt(most2);
+  for (Index s = 0; s < static_cast<Index>(layout_.segment_place.size()); ++s)
+    if (const Index place = layout_.segment_place[s]; place >= 0)
+      most_turn2 = std::max(most_turn2, static_cast<double>(norm2(turn(s)) * norm2(vector(arm_, place))));
+  return within(std::sqrt(most2), std::sqrt(most_turn2));
 }
 
 template <class T>
@@ -263,9 +273,9 @@ bool BlockIteration<T>::iterate(const Enough& enough, const Executor& executor) 
   std::fill(solution_.begin(), solution_.end(), T(0));
   std::fill(direction_.begin(), direction_.end(), T(0));
   double size = with_hinges(sum(executor, 0, tiles, [&](int b, int e) { return kernel.size(v, b, e); })), before = size;
-  checks_.fill({0, 0});
+  checks_.fill({});
   checked_ = 0, next_check_ = 1;
-  double gained = 0;
+  Check now;
   for (iterations_ = 0; iterations_ < enough.most && size > 0 && std::isfinite(size);) {
     const T again = static_cast<T>(iterations_ > 0 ? size / before : 0);
     each(0, tiles, [&](int b, int e) { kernel.advance(v, again, b, e); });
@@ -283,11 +293,20 @@ bool BlockIteration<T>::iterate(const Enough& enough, const Executor& executor) 
     }
     if (!(curved > 0)) return curvature_ == Curvature::positive;
     const double step = size / curved;
-    gained += step * size;
+    now.gained += step * size;
     before = size;
-    size = with_hinges(sum(executor, 0, tiles, [&](int b, int e) { return kernel.move(v, static_cast<T>(step), b, e); }));
-    ++iterations_;
-    if (is_enough(enough, gained)) break;
+    const auto move = [&](std::size_t first, std::size_t last, double& moved) {
+      std::fill(part_most_.begin(), part_most_.end(), 0);
+      const double left = sum(executor, first, last, [&](int b, int e) {
+        return kernel.move(v, static_cast<T>(step), b, e, part_most_[(at(b) - first) / kPart]);
+      });
+      moved += step * std::sqrt(*std::max_element(part_most_.begin(), part_most_.end()));
+      return left;
+    };
+    size = move(0, vertices, now.moved);
+    size = with_hinges(size + move(vertices, tiles, now.turned));
+    now.iterations = ++iterations_;
+    if (is_enough(enough, now)) break;
   }
   return true;
 }
@@ -324,7 +343,7 @@ void BlockIteration<T>::solve_positions(const StepModel& step, const Enough& eno
 template <class T>
 std::size_t BlockIteration<T>::bytes() const {
   const auto of = [](const auto& a) { return a.capacity() * sizeof(a[0]); };
-  std::size_t sum = layout_.bytes() + of(inertia_) + of(hinges_) + of(part_);
+  std::size_t sum = layout_.bytes() + of(inertia_) + of(hinges_) + of(part_) + of(part_most_);
   for (const Numbers* a : {&direction_, &force_, &joint_, &solution_, &left_, &image_, &weight_, &vertex_inverse_,
                            &frame_inverse_, &arm_, &strain_, &stiffness_})
     sum += of(*a);

@@ -33,7 +33,7 @@ class BlockIteration {
   void forget_strains() { std::fill(strain_.begin(), strain_.end(), T(0)); }
 
   /// Where to stop: when no vertex is farther from where it should be than this share of the largest displacement, or than `gap`
-  /// [m].
+  /// [m]; likewise for turns times lengths.
   struct Enough {
     double share = 1e-2, gap = 0;
     int most = 20000;
@@ -57,6 +57,12 @@ class BlockIteration {
 
  private:
   using Numbers = AlignedArray<T>;
+  /// What the iterations have come to: the energy that they have gained, and the sums of their largest
+  /// moves and turns [m].
+  struct Check {
+    int iterations = 0;
+    double gained = 0, moved = 0, turned = 0;
+  };
   static std::size_t at(Index i) { return static_cast<std::size_t>(i); }
   Index first_segment() const { return static_cast<Index>(layout_.vertex_places()); }
   /// Row r of `count` in the tile of a place, its lane.
@@ -87,7 +93,7 @@ class BlockIteration {
   void linearise_segment(const StepModel& step, bool frames_move, Index s);
   void linearise_vertex(const StepModel& step, Index v);
   bool iterate(const Enough& enough, const Executor& executor);
-  bool is_enough(const Enough& enough, double gained);
+  bool is_enough(const Enough& enough, const Check& now);
   void keep_strains(const StepModel& step, const Executor& executor);
   /// f(begin, end) on all tiles from first to last, added up in an order that does not depend on threads.
   template <class F>
@@ -107,13 +113,8 @@ class BlockIteration {
     T inverse;
   };
   std::vector<Hinge> hinges_;
-  std::vector<double> part_;
-  /// Energy that the iterations so far have gained, at the latest checks.
-  struct Check {
-    int iterations;
-    double gained;
-  };
-  std::array<Check, 8> checks_{};
+  std::vector<double> part_, part_most_;
+  std::array<Check, 8> checks_{};  ///< the latest
   std::size_t checked_ = 0;
   int next_check_ = 0;
   double least_weight_ = 0;  ///< of what is free

@@ -12,13 +12,13 @@ struct BlockKernel {
   using Tiles = void (*)(const BlockView<T>&, int begin, int end);
   using ScaledTiles = void (*)(const BlockView<T>&, T, int begin, int end);
   using SummedTiles = double (*)(const BlockView<T>&, int begin, int end);
-  using ScaledSummedTiles = double (*)(const BlockView<T>&, T, int begin, int end);
+  using Move = double (*)(const BlockView<T>&, T, int begin, int end, double& most2);
   int lanes;
   SummedTiles size;
   ScaledTiles advance;
   Tiles forces;
   SummedTiles image_vertices, image_frames;
-  ScaledSummedTiles move;
+  Move move;
 };
 
 /// `simd` must be available on this machine.

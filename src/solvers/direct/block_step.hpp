@@ -92,17 +92,22 @@ class BlockStep {
     }
     return sum.value();
   }
-  /// d += by p, r -= by H p; returns r.z.
-  static double move(const BlockView<T>& v, T by, int begin, int end) {
+  /// d += by p, r -= by H p; returns r.z. `most2`: the largest square of p, of frames times their arms'.
+  static double move(const BlockView<T>& v, T by, int begin, int end, double& most2) {
     Sum sum;
+    P most(T(0));
     for (int t = begin; t < end; ++t) {
+      const bool of_vertices = t < v.vertex_tiles;
       T *solution = v.solution + rows(t, 3), *left = v.left + rows(t, 3);
-      put(vector(solution) + P(by) * own_quads(v.direction + rows(t, 4)), solution);
-      const Vec3<P> image = t < v.vertex_tiles ? vector(v.image + rows(t, 3)) : own_quads(v.force + rows(t - v.vertex_tiles, 4));
+      const Vec3<P> p = own_quads(v.direction + rows(t, 4));
+      put(vector(solution) + P(by) * p, solution);
+      most = larger(most, of_vertices ? norm2(p) : norm2(p) * norm2(vector(v.arm + rows(t - v.vertex_tiles, 3))));
+      const Vec3<P> image = of_vertices ? vector(v.image + rows(t, 3)) : own_quads(v.force + rows(t - v.vertex_tiles, 4));
       const Vec3<P> r = vector(left) - P(by) * image;
       put(r, left);
       sum.add(dot(r, preconditioned(v, t, r)));
     }
+    for (int k = 0; k < W; ++k) most2 = larger(most2, static_cast<double>(lane(most, k)));
     return sum.value();
   }
 
