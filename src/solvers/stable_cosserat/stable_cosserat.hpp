@@ -66,7 +66,8 @@ class Settings : public SolverSettings {
     f("method", method,
       "`sweep`: the paper's updates, a few per step; `direct`: coupled Gauss–Newton steps, each solved in one pass along the "
       "rods (by conjugate gradients where they form many loops), which converge in a few iterations however stiff the rods are; "
-      "`auto`: whichever is expected to reach the tolerance sooner (`osier info` says which and why), sweeps until their estimated "
+      "`auto`: whichever is expected to reach the tolerance sooner (`osier info` says which and why), sweeps until their "
+      "estimated "
       "error is below it; `sweep` where `order` or `lambda` is given");
     f("iterations", iteration_count,
       "Sweeps, or Gauss–Newton iterations, per time step (unless `tolerance` is given). `auto` then takes `direct`, unless that "
