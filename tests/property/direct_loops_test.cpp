@@ -183,6 +183,98 @@ TEST(DirectLoops, BlocksOfStiffGraphsDoNotStopEarly) {
   }
 }
 
+/// What is not a number must be told, not taken for a step that has nothing to do; and the next step knows nothing of it.
+TEST(DirectLoops, BlocksTellWhatIsNotANumber) {
+  const StepProblem good = net(6, 300, 1e-3);
+  const double nan = std::numeric_limits<double>::quiet_NaN();
+  for (Precision precision : {Precision::double_precision, Precision::single_precision})
+    for (double force : {nan, std::numeric_limits<double>::infinity(), 1e39}) {
+      direct::DirectSolver solver(good.model, {.precision = precision, .loops = Loops::blocks});
+      StepProblem p = good;
+      p.control.vertex_force[20].y = force;
+      State state = p.state;
+      const StepReport report = solver.step(p.model, p.control, state, p.h);
+      EXPECT_TRUE(report.non_finite || report.not_converged) << force;
+      if (std::isnan(force)) {
+        EXPECT_EQ(report.worst_vertex, 20);
+      }
+      State after = good.state, alone = good.state;
+      EXPECT_FALSE(solver.step(good.model, good.control, after, good.h).not_converged);
+      direct::DirectSolver(good.model, {.precision = precision, .loops = Loops::blocks})
+          .step(good.model, good.control, alone, good.h);
+      EXPECT_LT(farthest_step(alone, after, good.state), 1e-3) << force;
+    }
+}
+
+/// A broken model that is mended, with inertia: nothing is left of the smaller one.
+TEST(DirectLoops, BlocksFollowTheModel) {
+  StepProblem p = net(5, 300, 1e-3), broken = p;
+  Random random(2780);
+  make_inertial(p, random);
+  broken.model.segment_inertia = p.model.segment_inertia;
+  broken.state = p.state, broken.control = p.control;
+  for (Index s = 5; s < broken.model.segment_count(); ++s) broken.model.segment_alive[s] = s % 3 == 0;
+  update_topology(broken.model);
+  direct::DirectSolver solver(broken.model, {.loops = Loops::blocks});
+  State state = broken.state;
+  ASSERT_FALSE(solver.step(broken.model, broken.control, state, p.h).non_finite);
+  solver.rebind(p.model);
+  State after = p.state, alone = p.state;
+  solver.step(p.model, p.control, after, p.h);
+  direct::DirectSolver(p.model, {.loops = Loops::blocks}).step(p.model, p.control, alone, p.h);
+  EXPECT_LT(farthest_step(alone, after, p.state), 1e-4);
+}
+
+/// As many neighbours as one likes.
+TEST(DirectLoops, BlocksHaveHubs) {
+  StepProblem p;
+  const Section section{.stretch_shear = 10, .bend_twist = 0.1, .line_density = 0.1};
+  const Index hub = p.graph.add_vertex({0, 0, 0});
+  constexpr int kSpokes = 70000;
+  for (int i = 0; i < kSpokes; ++i) {
+    const double a = 2 * std::numbers::pi * i / kSpokes;
+    p.graph.add_segment(hub, p.graph.add_vertex({std::cos(a), std::sin(a), 0}), section);
+  }
+  p.model = compile_graph(p.graph);
+  p.state = initial_state(p.graph, p.model);
+  p.control = still_control(p.model, p.state);
+  for (Index v = 1; v < p.model.vertex_count(); ++v) p.control.vertex_fixed[v] = 1;
+  p.control.vertex_force[hub] = {0, 0, 100};
+  State state = p.state;
+  const StepReport report = direct::DirectSolver(p.model, {.loops = Loops::blocks}).step(p.model, p.control, state, p.h);
+  EXPECT_FALSE(report.non_finite || report.not_converged);
+  EXPECT_GT(state.vertex_position[hub].z, 0);
+}
+
+/// Parts of a model that are solved apart do not take each other's supports for motion.
+TEST(DirectLoops, AreNotDisturbedByWhatIsFarAway) {
+  const auto with_chain = [](double far) {
+    StepProblem p = net(6, 300, 4e-3);
+    std::vector<Index> path;
+    for (int i = 0; i < 12; ++i) path.push_back(p.graph.add_vertex({far + 0.1 * i, 5, 0}));
+    p.graph.add_chain("rope", path, {.stretch_shear = 300, .bend_twist = 0.03, .line_density = 0.03});
+    const State start = p.state;
+    p.model = compile_graph(p.graph);
+    p.state = initial_state(p.graph, p.model);
+    p.control = still_control(p.model, p.state);
+    std::copy(start.vertex_velocity.begin(), start.vertex_velocity.end(), p.state.vertex_velocity.begin());
+    for (Index v : {Index{0}, Index{6}, path[0]}) p.control.vertex_fixed[v] = 1, p.state.vertex_velocity[v] = {};
+    for (Index v = 0; v < p.model.vertex_count(); ++v) p.control.vertex_force[v] = {0, -9.81 * p.model.vertex_mass[v], 0};
+    return p;
+  };
+  const auto stepped = [](const StepProblem& p, double tolerance) {
+    State s = p.state;
+    direct::make_solver(p.model, {.tolerance = tolerance})->step(p.model, p.control, s, p.h);
+    s.vertex_position.resize(49);  // those of the net
+    return s;
+  };
+  const StepProblem near = with_chain(2), far = with_chain(1e4);
+  const State exact = stepped(near, 1e-8), other = stepped(far, 1e-3);
+  State start = near.state;
+  start.vertex_position.resize(49);
+  EXPECT_LT(farthest_step(exact, other, start), 1e-3);
+}
+
 /// Twist has no inertia: it goes around at once, however far that is, and no vertex tells.
 TEST(DirectLoops, BlocksLetTwistSpread) {
   StepProblem p;

@@ -17,6 +17,7 @@ class BlockEngine final : public Engine {
  private:
   void forget_forces() override { blocks_.forget_strains(); }
   bool solve(Curvature curvature) override { return blocks_.solve(step_, curvature, enough(), executor_); }
+  bool was_solved() const override { return blocks_.is_solved(); }
   void solve_positions() override { blocks_.solve_positions(step_, enough(), executor_); }
   /// A tenth of what counts as converged.
   typename BlockIteration<T>::Enough enough() {

@@ -11,14 +11,6 @@ namespace {
 
 constexpr std::size_t kPart = 16;  ///< tiles whose sums are added up in one go
 
-bool is_isotropic(const Model& m) {
-  for (Index s = 0; s < m.segment_count(); ++s)
-    if (!is_isotropic_segment(m, s)) return false;
-  for (Index j = 0; j < m.joint_count(); ++j)
-    if (!is_isotropic_joint(m, j)) return false;
-  return true;
-}
-
 /// Of a segment as it is: its spring and the force through it.
 struct SegmentAtHand {
   stretch_shear::FoldedSpring<double> spring;
@@ -36,6 +28,7 @@ SegmentAtHand segment_at_hand(const StepModel& step, Index s) {
 }
 
 double mean(const Mat3<double>& m) { return (m.m[0][0] + m.m[1][1] + m.m[2][2]) / 3; }
+Vec3d over(const Vec3d& a, const Vec3d& b) { return {a.x / b.x, a.y / b.y, a.z / b.z}; }
 double inverse_or_0(double x) { return x > 0 ? 1 / x : 0; }
 
 }  // namespace
@@ -54,12 +47,15 @@ void BlockIteration<T>::each_array(std::size_t joints, const Visit& visit) {
 
 template <class T>
 void BlockIteration<T>::arrange(const Model& m, Simd simd) {
-  isotropic_ = is_isotropic(m);
+  isotropic_ = m.is_isotropic();
   kernel_ = &block_kernel<T>(simd, isotropic_);
   layout_ = lay_out_blocks(m, kernel_->lanes);
   each_array(at(m.joint_count()), [](Numbers& a, std::size_t n) { a = Numbers(n, T(0)); });
-  part_.assign((layout_.tiles.size() + kPart - 1) / kPart, 0);
+  // Of tiles, and of as many vertices or segments, dead ones included.
+  const std::size_t elements = at(std::max(m.vertex_count(), m.segment_count())), lanes = at(layout_.lanes);
+  part_.assign(std::max(layout_.tiles.size(), (elements + lanes - 1) / lanes) / kPart + 1, 0);
   part_most_ = part_;
+  inertia_ = {};
 }
 
 template <class T>
@@ -97,6 +93,22 @@ double BlockIteration<T>::sum(const Executor& executor, std::size_t first, std::
   double all = 0;
   for (std::size_t i = 0; i < parts; ++i) all += part_[i];
   return all;
+}
+
+template <class T>
+template <class F>
+double BlockIteration<T>::largest(const Executor& executor, std::size_t n, const F& f) {
+  const std::size_t size = kPart * at(layout_.lanes), parts = (n + size - 1) / size;
+  executor.for_each(
+      parts,
+      [&](std::size_t part) {
+        double most = 0;
+        for (std::size_t i = part * size; i < std::min(n, (part + 1) * size); ++i)
+          most = std::max(most, f(static_cast<Index>(i)));
+        part_most_[part] = most;
+      },
+      size);
+  return parts == 0 ? 0 : *std::max_element(part_most_.begin(), part_most_.begin() + static_cast<std::ptrdiff_t>(parts));
 }
 
 template <class T>
@@ -142,7 +154,11 @@ void BlockIteration<T>::linearise_segment(const StepModel& step, bool frames_mov
   if (!frames_move || step.is_fixed_frame(s)) return;
   // Of the force only what pulls, if the whole must be positive.
   Vec3d strain = cast<double>(vector(strain_, place));
-  if (curvature_ == Curvature::positive) strain = (std::max(0.0, dot(strain, arm)) / norm2(arm)) * arm;
+  if (curvature_ == Curvature::positive) {
+    const Vec3d tension = (std::max(0.0, dot(C * strain, arm)) / norm2(arm)) * arm;
+    const bool stiff = k.x > 0 && k.y > 0 && k.z > 0;
+    strain = stiff ? (l * l) * rotate(step.q[s], over(rotate(conj(step.q[s]), tension), k)) : Vec3d{};
+  }
   put(strain_, place, cast<T>(strain));
   Vec3d couple = -1.0 * stretch_shear::gradient_w(here.section, here.edge);
   if (step.control().has_torque) couple += step.torque(s);
@@ -205,8 +221,7 @@ template <class T>
 void BlockIteration<T>::linearise(const StepModel& step, Curvature curvature, bool frames_move, const Executor& executor) {
   const Model& m = step.model();
   curvature_ = curvature;
-  bool directed = false;
-  for (Index s = 0; s < m.segment_count() && !directed; ++s) directed = !step.directions(s).empty();
+  const bool directed = step.has_directions();
   if (directed != !inertia_.empty()) inertia_ = Numbers(directed ? kInertiaRows * layout_.segment_places() : 0);
   hinges_.clear();
   executor.for_each(at(m.joint_count()), [&](std::size_t j) { linearise_joint(step, static_cast<Index>(j)); });
@@ -217,9 +232,10 @@ void BlockIteration<T>::linearise(const StepModel& step, Curvature curvature, bo
   });
   for (Index s = 0; s < m.segment_count(); ++s)  // few, into one list
     if (is_hinged(s)) linearise_segment(step, frames_move, s);
-  least_weight_ = std::numeric_limits<double>::infinity();
-  for (Index v = 0; v < m.vertex_count(); ++v)
-    if (step.is_free(v) && m.vertex_alive[v]) least_weight_ = std::min(least_weight_, step.vertex_weight(v));
+  const double most_inverse = largest(executor, at(m.vertex_count()), [&](Index v) {
+    return step.is_free(v) && m.vertex_alive[v] ? 1 / step.vertex_weight(v) : 0;
+  });
+  least_weight_ = 1 / most_inverse;  // infinite where nothing is free
 }
 
 /// What the latest iterations have gained is what was missing before them: an estimate of the energy of the error, which lags
@@ -227,13 +243,13 @@ void BlockIteration<T>::linearise(const StepModel& step, Curvature curvature, bo
 /// least that of its inertia, which says how far a vertex may be off. Frames have none, as a rule: how far they have turned of
 /// late is what they may still have to turn.
 template <class T>
-bool BlockIteration<T>::is_enough(const Enough& enough, const Check& now) {
+bool BlockIteration<T>::is_enough(const Enough& enough, const Check& now, const Executor& executor) {
   if (iterations_ < next_check_) return false;
   next_check_ = iterations_ + std::max(1, iterations_ / 16);
   checks_[checked_++ % checks_.size()] = now;
   const int until = iterations_ - std::max(4, iterations_ / 4);
   if (until < 0) return false;
-  Check early;  // the last that is early enough: one of the eight is
+  Check early;  // the last that is early enough: one of the ten is
   for (const Check& c : checks_)
     if (c.iterations <= until && c.iterations >= early.iterations) early = c;
   const double moves = least_weight_ > 0 ? std::sqrt((now.gained - early.gained) / least_weight_) : now.moved - early.moved;
@@ -243,12 +259,13 @@ bool BlockIteration<T>::is_enough(const Enough& enough, const Check& now) {
   };
   if (within(0, 0)) return true;
   if (!within(now.moved, now.turned)) return false;  // nothing is farther from where it was
-  double most2 = 0, most_turn2 = 0;
-  for (Index v = 0; v < static_cast<Index>(layout_.vertex_place.size()); ++v)
-    most2 = std::max(most2, static_cast<double>(norm2(displacement(v))));
-  for (Index s = 0; s < static_cast<Index>(layout_.segment_place.size()); ++s)
-    if (const Index place = layout_.segment_place[s]; place >= 0)
-      most_turn2 = std::max(most_turn2, static_cast<double>(norm2(turn(s)) * norm2(vector(arm_, place))));
+  const auto displaced2 = [&](Index v) { return static_cast<double>(norm2(displacement(v))); };
+  const auto turned2 = [&](Index s) {
+    const Index place = layout_.segment_place[s];
+    return place < 0 ? 0 : static_cast<double>(norm2(turn(s)) * norm2(vector(arm_, place)));
+  };
+  const double most2 = largest(executor, layout_.vertex_place.size(), displaced2),
+               most_turn2 = largest(executor, layout_.segment_place.size(), turned2);
   return within(std::sqrt(most2), std::sqrt(most_turn2));
 }
 
@@ -276,7 +293,10 @@ bool BlockIteration<T>::iterate(const Enough& enough, const Executor& executor) 
   checks_.fill({});
   checked_ = 0, next_check_ = 1;
   Check now;
-  for (iterations_ = 0; iterations_ < enough.most && size > 0 && std::isfinite(size);) {
+  solved_ = true;
+  for (iterations_ = 0; size > 0 && std::isfinite(size);) {
+    solved_ = iterations_ < enough.most;
+    if (!solved_) return true;
     const T again = static_cast<T>(iterations_ > 0 ? size / before : 0);
     each(0, tiles, [&](int b, int e) { kernel.advance(v, again, b, e); });
     for (const Hinge& h : hinges_) {
@@ -291,6 +311,7 @@ bool BlockIteration<T>::iterate(const Enough& enough, const Executor& executor) 
       Vec3<T>& image = quad(force_, h.place);
       image = dot(h.axis, image) * h.axis;
     }
+    if (!std::isfinite(curved)) break;
     if (!(curved > 0)) return curvature_ == Curvature::positive;
     const double step = size / curved;
     now.gained += step * size;
@@ -306,9 +327,22 @@ bool BlockIteration<T>::iterate(const Enough& enough, const Executor& executor) 
     size = move(0, vertices, now.moved);
     size = with_hinges(size + move(vertices, tiles, now.turned));
     now.iterations = ++iterations_;
-    if (is_enough(enough, now)) break;
+    if (is_enough(enough, now, executor)) return true;
   }
+  if (!(size == 0)) spoil_solution();
   return true;
+}
+
+/// No number where something is none, for whoever looks at the solution; everywhere if that is nowhere.
+template <class T>
+void BlockIteration<T>::spoil_solution() {
+  bool found = false;
+  for (std::size_t i = 0; i < solution_.size(); ++i) {
+    if (std::isfinite(left_[i])) continue;
+    solution_[i] = std::numeric_limits<T>::quiet_NaN();
+    found = true;
+  }
+  if (!found) std::fill(solution_.begin(), solution_.end(), std::numeric_limits<T>::quiet_NaN());
 }
 
 template <class T>
@@ -353,7 +387,7 @@ std::size_t BlockIteration<T>::bytes() const {
 template <class T>
 std::size_t BlockIteration<T>::bytes(const Model& m, Simd simd) {
   BlockIteration plan;
-  plan.isotropic_ = is_isotropic(m);
+  plan.isotropic_ = m.is_isotropic();
   plan.layout_ = lay_out_blocks(m, block_kernel<T>(simd, plan.isotropic_).lanes);
   std::size_t numbers = m.has_inertia() ? kInertiaRows * plan.layout_.segment_places() : 0;
   plan.each_array(at(m.joint_count()), [&](Numbers&, std::size_t n) { numbers += n; });

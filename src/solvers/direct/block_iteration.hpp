@@ -50,6 +50,7 @@ class BlockIteration {
     return place < 0 ? Vec3<T>{} : vector(solution_, first_segment() + place);
   }
   int iterations() const { return iterations_; }  ///< of the last solve
+  bool is_solved() const { return solved_; }      ///< and whether they were enough
 
   std::size_t bytes() const;
   /// What it will be.
@@ -93,11 +94,15 @@ class BlockIteration {
   void linearise_segment(const StepModel& step, bool frames_move, Index s);
   void linearise_vertex(const StepModel& step, Index v);
   bool iterate(const Enough& enough, const Executor& executor);
-  bool is_enough(const Enough& enough, const Check& now);
+  void spoil_solution();
+  bool is_enough(const Enough& enough, const Check& now, const Executor& executor);
   void keep_strains(const StepModel& step, const Executor& executor);
   /// f(begin, end) on all tiles from first to last, added up in an order that does not depend on threads.
   template <class F>
   double sum(const Executor& executor, std::size_t first, std::size_t last, const F& f);
+  /// The largest f(i) of n vertices or segments, 0 if none is positive.
+  template <class F>
+  double largest(const Executor& executor, std::size_t n, const F& f);
 
   const BlockKernel<T>* kernel_ = nullptr;
   bool isotropic_ = true;
@@ -114,11 +119,12 @@ class BlockIteration {
   };
   std::vector<Hinge> hinges_;
   std::vector<double> part_, part_most_;
-  std::array<Check, 8> checks_{};  ///< the latest
+  std::array<Check, 10> checks_{};  ///< the latest
   std::size_t checked_ = 0;
   int next_check_ = 0;
   double least_weight_ = 0;  ///< of what is free
   int iterations_ = 0;
+  bool solved_ = true;
 };
 
 }  // namespace osier::direct

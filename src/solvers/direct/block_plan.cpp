@@ -29,11 +29,8 @@ void tile(Index count, int lanes, const Alive& alive, const Entries& entries, st
   for (std::size_t i = 0; i < list.size(); ++i) place[at(list[i])] = static_cast<Index>(i);
   for (std::size_t i = 0; i < list.size(); i += at(lanes)) {
     const std::span<const Index> members = std::span(list).subspan(i, std::min(list.size() - i, at(lanes)));
-    std::uint16_t in = 0, out = 0;
-    for (Index e : members) {
-      in = std::max(in, static_cast<std::uint16_t>(count_side(entries(e), 1)));
-      out = std::max(out, static_cast<std::uint16_t>(count_side(entries(e), 0)));
-    }
+    Index in = 0, out = 0;
+    for (Index e : members) in = std::max(in, count_side(entries(e), 1)), out = std::max(out, count_side(entries(e), 0));
     add_tile(members, in, out);
   }
 }
@@ -46,7 +43,7 @@ BlockLayout lay_out_blocks(const Model& m, int lanes) {
   const std::size_t w = at(lanes);
   // Members of each tile, until every element has its place.
   std::vector<std::vector<Index>> members;
-  const auto add = [&](std::span<const Index> own, std::uint16_t in, std::uint16_t out) {
+  const auto add = [&](std::span<const Index> own, Index in, Index out) {
     l.tiles.push_back({0, in, out});
     members.emplace_back(own.begin(), own.end());
   };
@@ -63,7 +60,7 @@ BlockLayout lay_out_blocks(const Model& m, int lanes) {
   for (std::size_t t = 0; t < l.tiles.size(); ++t) {
     BlockTile& tile = l.tiles[t];
     tile.indices = static_cast<Index>(rows);
-    rows += t < l.vertex_tiles ? std::size_t{tile.in} + tile.out : 2 + 2 * (std::size_t{tile.in} + tile.out);
+    rows += t < l.vertex_tiles ? at(tile.in + tile.out) : 2 + 2 * (at(tile.in + tile.out));
   }
   l.index.assign(rows * w, 0);
   for (std::size_t t = 0; t < l.tiles.size(); ++t) {
@@ -72,7 +69,7 @@ BlockLayout lay_out_blocks(const Model& m, int lanes) {
     for (std::size_t k = 0; k < w; ++k) {
       Index* row = l.index.data() + at(tile.indices) * w + k;
       const auto put = [&](std::size_t i, Index value) { row[i * w] = value; };
-      const std::size_t neighbours = std::size_t{tile.in} + tile.out;
+      const std::size_t neighbours = at(tile.in + tile.out);
       if (of_vertices) {
         for (std::size_t i = 0; i < neighbours; ++i) put(i, no_segment);
       } else {
@@ -81,7 +78,7 @@ BlockLayout lay_out_blocks(const Model& m, int lanes) {
       }
       if (k >= members[t].size()) continue;
       const Index e = members[t][k];
-      std::size_t next[2] = {tile.in, 0};  // by side
+      std::size_t next[2] = {at(tile.in), 0};  // by side
       if (of_vertices) {
         for (Index entry : m.vertex_segments.of(e)) put(next[entry % 2]++, l.quad(l.segment_place[at(entry / 2)]));
         continue;

@@ -15,8 +15,8 @@ namespace osier::direct {
 /// joint for every joint of which it is the second frame, then for every one of which it is the first. Vertices, segments and
 /// frames by where their quadruples begin.
 struct BlockTile {
-  Index indices;          ///< first row
-  std::uint16_t in, out;  ///< neighbours of the first and of the second kind
+  Index indices;  ///< first row
+  Index in, out;  ///< neighbours of the first and of the second kind
 };
 
 /// Which element is where.
@@ -37,7 +37,6 @@ struct BlockLayout {
 BlockLayout lay_out_blocks(const Model& model, int lanes);
 
 /// How many rows an array has for each tile.
-inline constexpr int kVectorRows = 3;
 inline constexpr int kFrameInverseRows = 2;  ///< z = A r + C arm (arm.r)
 inline constexpr int kInertiaRows = 6;
 consteval int stiffness_rows(bool isotropic) { return isotropic ? 1 : 6; }

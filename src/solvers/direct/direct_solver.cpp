@@ -36,15 +36,18 @@ void DirectSolver::settle_plan(const Model& m, const Control& c, double h) {
     same = same && count < held_.size() && held_[count] == std::pair(i, how);
     ++count;
   });
-  if (same && count == held_.size()) return;
-  planned_ = true;
+  const bool other_step = h > 2 * planned_h_ || h < 0.5 * planned_h_;  // what is cheaper depends on it
+  if (same && count == held_.size() && !other_step) return;
+  const bool same_model = planned_;
+  planned_ = true, planned_h_ = h;
   held_.clear();
   held_.reserve(count);
   each_held(c, [&](Index i, FrameControl how) { held_.emplace_back(i, how); });
   StepPlan plan = plan_step(m, c, h, options_);
-  if (!engine_ || plan.loops != loops_)
-    engine_ = plan.loops == Loops::blocks ? make_block_engine(options_) : make_tree_engine(options_);
+  const bool same_engine = engine_ && plan.loops == loops_;
+  if (!same_engine) engine_ = plan.loops == Loops::blocks ? make_block_engine(options_) : make_tree_engine(options_);
   loops_ = plan.loops;
+  if (plan.loops == Loops::blocks && same_engine && same_model) return;  // blocks do not depend on what is held
   engine_->arrange(m, std::move(plan.tree));
 }
 

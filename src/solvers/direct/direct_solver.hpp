@@ -42,6 +42,7 @@ class DirectSolver final : public Solver {
   /// What was held when the plan was made: vertices, then frames with how they are.
   std::vector<std::pair<Index, FrameControl>> held_;
   bool planned_ = false;
+  double planned_h_ = 0;
   Loops loops_ = Loops::automatic;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<Solver> statics_;

@@ -16,11 +16,13 @@ void Engine::correct() {
   solve(Curvature::positive);
 }
 
-/// How far the rods reach from their first vertex [m].
+/// How far the rods reach from their first living vertex [m].
 double Engine::extent() {
   const Model& m = step_.model();
   const std::vector<Vec3d>& x = step_.start().vertex_position;
-  return largest(x.size(), [&](std::size_t v) { return m.vertex_alive[v] ? norm(x[v] - x[0]) : 0; });
+  std::size_t first = 0;
+  while (first + 1 < x.size() && !m.vertex_alive[first]) ++first;
+  return largest(x.size(), [&](std::size_t v) { return m.vertex_alive[v] ? norm(x[v] - x[first]) : 0; });
 }
 
 /// Of the vertex that would move farthest if nothing were elastic [m].
@@ -109,7 +111,7 @@ StepReport Engine::step(const Model& m, const Control& c, State& state, double h
     else better = descend();
     const Progress now = progress();
     const bool enough = outlook_.is_enough(now, ordinary, options_.tolerance);
-    const bool settled = enough || is_settled(now);
+    const bool settled = was_solved() && (enough || is_settled(now));
     given_up_ = !better && !settled && options_.precision == Precision::single_precision;
     if (given_up_) return report;
     report.not_converged = by_tolerance && !settled;
@@ -117,6 +119,8 @@ StepReport Engine::step(const Model& m, const Control& c, State& state, double h
     before = moved;
   }
   store(state, report);
+  // Forces of a step that went astray are no guess for the next.
+  if (report.non_finite || report.not_converged) forget_forces(), outlook_.forget();
   return report;
 }
 

@@ -42,6 +42,8 @@ class Engine {
   virtual void forget_forces() = 0;
   /// Corrections for the state at hand, and forces for the next time. False if the exact curvature is not positive.
   virtual bool solve(Curvature curvature) = 0;
+  /// Whether that was done to the accuracy it should have.
+  virtual bool was_solved() const { return true; }
   /// The same for positions at the frames at hand, for which the energy is quadratic: their minimum.
   virtual void solve_positions() = 0;
   /// Adds a share of the corrections to u and q.

@@ -17,10 +17,10 @@ struct Options {
   int iterations = 0;       ///< fixed number, or 0: by tolerance
   double tolerance = 1e-3;  ///< error of positions over the whole motion of the step
   int max_iterations = 50;
-  /// Of the recursion. State, strains and energies are in double either way: they are differences of positions.
+  /// Of the linear systems. State, strains and energies are in double either way: they are differences of positions.
   Precision precision = Precision::double_precision;
   int threads = 1;
-  Simd simd = Simd::automatic;  ///< of chains and trees in lanes
+  Simd simd = Simd::automatic;  ///< of whatever is in lanes
   Loops loops = Loops::automatic;
   double loop_share = 1e-2;  ///< of a correction that conjugate gradients may leave
 };

@@ -15,7 +15,8 @@ void StepModel::begin(const Model& m, const Control& c, const State& state, doub
   for (std::size_t s = 1; s < direction_start_.size(); ++s) direction_start_[s] += direction_start_[s - 1];
   u.resize(m.vertex_count());
   executor.for_each(u.size(), [&](std::size_t v) {
-    u[v] = c.vertex_fixed[v] ? c.vertex_target[v] - state.vertex_position[v] : h * state.vertex_velocity[v];
+    if (!m.vertex_alive[v]) u[v] = {};  // in a part of a model the others are nowhere
+    else u[v] = c.vertex_fixed[v] ? c.vertex_target[v] - state.vertex_position[v] : h * state.vertex_velocity[v];
   });
   const bool known = q.size() == state.frame_rotation.size();  // frames of the step before
   q.resize(m.frame_count());

@@ -44,6 +44,7 @@ class StepModel {
   JointSpring joint_spring(Index j) const;
   JointModel joint(Index j) const;
   std::span<const DirectionTerm> directions(Index s) const;
+  bool has_directions() const { return !directions_.empty(); }
   bool is_free(Index v) const { return !c_->vertex_fixed[v]; }
   bool is_fixed_frame(Index f) const { return c_->frame_control[f] == FrameControl::fixed; }
 

@@ -326,6 +326,7 @@ std::optional<Tree> build_tree_within(const Model& m, const Control& c, double c
   if (std::isfinite(columns) && best.has_more_columns_than(kFar * columns)) return {};
   double least = best.plan().work();
   const auto consider = [&](Tree tree) {
+    if (std::isfinite(columns) && tree.has_more_columns_than(kFar * columns)) return;
     if (const double work = tree.plan().work(); work < least) least = work, best = std::move(tree);
   };
   consider(Builder(m, c, Search::depth_first).build());
