@@ -19,10 +19,11 @@ class BlockEngine final : public Engine {
   bool solve(Curvature curvature) override { return blocks_.solve(step_, curvature, enough(), executor_); }
   bool was_solved() const override { return blocks_.is_solved(); }
   void solve_positions() override { blocks_.solve_positions(step_, enough(), executor_); }
-  /// A tenth of what counts as converged.
+  /// A tenth of what counts as converged; with a fixed number of iterations, little enough for any.
   typename BlockIteration<T>::Enough enough() {
     const double motion = largest(step_.u.size(), [&](std::size_t v) { return norm(step_.u[v]); });
-    return {.share = options_.loop_share, .gap = options_.iterations == 0 ? 0.1 * options_.tolerance * motion : 0};
+    const double floor = std::is_same_v<T, float> ? kFloatFloor : kDoubleFloor;
+    return {.share = options_.loop_share, .gap = (options_.iterations == 0 ? 0.1 * options_.tolerance : 1e-3 * floor) * motion};
   }
   void move(double share) override {
     executor_.for_each(step_.u.size(), [&](std::size_t v) { step_.u[v] += share * displacement(static_cast<Index>(v)); });
