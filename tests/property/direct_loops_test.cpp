@@ -5,6 +5,7 @@
 
 #include "osier/osier.hpp"
 #include "scene/setup.hpp"
+#include "solvers/direct/block_iteration.hpp"
 #include "solvers/direct/direct_solver.hpp"
 #include "solvers/direct/split_solver.hpp"
 #include "solvers/direct/step_plan.hpp"
@@ -101,23 +102,24 @@ TEST(DirectLoops, BlocksConvergeQuadratically) {
   }
 }
 
-/// From anywhere, with the largest steps in use, no iteration raises the incremental potential.
-TEST(DirectLoops, BlocksNeverRaiseTheEnergyFromRandomStarts) {
-  for (int i = 0; i < 20; ++i) {
-    StepProblem p = random_problem(2900 + static_cast<std::uint64_t>(i),
-                                   {.damping = static_cast<Damping>(i % 4), .torque = false, .held = i % 2 == 0, .strain = 3});
-    p.h = 1.0 / 30;
-    const Phi potential(p);
-    double last = std::numeric_limits<double>::infinity();
-    for (int n = 1; n <= 8; ++n) {
-      State state = p.state;
-      const StepReport report =
-          direct::DirectSolver(p.model, {.iterations = n, .loops = Loops::blocks}).step(p.model, p.control, state, p.h);
-      ASSERT_FALSE(report.non_finite) << i;
-      const EnergyTerms e = potential.value({state.vertex_position, state.frame_rotation});
-      ASSERT_LE(e.total(), last + 1e-11 * e.magnitude()) << "problem " << i << ", iteration " << n;
-      last = e.total();
-    }
+/// What the choice between blocks and columns rests upon.
+TEST(DirectLoops, IterationsAreAsManyAsExpected) {
+  for (double h : {1e-3, 4e-3}) {
+    LoadOptions options;
+    options.overrides = {R"(/solver={"name": "stable_cosserat", "method": "direct"})", "/analysis/step=" + std::to_string(h),
+                         "/analysis/fps=25"};
+    Simulation simulation(Scene::load(std::string(OSIER_SOURCE_DIR) + "/scenes/net.json", options));
+    for (int i = 0; i < 20; ++i) simulation.step();
+    const Model& m = simulation.model();
+    const Executor executor(1);
+    direct::StepModel step;
+    step.begin(m, simulation.control(), simulation.state(), h, executor);
+    direct::BlockIteration<double> blocks;
+    blocks.arrange(m, Simd::automatic);
+    ASSERT_TRUE(blocks.solve(step, direct::Curvature::exact, {}, executor));
+    const double expected = direct::plan_step(m, simulation.control(), h).iterations;
+    EXPECT_GT(blocks.iterations(), 0.5 * expected) << h;
+    EXPECT_LT(blocks.iterations(), 2 * expected) << h;
   }
 }
 

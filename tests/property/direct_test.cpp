@@ -20,7 +20,7 @@ TEST(DirectStep, ArrivesWhereNewtonDoesOnRandomGraphs) {
     exact.tolerance = 1e-12;
     State by_newton = p.state;
     ASSERT_FALSE(exact.make(p.model)->step(p.model, p.control, by_newton, p.h).not_converged) << i;
-    direct::DirectSolver direct(p.model, {.tolerance = 1e-10, .max_iterations = 200});
+    direct::DirectSolver direct(p.model, {.tolerance = 1e-10, .max_iterations = 200, .loops = direct::Loops::columns});
     State by_direct = p.state;
     const StepReport report = direct.step(p.model, p.control, by_direct, p.h);
     double error = 0;
@@ -163,10 +163,12 @@ TEST(DirectStep, NeedsTheMemoryThatWasPredicted) {
     Random random(2450);
     if (i % 4 == 3) make_inertial(p, random);
     const Precision precision = i % 2 == 0 ? Precision::double_precision : Precision::single_precision;
-    direct::DirectSolver direct(p.model, {.tolerance = 1e-9, .precision = precision});
+    const direct::Options options{
+        .tolerance = 1e-9, .precision = precision, .loops = i % 4 < 2 ? direct::Loops::columns : direct::Loops::automatic};
+    direct::DirectSolver direct(p.model, options);
     for (int k = 0; k < 3; ++k) direct.step(p.model, p.control, p.state, p.h);
     const double used = static_cast<double>(direct.bytes());
-    const double predicted = static_cast<double>(direct::DirectSolver::bytes(p.model, p.control, p.h, {.precision = precision}));
+    const double predicted = static_cast<double>(direct::DirectSolver::bytes(p.model, p.control, p.h, options));
     EXPECT_NEAR(predicted, used, 0.1 * used) << i;
   }
 }
@@ -178,14 +180,17 @@ TEST(DirectStep, NeverRaisesTheEnergyFromRandomStarts) {
                                    {.damping = static_cast<Damping>(i % 4), .torque = false, .held = i % 2 == 0, .strain = 3});
     p.h = 1.0 / 30;
     const Phi potential(p);
-    double last = std::numeric_limits<double>::infinity();
-    for (int n = 1; n <= 8; ++n) {
-      State state = p.state;
-      const StepReport report = direct::DirectSolver(p.model, {.iterations = n}).step(p.model, p.control, state, p.h);
-      ASSERT_FALSE(report.non_finite) << i;
-      const EnergyTerms e = potential.value({state.vertex_position, state.frame_rotation});
-      ASSERT_LE(e.total(), last + 1e-11 * e.magnitude()) << "problem " << i << ", iteration " << n;
-      last = e.total();
+    for (direct::Loops loops : {direct::Loops::columns, direct::Loops::blocks}) {
+      double last = std::numeric_limits<double>::infinity();
+      for (int n = 1; n <= 8; ++n) {
+        State state = p.state;
+        const StepReport report =
+            direct::DirectSolver(p.model, {.iterations = n, .loops = loops}).step(p.model, p.control, state, p.h);
+        ASSERT_FALSE(report.non_finite) << i;
+        const EnergyTerms e = potential.value({state.vertex_position, state.frame_rotation});
+        ASSERT_LE(e.total(), last + 1e-11 * e.magnitude()) << "problem " << i << ", iteration " << n;
+        last = e.total();
+      }
     }
   }
 }

@@ -11,22 +11,6 @@ namespace {
 
 constexpr std::size_t kPart = 16;  ///< tiles whose sums are added up in one go
 
-/// Of a segment as it is: its spring and the force through it.
-struct SegmentAtHand {
-  stretch_shear::FoldedSpring<double> spring;
-  Vec3d edge, axis, section;
-};
-SegmentAtHand segment_at_hand(const StepModel& step, Index s) {
-  const Vec3d start = step.edge_at_start(s);
-  const Quatd& q = step.q[s];
-  SegmentAtHand at{step.spring(s, start), start + step.edge_since(s), {}, {}};
-  const Vec3d& k = at.spring.k;
-  at.axis = at.spring.rest.x == 0 && at.spring.rest.y == 0 ? at.spring.rest.z * director3(q) : rotate(q, at.spring.rest);
-  const Vec3d off = at.edge - at.axis;
-  at.section = k.x == k.y && k.y == k.z ? k.x * off : stretch_shear::section_force(k, rotate(conj(q), off), q);
-  return at;
-}
-
 double mean(const Mat3<double>& m) { return (m.m[0][0] + m.m[1][1] + m.m[2][2]) / 3; }
 Vec3d over(const Vec3d& a, const Vec3d& b) { return {a.x / b.x, a.y / b.y, a.z / b.z}; }
 double inverse_or_0(double x) { return x > 0 ? 1 / x : 0; }
@@ -125,8 +109,9 @@ void BlockIteration<T>::linearise_joint(const StepModel& step, Index j) {
     stiffness = h.same, gradient = h.gradient;
   } else {
     const JointModel model = joint_model(spring, step.q[a], step.q[b]);
-    const auto over = [](double c) { return c < kLoose<double> ? 1 / c : 0; };
-    stiffness = rotated_diagonal(model.axes, Vec3d{over(model.compliance.x), over(model.compliance.y), over(model.compliance.z)});
+    const auto stiff = [](double c) { return c < kLoose<double> ? 1 / c : 0; };
+    stiffness =
+        rotated_diagonal(model.axes, Vec3d{stiff(model.compliance.x), stiff(model.compliance.y), stiff(model.compliance.z)});
     gradient = model.gradient;
   }
   T* to = joint_.data() + at(isotropic_ ? joint_numbers(true) : joint_numbers(false)) * at(j);
@@ -144,11 +129,11 @@ void BlockIteration<T>::linearise_segment(const StepModel& step, bool frames_mov
   frame_inverse_[row(place, 0, kFrameInverseRows)] = frame_inverse_[row(place, 1, kFrameInverseRows)] = T(0);
   put(left_, first_segment() + place, Vec3<T>{});
   const double l = m.segment_rest_length[s];
-  const SegmentAtHand here = segment_at_hand(step, s);
+  const SegmentAtHand here = step.segment(s);
   const Vec3d arm = l * here.axis, &k = here.spring.k;
   put(arm_, place, cast<T>(arm));
-  const bool isotropic = k.x == k.y && k.y == k.z;
-  const Mat3<double> C = isotropic ? identity3(k.x / (l * l)) : (1 / (l * l)) * rotated_diagonal(rotation_matrix(step.q[s]), k);
+  const Mat3<double> C =
+      here.isotropic ? identity3(k.x / (l * l)) : (1 / (l * l)) * rotated_diagonal(rotation_matrix(step.q[s]), k);
   if (isotropic_) stiffness_[row(place, 0, 1)] = static_cast<T>(C.m[0][0]);
   else put(stiffness_, place, lower_triangle<T>(C));
   if (!frames_move || step.is_fixed_frame(s)) return;
@@ -209,7 +194,7 @@ void BlockIteration<T>::linearise_vertex(const StepModel& step, Index v) {
   for (Index e : m.vertex_segments.of(v)) {
     const Index s = e / 2;
     const double l = m.segment_rest_length[s];
-    const SegmentAtHand here = segment_at_hand(step, s);
+    const SegmentAtHand here = step.segment(s);
     force += (e % 2 == 1 ? -1 / l : 1 / l) * here.section;
     block += (here.spring.k.x + here.spring.k.y + here.spring.k.z) / (3 * l * l);
   }
@@ -352,7 +337,7 @@ void BlockIteration<T>::keep_strains(const StepModel& step, const Executor& exec
     const auto s = static_cast<Index>(i);
     const Index place = layout_.segment_place[s];
     if (place < 0) return;
-    const SegmentAtHand here = segment_at_hand(step, s);
+    const SegmentAtHand here = step.segment(s);
     const auto [a, b] = m.segment_vertices[s];
     put(strain_, place,
         cast<T>(m.segment_rest_length[s] * (here.edge - here.axis)) + displacement(b) - displacement(a) +

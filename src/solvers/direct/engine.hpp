@@ -20,7 +20,7 @@ enum class Curvature : std::uint8_t {
   exact,     ///< with compression and the couples of shear forces, which may make the whole indefinite
 };
 
-/// The algorithm, whatever the number type of its recursion.
+/// The algorithm, whatever its linear algebra.
 class Engine {
  public:
   explicit Engine(const Options& options) : options_(options), executor_(options.threads) {}

@@ -51,19 +51,16 @@ Link<T> assemble_link(const StepModel& step, const Tree& tree, std::size_t i, co
   const double length = m.segment_rest_length[s], l2 = length * length;
   const double sign = n.near_vertex == m.segment_vertices[s][0] ? 1 : -1;
   const Quatd& q = step.q[s];
-  const Vec3d edge = step.edge_at_start(s), p = edge + step.edge_since(s);
-  const auto k = step.spring(s, edge);
-  const Vec3d axis = k.rest.x == 0 && k.rest.y == 0 ? k.rest.z * director3(q) : rotate(q, k.rest), off = p - axis;
-  const bool isotropic = k.k.x == k.k.y && k.k.y == k.k.z;
-  const Vec3d section = isotropic ? k.k.x * off : stretch_shear::section_force(k.k, rotate(conj(q), off), q);
-  const Vec3d d = normalized(axis);
+  const SegmentAtHand here = step.segment(s);
+  const stretch_shear::FoldedSpring<double>& k = here.spring;
+  const Vec3d &axis = here.axis, off = here.edge - axis, d = normalized(axis);
 
   Vec3d force, couple, strain_w;
   const Vec3d n_section = (sign * length) * pull;
   const bool exact = curvature == Curvature::exact && n.joint >= 0;
   Mat3<double> turning = stretch_shear::hessian_ww(1.0, exact ? n_section : std::max(0.0, dot(n_section, d)) * d, d);
   // The part of the exact couple n x p that the model of a straight spring does not have: n x (p - axis). None if isotropic.
-  if (!isotropic) couple -= cross(section, off);
+  if (!here.isotropic) couple -= cross(here.section, off);
   double weight = 0;
   if (const Index far = n.far_vertex; far >= 0 && step.is_free(far)) {
     weight = step.vertex_weight(far);

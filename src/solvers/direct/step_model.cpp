@@ -43,6 +43,16 @@ stretch_shear::FoldedSpring<double> StepModel::spring(Index s, const Vec3d& edge
                                stretch_shear::local_strain(edge_at_start, state_->frame_rotation[s]));
 }
 
+SegmentAtHand StepModel::segment(Index s) const {
+  const Vec3d start = edge_at_start(s);
+  const auto spring = this->spring(s, start);
+  const Vec3d &k = spring.k, &rest = spring.rest;
+  const bool isotropic = k.x == k.y && k.y == k.z;
+  const Vec3d edge = start + edge_since(s);
+  const Vec3d axis = rest.x == 0 && rest.y == 0 ? rest.z * director3(q[s]) : rotate(q[s], rest), off = edge - axis;
+  return {spring, edge, axis, isotropic ? k.x * off : stretch_shear::section_force(k, rotate(conj(q[s]), off), q[s]), isotropic};
+}
+
 JointSpring StepModel::joint_spring(Index j) const {
   const auto [a, b] = m_->joint_frames[j];
   const bool damped = h_ > 0 && m_->joint_tau[j].any();

@@ -21,6 +21,14 @@ struct Energy {
   void operator+=(const Energy& e) { value += e.value, magnitude += e.magnitude; }
 };
 
+/// A segment as it is: its spring, and the force through it.
+struct SegmentAtHand {
+  stretch_shear::FoldedSpring<double> spring;
+  Vec3d edge, axis;  ///< over rest length, and what it should be
+  Vec3d section;     ///< dE/d(edge)
+  bool isotropic;
+};
+
 class StepModel {
  public:
   /// h = 0: statics. The references have to last until the step is done.
@@ -41,6 +49,7 @@ class StepModel {
   Vec3d edge_at_start(Index s) const { return edge_over_length(*m_, state_->vertex_position, s); }
   Vec3d edge_since(Index s) const { return edge_over_length(*m_, u, s); }
   stretch_shear::FoldedSpring<double> spring(Index s, const Vec3d& edge_at_start) const;
+  SegmentAtHand segment(Index s) const;
   JointSpring joint_spring(Index j) const;
   JointModel joint(Index j) const;
   std::span<const DirectionTerm> directions(Index s) const;

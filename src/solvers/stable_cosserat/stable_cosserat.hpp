@@ -87,7 +87,7 @@ class Settings : public SolverSettings {
       "How |q| = 1 is met: the paper's approximation (Eq. 22), its fixed point (Algorithm 1), or the exact secular root");
     f("order", order, "Sequential sweeps; coloured sweeps (parallel, the same result for any thread count); or all at once");
     f("precision", number, "Number type of the sweeps or of the direct solves; positions are accumulated in double either way");
-    f("threads", thread_count, "Threads for `red_black` and `jacobi`; of `direct` for rods that are not tied together",
+    f("threads", thread_count, "Threads of direct solves, and of sweeps in the orders `red_black` and `jacobi`",
       {.min = 1, .max = 1024});
     f("simd", instructions,
       "Instructions of the kernels: the widest this machine has, none (`off`: one number at a time), or a given set; results "
