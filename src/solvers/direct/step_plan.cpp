@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/breadth_first.hpp"
 #include "solvers/kernel_cost.hpp"
 
 namespace osier::direct {
@@ -28,28 +29,14 @@ double frame_ratio(const Model& m) {
 
 /// Segments along the longest of the shortest ways, about.
 double reach_of(const Model& m) {
-  std::vector<Index> depth(m.vertex_count(), -1), queue;
-  const auto search = [&](Index start) {
-    for (Index v : queue) depth[v] = -1;
-    queue.assign(1, start);
-    depth[start] = 0;
-    for (std::size_t i = 0; i < queue.size(); ++i)
-      for (Index e : m.vertex_segments.of(queue[i])) {
-        const Index other = m.segment_vertices[e / 2][1 - e % 2];
-        if (depth[other] >= 0) continue;
-        depth[other] = depth[queue[i]] + 1;
-        queue.push_back(other);
-      }
-    return queue.back();
-  };
+  BreadthFirst search(m);
   std::vector<std::uint8_t> seen(m.vertex_count(), 0);
   double most = 0;
   for (Index v = 0; v < m.vertex_count(); ++v) {
     if (seen[v] || !m.vertex_alive[v]) continue;
-    search(v);
-    for (Index w : queue) seen[w] = 1;
-    const Index one_end = queue.back();
-    most = std::max(most, static_cast<double>(depth[search(one_end)]));
+    const std::span<const Index> part = search.search_from_end(v);
+    for (Index w : part) seen[w] = 1;
+    most = std::max(most, static_cast<double>(search.depth(part.back())));
   }
   return most;
 }

@@ -5,6 +5,8 @@
 #include <deque>
 #include <limits>
 
+#include "model/breadth_first.hpp"
+
 namespace osier::direct {
 
 namespace {
@@ -258,36 +260,21 @@ namespace {
 
 /// A vertex in the middle of the largest part of the model: halfway along the longest of the shortest ways, about.
 Index middle_vertex(const Model& m) {
-  std::vector<Index> from(m.vertex_count()), queue;
-  std::fill(from.begin(), from.end(), -1);
-  const auto search = [&](Index start) {
-    for (Index v : queue) from[v] = -1;
-    queue.assign(1, start);
-    from[start] = start;
-    for (std::size_t i = 0; i < queue.size(); ++i)
-      for (Index e : m.vertex_segments.of(queue[i])) {
-        const Index other = m.segment_vertices[e / 2][1 - e % 2];
-        if (from[other] >= 0) continue;
-        from[other] = queue[i];
-        queue.push_back(other);
-      }
-  };
+  BreadthFirst search(m);
   std::vector<std::uint8_t> seen(m.vertex_count(), 0);
   Index start = -1;
   std::size_t most = 0;
   for (Index v = 0; v < m.vertex_count(); ++v) {
     if (seen[v] || !m.vertex_alive[v]) continue;
-    search(v);
-    for (Index w : queue) seen[w] = 1;
-    if (queue.size() > most) most = queue.size(), start = v;
+    const std::span<const Index> part = search.search(v);
+    for (Index w : part) seen[w] = 1;
+    if (part.size() > most) most = part.size(), start = v;
   }
   if (start < 0) return -1;
-  search(start);
-  const Index one_end = queue.back();
-  search(one_end);
-  std::vector<Index> way;
-  for (Index v = queue.back(); v != one_end; v = from[v]) way.push_back(v);
-  return way.empty() ? one_end : way[way.size() / 2];
+  const std::span<const Index> part = search.search_from_end(start);
+  Index middle = part.back();
+  for (Index steps = search.depth(middle) / 2; steps > 0; --steps) middle = search.from(middle);
+  return middle;
 }
 
 }  // namespace
