@@ -78,6 +78,17 @@ TEST(Simd, GivesTheSameStepsInFloatToItsRounding) {
   for_each_simd(expect_close);
 }
 
+/// In double the net takes several regions, in float one (unit/GraphPlan counts them).
+TEST(Simd, GivesTheSameStepsInSeveralRegions) {
+  const StepProblem p = mixed_problem(10, {.torque = false, .net = 110});
+  const State off = after(p, sweeps(Simd::off, Lambda::secular), 3);
+  for_each_simd([&](Simd simd) {
+    EXPECT_LT(difference(p, off, after(p, sweeps(simd, Lambda::secular), 3)), kRounding) << simd_name(simd);
+    EXPECT_LT(difference(p, off, after(p, sweeps(simd, Lambda::secular, Precision::single_precision), 3)), 2e-5)
+        << simd_name(simd);
+  });
+}
+
 TEST(Simd, StopsAtTheSameToleranceAndPlace) {
   const StepProblem p = mixed_problem(8, {.torque = false});
   Settings s = sweeps(Simd::off, Lambda::secular);

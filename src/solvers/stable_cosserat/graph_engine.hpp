@@ -69,47 +69,50 @@ class GraphEngine {
     return finite;
   }
 
-  /// Places of vertices, the displacement at one so far, and the same less what the velocity of the step's start makes of it;
-  /// both are zero where a lane has no vertex.
-  std::size_t places() const { return plan_.layout.vertex_id.size(); }
-  Vec3<T> displacement(std::size_t place) const {
-    const T* u = plan_.u.data() + 4 * place;
-    return is_empty(place) ? Vec3<T>{} : Vec3<T>{u[0], u[1], u[2]};
+  /// Places of vertices, tile by tile, the displacement at one so far, and the same less what the velocity of the step's start
+  /// makes of it; both are zero where a tile has no vertex.
+  std::size_t places() const { return plan_.layout.vertex_tiles.size() * kTile; }
+  Vec3<T> displacement(std::size_t i) const {
+    const T* u = plan_.u.data() + 4 * static_cast<std::ptrdiff_t>(place(i));
+    return is_empty(i) ? Vec3<T>{} : Vec3<T>{u[0], u[1], u[2]};
   }
-  Vec3d change(const StepView& view, std::size_t place) const {
-    if (is_empty(place)) return {};
-    return cast<double>(displacement(place)) - view.h * view.velocity[plan_.layout.vertex_id[place]];
+  Vec3d change(const StepView& view, std::size_t i) const {
+    if (is_empty(i)) return {};
+    return cast<double>(displacement(i)) - view.h * view.velocity[plan_.layout.vertex_id[place(i)]];
   }
 
   /// Displacements and frames of the sweeps so far, in the model's order.
   void copy_out(std::span<Vec3<T>> u, std::span<Quat<T>> q) const {
-    const GraphLayout& l = plan_.layout;  // lanes without an element stand for one that comes first
-    for (std::size_t i = l.vertex_id.size(); i-- > 0;) {
-      const T* from = plan_.u.data() + 4 * i;
-      u[l.vertex_id[i]] = {from[0], from[1], from[2]};
-    }
-    for (std::size_t i = l.frame_id.size(); i-- > 0;) {
-      const T* from = plan_.q.data() + 4 * i;
-      q[l.frame_id[i]] = {from[0], from[1], from[2], from[3]};
-    }
+    const GraphLayout& l = plan_.layout;
+    const auto put_frame = [&](Index at) {
+      const T* from = plan_.q.data() + 4 * static_cast<std::ptrdiff_t>(at);
+      q[l.frame_id[at]] = {from[0], from[1], from[2], from[3]};
+    };
+    // Backwards: where a tile has nothing, the number is that of its first.
+    for (const GraphTile& tile : l.vertex_tiles)
+      for (Index i = tile.place + kTile; i-- > tile.place;) {
+        const T* from = plan_.u.data() + 4 * static_cast<std::ptrdiff_t>(i);
+        u[l.vertex_id[i]] = {from[0], from[1], from[2]};
+      }
+    for (const GraphTile& tile : l.segment_tiles)
+      for (Index i = tile.place + kTile; i-- > tile.place;) put_frame(i);
+    for (Index at : l.anchors) put_frame(at);
   }
 
  private:
   Index segments() const { return static_cast<Index>(plan_.layout.segment_tiles.size()); }
-  bool is_empty(std::size_t place) const {
-    const std::size_t first = place & ~static_cast<std::size_t>(plan_.layout.lanes - 1);  // as many lanes as a power of two
-    return place != first && plan_.layout.vertex_id[place] == plan_.layout.vertex_id[first];
+  Index place(std::size_t i) const { return plan_.layout.vertex_tiles[i / kTile].place + static_cast<Index>(i % kTile); }
+  bool is_empty(std::size_t i) const {
+    return i % kTile != 0 && plan_.layout.vertex_id[place(i)] == plan_.layout.vertex_id[place(i - i % kTile)];
   }
-  Executor::Loop loop_over(Index tiles) const {
-    return {static_cast<std::size_t>(tiles), static_cast<std::size_t>(plan_.layout.lanes)};
-  }
+  Executor::Loop loop_over(Index tiles) const { return {static_cast<std::size_t>(tiles), kTile}; }
   /// Loops over all tiles in which every thread has its share of every colour, as in sweeps: those are equally dear, unlike
   /// halves of a list that begins with the simple ones, and their data are where they were used last. f(loop, each_segments,
   /// each_vertices), which call a function for ranges of tiles.
   template <class F>
   void shared_as_swept(const Executor& executor, std::size_t loops, const F& f) const {
     const auto parts = static_cast<std::size_t>(executor.threads());
-    const Executor::Loop loop{parts, static_cast<std::size_t>(segments() * plan_.layout.lanes) / parts + 1};
+    const Executor::Loop loop{parts, static_cast<std::size_t>(segments() * kTile) / parts + 1};
     executor.in_turn(
         loops, [&](std::size_t) { return loop; },
         [&](std::size_t i, std::size_t begin, std::size_t end) {
@@ -128,10 +131,10 @@ class GraphEngine {
   /// Frames without segments: nothing turns them but the control, at the end of the step.
   void put_anchors(const StepView& view, bool at_end) {
     const GraphLayout& l = plan_.layout;
-    for (std::size_t i = l.segment_tiles.size() * static_cast<std::size_t>(l.lanes); i < l.frame_id.size(); ++i) {
-      const Index f = l.frame_id[i];
+    for (Index at : l.anchors) {
+      const Index f = l.frame_id[at];
       const Quatd& q = at_end && view.frame_control[f] == FrameControl::fixed ? view.frame_target[f] : view.rotation[f];
-      T* to = plan_.q.data() + 4 * i;
+      T* to = plan_.q.data() + 4 * static_cast<std::ptrdiff_t>(at);
       to[0] = static_cast<T>(q.x), to[1] = static_cast<T>(q.y), to[2] = static_cast<T>(q.z), to[3] = static_cast<T>(q.w);
     }
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 #include "exec/lanes.hpp"
 #include "math/quat.hpp"
@@ -25,111 +26,199 @@ Index own_joints_of(const Model& m, Index frame) {
   return n;
 }
 
-std::uint32_t lanes_beyond(std::size_t members, int lanes) { return ((1u << lanes) - 1u) & ~((1u << members) - 1u); }
+std::uint16_t beyond(std::size_t members) { return static_cast<std::uint16_t>(~((1u << members) - 1u)); }
 
-/// The elements of each colour that `wanted` lets through, sorted by `key`, in tiles. close(first, second): they may not share
-/// one.
-template <class Wanted, class Key, class Apart, class Tile>
-void tile_colors(const Coloring& colors, int lanes, const Wanted& wanted, const Key& key, const Apart& apart, const Tile& tile,
-                 std::vector<Index>& starts, std::vector<Index>& id) {
-  constexpr double kMostRegions = 32;
+/// Some elements of one colour that make a tile.
+struct Members {
+  std::vector<Index> of;           ///< kTile for each, the first once more where there are fewer
+  std::vector<std::uint8_t> size;  ///< how many there are
+  std::vector<Index> colors;       ///< the first of every colour, and the end
+
+  std::span<const Index> tile(std::size_t t) const { return std::span(of).subspan(t * kTile, size[t]); }
+};
+
+/// The elements of each colour that `wanted` lets through, sorted by region and `key`. apart(first, second): they may not share
+/// a tile, nor may those of different regions.
+template <class Wanted, class RegionOf, class Key, class Apart>
+Members tile_colors(const Coloring& colors, Index regions, const Wanted& wanted, const RegionOf& region_of, const Key& key,
+                    const Apart& apart) {
+  constexpr double kMostParts = 32;
+  Members tiles;
   std::vector<Index> list;
-  Index tiles = 0, count = 1;
+  Index count = 1;
   for (Index e : colors.element) count = std::max(count, e + 1);
-  starts.assign(1, 0);
+  tiles.colors.assign(1, 0);
   for (Index color = 0; color < colors.count(); ++color) {
     list.clear();
     for (Index e : colors.of(color))
       if (wanted(e)) list.push_back(e);
-    // By region of the model first: threads share out the tiles of every colour in the same proportions, and so find in their own
-    // cache what they left there a colour before.
-    const double regions = std::clamp(static_cast<double>(list.size()) / (8.0 * lanes), 1.0, kMostRegions);
-    const auto region = [&](Index e) { return static_cast<int>(regions * e / count); };
-    std::stable_sort(list.begin(), list.end(),
-                     [&](Index a, Index b) { return std::pair(region(a), key(a)) < std::pair(region(b), key(b)); });
-    for (std::size_t i = 0; i < list.size(); ++tiles) {
+    // By part of the model first: threads share out the tiles of every colour in the same proportions, and so find in their own
+    // cache what they left there a colour before. Several regions are parts enough.
+    const double parts = regions > 1 ? 1 : std::clamp(static_cast<double>(list.size()) / (16.0 * kTile), 1.0, kMostParts);
+    const auto part = [&](Index e) { return std::pair(region_of(e), static_cast<int>(parts * e / count)); };
+    // Up and down by turns: tiles across two parts have neighbours of one kind.
+    std::stable_sort(list.begin(), list.end(), [&](Index a, Index b) {
+      if (part(a) != part(b)) return part(a) < part(b);
+      return part(a).second % 2 == 0 ? key(a) < key(b) : key(b) < key(a);
+    });
+    for (std::size_t i = 0; i < list.size();) {
       std::size_t end = i + 1;
-      while (end < list.size() && end < i + static_cast<std::size_t>(lanes) && !apart(list[i], list[end])) ++end;
-      const std::span<const Index> members = std::span(list).subspan(i, end - i);
-      const std::size_t first = id.size();
-      id.resize(first + static_cast<std::size_t>(lanes), members.front());
-      for (std::size_t k = 0; k < members.size(); ++k)
-        id[first + static_cast<std::size_t>(place_of_lane(lanes, static_cast<int>(k)))] = members[k];
-      tile(members);
+      while (end < list.size() && end < i + kTile && region_of(list[i]) == region_of(list[end]) && !apart(list[i], list[end]))
+        ++end;
+      const std::size_t first = tiles.of.size();
+      tiles.of.resize(first + kTile, list[i]);
+      std::copy(list.begin() + static_cast<std::ptrdiff_t>(i), list.begin() + static_cast<std::ptrdiff_t>(end),
+                tiles.of.begin() + static_cast<std::ptrdiff_t>(first));
+      tiles.size.push_back(static_cast<std::uint8_t>(end - i));
       i = end;
     }
-    if (starts.back() != tiles) starts.push_back(tiles);
+    if (const auto all = static_cast<Index>(tiles.size.size()); tiles.colors.back() != all) tiles.colors.push_back(all);
   }
+  return tiles;
 }
 
-}  // namespace
+/// Quadruples of every region, one region after the other.
+class Blocks {
+ public:
+  explicit Blocks(Index regions) : next_(regions, kZeros), start_(regions + 1, 0) {}
+  void make_room(Index region, Index count) { next_[region] += count; }
+  /// Once there is room for all: cache lines begin where regions do.
+  void begin() {
+    for (std::size_t r = 0; r < next_.size(); ++r) {
+      start_[r + 1] = start_[r] + (next_[r] + kZeros - 1) / kZeros * kZeros;
+      next_[r] = start_[r] + kZeros;
+    }
+  }
+  Index take(Index region, Index count) { return std::exchange(next_[region], next_[region] + count); }
+  /// Where the indices of a region begin to count, and how many quadruples they may have to reach.
+  Index window(Index region) const { return start_[std::max(region - 1, 0)]; }
+  Index reach() const {
+    Index most = 0;
+    const auto regions = static_cast<Index>(next_.size());
+    for (Index r = 0; r < regions; ++r) most = std::max(most, start_[std::min(r + 2, regions)] - window(r));
+    return most;
+  }
+  Index size() const { return start_.back(); }
 
-GraphLayout lay_out_graph(const Model& m, std::span<const std::uint8_t> taken, int lanes, bool gamma) {
+ private:
+  std::vector<Index> next_, start_;
+};
+
+GraphLayout lay_out(const Model& m, std::span<const std::uint8_t> taken, const GraphRegions& regions, int lanes,
+                    std::size_t size_of_number, bool gamma) {
   GraphLayout l;
-  l.lanes = lanes, l.damped = m.has_damping(), l.gamma = gamma;
-  const auto free_vertex = [&](Index v) { return !taken[v]; };
+  l.lanes = lanes, l.size_of_number = size_of_number, l.damped = m.has_damping(), l.gamma = gamma;
   const auto free_segment = [&](Index s) { return !taken[m.segment_vertices[s][0]]; };
   const auto most = [](std::span<const Index> members, const auto& count) {
     Index n = 0;
     for (Index e : members) n = std::max(n, count(e));
     return static_cast<std::uint16_t>(n);
   };
-  tile_colors(
-      m.vertex_colors, lanes, free_vertex,
+  const Members vertices = tile_colors(
+      m.vertex_colors, regions.count, [&](Index v) { return !taken[v]; }, [&](Index v) { return regions.of_vertex(v); },
       [&](Index v) { return std::pair(m.vertex_segments.of(v).size(), count_sides(m, v, 1)); },
-      [](Index, Index) { return false; },
-      [&](std::span<const Index> members) {
-        const GraphTile t{static_cast<Index>(l.vertex_number_rows),
-                          static_cast<Index>(l.vertex_index_rows),
-                          0,
-                          most(members, [&](Index v) { return count_sides(m, v, 1); }),
-                          most(members, [&](Index v) { return count_sides(m, v, 0); }),
-                          lanes_beyond(members.size(), lanes)};
-        l.vertex_tiles.push_back(t);
-        l.vertex_number_rows += kVertexRows;
-        l.vertex_index_rows += static_cast<std::size_t>(2 * (t.in + t.out));
-      },
-      l.vertex_colors, l.vertex_id);
-  tile_colors(
-      m.segment_colors, lanes, free_segment, [&](Index s) { return std::pair(joints_of(m, s), own_joints_of(m, s)); },
+      [](Index, Index) { return false; });
+  const Members segments = tile_colors(
+      m.segment_colors, regions.count, free_segment, [&](Index s) { return regions.of_frame(s); },
+      [&](Index s) { return std::pair(joints_of(m, s), own_joints_of(m, s)); },
       // Cables have an update of their own, for whole tiles.
-      [&](Index a, Index b) { return (joints_of(m, a) == 0) != (joints_of(m, b) == 0); },
-      [&](std::span<const Index> members) {
-        const GraphTile t{static_cast<Index>(l.segment_number_rows),
-                          static_cast<Index>(l.segment_index_rows),
-                          static_cast<Index>(l.joint_rows),
-                          most(members, [&](Index s) { return own_joints_of(m, s); }),
-                          most(members, [&](Index s) { return joints_of(m, s) - own_joints_of(m, s); }),
-                          lanes_beyond(members.size(), lanes)};
-        l.segment_tiles.push_back(t);
-        l.segment_number_rows += static_cast<std::size_t>(l.segment_rows());
-        l.segment_index_rows += static_cast<std::size_t>(2 + t.in + 2 * t.out);
-        l.joint_rows += t.in;
-      },
-      l.segment_colors, l.frame_id);
+      [&](Index a, Index b) { return (joints_of(m, a) == 0) != (joints_of(m, b) == 0); });
+  l.vertex_colors = vertices.colors, l.segment_colors = segments.colors;
+
+  Blocks vertex_blocks(regions.count), frame_blocks(regions.count), joint_blocks(regions.count);
+  l.vertex_tiles.reserve(vertices.size.size()), l.segment_tiles.reserve(segments.size.size());
+  for (std::size_t t = 0; t < vertices.size.size(); ++t) {
+    const std::span<const Index> members = vertices.tile(t);
+    const Index region = regions.of_vertex(members.front());
+    const GraphTile tile{0,
+                         static_cast<Index>(l.vertex_index_rows),
+                         0,
+                         most(members, [&](Index v) { return count_sides(m, v, 1); }),
+                         most(members, [&](Index v) { return count_sides(m, v, 0); }),
+                         beyond(members.size()),
+                         static_cast<std::uint16_t>(region)};
+    l.vertex_tiles.push_back(tile);
+    l.vertex_index_rows += static_cast<std::size_t>(2 * (tile.in + tile.out));
+    vertex_blocks.make_room(region, kTile);
+  }
+  for (std::size_t t = 0; t < segments.size.size(); ++t) {
+    const std::span<const Index> members = segments.tile(t);
+    const Index region = regions.of_frame(members.front());
+    const GraphTile tile{0,
+                         static_cast<Index>(l.segment_index_rows),
+                         0,
+                         most(members, [&](Index s) { return own_joints_of(m, s); }),
+                         most(members, [&](Index s) { return joints_of(m, s) - own_joints_of(m, s); }),
+                         beyond(members.size()),
+                         static_cast<std::uint16_t>(region)};
+    l.segment_tiles.push_back(tile);
+    l.segment_index_rows += static_cast<std::size_t>(2 + tile.in + 2 * tile.out);
+    frame_blocks.make_room(region, kTile), joint_blocks.make_room(region, kTile * tile.in);
+  }
+  std::vector<Index> anchors;
   for (Index f = m.segment_count(); f < m.frame_count(); ++f)
     for (Index e : m.frame_joints.of(f)) {
       const Index s = m.joint_frames[e / 2][1 - e % 2];
       if (m.is_anchor(s) || !free_segment(s)) continue;
-      l.frame_id.push_back(f);
+      anchors.push_back(f);
+      frame_blocks.make_room(regions.of_frame(f), 1);
       break;
     }
+  vertex_blocks.begin(), frame_blocks.begin(), joint_blocks.begin();
+  l.windows.resize(static_cast<std::size_t>(regions.count));
+  for (Index r = 0; r < regions.count; ++r)
+    l.windows[r] = {vertex_blocks.window(r), frame_blocks.window(r), joint_blocks.window(r)};
+  const auto reach = static_cast<std::size_t>(std::max({vertex_blocks.reach(), frame_blocks.reach(), joint_blocks.reach()}));
+  l.narrow = reach * static_cast<std::size_t>(l.units_of_quad()) <= std::size_t{1} << 16;
+
+  const auto name = [&](std::vector<Index>& id, const Members& members, std::size_t t, Index place) {
+    for (int i = 0; i < kTile; ++i) id[place + l.place_in_tile(i)] = members.of[t * kTile + static_cast<std::size_t>(i)];
+  };
+  l.vertex_id.assign(vertex_blocks.size(), vertices.of.empty() ? 0 : vertices.of.front());
+  for (std::size_t t = 0; t < l.vertex_tiles.size(); ++t) {
+    GraphTile& tile = l.vertex_tiles[t];
+    tile.place = vertex_blocks.take(tile.region, kTile);
+    name(l.vertex_id, vertices, t, tile.place);
+  }
+  l.frame_id.assign(frame_blocks.size(), segments.of.empty() ? 0 : segments.of.front());
+  for (std::size_t t = 0; t < l.segment_tiles.size(); ++t) {
+    GraphTile& tile = l.segment_tiles[t];
+    tile.place = frame_blocks.take(tile.region, kTile), tile.joints = joint_blocks.take(tile.region, kTile * tile.in);
+    name(l.frame_id, segments, t, tile.place);
+  }
+  for (Index f : anchors) {
+    l.anchors.push_back(frame_blocks.take(regions.of_frame(f), 1));
+    l.frame_id[l.anchors.back()] = f;
+  }
+  l.joint_places = static_cast<std::size_t>(joint_blocks.size());
   for (const PerAxis& tau : m.joint_tau) l.most_tau = std::max(l.most_tau, tau.d3);
-  const std::size_t longest = std::max({l.vertex_id.size(), l.frame_id.size(), l.joint_rows * static_cast<std::size_t>(lanes)});
-  l.narrow = 4 * longest <= std::numeric_limits<std::uint16_t>::max();
-  l.vertex_tiles.shrink_to_fit(), l.segment_tiles.shrink_to_fit();
-  l.vertex_id.shrink_to_fit(), l.frame_id.shrink_to_fit();
+  l.anchors.shrink_to_fit();
   return l;
 }
 
-std::size_t GraphLayout::bytes(std::size_t number) const {
-  const auto w = static_cast<std::size_t>(lanes);
-  const std::size_t vertices = vertex_id.size(), segments = segment_tiles.size() * w, frames = frame_id.size();
-  return (vertex_number_rows + segment_number_rows) * w * number +
-         (vertex_index_rows + segment_index_rows) * w * size_of_index() +
-         4 * number * (vertices + segments + frames + joint_rows * w + 4) + (vertices + frames) * sizeof(Index) +
-         vertex_tiles.size() * (sizeof(GraphTile) + sizeof(std::uint32_t)) +
-         segment_tiles.size() * (sizeof(GraphTile) + 2 * sizeof(std::uint32_t) + number);
+}  // namespace
+
+int GraphLayout::place_in_tile(int i) const { return i / lanes * lanes + place_of_lane(lanes, i % lanes); }
+
+GraphLayout lay_out_graph(const Model& m, std::span<const std::uint8_t> taken, int lanes, std::size_t size_of_number,
+                          bool gamma) {
+  GraphLayout whole = lay_out(m, taken, {}, lanes, size_of_number, gamma);
+  if (whole.narrow || whole.empty()) return whole;
+  // Three regions to a window, less what tiles leave empty.
+  const Index room = (1 << 16) / whole.units_of_quad() / 3 * 15 / 16;
+  const GraphRegions regions = regions_of(m, taken, room);
+  if (regions.count == 1 || regions.count > std::numeric_limits<std::uint16_t>::max()) return whole;
+  GraphLayout parts = lay_out(m, taken, regions, lanes, size_of_number, gamma);
+  return parts.narrow ? parts : whole;
+}
+
+std::size_t GraphLayout::bytes() const {
+  const std::size_t vertices = vertex_id.size(), frames = frame_id.size();
+  const std::size_t rows = kVertexRows * vertex_tiles.size() + static_cast<std::size_t>(segment_rows()) * segment_tiles.size();
+  return kTile * (rows * size_of_number + (vertex_index_rows + segment_index_rows) * size_of_index()) +
+         4 * size_of_number * (vertices + 2 * frames + joint_places) + (vertices + frames + anchors.size()) * sizeof(Index) +
+         windows.size() * sizeof(GraphWindow) + vertex_tiles.size() * (sizeof(GraphTile) + sizeof(std::uint16_t)) +
+         segment_tiles.size() * (sizeof(GraphTile) + 2 * sizeof(std::uint16_t) + size_of_number);
 }
 
 namespace {
@@ -138,99 +227,90 @@ namespace {
 template <class T, class I>
 class Filler {
  public:
-  Filler(const Model& m, GraphPlan<T>& plan) : m_(m), p_(plan), l_(plan.layout), w_(static_cast<std::size_t>(l_.lanes)) {
+  Filler(const Model& m, GraphPlan<T>& plan) : m_(m), p_(plan), l_(plan.layout) {
     vertex_place_.assign(static_cast<std::size_t>(m.vertex_count()), -1);
     frame_place_.assign(static_cast<std::size_t>(m.frame_count()), -1);
-    for (std::size_t t = 0; t < l_.vertex_tiles.size(); ++t)
-      for (std::size_t k = 0; k < w_; ++k)
-        if (there(l_.vertex_tiles[t], k)) vertex_place_[l_.vertex_id[place(t, k)]] = static_cast<Index>(place(t, k));
     joint_place_.assign(static_cast<std::size_t>(m.joint_count()), -1);
-    for (std::size_t t = 0; t < l_.segment_tiles.size(); ++t)
-      for (std::size_t k = 0; k < w_; ++k) {
-        if (!there(l_.segment_tiles[t], k)) continue;
-        const Index s = l_.frame_id[place(t, k)];
-        frame_place_[s] = static_cast<Index>(place(t, k));
-        auto next = static_cast<std::size_t>(l_.segment_tiles[t].joints);
+    for (const GraphTile& tile : l_.vertex_tiles)
+      for (int i = 0; i < kTile; ++i)
+        if (there(tile, i)) vertex_place_[l_.vertex_id[place(tile, i)]] = place(tile, i);
+    for (const GraphTile& tile : l_.segment_tiles)
+      for (int i = 0; i < kTile; ++i) {
+        if (!there(tile, i)) continue;
+        const Index s = l_.frame_id[place(tile, i)];
+        frame_place_[s] = place(tile, i);
+        Index next = tile.joints + l_.place_in_tile(i);
         for (Index e : m.frame_joints.of(s))
-          if (owns(m, e)) joint_place_[e / 2] = static_cast<Index>(place(next++, k));
+          if (owns(m, e)) joint_place_[e / 2] = std::exchange(next, next + kTile);
       }
-    for (std::size_t i = l_.segment_tiles.size() * w_; i < l_.frame_id.size(); ++i)
-      frame_place_[l_.frame_id[i]] = static_cast<Index>(i);
+    for (Index at : l_.anchors) frame_place_[l_.frame_id[at]] = at;
   }
 
   void fill() {
-    const std::size_t segments = l_.segment_tiles.size() * w_;
-    p_.vertex_number.assign(l_.vertex_number_rows * w_, T(0));
-    p_.vertex_index.assign(l_.vertex_index_rows * w_ * sizeof(I), std::byte{0});
-    p_.segment_number.assign(l_.segment_number_rows * w_, T(0));
-    p_.segment_index.assign(l_.segment_index_rows * w_ * sizeof(I), std::byte{0});
-    p_.u.assign(4 * (l_.vertex_id.size() + 1), T(0));
-    p_.pull.assign(4 * (segments + 1), T(0));
-    p_.q.assign(4 * (l_.frame_id.size() + 1), T(0));
-    p_.joint.assign(4 * (l_.joint_rows * w_ + 1), T(0));
+    p_.vertex_number.assign(l_.vertex_tiles.size() * kVertexRows * kTile, T(0));
+    p_.vertex_index.assign(l_.vertex_index_rows * kTile * sizeof(I), std::byte{0});
+    p_.segment_number.assign(l_.segment_tiles.size() * static_cast<std::size_t>(l_.segment_rows()) * kTile, T(0));
+    p_.segment_index.assign(l_.segment_index_rows * kTile * sizeof(I), std::byte{0});
+    p_.u.assign(4 * l_.vertex_id.size(), T(0));
+    p_.pull.assign(4 * l_.frame_id.size(), T(0));
+    p_.q.assign(4 * l_.frame_id.size(), T(0));
+    p_.joint.assign(4 * l_.joint_places, T(0));
     p_.margin.assign(l_.segment_tiles.size(), T(0));
     p_.vertex_held.assign(l_.vertex_tiles.size(), 0);
     p_.frame_held.assign(l_.segment_tiles.size(), 0);
     p_.frame_hinged.assign(l_.segment_tiles.size(), 0);
-    for (std::size_t t = 0; t < l_.vertex_tiles.size(); ++t)
-      for (std::size_t k = 0; k < w_; ++k) fill_vertex(l_.vertex_tiles[t], t, k);
+    for (const GraphTile& tile : l_.vertex_tiles)
+      for (int i = 0; i < kTile; ++i)
+        if (there(tile, i)) fill_vertex(tile, i);
     for (std::size_t t = 0; t < l_.segment_tiles.size(); ++t)
-      for (std::size_t k = 0; k < w_; ++k) fill_segment(l_.segment_tiles[t], t, k);
+      for (int i = 0; i < kTile; ++i)
+        if (there(l_.segment_tiles[t], i)) fill_segment(l_.segment_tiles[t], t, i);
   }
 
  private:
-  std::size_t place(std::size_t tile, std::size_t lane) const {
-    return tile * w_ + static_cast<std::size_t>(place_of_lane(l_.lanes, static_cast<int>(lane)));
-  }
-  static bool there(const GraphTile& tile, std::size_t lane) { return (tile.nothing >> lane & 1u) == 0; }
-  static I offset(const AlignedArray<T>& quads, Index place) {
-    return static_cast<I>(place >= 0 ? 4 * place : static_cast<Index>(quads.size()) - 4);
-  }
-  /// Lane k of the rows of indices from this one on.
-  I* indices(AlignedArray<std::byte>& array, Index row, std::size_t k) const {
-    return reinterpret_cast<I*>(array.data()) + static_cast<std::size_t>(row) * w_ + k;
+  Index place(const GraphTile& tile, int i) const { return tile.place + l_.place_in_tile(i); }
+  static bool there(const GraphTile& tile, int i) { return (tile.nothing >> i & 1u) == 0; }
+  /// Index zero is a quadruple of zeros, and what rows begin with.
+  I offset(Index window, Index place) const { return static_cast<I>(place >= 0 ? (place - window) * l_.units_of_quad() : 0); }
+  /// Element i in the rows of indices from this one on.
+  static auto rows(AlignedArray<std::byte>& array, Index row, int i) {
+    return [first = reinterpret_cast<I*>(array.data()) + static_cast<std::ptrdiff_t>(row) * kTile + i](int n) -> I& {
+      return first[n * kTile];
+    };
   }
 
-  void fill_vertex(const GraphTile& tile, std::size_t t, std::size_t k) {
-    I* index = indices(p_.vertex_index, tile.indices, k);
-    for (Index i = 0; i < tile.in + tile.out; ++i)
-      index[static_cast<std::size_t>(2 * i) * w_] = offset(p_.u, -1),
-                                              index[static_cast<std::size_t>(2 * i + 1) * w_] = offset(p_.pull, -1);
-    if (!there(tile, k)) return;
-    const Index v = l_.vertex_id[place(t, k)];
-    Index next[2] = {tile.in, 0};
-    for (Index e : m_.vertex_segments.of(v)) {
+  void fill_vertex(const GraphTile& tile, int i) {
+    const auto at = rows(p_.vertex_index, tile.indices, i);
+    const GraphWindow& window = l_.windows[tile.region];
+    int next[2] = {tile.in, 0};
+    for (Index e : m_.vertex_segments.of(l_.vertex_id[place(tile, i)])) {
       const Index s = e / 2, side = e % 2;
-      const auto i = static_cast<std::size_t>(2 * next[side]++);
-      index[i * w_] = offset(p_.u, vertex_place_[m_.segment_vertices[s][1 - side]]);
-      index[(i + 1) * w_] = offset(p_.pull, frame_place_[s]);
+      const int row = 2 * next[side]++;
+      at(row) = offset(window.vertices, vertex_place_[m_.segment_vertices[s][1 - side]]);
+      at(row + 1) = offset(window.frames, frame_place_[s]);
     }
   }
 
-  void fill_segment(const GraphTile& tile, std::size_t t, std::size_t k) {
-    T* number = p_.segment_number.data() + static_cast<std::size_t>(tile.numbers) * w_ + k;
-    I* index = indices(p_.segment_index, tile.indices, k);
-    const auto at = [&](int row) -> I& { return index[static_cast<std::size_t>(row) * w_]; };
-    const int others = 2 + tile.in;
-    for (int i = 0; i < tile.in; ++i) at(2 + i) = offset(p_.q, -1);
-    for (int i = 0; i < tile.out; ++i) at(others + 2 * i) = offset(p_.q, -1), at(others + 2 * i + 1) = offset(p_.joint, -1);
-    if (!there(tile, k)) return;
-    const Index s = l_.frame_id[place(t, k)];
+  void fill_segment(const GraphTile& tile, std::size_t t, int i) {
+    const auto at = rows(p_.segment_index, tile.indices, i);
+    const GraphWindow& window = l_.windows[tile.region];
+    const Index s = l_.frame_id[place(tile, i)];
     for (int end = 0; end < 2; ++end)
-      at(end) = offset(p_.u, vertex_place_[m_.segment_vertices[s][static_cast<std::size_t>(end)]]);
-    number[kStretchRow * w_] = static_cast<T>(m_.segment_stiffness[s].d3 / m_.segment_rest_length[s]);
-    int own = 2, other = others;
+      at(end) = offset(window.vertices, vertex_place_[m_.segment_vertices[s][static_cast<std::size_t>(end)]]);
+    p_.segment_number[(t * static_cast<std::size_t>(l_.segment_rows()) + kStretchRow) * kTile + static_cast<std::size_t>(i)] =
+        static_cast<T>(m_.segment_stiffness[s].d3 / m_.segment_rest_length[s]);
+    int own = 2, other = 2 + tile.in;
     for (Index e : m_.frame_joints.of(s)) {
       const Index j = e / 2, side = e % 2;
-      const I frame = offset(p_.q, frame_place_[m_.joint_frames[j][1 - side]]);
+      const I frame = offset(window.frames, frame_place_[m_.joint_frames[j][1 - side]]);
       if (!owns(m_, e)) {
-        at(other++) = frame, at(other++) = offset(p_.joint, joint_place_[j]);
+        at(other++) = frame, at(other++) = offset(window.joints, joint_place_[j]);
         continue;
       }
       at(own++) = frame;
       if (l_.damped) continue;  // otherwise k^bt times rest rotation, as this side sees it: nothing to be folded in
       const Quatd rest = m_.joint_stiffness[j].d3 * (side == 1 ? m_.joint_rest_rotation[j] : conj(m_.joint_rest_rotation[j]));
-      T* to = p_.joint.data() + offset(p_.joint, joint_place_[j]);
+      T* to = p_.joint.data() + 4 * static_cast<std::ptrdiff_t>(joint_place_[j]);
       to[0] = static_cast<T>(rest.x), to[1] = static_cast<T>(rest.y), to[2] = static_cast<T>(rest.z),
       to[3] = static_cast<T>(rest.w);
     }
@@ -239,7 +319,6 @@ class Filler {
   const Model& m_;
   GraphPlan<T>& p_;
   const GraphLayout& l_;
-  std::size_t w_;
   std::vector<Index> vertex_place_, frame_place_, joint_place_;
 };
 
@@ -248,7 +327,7 @@ class Filler {
 template <class T>
 GraphPlan<T> plan_graph(const Model& m, std::span<const std::uint8_t> taken, int lanes, bool gamma) {
   GraphPlan<T> plan;
-  plan.layout = lay_out_graph(m, taken, lanes, gamma);
+  plan.layout = lay_out_graph(m, taken, lanes, sizeof(T), gamma);
   if (plan.layout.empty()) return plan;
   if (plan.layout.narrow) Filler<T, std::uint16_t>(m, plan).fill();
   else Filler<T, Index>(m, plan).fill();

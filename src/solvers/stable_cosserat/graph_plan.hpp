@@ -1,24 +1,38 @@
-// Any part of a model arranged in tiles for SIMD: as many elements of one colour as there are lanes, sorted so that those of a
-// tile have about as many neighbours. Elements get numbers of their own, tile by tile, and what neighbours ask of them lies in
-// that order as quadruples: u of a vertex with the inverse of its Hessian (x, y, z, 1/H), the frame q, a segment's pull and c
-// (x, y, z, c), the target of a joint (see JointSide) as its owner sees it: its first frame, or the second where the first is an
-// anchor. A tile has room for the neighbours of its largest member; where a lane has fewer, it meets an element that is zero and
-// changes nothing.
+// Any part of a model arranged in tiles for SIMD: sixteen elements of one colour, whatever the lanes, sorted so that those of a
+// tile have about as many neighbours. What neighbours ask of an element lies in arrays of quadruples: u of a vertex with the
+// inverse of its Hessian (x, y, z, 1/H), the frame q, a segment's pull and c (x, y, z, c), the target of a joint (see JointSide)
+// as its owner sees it: its first frame, or the second where the first is an anchor. A tile has room for the neighbours of its
+// largest member; where an element has fewer, it meets one that is zero and changes nothing.
+//
+// Tiles are sorted by colour, and so are their rows. Quadruples are sorted by region first (graph_regions.hpp), every region
+// beginning with some that are zero; an index counts from the beginning of the region before, and so takes 16 bits in models of
+// any length. A model that is small enough is one region.
 #pragma once
 
 #include <span>
 
 #include "exec/aligned.hpp"
 #include "osier/model.hpp"
+#include "solvers/stable_cosserat/graph_regions.hpp"
 
 namespace osier::stable_cosserat {
 
-/// Rows of W numbers, indices or quadruples; where they begin is counted in rows.
+inline constexpr int kTile = 16;  ///< elements of a tile; so long are rows
+inline constexpr int kZeros = 4;  ///< quadruples that a region begins with: tiles still begin a cache line
+inline constexpr int kUnit = 8;   ///< bytes that an index counts in: what an address may be scaled by for nothing
+
 struct GraphTile {
-  Index numbers, indices;
-  Index joints;           ///< targets of the joints that segments own
+  Index place;            ///< the first of its quadruples: u of vertices; q and pull of segments
+  Index indices;          ///< the first of its rows of indices
+  Index joints;           ///< the first quadruple of the joints that segments own, kTile for each
   std::uint16_t in, out;  ///< vertices: segments that end and that begin here. Segments: joints of their own, and of others
-  std::uint32_t nothing;  ///< bits of lanes without an element
+  std::uint16_t nothing;  ///< bits of elements that are not there
+  std::uint16_t region;
+};
+
+/// The quadruples from which a region's indices count.
+struct GraphWindow {
+  Index vertices = 0, frames = 0, joints = 0;
 };
 
 /// Rows of a vertex tile: m v_t/h + f. Its index rows: for every segment that ends here, then for every one that begins here, the
@@ -28,31 +42,34 @@ inline constexpr int kVertexRows = 3;
 /// the target of every joint of another's.
 enum SegmentRow : int { kStretchRow, kEdge, kUndampedRows = kEdge + 3, kAxis = kUndampedRows, kDampedRows = kAxis + 3 };
 
-/// Whether the frame that has this entry in its list of joints keeps the joint's target.
-OSIER_FN bool owns_joint(Index entry, Index first_frame, Index segments) { return entry % 2 == 0 || first_frame >= segments; }
-
 /// Which element is where.
 struct GraphLayout {
   int lanes = 1;
+  std::size_t size_of_number = sizeof(float);
   bool damped = false, gamma = false;  ///< gamma: a row for the paper's Algorithm 1
   AlignedArray<GraphTile> vertex_tiles, segment_tiles;
+  std::vector<GraphWindow> windows;                  ///< by region
   std::vector<Index> vertex_colors, segment_colors;  ///< first tile of every colour, and the end
-  /// Numbers of the model, by place; where a lane has nothing, that of the tile's first. Frames: segments, then anchors.
+  /// Numbers of the model, by place; where nothing is, that of some other of the tile or region.
   std::vector<Index> vertex_id, frame_id;
-  std::size_t vertex_number_rows = 0, vertex_index_rows = 0;
-  std::size_t segment_number_rows = 0, segment_index_rows = 0, joint_rows = 0;
+  std::vector<Index> anchors;  ///< places of frames that belong to no segment
+  std::size_t joint_places = 0, vertex_index_rows = 0, segment_index_rows = 0;
   double most_tau = 0;  ///< the longest damping time of a joint [s]
-  bool narrow = false;  ///< indices of 16 bits: no array of quadruples is longer than that
+  bool narrow = false;  ///< indices of 16 bits
 
   bool empty() const { return vertex_tiles.empty(); }
   int segment_rows() const { return (damped ? kDampedRows : kUndampedRows) + (gamma ? 1 : 0); }
   int gamma_row() const { return damped ? kDampedRows : kUndampedRows; }
   std::size_t size_of_index() const { return narrow ? sizeof(std::uint16_t) : sizeof(Index); }
-  std::size_t bytes(std::size_t size_of_number) const;
+  Index units_of_quad() const { return static_cast<Index>(4 * size_of_number / kUnit); }
+  /// Where element i of a tile has its quadruples, from the first one of the tile on.
+  int place_in_tile(int i) const;
+  std::size_t bytes() const;
 };
 
 /// `taken`: vertices to be left out, with their segments.
-GraphLayout lay_out_graph(const Model& model, std::span<const std::uint8_t> taken, int lanes, bool gamma);
+GraphLayout lay_out_graph(const Model& model, std::span<const std::uint8_t> taken, int lanes, std::size_t size_of_number,
+                          bool gamma);
 
 /// The arrays, with what never changes filled in. Masses, lengths, damping times and the rest rotations of damped joints, which
 /// only the beginning of a step asks for, are read from the model.
@@ -60,10 +77,10 @@ template <class T>
 struct GraphPlan {
   GraphLayout layout;
   AlignedArray<T> vertex_number, segment_number;
-  AlignedArray<std::byte> vertex_index, segment_index;               ///< std::uint16_t or Index
-  AlignedArray<T> u, q, pull, joint;                                 ///< quadruples; the last one is zero
+  AlignedArray<std::byte> vertex_index, segment_index;               ///< std::uint16_t or Index, in units of kUnit bytes
+  AlignedArray<T> u, q, pull, joint;                                 ///< quadruples
   std::vector<T> margin;                                             ///< per segment tile, the largest pole_margin2
-  std::vector<std::uint32_t> vertex_held, frame_held, frame_hinged;  ///< bits of lanes, per tile
+  std::vector<std::uint16_t> vertex_held, frame_held, frame_hinged;  ///< bits of elements, per tile
 };
 
 template <class T>

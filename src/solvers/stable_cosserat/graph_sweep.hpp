@@ -1,5 +1,6 @@
-// Coloured sweeps over a graph in tiles (graph_plan.hpp). Every function works on a range of tiles of one kind; the tiles of one
-// colour do not touch each other, so that ranges of them may run on any threads in any order. A step is
+// Coloured sweeps over a graph in tiles (graph_plan.hpp), each in as many packs as it takes. Every function works on a range of
+// tiles of one kind; the tiles of one colour do not touch each other, so that ranges of them may run on any threads in any order.
+// A step is
 //
 //   load_frames | load_segments | load_margins, load_vertices | hold_frames | { move the colours of vertices, turn those of
 //   segments } ... | store
@@ -21,32 +22,34 @@ class GraphSweep {
 
   /// Frames of the start of the step.
   static void load_frames(const GraphView<T>& g, const StepView& view, Index begin, Index end) {
-    for (Index i = begin * W; i < end * W; ++i) put_frame(g, i, view.rotation[g.frame_id[i]]);
+    for (Index t = begin; t < end; ++t)
+      for (Index i = g.segment_tile[t].place; i < g.segment_tile[t].place + kTile; ++i)
+        put_frame(g, i, view.rotation[g.frame_id[i]]);
   }
   static void load_segments(const GraphView<T>& g, const StepView& view, Index begin, Index end) {
-    for (Index t = begin; t < end; ++t) {
-      if (g.damped) GraphSweep(g, view).load_segment<true>(t);
-      else GraphSweep(g, view).load_segment<false>(t);
-    }
+    for (Index t = begin; t < end; ++t) g.frame_held[t] = g.frame_hinged[t] = 0, g.margin[t] = T(0);
+    if (g.damped) each_pack<kSegments, &GraphSweep::load_segment<true>>(g, view, begin, end);
+    else each_pack<kSegments, &GraphSweep::load_segment<false>>(g, view, begin, end);
   }
   /// Once all segments are loaded: what their joints' owners have folded.
   static void load_margins(const GraphView<T>& g, const StepView& view, Index begin, Index end) {
     if (!(g.damped && g.most_tau > 0)) return;
-    for (Index t = begin; t < end; ++t) GraphSweep(g, view).load_margin(t);
+    each_pack<kSegments, &GraphSweep::load_margin>(g, view, begin, end);
   }
   /// From here on frames are those of the end of the step where they are prescribed.
   static void hold_frames(const GraphView<T>& g, const StepView& view, Index begin, Index end) {
     for (Index t = begin; t < end; ++t) {
       if (g.frame_held[t] == 0) continue;
-      for (Index i = t * W; i < (t + 1) * W; ++i)
+      for (Index i = g.segment_tile[t].place; i < g.segment_tile[t].place + kTile; ++i)
         if (const Index s = g.frame_id[i]; view.frame_control[s] == FrameControl::fixed) put_frame(g, i, view.frame_target[s]);
     }
   }
   static void load_vertices(const GraphView<T>& g, const StepView& view, Index begin, Index end) {
-    for (Index t = begin; t < end; ++t) GraphSweep(g, view).load_vertex(t);
+    for (Index t = begin; t < end; ++t) g.vertex_held[t] = 0;
+    each_pack<kVertices, &GraphSweep::load_vertex>(g, view, begin, end);
   }
   static void move_vertices(const GraphView<T>& g, const StepView& view, Index begin, Index end) {
-    for (Index t = begin; t < end; ++t) GraphSweep(g, view).move_vertex(t);
+    each_pack<kVertices, &GraphSweep::move_vertex>(g, view, begin, end);
   }
   static void turn_segments(const GraphView<T>& g, const StepView& view, Lambda lambda, Index begin, Index end) {
     if (lambda == Lambda::approx) turn<Lambda::approx>(g, view, begin, end);
@@ -59,7 +62,7 @@ class GraphSweep {
     const R inverse_h = R::all(1 / view.h);
     R sum = R::all(0);
     each_element(g.vertex_tile, g.vertex_id, begin, end, [&](Index i, Index v) {
-      const R u = cast_row<double>(Four<P, T>::load(g.u + 4 * static_cast<std::ptrdiff_t>(i)));
+      const R u = cast_row<double>(Four<P, T>::load(g.u + quad(i)));
       const R x = row<P>(view.position[v]) + u, velocity = inverse_h * u;
       put_row(x, view.position[v]);
       put_row(velocity, view.velocity_previous[v]);
@@ -71,94 +74,116 @@ class GraphSweep {
     using R = Four<P, double>;
     R sum = R::all(0);
     each_element(g.segment_tile, g.frame_id, begin, end, [&](Index i, Index s) {
-      const R q = cast_row<double>(Four<P, T>::load(g.q + 4 * static_cast<std::ptrdiff_t>(i)));
+      const R q = cast_row<double>(Four<P, T>::load(g.q + quad(i)));
       put_row(q, view.rotation[s]);
       sum = sum + q * q;
     });
-    if (g.gamma_row >= 0)
-      for (Index t = begin; t < end; ++t)
-        for (int k = 0; k < W; ++k)
-          if (!(g.segment_tile[t].nothing >> k & 1u))
-            view.gamma[g.frame_id[at(t) + place_of_lane(W, k)]] =
-                static_cast<double>(GraphSweep(g, view).segment_row(t, g.gamma_row)[k]);
+    if (g.gamma_row >= 0) each_pack<kSegments, &GraphSweep::store_gamma>(g, view, begin, end);
     return is_finite(sum);
   }
 
  private:
-  GraphSweep(const GraphView<T>& g, const StepView& view) : g_(g), view_(view) {}
+  enum Kind : bool { kVertices, kSegments };
 
+  /// The pack of tile t whose first element is `first`.
+  OSIER_FN GraphSweep(const GraphView<T>& g, const StepView& view, Kind kind, Index t, int first = 0)
+      : g_(g),
+        view_(view),
+        tile_((kind == kVertices ? g.vertex_tile : g.segment_tile)[t]),
+        window_(g.window[tile_.region]),
+        u_window_(g.u + quad(window_.vertices)),
+        q_window_(g.q + quad(window_.frames)),
+        pull_window_(g.pull + quad(window_.frames)),
+        joint_window_(g.joint + quad(window_.joints)),
+        indices_(static_cast<const I*>(kind == kVertices ? g.vertex_index : g.segment_index) + rows(tile_.indices)),
+        numbers_(kind == kVertices ? g.vertex_number + rows(t) * kVertexRows : g.segment_number + rows(t) * g.segment_rows),
+        t_(t),
+        first_(first) {}
+
+  /// kWork of every pack. What belongs to the tile is looked up once.
+  template <Kind kKind, void (GraphSweep::*kWork)() const>
+  OSIER_FN static void each_pack(const GraphView<T>& g, const StepView& view, Index begin, Index end) {
+    for (Index t = begin; t < end; ++t) {
+      GraphSweep pack(g, view, kKind, t);
+      for (; pack.first_ < kTile; pack.first_ += W) (pack.*kWork)();
+    }
+  }
   OSIER_FN static void put_frame(const GraphView<T>& g, Index place, const Quatd& q) {
-    cast_row<T>(row<P>(q)).store(g.q + 4 * static_cast<std::ptrdiff_t>(place));
+    cast_row<T>(row<P>(q)).store(g.q + quad(place));
   }
   /// f(place, number in the model) for every element of the tiles.
   template <class F>
   OSIER_FN static void each_element(const GraphTile* tile, const Index* id, Index begin, Index end, const F& f) {
-    for (Index t = begin; t < end; ++t) {
-      const std::uint32_t nothing = tile[t].nothing;
-      for (int k = 0; k < W; ++k)
-        if (const Index i = t * W + place_of_lane(W, k); !(nothing >> k & 1u)) f(i, id[i]);
-    }
+    for (Index t = begin; t < end; ++t)
+      for (int first = 0; first < kTile; first += W)
+        for (int k = 0; k < W; ++k)
+          if (const Index i = tile[t].place + first + place_of_lane(W, k); !(tile[t].nothing >> (first + k) & 1u)) f(i, id[i]);
   }
   template <Lambda kLambda>
   static void turn(const GraphView<T>& g, const StepView& view, Index begin, Index end) {
-    for (Index t = begin; t < end; ++t) {
-      if (g.damped) GraphSweep(g, view).turn_segment<true, kLambda>(t);
-      else GraphSweep(g, view).turn_segment<false, kLambda>(t);
-    }
+    if (g.damped) each_pack<kSegments, &GraphSweep::turn_segment<true, kLambda>>(g, view, begin, end);
+    else each_pack<kSegments, &GraphSweep::turn_segment<false, kLambda>>(g, view, begin, end);
   }
 
-  static constexpr std::ptrdiff_t at(Index row) { return static_cast<std::ptrdiff_t>(row) * W; }
-  OSIER_FN T* vertex_row(Index t, int row) const { return g_.vertex_number + at(g_.vertex_tile[t].numbers + row); }
-  OSIER_FN T* segment_row(Index t, int row) const { return g_.segment_number + at(g_.segment_tile[t].numbers + row); }
-  OSIER_FN const I* vertex_index(Index t, Index row) const {
-    return static_cast<const I*>(g_.vertex_index) + at(g_.vertex_tile[t].indices + row);
+  static constexpr std::ptrdiff_t quad(Index place) { return 4 * static_cast<std::ptrdiff_t>(place); }
+  static constexpr std::ptrdiff_t rows(Index count) { return kTile * static_cast<std::ptrdiff_t>(count); }
+  /// Bits of the pack's lanes among those of the tile.
+  OSIER_FN std::uint32_t lanes_in(std::uint16_t bits) const { return static_cast<std::uint32_t>(bits) >> first_ & all_lanes<P>; }
+  OSIER_FN void put_lanes(std::uint32_t lanes, std::uint16_t& bits) const {
+    bits = static_cast<std::uint16_t>(bits | lanes << first_);
   }
-  OSIER_FN const I* segment_index(Index t, Index row) const {
-    return static_cast<const I*>(g_.segment_index) + at(g_.segment_tile[t].indices + row);
-  }
+  OSIER_FN std::uint32_t nothing() const { return lanes_in(tile_.nothing); }
+  OSIER_FN T* own_row(int row) const { return numbers_ + rows(row) + first_; }
+  OSIER_FN const I* index(Index row) const { return indices_ + rows(row) + first_; }
   OSIER_FN static P number(const T* p) { return load_lanes<P>(p); }
-  OSIER_FN static Vec3<P> vector(const T* p) { return {number(p), number(p + W), number(p + 2 * W)}; }
-  OSIER_FN static void put(const Vec3<P>& v, T* p) { store_lanes(v.x, p), store_lanes(v.y, p + W), store_lanes(v.z, p + 2 * W); }
-
-  OSIER_FN static void quads(const T* base, const I* offset, P (&out)[4]) {
-    components_of_rows<P>([&](int i) { return Four<P, T>::load(base + offset[i]); }, out);
+  OSIER_FN static Vec3<P> vector(const T* p) { return {number(p), number(p + kTile), number(p + 2 * kTile)}; }
+  OSIER_FN static void put(const Vec3<P>& v, T* p) {
+    store_lanes(v.x, p), store_lanes(v.y, p + kTile), store_lanes(v.z, p + 2 * kTile);
   }
-  OSIER_FN Quat<P> frames(const I* offset) const {
+
+  /// What an index counts from, and in.
+  static constexpr int kNumbers = kUnit / sizeof(T), kUnitsOfQuad = 4 / kNumbers;
+  OSIER_FN static const T* at(const T* window, I index) { return window + static_cast<std::ptrdiff_t>(index) * kNumbers; }
+  OSIER_FN static Index place_at(Index window, I index) { return window + static_cast<Index>(index) / kUnitsOfQuad; }
+  OSIER_FN static void quads(const T* window, const I* index, P (&out)[4]) {
+    components_of_rows<P>([&](int i) { return Four<P, T>::load(at(window, index[i])); }, out);
+  }
+  OSIER_FN Quat<P> frames(const I* index) const {
     P c[4];
-    quads(g_.q, offset, c);
+    quads(q_window_, index, c);
     return {c[0], c[1], c[2], c[3]};
   }
-  OSIER_FN Vec3<P> displacements(const I* offset) const {
+  OSIER_FN Vec3<P> displacements(const I* index) const {
     P c[4];
-    quads(g_.u, offset, c);
+    quads(u_window_, index, c);
     return {c[0], c[1], c[2]};
   }
+  /// A tile's own: from the quadruple `place` on.
+  OSIER_FN T* own_quads(T* array, Index place) const { return array + quad(place + first_); }
   // Joints as a segment meets them, first its own, then others': the index row of the frame beyond, and the target.
-  OSIER_FN static Index joint_index(const GraphTile& tile, Index joint) {
-    return joint < tile.in ? 2 + joint : 2 + tile.in + 2 * (joint - tile.in);
-  }
-  OSIER_FN Quat<P> own_target(Index t, Index joint) const {
+  OSIER_FN Index joint_index(Index joint) const { return joint < tile_.in ? 2 + joint : 2 + tile_.in + 2 * (joint - tile_.in); }
+  OSIER_FN Quat<P> own_target(Index joint) const {
     P c[4];
-    load_quads(g_.joint + 4 * at(g_.segment_tile[t].joints + joint), c);
+    load_quads(own_quads(g_.joint, tile_.joints + joint * kTile), c);
     return {c[0], c[1], c[2], c[3]};
   }
-  OSIER_FN Quat<P> others_target(const I* offset) const {
+  OSIER_FN Quat<P> others_target(const I* index) const {
     P c[4];
-    quads(g_.joint, offset, c);
+    quads(joint_window_, index, c);
     return conj(Quat<P>{c[0], c[1], c[2], c[3]});
   }
-  OSIER_FN void raise_margin(Index t, const P& margin2) const {
-    for (int k = 0; k < W; ++k) g_.margin[t] = larger(g_.margin[t], lane(margin2, k));
+  OSIER_FN void raise_margin(const P& margin2) const {
+    for (int k = 0; k < W; ++k) g_.margin[t_] = larger(g_.margin[t_], lane(margin2, k));
   }
   OSIER_FN P most_alpha() const { return P(static_cast<T>(g_.most_tau / view_.h)); }
-  OSIER_FN Quat<P> own_frames(Index t) const {
+  OSIER_FN Quat<P> own_frames() const {
     P c[4];
-    load_quads(g_.q + 4 * at(t), c);
+    load_quads(own_quads(g_.q, tile_.place), c);
     return {c[0], c[1], c[2], c[3]};
   }
   /// The model's number of the element in lane k.
-  OSIER_FN static auto numbers_in(const Index* id, Index t) {
-    return [own = id + at(t)](int k) { return own[place_of_lane(W, k)]; };
+  OSIER_FN auto numbers_in(const Index* id) const {
+    return [first = id + tile_.place + first_](int k) { return first[place_of_lane(W, k)]; };
   }
 
   /// The entry of a segment's list of joints for the n-th of its own or of others'; -1 when there are fewer.
@@ -174,7 +199,7 @@ class GraphSweep {
     Quat<P> rest;
     P tau;
   };
-  OSIER_FN JointConstants joint_constants(Index t, Index joint) const;
+  OSIER_FN JointConstants joint_constants(Index joint) const;
   /// k^bt times rest rotation as seen from the side of this entry.
   OSIER_FN Four<P, double> rest_of(Index entry) const {
     const double k = view_.joint_stiffness[entry / 2].d3, imaginary = entry % 2 == 1 ? k : -k;
@@ -183,44 +208,62 @@ class GraphSweep {
   }
 
   template <bool kDamped>
-  void load_segment(Index t);
-  void load_margin(Index t);
-  void load_vertex(Index t);
-  OSIER_FN void move_vertex(Index t);
+  void load_segment() const;
+  void load_margin() const;
+  void load_vertex() const;
+  OSIER_FN void move_vertex() const;
   template <bool kDamped, Lambda kLambda>
-  OSIER_FN void turn_segment(Index t);
+  OSIER_FN void turn_segment() const;
   template <bool kDamped, Lambda kLambda>
-  [[gnu::noinline]] void repair(Index t, std::uint32_t lanes, const Vec3<P>& v, const Vec3<P>& eta, const Quat<P>& before,
-                                Quat<P>& q);
-  /// By copies: what has its address taken lives in memory from the start, for all lanes.
+  void repair(std::uint32_t lanes, const Vec3<P>& v, const Vec3<P>& eta, const Quat<P>& before, Quat<P>& q) const;
+  void store_gamma() const {
+    const auto segments = numbers_in(g_.frame_id);
+    for (int k = 0; k < W; ++k)
+      if (!(nothing() >> k & 1u)) view_.gamma[segments(k)] = static_cast<double>(own_row(g_.gamma_row)[k]);
+  }
+  // What is seldom asked for, of copies: what has its address taken lives in memory from the start, for all lanes.
   template <bool kDamped, Lambda kLambda>
-  OSIER_FN Quat<P> repaired(Index t, std::uint32_t lanes, Vec3<P> v, Vec3<P> eta, Quat<P> before, Quat<P> q) {
-    repair<kDamped, kLambda>(t, lanes, v, eta, before, q);
+  OSIER_FN Quat<P> repaired(std::uint32_t lanes, Vec3<P> v, Vec3<P> eta, Quat<P> before, Quat<P> q) const {
+    repair_copy<kDamped, kLambda>(g_, view_, t_, first_, lanes, v, eta, before, q);
     return q;
   }
-  [[gnu::noinline]] Quat<P> torque_at(Index t, const Quat<P>& q) const {
-    const auto segments = numbers_in(g_.frame_id, t);
-    return torque_pull(gather<P>(view_.torque, segments), gather<P>(view_.torque_material, segments), q);
+  template <bool kDamped, Lambda kLambda>
+  [[gnu::noinline]] static void repair_copy(const GraphView<T>& g, const StepView& view, Index t, int first, std::uint32_t lanes,
+                                            const Vec3<P>& v, const Vec3<P>& eta, const Quat<P>& before, Quat<P>& q) {
+    GraphSweep(g, view, kSegments, t, first).template repair<kDamped, kLambda>(lanes, v, eta, before, q);
+  }
+  OSIER_FN Quat<P> torque_at(Quat<P> q) const { return torque_at_copy(g_, view_, t_, first_, q); }
+  [[gnu::noinline]] static Quat<P> torque_at_copy(const GraphView<T>& g, const StepView& view, Index t, int first,
+                                                  const Quat<P>& q) {
+    const auto segments = GraphSweep(g, view, kSegments, t, first).numbers_in(g.frame_id);
+    return torque_pull(gather<P>(view.torque, segments), gather<P>(view.torque_material, segments), q);
   }
   /// The force that the axis carried by q makes, with c beside it.
   template <bool kDamped>
-  OSIER_FN void put_pull(Index t, P k_over_length, P c, const Vec3<P>& edge, const Vec3<P>& eta, const Quat<P>& q) const {
+  OSIER_FN void put_pull(P k_over_length, P c, const Vec3<P>& edge, const Vec3<P>& eta, const Quat<P>& q) const {
     // (1 + alpha) k/l p0 = c (x_b - x_a)
     const Vec3<P> pull = edge_pull(c, P(1), edge) + image_pull(k_over_length, axis_image_of<P, kDamped>(q, eta));
     const P quads[4] = {pull.x, pull.y, pull.z, c};
-    store_quads(quads, g_.pull + 4 * at(t));
+    store_quads(quads, own_quads(g_.pull, tile_.place));
   }
   OSIER_FN P inverse_step() const { return P(static_cast<T>(1 / view_.h)); }
 
   const GraphView<T>& g_;
   const StepView& view_;
+  const GraphTile tile_;
+  const GraphWindow window_;
+  const T *const u_window_, *const q_window_, *const pull_window_, *const joint_window_;
+  const I* const indices_;
+  T* const numbers_;
+  const Index t_;
+  int first_;  ///< of the tile's elements
 };
 
 /// From the model, nothing where a lane has no such joint.
 template <class P, class I>
-OSIER_FN typename GraphSweep<P, I>::JointConstants GraphSweep<P, I>::joint_constants(Index t, Index joint) const {
-  const std::uint32_t nothing = g_.segment_tile[t].nothing;
-  const auto segments = numbers_in(g_.frame_id, t);
+OSIER_FN typename GraphSweep<P, I>::JointConstants GraphSweep<P, I>::joint_constants(Index joint) const {
+  const std::uint32_t nothing = this->nothing();
+  const auto segments = numbers_in(g_.frame_id);
   P c[4];
   T tau[W];
   components_of_rows<P>(
@@ -235,9 +278,9 @@ OSIER_FN typename GraphSweep<P, I>::JointConstants GraphSweep<P, I>::joint_const
 
 template <class P, class I>
 template <bool kDamped>
-void GraphSweep<P, I>::load_segment(Index t) {
-  const std::uint32_t nothing = g_.segment_tile[t].nothing;
-  const auto segments = numbers_in(g_.frame_id, t);
+void GraphSweep<P, I>::load_segment() const {
+  const std::uint32_t nothing = this->nothing();
+  const auto segments = numbers_in(g_.frame_id);
   std::uint32_t fixed = 0, hinged = 0, any_control = 0;
   for (int k = 0; k < W; ++k) any_control |= static_cast<std::uint32_t>(view_.frame_control[segments(k)]);
   if (any_control != 0) [[unlikely]]
@@ -245,61 +288,58 @@ void GraphSweep<P, I>::load_segment(Index t) {
       fixed |= (view_.frame_control[segments(k)] == FrameControl::fixed ? 1u : 0u) << k;
       hinged |= (view_.frame_control[segments(k)] == FrameControl::hinged ? 1u : 0u) << k;
     }
-  g_.frame_held[t] = fixed | nothing;
-  g_.frame_hinged[t] = hinged & ~nothing;
-  const I *ua = segment_index(t, 0), *ub = segment_index(t, 1);
-  const P k_over_length = number(segment_row(t, kStretchRow)), inverse_length = P(1) / gather<P>(view_.rest_length, segments);
+  put_lanes(fixed | nothing, g_.frame_held[t_]);
+  put_lanes(hinged & ~nothing, g_.frame_hinged[t_]);
+  const I *ua = index(0), *ub = index(1);
+  const P k_over_length = number(own_row(kStretchRow)), inverse_length = P(1) / gather<P>(view_.rest_length, segments);
   const Vec3<P> edge = gather_difference<P>(  // in double (deviation 1)
-      view_.position, [&](int i) { return g_.vertex_id[static_cast<std::uint32_t>(ub[i]) / 4]; },
-      [&](int i) { return g_.vertex_id[static_cast<std::uint32_t>(ua[i]) / 4]; });
-  put(edge, segment_row(t, kEdge));
-  Quat<P> q = own_frames(t);
+      view_.position, [&](int i) { return g_.vertex_id[place_at(window_.vertices, ub[i])]; },
+      [&](int i) { return g_.vertex_id[place_at(window_.vertices, ua[i])]; });
+  put(edge, own_row(kEdge));
+  Quat<P> q = own_frames();
   P c = k_over_length * inverse_length;
   Vec3<P> eta{P(0), P(0), P(1)};
   if constexpr (kDamped) {
     const P alpha = per_lane<P>([&](int k) { return static_cast<T>(g_.segment_tau[segments(k)].d3); }) * inverse_step();
     c = (P(1) + alpha) * c;
     eta = stretch_shear::generalised_axis(alpha, rotate(conj(q), inverse_length * edge - director3(q)));
-    put(eta, segment_row(t, kAxis));
-    g_.margin[t] = T(0);
-    for (Index j = 0; j < g_.segment_tile[t].in; ++j) {
-      const JointConstants own = joint_constants(t, j);
+    put(eta, own_row(kAxis));
+    for (Index j = 0; j < tile_.in; ++j) {
+      const JointConstants own = joint_constants(j);
       Quat<P> target;
       P bound;
       // conj(q_other) q is the rotation between the two as either side sees it.
-      const Quat<P> previous = conj(frames(segment_index(t, 2 + j))) * q;
+      const Quat<P> previous = conj(frames(index(2 + j))) * q;
       fold_joint(own.rest, root(norm2(own.rest)), own.tau * inverse_step(), previous, target, bound);
       const P quads[4] = {target.x, target.y, target.z, target.w};
-      store_quads(quads, g_.joint + 4 * at(g_.segment_tile[t].joints + j));
-      if (g_.most_tau > 0) raise_margin(t, pole_margin2(target, previous, most_alpha()));
+      store_quads(quads, own_quads(g_.joint, tile_.joints + j * kTile));
+      if (g_.most_tau > 0) raise_margin(pole_margin2(target, previous, most_alpha()));
     }
   }
-  if (g_.gamma_row >= 0) store_lanes(gather<P>(view_.gamma, segments), segment_row(t, g_.gamma_row));
+  if (g_.gamma_row >= 0) store_lanes(gather<P>(view_.gamma, segments), own_row(g_.gamma_row));
   if (fixed != 0) [[unlikely]]
     q = select<P>(mask_of_bits<P>(fixed), gather<P>(view_.frame_target, segments), q);
-  put_pull<kDamped>(t, k_over_length, c, edge, eta, q);
+  put_pull<kDamped>(k_over_length, c, edge, eta, q);
 }
 
 template <class P, class I>
-void GraphSweep<P, I>::load_margin(Index t) {
-  const GraphTile& tile = g_.segment_tile[t];
-  const Quat<P> q = own_frames(t);
-  for (Index j = tile.in; j < tile.in + tile.out; ++j) {
-    const Index at = joint_index(tile, j);
-    const Quat<P> previous = conj(frames(segment_index(t, at))) * q;
-    raise_margin(t, pole_margin2(others_target(segment_index(t, at + 1)), previous, most_alpha()));
+void GraphSweep<P, I>::load_margin() const {
+  const Quat<P> q = own_frames();
+  for (Index j = tile_.in; j < tile_.in + tile_.out; ++j) {
+    const Index at = joint_index(j);
+    const Quat<P> previous = conj(frames(index(at))) * q;
+    raise_margin(pole_margin2(others_target(index(at + 1)), previous, most_alpha()));
   }
 }
 
 template <class P, class I>
-void GraphSweep<P, I>::load_vertex(Index t) {
-  const GraphTile& tile = g_.vertex_tile[t];
-  const auto vertices = numbers_in(g_.vertex_id, t);
+void GraphSweep<P, I>::load_vertex() const {
+  const auto vertices = numbers_in(g_.vertex_id);
   std::uint32_t fixed = 0, any_fixed = 0;
   for (int k = 0; k < W; ++k) any_fixed |= view_.vertex_fixed[vertices(k)];
   if (any_fixed != 0) [[unlikely]]
     for (int k = 0; k < W; ++k) fixed |= (view_.vertex_fixed[vertices(k)] ? 1u : 0u) << k;
-  g_.vertex_held[t] = fixed | tile.nothing;
+  put_lanes(fixed | nothing(), g_.vertex_held[t_]);
   const P h(static_cast<T>(view_.h)), inverse_h = inverse_step(), inverse_h2(static_cast<T>(1 / (view_.h * view_.h)));
   const Vec3<P> velocity = gather<P>(view_.velocity, vertices), force = gather<P>(view_.force, vertices);
   const P mass = gather<P>(view_.mass, vertices);
@@ -311,31 +351,30 @@ void GraphSweep<P, I>::load_vertex(Index t) {
         [&](int k) { return cast_row<T>(row<P>(view_.vertex_target[vertices(k)]) - row<P>(view_.position[vertices(k)])); }, way);
     u = select<P>(mask_of_bits<P>(fixed), Vec3<P>{way[0], way[1], way[2]}, u);
   }
-  put((mass * inverse_h) * velocity + force, vertex_row(t, 0));
+  put((mass * inverse_h) * velocity + force, own_row(0));
   P hessian = mass * inverse_h2 + inverse_h * gather<P>(view_.damping, vertices);
-  for (Index i = 0; i < tile.in + tile.out; ++i) {
+  for (Index i = 0; i < tile_.in + tile_.out; ++i) {
     P segment[4];
-    quads(g_.pull, vertex_index(t, 2 * i + 1), segment);
+    quads(pull_window_, index(2 * i + 1), segment);
     hessian += segment[3];
   }
   const P own[4] = {u.x, u.y, u.z, select(hessian > P(0), inverse(hessian), P(0))};
-  store_quads(own, g_.u + 4 * at(t));
+  store_quads(own, own_quads(g_.u, tile_.place));
 }
 
 template <class P, class I>
-OSIER_FN void GraphSweep<P, I>::move_vertex(Index t) {
-  const std::uint32_t held = g_.vertex_held[t];
+OSIER_FN void GraphSweep<P, I>::move_vertex() const {
+  const std::uint32_t held = lanes_in(g_.vertex_held[t_]);
   if (held == all_lanes<P>) return;
-  const GraphTile& tile = g_.vertex_tile[t];
-  Vec3<P> sum = vector(vertex_row(t, 0));
+  Vec3<P> sum = vector(own_row(0));
   const auto add = [&](Index i, P sign) {
     P segment[4];
-    quads(g_.pull, vertex_index(t, 2 * i + 1), segment);
-    add_segment(sum, sign, Vec3<P>{segment[0], segment[1], segment[2]}, segment[3], displacements(vertex_index(t, 2 * i)));
+    quads(pull_window_, index(2 * i + 1), segment);
+    add_segment(sum, sign, Vec3<P>{segment[0], segment[1], segment[2]}, segment[3], displacements(index(2 * i)));
   };
-  for (Index i = 0; i < tile.in; ++i) add(i, P(1));
-  for (Index i = tile.in; i < tile.in + tile.out; ++i) add(i, P(-1));
-  T* own = g_.u + 4 * at(t);
+  for (Index i = 0; i < tile_.in; ++i) add(i, P(1));
+  for (Index i = tile_.in; i < tile_.in + tile_.out; ++i) add(i, P(-1));
+  T* own = own_quads(g_.u, tile_.place);
   P before[4];
   load_quads(own, before);
   Vec3<P> u = before[3] * sum;
@@ -347,39 +386,38 @@ OSIER_FN void GraphSweep<P, I>::move_vertex(Index t) {
 
 template <class P, class I>
 template <bool kDamped, Lambda kLambda>
-OSIER_FN void GraphSweep<P, I>::turn_segment(Index t) {
-  const std::uint32_t held = g_.frame_held[t], hinged = g_.frame_hinged[t];
+OSIER_FN void GraphSweep<P, I>::turn_segment() const {
+  const std::uint32_t held = lanes_in(g_.frame_held[t_]), hinged = lanes_in(g_.frame_hinged[t_]);
   if (held == all_lanes<P>) return;
-  const GraphTile& tile = g_.segment_tile[t];
-  const Quat<P> before = own_frames(t);
-  const P k_over_length = number(segment_row(t, kStretchRow));
-  const Vec3<P> edge = vector(segment_row(t, kEdge));
+  const Quat<P> before = own_frames();
+  const P k_over_length = number(own_row(kStretchRow));
+  const Vec3<P> edge = vector(own_row(kEdge));
   OrientationProblem<P> o;
   o.v = stretch_shear::orientation_pull(  // of k/l and the whole edge
-      k_over_length, edge + (displacements(segment_index(t, 1)) - displacements(segment_index(t, 0))));
+      k_over_length, edge + (displacements(index(1)) - displacements(index(0))));
   o.b = {P(0), P(0), P(0), P(0)};
   MaskOf<P> differ{};
   const auto add = [&](const Quat<P>& other, const Quat<P>& target) {
     P c;
     o.b += joint_pull(other, target, before, c);
-    if constexpr (kDamped) differ |= c * c < P(g_.margin[t]) * norm2(target);
+    if constexpr (kDamped) differ |= c * c < P(g_.margin[t_]) * norm2(target);
   };
-  for (Index j = 0; j < tile.in; ++j) add(frames(segment_index(t, 2 + j)), own_target(t, j));
-  for (Index j = 0; j < tile.out; ++j) {
-    const I* others = segment_index(t, 2 + tile.in + 2 * j);
-    add(frames(others), others_target(others + W));
+  for (Index j = 0; j < tile_.in; ++j) add(frames(index(2 + j)), own_target(j));
+  for (Index j = 0; j < tile_.out; ++j) {
+    const I* others = index(2 + tile_.in + 2 * j);
+    add(frames(others), others_target(others + kTile));
   }
-  bool cables = tile.in + tile.out == 0;
+  bool cables = tile_.in + tile_.out == 0;
   if (view_.torque) [[unlikely]] {
-    o.b += torque_at(t, before);
+    o.b += torque_at(before);
     cables = cables && !any(norm2(o.b) > P(0));
   }
   o.eta = {P(0), P(0), P(1)};
-  if constexpr (kDamped) o.eta = vector(segment_row(t, kAxis));
+  if constexpr (kDamped) o.eta = vector(own_row(kAxis));
   MaskOf<P> degenerate{};
   Quat<P> q;
   P gamma(0);
-  if (kLambda == Lambda::exact) gamma = number(segment_row(t, g_.gamma_row));
+  if (kLambda == Lambda::exact) gamma = number(own_row(g_.gamma_row));
   if (cables) {  // without joints: along the edge
     o.s = problem_scale<P, kDamped>(o);
     q = orientation_aligned(o, before, degenerate);
@@ -391,61 +429,62 @@ OSIER_FN void GraphSweep<P, I>::turn_segment(Index t) {
   if constexpr (kDamped) special |= bits(differ);
   special &= ~held;
   if constexpr (kLambda == Lambda::exact) {  // special lanes: by the repair
-    T* memory = segment_row(t, g_.gamma_row);
+    T* memory = own_row(g_.gamma_row);
     store_lanes(select(mask_of_bits<P>(special), number(memory), gamma), memory);
   }
   if (special != 0) [[unlikely]]
-    q = repaired<kDamped, kLambda>(t, special, o.v, o.eta, before, q);
+    q = repaired<kDamped, kLambda>(special, o.v, o.eta, before, q);
   if (held != 0) [[unlikely]]
     q = select<P>(mask_of_bits<P>(held), before, q);
   const P own[4] = {q.x, q.y, q.z, q.w};
-  store_quads(own, g_.q + 4 * at(t));
+  store_quads(own, own_quads(g_.q, tile_.place));
   P pull[4];
-  load_quads(g_.pull + 4 * at(t), pull);
-  put_pull<kDamped>(t, k_over_length, pull[3], edge, o.eta, q);
+  load_quads(own_quads(g_.pull, tile_.place), pull);
+  put_pull<kDamped>(k_over_length, pull[3], edge, o.eta, q);
 }
 
 /// Lane by lane, what the closed form leaves aside: hinges, undetermined frames, and elastic and viscous poles that differ.
 template <class P, class I>
 template <bool kDamped, Lambda kLambda>
-void GraphSweep<P, I>::repair(Index t, std::uint32_t lanes, const Vec3<P>& v, const Vec3<P>& eta, const Quat<P>& q_before,
-                              Quat<P>& q) {
+void GraphSweep<P, I>::repair(std::uint32_t lanes, const Vec3<P>& v, const Vec3<P>& eta, const Quat<P>& q_before,
+                              Quat<P>& q) const {
   for (int k = 0; k < W; ++k) {
     if (!(lanes >> k & 1u)) continue;
     const Quat<T> present = lane_of(q_before, k);
-    const Index s = g_.frame_id[at(t) + place_of_lane(W, k)];
+    const Index s = numbers_in(g_.frame_id)(k);
     OrientationProblem<T> o;
     o.v = lane_of(v, k), o.eta = lane_of(eta, k);
     o.b = {T(0), T(0), T(0), T(0)};
-    const GraphTile& tile = g_.segment_tile[t];
-    for (Index j = 0; j < tile.in + tile.out; ++j) {
-      const bool own = j < tile.in;
-      const I* index = segment_index(t, joint_index(tile, j)) + k;
-      const T *frame = g_.q + index[0],
-              *numbers = own ? g_.joint + 4 * (at(tile.joints + j) + place_of_lane(W, k)) : g_.joint + index[W];
+    for (Index j = 0; j < tile_.in + tile_.out; ++j) {
+      const bool own = j < tile_.in;
+      const I* beyond = index(joint_index(j)) + k;
+      const T *frame = at(q_window_, beyond[0]),
+              *numbers =
+                  own ? own_quads(g_.joint, tile_.joints + j * kTile + place_of_lane(W, k)) : at(joint_window_, beyond[kTile]);
       const Quat<T> other{frame[0], frame[1], frame[2], frame[3]}, kept{numbers[0], numbers[1], numbers[2], numbers[3]};
       const Quat<T> target = own ? kept : conj(kept);
       T c;
       const Quat<T> both = joint_pull(other, target, present, c);
-      if (!kDamped || !(c * c < g_.margin[t] * norm2(target))) {
+      if (!kDamped || !(c * c < g_.margin[t_] * norm2(target))) {
         o.b += both;
         continue;
       }
-      const Index entry = joint_entry(s, own ? j : j - tile.in, own);
+      const Index entry = joint_entry(s, own ? j : j - tile_.in, own);
       const Four<P, T> rest = cast_row<T>(rest_of(entry));
       const Quat<T> elastic{rest.v[0], rest.v[1], rest.v[2], rest.v[3]};
       const T k_viscous = static_cast<T>(view_.joint_stiffness[entry / 2].d3 * view_.joint_tau[entry / 2].d3 / view_.h);
-      const Quat<T> previous = cast<T>(conj(view_.rotation[g_.frame_id[index[0] / 4]]) * view_.rotation[s]);
+      const Quat<T> previous =
+          cast<T>(conj(view_.rotation[g_.frame_id[place_at(window_.frames, beyond[0])]]) * view_.rotation[s]);
       o.b += bend_twist::pull(other, elastic, present) + bend_twist::pull(other, k_viscous * previous, present);
     }
     if (view_.torque) o.b += torque_pull(cast<T>(view_.torque[s]), cast<T>(view_.torque_material[s]), present);
     complete_problem<T, kDamped>(o);
     Quat<T> result;
-    if (g_.frame_hinged[t] >> k & 1u) {
+    if (lanes_in(g_.frame_hinged[t_]) >> k & 1u) {
       result = updated_hinge(o, present, cast<T>(view_.frame_target[s]), cast<T>(view_.hinge_axis[s]));
     } else {
       bool degenerate = false;
-      T none(0), &gamma = kLambda == Lambda::exact ? segment_row(t, g_.gamma_row)[k] : none;
+      T none(0), &gamma = kLambda == Lambda::exact ? own_row(g_.gamma_row)[k] : none;
       const T gamma_before = gamma;
       result = solve_orientation<T, kLambda>(o, gamma, degenerate);
       if (degenerate) result = solve_degenerate<T, kLambda>(o, present), gamma = gamma_before;  // it means nothing here

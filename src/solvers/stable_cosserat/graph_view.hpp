@@ -9,15 +9,17 @@ namespace osier::stable_cosserat {
 template <class T>
 struct GraphView {
   const GraphTile *vertex_tile, *segment_tile;
+  const GraphWindow* window;  ///< by region
   T *vertex_number, *segment_number;
   const void *vertex_index, *segment_index;  ///< of the type the layout has chosen
   const Index *vertex_id, *frame_id;
   T *u, *q, *pull, *joint, *margin;
-  std::uint32_t *vertex_held, *frame_held, *frame_hinged;
+  std::uint16_t *vertex_held, *frame_held, *frame_hinged;
   double most_tau;
   Index segments = 0;                    ///< of the model; frames beyond are anchors
   const PerAxis* segment_tau = nullptr;  ///< of the model
-  int gamma_row;                         ///< -1 without
+  int segment_rows;
+  int gamma_row;  ///< -1 without
   bool damped;
 };
 
@@ -25,6 +27,7 @@ template <class T>
 GraphView<T> view_of(GraphPlan<T>& p) {
   return {.vertex_tile = p.layout.vertex_tiles.data(),
           .segment_tile = p.layout.segment_tiles.data(),
+          .window = p.layout.windows.data(),
           .vertex_number = p.vertex_number.data(),
           .segment_number = p.segment_number.data(),
           .vertex_index = p.vertex_index.data(),
@@ -40,6 +43,7 @@ GraphView<T> view_of(GraphPlan<T>& p) {
           .frame_held = p.frame_held.data(),
           .frame_hinged = p.frame_hinged.data(),
           .most_tau = p.layout.most_tau,
+          .segment_rows = p.layout.segment_rows(),
           .gamma_row = p.layout.gamma ? p.layout.gamma_row() : -1,
           .damped = p.layout.damped};
 }

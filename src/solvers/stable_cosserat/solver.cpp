@@ -412,10 +412,9 @@ std::size_t bytes_of_sweeps(const Settings& s, const Model& m) {
     const std::vector<Chain> chains = chains_in_lanes(s, m);
     sum += ChainEngine<T>::bytes(m, chains, s.instructions, s.thread_count);
     const GraphLayout layout =
-        lay_out_graph(m, vertices_of(m, chains), kernels<T>(s.instructions).lanes, s.lambda == Lambda::exact);
-    sum += layout.bytes(sizeof(T));
-    sum += static_cast<std::size_t>(m.anchor_count) * sizeof(Index);
-    if (s.goal) sum += MoveMeter<T>::bytes(layout.vertex_id.size());
+        lay_out_graph(m, vertices_of(m, chains), kernels<T>(s.instructions).lanes, sizeof(T), s.lambda == Lambda::exact);
+    sum += layout.bytes();
+    if (s.goal) sum += MoveMeter<T>::bytes(layout.vertex_tiles.size() * kTile);
     if (!s.tolerance) return sum;
   } else if (s.goal) {
     sum += MoveMeter<T>::bytes(static_cast<std::size_t>(m.vertex_count()));
