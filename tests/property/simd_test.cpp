@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "solvers/stable_cosserat/stable_cosserat.hpp"
+#include "support/forked_tree.hpp"
 #include "support/mixed.hpp"
 #include "support/scenes.hpp"
 
@@ -87,6 +88,22 @@ TEST(Simd, GivesTheSameStepsInSeveralRegions) {
     EXPECT_LT(difference(p, off, after(p, sweeps(simd, Lambda::secular, Precision::single_precision), 3)), 2e-5)
         << simd_name(simd);
   });
+}
+
+/// Indices of 32 bits (unit/GraphPlan), also against sweeps without tiles, which go another way to the same step.
+TEST(Simd, GivesTheSameStepsWithLongIndices) {
+  const StepProblem p = forked_tree(17);
+  const State off = after(p, sweeps(Simd::off, Lambda::secular), 2);
+  for_each_simd([&](Simd simd) {
+    EXPECT_LT(difference(p, off, after(p, sweeps(simd, Lambda::secular), 2)), kRounding) << simd_name(simd);
+    EXPECT_LT(difference(p, off, after(p, sweeps(simd, Lambda::secular, Precision::single_precision), 2)), 2e-5)
+        << simd_name(simd);
+  });
+  Settings s = sweeps(Simd::automatic, Lambda::secular);
+  s.iteration_count = 60;
+  const State colored = after(p, s, 1);
+  s.order = stable_cosserat::Order::gauss_seidel;
+  EXPECT_LT(difference(p, after(p, s, 1), colored), 1e-4);
 }
 
 TEST(Simd, StopsAtTheSameToleranceAndPlace) {

@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <gtest/gtest.h>
+#include <map>
 #include <set>
 
+#include "support/forked_tree.hpp"
 #include "support/mixed.hpp"
 
 namespace osier::test {
@@ -111,7 +113,7 @@ class Reader {
   std::map<Index, Index> owner_;  ///< joints by place
 };
 
-/// What `check` says of every plan of the model; the narrow ones and the number of regions are as expected.
+/// The plan leads to the model's neighbours; the width of its indices and whether it has several regions are as expected.
 template <class T>
 void expect_plan(const Model& m, int lanes, bool narrow, bool several) {
   const GraphPlan<T> plan = plan_graph<T>(m, nothing_taken(m), lanes, false);
@@ -119,8 +121,16 @@ void expect_plan(const Model& m, int lanes, bool narrow, bool several) {
   EXPECT_EQ(plan.layout.windows.size() > 1, several) << plan.layout.windows.size();
   if (narrow) Reader<T, std::uint16_t>(m, plan).expect_model();
   else Reader<T, Index>(m, plan).expect_model();
-  for (Index place : {0, kZeros - 1})
-    for (int c = 0; c < 4; ++c) EXPECT_EQ(plan.q[4 * place + c], T(0));
+  // What an index of zero leads to belongs to nobody.
+  for (const GraphWindow& window : plan.layout.windows) {
+    const auto is_zero = [](Index place, Index first) { return first <= place && place < first + kZeros; };
+    for (const GraphTile& tile : plan.layout.vertex_tiles) EXPECT_FALSE(is_zero(tile.place, window.vertices));
+    for (const GraphTile& tile : plan.layout.segment_tiles) {
+      EXPECT_FALSE(is_zero(tile.place, window.frames));
+      EXPECT_FALSE(tile.in > 0 && is_zero(tile.joints, window.joints));
+    }
+    for (Index place : plan.layout.anchors) EXPECT_FALSE(is_zero(place, window.frames));
+  }
   const auto bytes = [](const auto&... array) { return (... + (array.size() * sizeof(array[0]))); };
   EXPECT_EQ(plan.layout.bytes(), bytes(plan.vertex_number, plan.segment_number, plan.vertex_index, plan.segment_index, plan.u,
                                        plan.q, plan.pull, plan.joint, plan.margin, plan.vertex_held, plan.frame_held,
@@ -143,33 +153,25 @@ TEST(GraphPlan, LeadsToTheNeighboursOfTheModelInSeveralRegions) {
   expect_plan<double>(mixed_problem(3, {.net = 110}).model, 8, true, true);
 }
 
-/// Every segment forks: half of them are in the last layer.
-Model forked_tree(int levels) {
-  RodGraph g;
-  Section section;
-  section.stretch_shear = 100, section.bend_twist = 1, section.line_density = 1;
-  std::vector<std::pair<Index, Index>> tips;  // vertex, segment
-  const Index root = g.add_vertex({0, 0, 0}), first = g.add_vertex({0, 0, 1});
-  tips.emplace_back(first, g.add_segment(root, first, section));
-  for (int level = 1; level < levels; ++level)
-    for (const auto& [vertex, segment] : std::exchange(tips, {}))
-      for (double side : {-1.0, 1.0}) {
-        const Index tip = g.add_vertex(g.vertices[vertex].rest + Vec3d{side, 0.5 * side * level, 1});
-        tips.emplace_back(tip, g.add_segment(vertex, tip, section));
-        g.add_joint(segment, tips.back().second);
-      }
-  Model m = compile_graph(g);
-  update_topology(m);
-  return m;
-}
-
 TEST(GraphPlan, HasLongIndicesWhereALayerIsTooWideForShortOnes) {
-  const Model m = forked_tree(17);
+  const Model m = forked_tree(17).model;
   expect_plan<float>(m, 16, false, false);
   expect_plan<double>(m, 8, false, false);
 }
 
-/// Layers of vertices that the sweeps meet are in the same region or in neighbouring ones, and regions hold what they may.
+/// More segments at one vertex than 16 bits can count.
+TEST(GraphPlan, TakesAHubOfAnySize) {
+  RodGraph g;
+  Section cable;
+  cable.stretch_shear = 100, cable.line_density = 1;
+  const Index hub = g.add_vertex({0, 0, 0});
+  for (int i = 0; i < 66000; ++i) g.add_segment(hub, g.add_vertex({1, 0.001 * i, 0}), cable);
+  Model m = compile_graph(g);
+  update_topology(m);
+  expect_plan<float>(m, 16, false, false);
+}
+
+/// What the sweeps meet is in the same region or in neighbouring ones, and regions hold what they may.
 void expect_regions(const Model& m, Index room, const GraphRegions& r) {
   ASSERT_GT(r.count, 2);
   std::vector<Index> vertices(r.count, 0), frames(r.count, 0), joints(r.count, 0);

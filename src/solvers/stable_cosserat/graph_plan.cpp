@@ -1,6 +1,7 @@
 #include "solvers/stable_cosserat/graph_plan.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <utility>
 
@@ -28,7 +29,7 @@ Index own_joints_of(const Model& m, Index frame) {
 
 std::uint16_t beyond(std::size_t members) { return static_cast<std::uint16_t>(~((1u << members) - 1u)); }
 
-/// Some elements of one colour that make a tile.
+/// Which elements make which tile.
 struct Members {
   std::vector<Index> of;           ///< kTile for each, the first once more where there are fewer
   std::vector<std::uint8_t> size;  ///< how many there are
@@ -45,6 +46,7 @@ Members tile_colors(const Coloring& colors, Index regions, const Wanted& wanted,
   constexpr double kMostParts = 32;
   Members tiles;
   std::vector<Index> list;
+  std::vector<std::array<Index, 5>> places;
   Index count = 1;
   for (Index e : colors.element) count = std::max(count, e + 1);
   tiles.colors.assign(1, 0);
@@ -55,12 +57,15 @@ Members tile_colors(const Coloring& colors, Index regions, const Wanted& wanted,
     // By part of the model first: threads share out the tiles of every colour in the same proportions, and so find in their own
     // cache what they left there a colour before. Several regions are parts enough.
     const double parts = regions > 1 ? 1 : std::clamp(static_cast<double>(list.size()) / (16.0 * kTile), 1.0, kMostParts);
-    const auto part = [&](Index e) { return std::pair(region_of(e), static_cast<int>(parts * e / count)); };
-    // Up and down by turns: tiles across two parts have neighbours of one kind.
-    std::stable_sort(list.begin(), list.end(), [&](Index a, Index b) {
-      if (part(a) != part(b)) return part(a) < part(b);
-      return part(a).second % 2 == 0 ? key(a) < key(b) : key(b) < key(a);
-    });
+    places.clear();
+    for (Index e : list) {
+      const int part = static_cast<int>(parts * e / count);
+      auto [first, second] = key(e);
+      if (part % 2 == 1) first = -first, second = -second;  // up and down by turns: tiles across two parts have members alike
+      places.push_back({region_of(e), part, first, second, e});
+    }
+    std::sort(places.begin(), places.end());
+    std::transform(places.begin(), places.end(), list.begin(), [](const auto& place) { return place.back(); });
     for (std::size_t i = 0; i < list.size();) {
       std::size_t end = i + 1;
       while (end < list.size() && end < i + kTile && region_of(list[i]) == region_of(list[end]) && !apart(list[i], list[end]))
@@ -112,11 +117,11 @@ GraphLayout lay_out(const Model& m, std::span<const std::uint8_t> taken, const G
   const auto most = [](std::span<const Index> members, const auto& count) {
     Index n = 0;
     for (Index e : members) n = std::max(n, count(e));
-    return static_cast<std::uint16_t>(n);
+    return n;
   };
   const Members vertices = tile_colors(
       m.vertex_colors, regions.count, [&](Index v) { return !taken[v]; }, [&](Index v) { return regions.of_vertex(v); },
-      [&](Index v) { return std::pair(m.vertex_segments.of(v).size(), count_sides(m, v, 1)); },
+      [&](Index v) { return std::pair(static_cast<Index>(m.vertex_segments.of(v).size()), count_sides(m, v, 1)); },
       [](Index, Index) { return false; });
   const Members segments = tile_colors(
       m.segment_colors, regions.count, free_segment, [&](Index s) { return regions.of_frame(s); },
@@ -202,14 +207,18 @@ int GraphLayout::place_in_tile(int i) const { return i / lanes * lanes + place_o
 
 GraphLayout lay_out_graph(const Model& m, std::span<const std::uint8_t> taken, int lanes, std::size_t size_of_number,
                           bool gamma) {
-  GraphLayout whole = lay_out(m, taken, {}, lanes, size_of_number, gamma);
-  if (whole.narrow || whole.empty()) return whole;
+  const auto lay_out_in = [&](const GraphRegions& regions) { return lay_out(m, taken, regions, lanes, size_of_number, gamma); };
+  const Index reach = (1 << 16) / units_of_quad(size_of_number);
+  const auto free = static_cast<Index>(std::count(taken.begin(), taken.end(), 0));
+  if (free <= reach) {  // otherwise it is certain that an index does not reach all
+    GraphLayout whole = lay_out_in({});
+    if (whole.narrow || whole.empty()) return whole;
+  }
   // Three regions to a window, less what tiles leave empty.
-  const Index room = (1 << 16) / whole.units_of_quad() / 3 * 15 / 16;
-  const GraphRegions regions = regions_of(m, taken, room);
-  if (regions.count == 1 || regions.count > std::numeric_limits<std::uint16_t>::max()) return whole;
-  GraphLayout parts = lay_out(m, taken, regions, lanes, size_of_number, gamma);
-  return parts.narrow ? parts : whole;
+  const GraphRegions regions = regions_of(m, taken, reach / 3 * 15 / 16);
+  if (regions.count > 1 && regions.count <= std::numeric_limits<std::uint16_t>::max())
+    if (GraphLayout in_regions = lay_out_in(regions); in_regions.narrow) return in_regions;
+  return lay_out_in({});
 }
 
 std::size_t GraphLayout::bytes() const {

@@ -6,7 +6,7 @@
 //
 // Tiles are sorted by colour, and so are their rows. Quadruples are sorted by region first (graph_regions.hpp), every region
 // beginning with some that are zero; an index counts from the beginning of the region before, and so takes 16 bits in models of
-// any length. A model that is small enough is one region.
+// any length, but for very wide ones (see `narrow`). A model that is small enough is one region.
 #pragma once
 
 #include <span>
@@ -21,11 +21,13 @@ inline constexpr int kTile = 16;  ///< elements of a tile; so long are rows
 inline constexpr int kZeros = 4;  ///< quadruples that a region begins with: tiles still begin a cache line
 inline constexpr int kUnit = 8;   ///< bytes that an index counts in: what an address may be scaled by for nothing
 
+constexpr Index units_of_quad(std::size_t size_of_number) { return static_cast<Index>(4 * size_of_number / kUnit); }
+
 struct GraphTile {
   Index place;            ///< the first of its quadruples: u of vertices; q and pull of segments
   Index indices;          ///< the first of its rows of indices
   Index joints;           ///< the first quadruple of the joints that segments own, kTile for each
-  std::uint16_t in, out;  ///< vertices: segments that end and that begin here. Segments: joints of their own, and of others
+  Index in, out;          ///< vertices: segments that end and that begin here. Segments: joints of their own, and of others
   std::uint16_t nothing;  ///< bits of elements that are not there
   std::uint16_t region;
 };
@@ -50,24 +52,24 @@ struct GraphLayout {
   AlignedArray<GraphTile> vertex_tiles, segment_tiles;
   std::vector<GraphWindow> windows;                  ///< by region
   std::vector<Index> vertex_colors, segment_colors;  ///< first tile of every colour, and the end
-  /// Numbers of the model, by place; where nothing is, that of some other of the tile or region.
+  /// Numbers of the model, by place; where nothing is, that of the tile's first, or of any.
   std::vector<Index> vertex_id, frame_id;
   std::vector<Index> anchors;  ///< places of frames that belong to no segment
   std::size_t joint_places = 0, vertex_index_rows = 0, segment_index_rows = 0;
   double most_tau = 0;  ///< the longest damping time of a joint [s]
-  bool narrow = false;  ///< indices of 16 bits
+  bool narrow = false;  ///< indices of 16 bits: always, unless a layer of regions_of is too wide or a joint reaches far
 
   bool empty() const { return vertex_tiles.empty(); }
   int segment_rows() const { return (damped ? kDampedRows : kUndampedRows) + (gamma ? 1 : 0); }
   int gamma_row() const { return damped ? kDampedRows : kUndampedRows; }
   std::size_t size_of_index() const { return narrow ? sizeof(std::uint16_t) : sizeof(Index); }
-  Index units_of_quad() const { return static_cast<Index>(4 * size_of_number / kUnit); }
+  Index units_of_quad() const { return stable_cosserat::units_of_quad(size_of_number); }
   /// Where element i of a tile has its quadruples, from the first one of the tile on.
   int place_in_tile(int i) const;
   std::size_t bytes() const;
 };
 
-/// `taken`: vertices to be left out, with their segments.
+/// `taken`: vertices to be left out, with their segments; nothing joins them to the others.
 GraphLayout lay_out_graph(const Model& model, std::span<const std::uint8_t> taken, int lanes, std::size_t size_of_number,
                           bool gamma);
 

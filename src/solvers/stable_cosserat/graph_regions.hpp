@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <vector>
 
 #include "osier/model.hpp"
 
@@ -19,7 +20,8 @@ struct GraphRegions {
   Index of_frame(Index f) const { return frame.empty() ? 0 : frame[f]; }
 };
 
-/// Of the vertices that are not `taken`, with their segments and the anchors joined to these. No more than `room` vertices,
+/// Of the vertices that are not `taken`, with their segments and the anchors joined to these; nothing else joins what is taken to
+/// what is not. No more than `room` vertices,
 /// frames or joints in each, unless a layer alone has more. One region where the model has joints between frames that lie far
 /// apart.
 GraphRegions regions_of(const Model& model, std::span<const std::uint8_t> taken, Index room);

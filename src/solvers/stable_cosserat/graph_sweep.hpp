@@ -142,9 +142,9 @@ class GraphSweep {
   }
 
   /// What an index counts from, and in.
-  static constexpr int kNumbers = kUnit / sizeof(T), kUnitsOfQuad = 4 / kNumbers;
+  static constexpr int kNumbers = kUnit / sizeof(T);
   OSIER_FN static const T* at(const T* window, I index) { return window + static_cast<std::ptrdiff_t>(index) * kNumbers; }
-  OSIER_FN static Index place_at(Index window, I index) { return window + static_cast<Index>(index) / kUnitsOfQuad; }
+  OSIER_FN static Index place_at(Index window, I index) { return window + static_cast<Index>(index) / units_of_quad(sizeof(T)); }
   OSIER_FN static void quads(const T* window, const I* index, P (&out)[4]) {
     components_of_rows<P>([&](int i) { return Four<P, T>::load(at(window, index[i])); }, out);
   }
