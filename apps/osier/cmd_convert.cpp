@@ -13,6 +13,7 @@
 #include "field_options.hpp"
 #include "frame_option.hpp"
 #include "interrupt.hpp"
+#include "io/atomic_file.hpp"
 #include "io/curve_writer.hpp"
 #include "io/curves/settings.hpp"
 #include "io/edit_frames.hpp"
@@ -202,7 +203,7 @@ void copy_run(const Options& o, Trajectory& run, const std::vector<int>& frames)
   const FormatEntry* format = find_format(extension == ".h5" ? "hdf5" : extension == ".obj" ? "obj" : "vtp");
   const bool single = frames.size() == 1 && extension != ".pvd" && !o.per_frame;
   // A trajectory takes its name when it is whole.
-  const fs::path part = fs::path(out).replace_extension(".part.h5");
+  const fs::path part = extension == ".h5" ? temporary_for(out, ".part.h5") : fs::path();
   const WriteTarget target = extension == ".h5" ? WriteTarget::at(part) : WriteTarget::at(out, single);
   const auto writer = format->make(target);
   try {
@@ -211,7 +212,7 @@ void copy_run(const Options& o, Trajectory& run, const std::vector<int>& frames)
     writer->begin(run.model(), info);
     each_frame(o, frames, [&](int f) { writer->write(run.read(f)); });
     writer->end();
-    if (extension == ".h5") fs::rename(part, out);
+    if (extension == ".h5") put_in_place(part, out);
   } catch (...) {
     std::error_code ignored;
     if (extension == ".h5") fs::remove(part, ignored);

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "core/fields.hpp"
+#include "io/atomic_file.hpp"
 
 namespace osier::cli {
 
@@ -21,8 +22,11 @@ inline void check_folder(const char* option, const std::filesystem::path& folder
 /// A file that is to be written, or nothing.
 inline void check_output_file(const char* option, const std::string& file, Problems& problems) {
   if (file.empty()) return;
-  const std::filesystem::path parent = std::filesystem::path(file).parent_path();
-  check_folder(option, parent.empty() ? std::filesystem::path(".") : parent, problems, file);
+  // Devices and pipes are written to where they are; their folder is not touched.
+  if (const auto replaced = file_to_replace(file)) {
+    const std::filesystem::path parent = replaced->parent_path();
+    check_folder(option, parent.empty() ? std::filesystem::path(".") : parent, problems, file);
+  }
   if (std::filesystem::is_directory(file)) problems.add(option, fmt::format("{} is a folder", file), "name a file");
   else if (std::filesystem::exists(file) && ::access(file.c_str(), W_OK) != 0)
     problems.add(option, fmt::format("{} cannot be written", file), "choose another one");

@@ -149,7 +149,7 @@ OrderedJson SchemaBuilder::schema(const std::string& root) const {
     OrderedJson properties = OrderedJson::object(), required = OrderedJson::array();
     if (!doc.tag_name.empty()) {
       properties[doc.tag_name] = {{"const", doc.tag_value}};
-      required.push_back(doc.tag_name);
+      if (doc.tag_required) required.push_back(doc.tag_name);
     }
     for (const FieldDoc& field : doc.fields) {
       properties[field.name] = field.schema;
@@ -178,7 +178,9 @@ std::string SchemaBuilder::markdown() const {
   std::string text;
   for (const ObjectDoc& doc : objects) {
     text += fmt::format("\n## {}\n\n{}\n\n", doc.kind, doc.help);
-    if (!doc.tag_name.empty()) text += fmt::format("Chosen by `\"{}\": \"{}\"`.\n\n", doc.tag_name, doc.tag_value);
+    if (!doc.tag_name.empty())
+      text += fmt::format("Chosen by `\"{0}\": \"{1}\"`{2}.\n\n", doc.tag_name, doc.tag_value,
+                          doc.tag_required ? "" : fmt::format(", or where `{}` is left out", doc.tag_name));
     if (doc.fields.empty()) continue;
     text += "| key | value | unit | default | meaning |\n|---|---|---|---|---|\n";
     for (const FieldDoc& f : doc.fields)

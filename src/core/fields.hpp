@@ -19,6 +19,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "core/text.hpp"
@@ -79,8 +80,9 @@ using Tagged = std::unique_ptr<Base>;
 template <class Base>
 std::span<const RegistryEntry<Base>> registry();  // specialise per Base
 template <class Base>
-struct RegistryTraits {  ///< specialise to rename the tag or allow a default
+struct RegistryTraits {  ///< specialise to rename the tag or to let it be left out
   static constexpr const char* tag = "type";
+  static constexpr const char* fallback = "";  ///< the type without a tag, which the one who loads puts in
 };
 
 // ---------------------------------------------------------------------------------------------------------------- reading
@@ -294,6 +296,7 @@ struct FieldDoc {
 };
 struct ObjectDoc {
   std::string kind, help, tag_name, tag_value;
+  bool tag_required = true;
   std::vector<FieldDoc> fields;
   std::vector<std::string> exactly_one = {};
 };
@@ -302,11 +305,16 @@ class SchemaBuilder {
  public:
   /// Describes T and everything it refers to; returns the reference {"$ref": ...} to put in place of it.
   template <HasFields T>
-  OrderedJson object(const std::string& tag_name = {}, const std::string& tag_value = {}) {
+  OrderedJson object(const std::string& tag_name = {}, const std::string& tag_value = {}, bool tag_required = true) {
     T sample{};
     const std::string kind = sample.kind();
     if (seen_.insert(kind).second) {
-      ObjectDoc doc{.kind = kind, .help = sample.help(), .tag_name = tag_name, .tag_value = tag_value, .fields = {}};
+      ObjectDoc doc{.kind = kind,
+                    .help = sample.help(),
+                    .tag_name = tag_name,
+                    .tag_value = tag_value,
+                    .tag_required = tag_required,
+                    .fields = {}};
       const std::size_t slot = objects.size();
       objects.emplace_back();
       ObjectDoc* outer = current_;
@@ -416,7 +424,7 @@ class SchemaBuilder {
     OrderedJson any = OrderedJson::array();
     std::vector<std::string> links;
     for (const auto& entry : registry<Base>()) {
-      current_tag_ = {RegistryTraits<Base>::tag, entry.name};
+      current_tag_ = {RegistryTraits<Base>::tag, entry.name, std::string_view(RegistryTraits<Base>::fallback) != entry.name};
       entry.describe(*this);
       any.push_back(last_ref_);
       links.push_back(std::string("[") + entry.name + "](#" + last_ref_["$ref"].get<std::string>().substr(8) + ")");
@@ -429,14 +437,14 @@ class SchemaBuilder {
   /// Used by registry entries.
   template <HasFields T>
   void tagged_object() {
-    const auto [name, value] = current_tag_;
-    last_ref_ = object<T>(name, value);
+    const auto [name, value, required] = current_tag_;
+    last_ref_ = object<T>(name, value, required);
   }
 
  private:
   ObjectDoc* current_ = nullptr;
   std::set<std::string> seen_;
-  std::pair<std::string, std::string> current_tag_;
+  std::tuple<std::string, std::string, bool> current_tag_;  ///< key, word, whether it is required
   OrderedJson last_ref_;
 };
 

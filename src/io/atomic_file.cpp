@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <optional>
 #include <string>
 #include <sys/stat.h>
 #include <system_error>
@@ -25,25 +27,109 @@ void make_folder(const fs::path& folder) {
   if (error) throw RunError(fmt::format("{}: cannot create the folder: {}", folder.string(), error.message()));
 }
 
-// No fsync: a killed process cannot lose what the kernel already holds, and waiting for the disk costs milliseconds a frame.
-// Only a power cut can leave a renamed but empty file.
-void write_file_atomically(const fs::path& path, std::string_view text) {
-  const std::string temporary = path.string() + ".tmp";
-  const auto fail = [&](const char* what) {
-    const int reason = errno;  // before remove() changes it
-    std::remove(temporary.c_str());
-    throw RunError(fmt::format("{}: cannot {}: {}", path.string(), what, std::strerror(reason)));
-  };
-  std::FILE* file = std::fopen(temporary.c_str(), "wb");
-  if (!file) fail("open for writing");
-  if (std::fwrite(text.data(), 1, text.size(), file) != text.size()) {
-    const int reason = errno;
-    std::fclose(file);
-    errno = reason;
-    fail("write");
+namespace {
+
+/// Where a path leads. What is there and is no file (a device, a pipe) cannot be replaced by one, only written to.
+struct Target {
+  fs::path file;  ///< behind symbolic links: they stay, and what they lead to is replaced
+  bool replaceable = true;
+  int descriptor = -1;  ///< an open one of ours that the path names, as /dev/stdout does
+};
+
+Target target_of(const fs::path& path) {
+  std::error_code ignored;  // what cannot be looked at cannot be opened either, and that is reported
+  const fs::file_status status = fs::status(path, ignored);
+  Target target{.file = path, .replaceable = !fs::exists(status) || fs::is_regular_file(status)};
+  // Link by link, since the last one may lead to a file that is not there yet; no more of them than Linux follows.
+  for (int links = 0; links < 40 && fs::is_symlink(target.file, ignored); ++links) {
+    // A log that standard output is appended to is a file, but not ours to replace.
+    if (fs::equivalent(target.file.parent_path(), "/proc/self/fd", ignored)) {
+      target.descriptor = std::stoi(target.file.filename().string());
+      target.replaceable = false;
+      break;
+    }
+    const fs::path next = fs::read_symlink(target.file, ignored);
+    if (next.empty()) break;
+    target.file = target.file.parent_path() / next;
   }
-  if (std::fclose(file) != 0) fail("write");
-  if (std::rename(temporary.c_str(), path.string().c_str()) != 0) fail("rename the finished file");
+  return target;
+}
+
+[[noreturn]] void fail_at(const fs::path& path, const char* what) {
+  throw RunError(fmt::format("{}: cannot {}: {}", path.string(), what, std::strerror(errno)));
+}
+
+/// Closed at the latest when it goes.
+class Descriptor {
+ public:
+  Descriptor(int number) : number_(number) {}
+  ~Descriptor() {
+    if (number_ >= 0) ::close(number_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+  operator int() const { return number_; }
+  bool close() { return ::close(std::exchange(number_, -1)) == 0; }
+
+ private:
+  int number_;
+};
+
+/// The same in the place that `name` names; reads from where `in` stands.
+void copy_into(const Target& target, int in, const fs::path& name) {
+  if (target.descriptor == STDOUT_FILENO)
+    std::fflush(stdout);  // what was printed before comes before; main() sees whether it did
+  Descriptor out(target.descriptor >= 0 ? ::dup(target.descriptor) : ::open(name.c_str(), O_WRONLY | O_CLOEXEC | O_NOCTTY));
+  if (out < 0) fail_at(name, "open for writing");
+  std::vector<char> block(1 << 16);
+  for (;;) {
+    const ssize_t bytes = ::read(in, block.data(), block.size());
+    if (bytes < 0 && errno == EINTR) continue;
+    if (bytes < 0) fail_at(name, "read back what is to be written");
+    if (bytes == 0) break;
+    for (ssize_t done = 0; done < bytes;) {
+      const ssize_t n = ::write(out, block.data() + done, static_cast<std::size_t>(bytes - done));
+      if (n < 0 && errno != EINTR) fail_at(name, "write");
+      done += std::max<ssize_t>(n, 0);
+    }
+  }
+  if (!out.close()) fail_at(name, "write");
+}
+
+}  // namespace
+
+std::optional<fs::path> file_to_replace(const fs::path& path) {
+  const Target target = target_of(path);
+  return target.replaceable ? std::optional(target.file) : std::nullopt;
+}
+
+fs::path temporary_for(const fs::path& path, std::string_view suffix) {
+  if (const auto file = file_to_replace(path)) return fs::path(*file) += suffix;
+  // Not beside a device: /dev is no place for files, and few may write there.
+  std::error_code ignored;  // then in the current folder
+  std::string name = (fs::temp_directory_path(ignored) / "osier_XXXXXX").string() + std::string(suffix);
+  const int file = ::mkstemps(name.data(), static_cast<int>(suffix.size()));
+  if (file < 0) fail_at(path, "make a temporary file first");
+  ::close(file);
+  return name;
+}
+
+void put_in_place(const fs::path& temporary, const fs::path& path) {
+  const Target target = target_of(path);
+  if (target.replaceable) {
+    if (std::rename(temporary.c_str(), target.file.c_str()) != 0) fail_at(path, "rename the finished file");
+    return;
+  }
+  const Descriptor in(::open(temporary.c_str(), O_RDONLY | O_CLOEXEC));
+  if (in < 0) fail_at(path, "read back what is to be written");
+  std::remove(temporary.c_str());  // not after the copy: a reader that leaves early ends us by a signal
+  copy_into(target, in, path);
+}
+
+void write_file_atomically(const fs::path& path, std::string_view text) {
+  OutputFile file(path, OutputFile::Mode::atomic);
+  file.append(text);
+  file.commit();
 }
 
 void reserve_file_space(const fs::path& path, std::uintmax_t offset, std::uintmax_t bytes) {
@@ -85,21 +171,18 @@ void prepare_frame_folder(const fs::path& folder, std::string_view extension, st
   }
 }
 
-OutputFile::OutputFile(fs::path path, Mode mode) : path_(std::move(path)), open_path_(path_), atomic_(mode == Mode::atomic) {
-  if (atomic_) open_path_ += ".tmp";
+OutputFile::OutputFile(fs::path path, Mode mode)
+    : path_(std::move(path)), open_path_(mode == Mode::atomic ? temporary_for(path_) : path_), atomic_(mode == Mode::atomic) {
   file_ = ::open(open_path_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (file_ < 0) fail("open for writing");
 }
 
 OutputFile::~OutputFile() {
-  if (file_ < 0) return;
-  ::close(file_);
+  if (file_ >= 0) ::close(file_);
   if (atomic_) std::remove(open_path_.c_str());
 }
 
-void OutputFile::fail(const char* what) const {
-  throw RunError(fmt::format("{}: cannot {}: {}", path_.string(), what, std::strerror(errno)));
-}
+void OutputFile::fail(const char* what) const { fail_at(path_, what); }
 
 void OutputFile::append(std::string_view bytes) {
   std::uint64_t done = 0;
@@ -143,11 +226,14 @@ void OutputFile::append_from(const fs::path& other, std::uint64_t offset, std::u
   ::close(in);
 }
 
+// No fsync: a killed process cannot lose what the kernel already holds, and waiting for the disk costs milliseconds a frame.
+// Only a power cut can leave a renamed but empty file.
 void OutputFile::commit() {
   if (!atomic_) return;
   const int file = std::exchange(file_, -1);
   if (::close(file) != 0) fail("write");
-  if (std::rename(open_path_.c_str(), path_.c_str()) != 0) fail("rename the finished file");
+  put_in_place(open_path_, path_);
+  atomic_ = false;  // nothing is left to be removed
 }
 
 }  // namespace osier

@@ -90,7 +90,9 @@ void FrameFiles::write(const CurveFrame& frame) {
 
 void CurveWriter::discard() {
   std::error_code ignored;  // what cannot be removed stays
-  for (const fs::path& path : written_) fs::remove_all(path, ignored);
+  for (const fs::path& path : written_)
+    if (fs::is_directory(path, ignored) || file_to_replace(path))
+      fs::remove_all(path, ignored);  // devices and pipes are not ours
   written_.clear();
 }
 

@@ -200,11 +200,7 @@ class GltfFile final : public CurveWriter {
       head += std::string("BIN\0", 4);
     }
     out.append(head);
-    if (size > 0) {
-      fs::path collected = buffer_path_;
-      collected += ".tmp";  // still open
-      out.append_from(collected, 0, size);
-    }
+    if (size > 0) out.append_from(buffer_->open_path(), 0, size);
     out.commit();
     buffer_.reset();
   }

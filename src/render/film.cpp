@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include <vector>
 
+#include "io/atomic_file.hpp"
 #include "osier/error.hpp"
 
 namespace osier::render {
@@ -28,7 +29,7 @@ fs::path find_program(const std::string& name) {
   return {};
 }
 
-Film::Film(const fs::path& file, int width, int height, double fps) : file_(file), temporary_(file.string() + ".part") {
+Film::Film(const fs::path& file, int width, int height, double fps) : file_(file), temporary_(temporary_for(file, ".part")) {
   const fs::path program = find_program("ffmpeg");
   if (program.empty()) throw RunError("films need ffmpeg, which is not on PATH; install it (apt-get install ffmpeg)");
   messages_ = std::tmpfile();
@@ -134,9 +135,7 @@ void Film::finish() {
   ::close(pipe_);
   pipe_ = -1;
   if (wait() != 0) fail();
-  std::error_code error;
-  fs::rename(temporary_, file_, error);
-  if (error) throw RunError(fmt::format("{}: cannot be written: {}", file_.string(), error.message()));
+  put_in_place(temporary_, file_);
 }
 
 }  // namespace osier::render

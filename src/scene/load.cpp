@@ -50,9 +50,16 @@ void pass_to_solver(Json& json, const std::string& key, const Json& value, const
   place = value;
 }
 
+/// A solver without a name is the usual one. Written down, since recorded scenes are read by others.
+void name_solver(Json& json) {
+  if (!json.contains("solver")) json["solver"] = Json::object();
+  Json& solver = json["solver"];
+  if (solver.is_object() && !solver.contains("name")) solver["name"] = RegistryTraits<SolverSettings>::fallback;
+}
+
 void settle_solver(Json& json, const LoadOptions& options, Problems& problems) {
   const bool is_static = word_at(json, "analysis", "type") == "static";
-  if (!json.contains("solver")) json["solver"] = {{"name", "stable_cosserat"}};
+  name_solver(json);
   if (!options.precision.empty()) pass_to_solver(json, "precision", options.precision, "--precision", problems);
   if (options.threads) pass_to_solver(json, "threads", *options.threads, "--threads", problems);
   if (!options.simd.empty()) pass_to_solver(json, "simd", options.simd, "--simd", problems);
@@ -101,6 +108,7 @@ Scene Scene::parse(const std::string& text, const std::string& name, const std::
   Json json = parse_json(text, source.empty() ? name : source);
   if (!json.is_object()) fail("", "the scene is not an object", "start with {");
   Problems problems;
+  name_solver(json);  // before --solver: settings of the solver that it names stay
   if (!options.solver.empty() && word_at(json, "solver", "name") != options.solver) json["solver"] = {{"name", options.solver}};
   for (const std::string& o : options.overrides) apply_override(json, o, problems);
   if (!json.contains("analysis")) json["analysis"] = {{"type", "dynamic"}};
@@ -113,8 +121,11 @@ Scene Scene::parse(const std::string& text, const std::string& name, const std::
   setup->name = setup->spec.name.empty() ? name : setup->spec.name;
   check_name(setup->name, problems);
   check_times(setup->spec.analysis.get(), problems);
-  if (dynamic_cast<StaticAnalysis*>(setup->spec.analysis.get()) && setup->spec.solver && !setup->spec.solver->can_solve_statics())
-    problems.add("/solver/name", fmt::format("`{}` cannot solve statics", setup->spec.solver->name()), "use `newton`");
+  const SolverSettings* solver = setup->spec.solver.get();
+  if (dynamic_cast<StaticAnalysis*>(setup->spec.analysis.get()) && solver && !solver->can_solve_statics()) {
+    const Problem reason = solver->no_statics();
+    problems.add(reason.where, reason.what, reason.remedy);
+  }
   compile_scene(*setup, folder.string(), problems);
   bool driven = false;
   for (const auto& c : setup->spec.constraints) {

@@ -40,7 +40,7 @@ RunStats run_scene(const Scene& scene, const RunOptions& options) {
   stats.solver = setup.spec.solver->name();
   stats.threads = setup.spec.solver->threads();
   stats.precision = Choices<Precision>::names[static_cast<std::size_t>(setup.spec.solver->precision())];
-  stats.simd = simd_name(simd_resolved(setup.spec.solver->simd()));
+  stats.simd = simd_name(simd_resolved(setup.spec.solver->simd_on(setup.model)));
 
   const int frames = options.frames >= 0 ? options.frames : simulation.frame_count();
   if (simulation.is_static() && frames > simulation.frame_count())

@@ -64,7 +64,13 @@ class SolverSettings {
   virtual Precision precision() const { return Precision::double_precision; }
   virtual int threads() const { return 1; }
   virtual Simd simd() const { return Simd::off; }
+  /// What its steps of this model really run on, which may be less than was asked for.
+  virtual Simd simd_on(const Model& model) const { return (void)model, simd(); }
   virtual bool can_solve_statics() const { return false; }
+  /// What to say where it cannot, at the setting that is the reason.
+  virtual Problem no_statics() const {
+    return {"/solver/name", std::string("`") + name() + "` cannot solve statics", "use `newton`"};
+  }
   /// Sweeps or Newton iterations per step as asked for; 0 when a tolerance decides.
   virtual int iterations() const { return 0; }
   /// Settings that do not fit the model, with the solver's pointer as the place. `driven`: some motor has a torque-speed curve.
@@ -85,6 +91,7 @@ class SolverSettings {
 template <>
 struct RegistryTraits<SolverSettings> {
   static constexpr const char* tag = "name";
+  static constexpr const char* fallback = "stable_cosserat";
 };
 template <>
 std::span<const RegistryEntry<SolverSettings>> registry<SolverSettings>();

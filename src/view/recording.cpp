@@ -10,6 +10,7 @@
 #include <optional>
 #include <zlib.h>
 
+#include "io/atomic_file.hpp"
 #include "math/vec3.hpp"
 #include "view/landmarks.hpp"
 #include "view/packet.hpp"
@@ -51,7 +52,7 @@ class TemporaryFile {
   void keep_as(const fs::path& name) {
     std::FILE* file = std::exchange(file_, nullptr);
     if (std::fclose(file) != 0) fail("write");
-    if (std::rename(path_.c_str(), name.c_str()) != 0) fail("rename the finished file");
+    put_in_place(path_, name);
     kept_ = true;
   }
 
@@ -154,7 +155,7 @@ class Recording {
   }
 
   void add_slot(const Model& model, ModelText text) {
-    if (!spool_) spool_.emplace(fs::path(file_.string() + ".frames.tmp"));
+    if (!spool_) spool_.emplace(temporary_for(file_, ".frames.tmp"));
     text.slot = static_cast<int>(slots_.size());
     slots_.push_back({model, std::move(text), joints_between_segments(model), {}, {}, {}});
   }
@@ -185,7 +186,7 @@ class Recording {
   }
 
   void finish() {
-    TemporaryFile out(fs::path(file_.string() + ".tmp"));
+    TemporaryFile out(temporary_for(file_));
     out.write(page_.data(), place_);
     Compressor compressor(out);
     for (Slot& s : slots_) {
@@ -199,8 +200,8 @@ class Recording {
     for (const Entry& e : entries_) compressor.packet(next_packet(e));
     compressor.finish();
     out.write(page_.data() + place_, page_.size() - place_);
-    out.keep_as(file_);
     spool_.reset();
+    out.keep_as(file_);
   }
 
  private:

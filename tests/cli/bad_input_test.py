@@ -275,7 +275,11 @@ class Alone(CliTest):
         self.assert_refused(beam(analysis={"type": "statics"}), {"/analysis/type": "did you mean `static`?"})
 
     def test_statics_by_sweeps_are_refused_with_a_remedy(self):
-        self.assert_refused(beam(analysis={"type": "static"}, solver={"name": "stable_cosserat", "method": "sweep"}), {"/solver/name": ["cannot solve statics", "`newton`"]})
+        static = {"type": "static"}
+        self.assert_refused(beam(analysis=static, solver={"name": "stable_cosserat", "method": "sweep"}),
+                            {"/solver/method": ["`sweep` cannot solve statics", "`auto`", "`direct`", "`newton`"]})
+        for setting in ({"order": "jacobi"}, {"lambda": "exact"}):  # without a method, these ask for sweeps
+            self.assert_refused(beam(analysis=static, solver={"name": "stable_cosserat", **setting}), {"/solver": [*setting, "cannot solve statics", "leave them out", "`newton`"]})
 
     def test_welds_that_do_not_meet(self):
         self.assert_refused(beam(welds=[{"vertices": ["a:start", "a:end"]}]), {"/welds/0": ["1 m apart", "tolerance"]})

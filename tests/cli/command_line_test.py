@@ -179,6 +179,21 @@ class Run(CliTest):
         self.run_scene(scene, "--solver", "newton", "--set", "/solver/max_iterations=7")
         self.assertEqual(self.trajectory()["scene"]["solver"], {"name": "newton", "max_iterations": 7})
 
+    def test_a_solver_without_a_name_is_the_usual_one(self):
+        self.assertNotIn("solver", SWING)
+        self.run_scene(SWING, "--set", "/solver/method=direct")
+        self.assertEqual(self.trajectory()["scene"]["solver"], {"name": "stable_cosserat", "method": "direct"})
+        nameless = {**SWING, "solver": {"method": "sweep", "iterations": 3}}
+        for arguments in ([], ["--solver", "stable_cosserat"]):
+            self.run_scene(nameless, *arguments)
+            self.assertEqual(self.trajectory()["scene"]["solver"], {"name": "stable_cosserat", **nameless["solver"]})
+        self.run_scene(nameless, "--solver", "newton")
+        self.assertEqual(self.trajectory()["scene"]["solver"], {"name": "newton"})
+        self.run_scene(nameless, "--set", "/solver={}", "--precision", "float")
+        self.assertEqual(self.trajectory()["scene"]["solver"], {"name": "stable_cosserat", "precision": "float"})
+        result = self.check(beam(solver={"tolerence": 1e-3}))
+        self.assertEqual((result.code, list(result.problems)), (BAD_INPUT, ["/solver/tolerence"]), result)
+
     def test_precision(self):
         for precision, kind in (("float", "float32"), ("double", "float64")):
             self.run_scene(SWING, "--precision", precision)

@@ -312,6 +312,26 @@ class Convert(CliTest):
                 self.assertIn(b"File too large", process.stderr)
                 self.assertEqual(self.files(), [])
 
+    def test_pipes_get_whole_files_and_stay(self):
+        self.falling()
+        for name in ("x.usda", "x.npz", "x.glb"):  # the last two are not written from front to back
+            with self.subTest(name):
+                self.convert("out", name)
+                pipe = self.folder / ("pipe_" + name)
+                os.mkfifo(pipe)
+                process = subprocess.Popen([self.osier(), "convert", "out", pipe, "--quiet"], cwd=self.folder)
+                self.assertEqual(subprocess.run(["cat", pipe], capture_output=True, timeout=60).stdout, (self.folder / name).read_bytes())
+                self.assertEqual(process.wait(60), DONE)
+                self.assertTrue(pipe.is_fifo())
+                pipe.unlink()
+                pipe.symlink_to("/dev/full")
+                process = subprocess.run([self.osier(), "convert", "out", pipe, "--quiet"], cwd=self.folder, capture_output=True)
+                self.assertEqual(process.returncode, RUN_FAILED, process.stderr)
+                self.assertIn(b"No space left on device", process.stderr)
+                self.assertTrue(pipe.is_char_device(), "what could not be written was removed")
+                self.assertEqual(sorted(p.name for p in self.folder.glob("pipe_*")), [pipe.name])
+                pipe.unlink()
+
     def test_an_interrupted_conversion_leaves_nothing(self):
         self.falling()
         process = subprocess.Popen([self.osier(), "convert", "out", "x.usda", "--segments", "200000", "--quiet"], cwd=self.folder, stderr=subprocess.PIPE)

@@ -3,9 +3,12 @@
 import copy
 import html.parser
 import json
+import os
 import re
+import stat
+import subprocess
 
-from osier_cli import BAD_INPUT, DONE, RUN_FAILED, SOURCE, CliTest, main
+from osier_cli import BAD_INPUT, DONE, OSIER, RUN_FAILED, SOURCE, CliTest, main
 
 CASES = SOURCE / "scenes/validation" if SOURCE else None
 REQUIRED = {"case", "quantity", "resolution", "reference", "computed", "error", "allowed", "order", "pass"}
@@ -252,6 +255,72 @@ class Validate(CliTest):
                 result = self.validate(*arguments, cases=self.own())
                 self.assertEqual(result.code, BAD_INPUT, result)
                 self.assertNotIn("elongation", result.out)
+
+    # ------------------------------------------------------------------------------------------ outputs that are no files
+
+    def start(self, *arguments, **options):
+        command = [OSIER, "validate", "--cases", self.own(), "--quiet", *map(os.fspath, arguments)]
+        process = subprocess.Popen(command, cwd=self.folder, stderr=subprocess.PIPE, **options)
+        self.addCleanup(process.stderr.close)
+        return process
+
+    def assert_rows(self, text):
+        self.assertEqual({r["case"] for r in json.loads(text)}, {BAR["case"]})
+
+    def assert_table_and_rows(self, text):
+        table, bracket, rows = text.partition("\n[")
+        self.assertIn("elongation", table)
+        self.assert_rows(bracket + rows)
+
+    def test_a_pipe_is_written_to_and_stays(self):
+        pipe = self.folder / "pipe"
+        os.mkfifo(pipe)
+        reader = os.open(pipe, os.O_RDONLY | os.O_NONBLOCK)
+        self.addCleanup(os.close, reader)
+        os.set_blocking(reader, True)
+        holder = os.open(pipe, os.O_WRONLY)  # or the reader would find an end before the writer came
+        process = self.start("--json", pipe, stdout=subprocess.DEVNULL)
+        self.assertEqual(process.wait(60), DONE)
+        os.close(holder)
+        self.assert_rows(os.read(reader, 1 << 16))
+        self.assertTrue(stat.S_ISFIFO(os.lstat(pipe).st_mode))
+        self.assertEqual({p.name for p in self.folder.iterdir()}, {"pipe", "cases"})
+
+    def test_standard_output_gets_the_rows_behind_the_table(self):
+        link = self.folder / "rows.json"
+        link.symlink_to("/dev/stdout")  # not by its own name: a program that replaces it shall do no harm
+        process = self.start("--json", link, stdout=subprocess.PIPE)
+        out = process.communicate(timeout=60)[0].decode()
+        self.assertEqual(process.returncode, DONE)
+        self.assert_table_and_rows(out)
+        log = self.folder / "log"  # a file that somebody else has open is not replaced
+        log.write_text("before\n")
+        with open(log, "a") as end:
+            self.assertEqual(self.start("--json", link, stdout=end).wait(60), DONE)
+        self.assertTrue(log.read_text().startswith("before\n"))
+        self.assert_table_and_rows(log.read_text())
+        self.assertEqual(os.readlink(link), "/dev/stdout")
+
+    def test_a_device_without_space_is_a_failure_and_stays(self):
+        os.symlink("/dev/full", self.folder / "full.json")
+        result = self.validate("--json", "full.json", cases=self.own())
+        self.assertEqual(result.code, RUN_FAILED, result)
+        self.assertIn("full.json: cannot write: No space left on device", result.err)
+        self.assertTrue(os.path.islink(self.folder / "full.json"))
+        self.assertTrue(stat.S_ISCHR(os.stat("/dev/full").st_mode))
+        self.assertEqual({p.name for p in self.folder.iterdir()}, {"full.json", "cases"})
+
+    def test_links_stay_and_what_they_lead_to_is_replaced(self):
+        (self.folder / "far").mkdir()
+        (self.folder / "far/rows.json").write_text("old")
+        os.symlink("rows.json", self.folder / "far/second")
+        for link, target in (("there", "far/second"), ("not_yet", "far/new.json")):
+            os.symlink(target, self.folder / link)
+            self.assertEqual(self.validate("--json", link, cases=self.own()).code, DONE)
+            self.assertEqual(os.readlink(self.folder / link), target)
+            self.assert_rows((self.folder / link).read_text())
+        self.assertEqual({p.name for p in (self.folder / "far").iterdir()}, {"rows.json", "second", "new.json"})
+        self.assertTrue(os.path.islink(self.folder / "far/second"))
 
 
 if __name__ == "__main__":

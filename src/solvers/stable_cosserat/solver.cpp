@@ -430,6 +430,10 @@ std::size_t bytes_of_sweeps(const Settings& s, const Model& m) {
 
 }  // namespace
 
+Simd Settings::simd_on(const Model& model) const {
+  return method == Method::sweep && !sweeps_in_lanes(*this, model) ? Simd::off : instructions;
+}
+
 std::unique_ptr<Solver> Settings::make_sweeps(const Model& model) const {
   if (number == Precision::single_precision) return std::make_unique<StableCosserat<float>>(*this, model);
   return std::make_unique<StableCosserat<double>>(*this, model);

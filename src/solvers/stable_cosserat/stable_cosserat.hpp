@@ -66,9 +66,9 @@ class Settings : public SolverSettings {
     f("method", method,
       "`sweep`: the paper's updates, a few per step; `direct`: coupled Gauss–Newton steps, each solved in one pass along the "
       "rods (by conjugate gradients where they form many loops), which converge in a few iterations however stiff the rods are; "
-      "`auto`: whichever is expected to reach the tolerance sooner (`osier info` says which and why), sweeps until their "
-      "estimated "
-      "error is below it; `sweep` where `order` or `lambda` is given");
+      "`auto`: sweeps, until their estimated error is below the tolerance, where that is expected to take less than half the "
+      "time of direct solves and no torques act; otherwise, and in statics, `direct` (`osier info` says which and why); "
+      "`sweep` where `order` or `lambda` is given");
     f("iterations", iteration_count,
       "Sweeps, or Gauss–Newton iterations, per time step (unless `tolerance` is given). `auto` then takes `direct`, unless that "
       "many sweeps are enough",
@@ -114,7 +114,14 @@ class Settings : public SolverSettings {
   Precision precision() const override { return number; }
   int threads() const override { return thread_count; }
   Simd simd() const override { return instructions; }
+  Simd simd_on(const Model& model) const override;
   bool can_solve_statics() const override { return method != Method::sweep && !sweeps_asked_for; }
+  Problem no_statics() const override {
+    if (method == Method::sweep)
+      return {"/solver/method", "`sweep` cannot solve statics", "use `auto` or `direct`, or the solver `newton`"};
+    return {"/solver", "`order` and `lambda` belong to sweeps, which cannot solve statics",
+            "leave them out, or use the solver `newton`"};
+  }
   int iterations() const override { return tolerance || (method != Method::sweep && !iterations_given) ? 0 : iteration_count; }
   void check(const Model& model, bool driven, Problems& problems) const override;
   MethodChoice choose(const Model& model, const Control& control, double h) const override;
