@@ -20,12 +20,12 @@ struct BenchRow {
   int threads = 1;
   Index vertices = 0;
   double step = 0;                                              ///< time step h [s]
-  std::optional<double> ms_per_frame_min, ms_per_frame_median;  ///< of the frames measured [ms]
-  std::optional<double> ns_per_vertex_iteration;                ///< from the fastest frame
+  std::optional<double> ms_per_frame_min, ms_per_frame_median;  ///< of several runs, each the mean of its frames [ms]
+  std::optional<double> ns_per_vertex_iteration;                ///< from the fastest run
   std::optional<double> ns_per_further_iteration;               ///< kernels: what one iteration more adds, per vertex
-  std::optional<double> error;            ///< largest distance from the converged positions, over the motion
-  std::optional<double> error_m;          ///< the same in metres
-  std::optional<double> iterations;       ///< per step; convergence: until `goal` is met
+  std::optional<double> error;       ///< largest distance from the converged positions at the end of any frame, over the motion
+  std::optional<double> error_m;     ///< the same in metres
+  std::optional<double> iterations;  ///< per step; convergence: until `goal` is met
   std::optional<double> stiffness_ratio;  ///< R = (EA/l)/(m/h^2), the largest
   std::optional<double> goal;             ///< convergence: the error asked for, relative to the first guess
   bool reached = true;                    ///< convergence: false when `iterations` did not do
@@ -43,6 +43,7 @@ struct BenchMachine {
 struct Bench {
   BenchMachine machine;
   bool quick = false;
+  bool whole = true;  ///< all suites, all scenes
   std::vector<BenchRow> rows;
 };
 
@@ -50,7 +51,7 @@ struct BenchOptions {
   std::vector<std::string> suites;  ///< of bench_suites(); empty: all
   std::vector<std::string> scenes;  ///< only rows of these; empty: all
   bool quick = false;               ///< small sizes, one repetition: a test, not a measurement
-  int threads = 1;                  ///< of suite `scenes`, and the most in `scaling`
+  std::optional<int> threads;       ///< of suite `scenes` (else one), and the most in `scaling` (else as many as there are cores)
   std::filesystem::path folder;     ///< of the scene files
   std::function<void(const std::string& what)> progress;
 };
@@ -66,8 +67,8 @@ std::string bench_text(const Bench& bench);
 std::string bench_markdown(const Bench& bench);
 std::string bench_json(const Bench& bench);
 std::string bench_csv(const Bench& bench);
-/// In a folder named after the machine: `results.csv`, `tables.md`, `error_over_time.svg` and one such plot per scene. Returns
-/// that folder. Throws RunError when it cannot be written.
+/// In a folder named after the machine: `results.csv`, `tables.md`, `error_over_time.svg` and one such plot per scene. Quick runs
+/// and parts of the whole have folders of their own. Returns that folder. Throws RunError when it cannot be written.
 std::filesystem::path write_bench_results(const Bench& bench, const std::filesystem::path& folder);
 
 /// `scenes` above the program or above the current folder, or the installed copy. Empty when there is none.

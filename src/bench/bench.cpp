@@ -35,7 +35,7 @@ BenchRow row_for(const char* suite, const char* table, const std::string& subjec
   row.suite = suite, row.table = table, row.scene = subject, row.method = variant.method;
   if (variant.method == "sweep") row.lambda = variant.lambda;
   row.precision = Choices<Precision>::names[static_cast<std::size_t>(setup.spec.solver->precision())];
-  row.simd = simd_name(simd_resolved(setup.spec.solver->simd()));
+  row.simd = simd_name(simd_resolved(setup.spec.solver->simd_on(setup.model)));
   row.threads = setup.spec.solver->threads();
   row.vertices = setup.model.vertex_count();
   if (const auto* dynamic = dynamic_cast<const DynamicAnalysis*>(setup.spec.analysis.get())) {
@@ -106,7 +106,8 @@ Bench run_bench(const BenchOptions& options) {
   }
   problems.throw_if_any();
   bench::check(options, chosen);
-  Bench result{.machine = this_machine(), .quick = options.quick, .rows = {}};
+  const bool whole = options.scenes.empty() && chosen.size() == bench::suites().size();
+  Bench result{.machine = this_machine(), .quick = options.quick, .whole = whole, .rows = {}};
   bench::Context context{options, result.rows};
   for (const bench::Suite* s : chosen) s->run(context);
   return result;

@@ -51,6 +51,7 @@ void run_kernels(Context& c) {
         continue;  // a method without float, or a graph that it does not take
       }
       BenchRow row = row_for("kernels", "kernels", subject.name, load(subject, v, c.options.folder), v);
+      if (row.simd != v.simd) continue;  // without lanes, and measured so already
       const StepProblem::Timed t = problem.time(v, c.options.quick ? 0 : 0.3);
       const int steps = static_cast<int>(std::ceil(1 / (30 * problem.h()) - 1e-9));
       row.ms_per_frame_min = 1e3 * steps * t.least;

@@ -100,20 +100,21 @@ std::string bench_json(const Bench& b) {
 std::string bench_csv(const Bench& b) {
   std::string text;
   const OrderedJson heads = row_json({});
-  for (const auto& [key, value] : heads.items()) text += (text.empty() ? "" : ",") + key;
-  text += "\n";
+  for (const auto& [key, value] : heads.items()) text += key + ",";
+  text += "machine\n";
   for (const BenchRow& r : b.rows) {
     std::string line;
     const OrderedJson cells = row_json(r);
     for (const auto& [key, value] : cells.items())
-      line += (line.empty() ? "" : ",") + (value.is_string() ? value.get<std::string>() : value.is_null() ? "" : value.dump());
-    text += line + "\n";
+      line += (value.is_string() ? value.get<std::string>() : value.is_null() ? "" : value.dump()) + ",";
+    text += line + bench::machine_slug(b.machine) + "\n";
   }
   return text;
 }
 
 std::filesystem::path write_bench_results(const Bench& b, const std::filesystem::path& folder) {
-  std::filesystem::path place = folder / bench::machine_slug(b.machine);
+  const char* kind = b.quick ? "-quick" : b.whole ? "" : "-part";
+  std::filesystem::path place = folder / (bench::machine_slug(b.machine) + kind);
   make_folder(place);
   write_file_atomically(place / "results.csv", bench_csv(b));
   write_file_atomically(place / "tables.md", bench_markdown(b));

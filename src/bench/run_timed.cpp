@@ -18,25 +18,23 @@ TimedRun run_timed(const Scene& scene, int frames, bool repeat, double budget) {
   int again = 0;
   do {
     Simulation simulation(scene);
-    long steps = 0, all_iterations = 0;
+    double time = 0;
+    long steps = 0, iterations = 0;
     for (int f = 0; f < frames; ++f) {
-      double time = 0;
-      long iterations = 0;
       for (int i = 0; i < simulation.steps_per_frame(); ++i, ++steps) {
         const StepReport report = simulation.step();
         time += report.seconds;
         iterations += report.iterations;
         run.converged = run.converged && !report.not_converged;
       }
-      const double ns = iterations > 0 ? 1e9 * time / (vertices * static_cast<double>(iterations)) : 0;
-      if (run.ms.empty() || ns < run.ns_per_vertex_iteration) run.ns_per_vertex_iteration = ns;
-      run.ms.push_back(1e3 * time);
-      all_iterations += iterations;
-      if (again == 0)
-        run.motion = std::max(run.motion, farthest(scene.initial_state().vertex_position, simulation.state().vertex_position));
+      if (again > 0) continue;
+      run.at.push_back(simulation.state().vertex_position);
+      run.motion = std::max(run.motion, farthest(scene.initial_state().vertex_position, run.at.back()));
     }
-    run.iterations = static_cast<double>(all_iterations) / static_cast<double>(std::max(steps, 1L));
-    run.end = simulation.state().vertex_position;
+    const double ns = iterations > 0 ? 1e9 * time / (vertices * static_cast<double>(iterations)) : 0;
+    if (run.ms.empty() || ns < run.ns_per_vertex_iteration) run.ns_per_vertex_iteration = ns;
+    run.ms.push_back(1e3 * time / frames);
+    run.iterations = static_cast<double>(iterations) / static_cast<double>(std::max(steps, 1L));
     ++again;
   } while (repeat && (again < kLeast || seconds(begin) < budget) && again < kMost && seconds(begin) < 10 * budget);
   std::sort(run.ms.begin(), run.ms.end());
@@ -51,7 +49,9 @@ void put_times(const TimedRun& run, BenchRow& row) {
 }
 
 void put_error(const TimedRun& run, const TimedRun& reference, BenchRow& row) {
-  row.error_m = farthest(run.end, reference.end);
+  double worst = 0;
+  for (std::size_t f = 0; f < run.at.size(); ++f) worst = std::max(worst, farthest(run.at[f], reference.at[f]));
+  row.error_m = worst;
   row.error = *row.error_m / reference.motion;
 }
 

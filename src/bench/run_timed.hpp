@@ -1,4 +1,4 @@
-// A run of whole frames, with its times and where it ends.
+// A run of whole frames, with its times and where it leads.
 #pragma once
 
 #include <vector>
@@ -9,11 +9,11 @@
 namespace osier::bench {
 
 struct TimedRun {
-  std::vector<double> ms;              ///< per frame, ascending
-  double ns_per_vertex_iteration = 0;  ///< of the fastest frame
+  std::vector<double> ms;              ///< mean per frame, of every repetition, ascending
+  double ns_per_vertex_iteration = 0;  ///< of the fastest repetition
   double iterations = 0;               ///< mean per step
   bool converged = true;               ///< all steps
-  std::vector<Vec3d> end;              ///< positions
+  std::vector<std::vector<Vec3d>> at;  ///< positions at the end of every frame
   double motion = 0;                   ///< largest distance of a vertex from its start, at the end of any frame [m]
 };
 
@@ -22,7 +22,8 @@ struct TimedRun {
 TimedRun run_timed(const Scene& scene, int frames, bool repeat, double budget);
 
 void put_times(const TimedRun& run, BenchRow& row);
-/// The largest distance from the reference's positions at the end, in metres and over the reference's motion.
+/// The largest distance from the reference's positions at the end of any frame, in metres and over the reference's motion. The
+/// last frame alone would do for none that swings: one that never left is where another has come back to.
 void put_error(const TimedRun& run, const TimedRun& reference, BenchRow& row);
 
 }  // namespace osier::bench

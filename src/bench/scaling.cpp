@@ -39,7 +39,7 @@ void over_vertices(Context& c, const char* name, Subject (*subject_of)(int verti
 void over_threads(Context& c, const char* name) {
   if (!c.wants(name)) return;
   const int cores = static_cast<int>(std::thread::hardware_concurrency());
-  const int most = c.options.threads > 1 ? c.options.threads : std::max(1, cores);
+  const int most = c.options.threads.value_or(std::max(1, cores));
   Subject subject{.name = name, .text = {}, .file = {}, .overrides = {}};
   if (c.options.quick && subject.name == "hair_wisp") subject = subject.with("/structures/0/strands=64");
   double alone = 0;

@@ -119,7 +119,7 @@ std::string machine_text(const BenchMachine& m) {
 
 std::string machine_slug(const BenchMachine& m) {
   std::string slug;
-  for (char c : fmt::format("{} {} cores", m.cpu, m.cores)) {
+  for (char c : fmt::format("{} {} cores {}", m.cpu, m.cores, m.simd)) {
     if (std::isalnum(static_cast<unsigned char>(c))) slug += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
     else if (!slug.empty() && slug.back() != '-') slug += '-';
   }

@@ -19,7 +19,7 @@ std::vector<Table> tables(const Bench& bench);
 
 /// "AMD EPYC, 2 cores, avx2; GCC 12.2.0; Osier 0.1.0"
 std::string machine_text(const BenchMachine& machine);
-/// A folder name: "amd-epyc-2-cores".
+/// A folder name: "amd-epyc-2-cores-avx2".
 std::string machine_slug(const BenchMachine& machine);
 
 }  // namespace osier::bench

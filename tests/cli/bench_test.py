@@ -78,6 +78,11 @@ class Bench(CliTest):
     def test_kernels_and_scaling(self):
         kernels = self.rows("kernels", "--scene", "strands")
         self.assertLessEqual({"off", "sse2"}, {r["simd"] for r in kernels if r["method"] == "sweep"})
+        anisotropic = self.rows("kernels", "--scene", "strands_anisotropic")
+        self.assertEqual({r["simd"] for r in anisotropic if r["method"] == "sweep"}, {"off"}, "swept element by element")
+        self.assertLessEqual({"off", "sse2"}, {r["simd"] for r in anisotropic if r["method"] == "direct"})
+        one = self.rows("scaling", "--scene", "trees", "--threads", "1")
+        self.assertEqual([r["threads"] for r in one], [1])
         scaling = self.rows("scaling", "--threads", "2")
         sizes = [r["vertices"] for r in scaling if (r["table"], r["scene"], r["method"]) == ("vertices", "chain", "sweep")]
         self.assertEqual(sizes, [100, 1000, 10000])
@@ -89,11 +94,13 @@ class Bench(CliTest):
         self.assertEqual(result.code, DONE, result)
         (folder,) = (self.folder / "results").iterdir()
         self.assertIn(folder.name, result.out)
+        self.assertTrue(folder.name.endswith("-quick"), "beside a measurement, not in its place")
         self.assertEqual({p.name for p in folder.iterdir()},
                          {"results.csv", "tables.md", "error_over_time.svg", "error_over_time_cantilever_stiff.svg"})
         rows = list(csv.DictReader((folder / "results.csv").read_text().splitlines()))
         self.assertLessEqual(KEYS, set(rows[0]))
         self.assertTrue(all(math.isfinite(float(r["error"])) for r in rows))
+        self.assertEqual({r["machine"] + "-quick" for r in rows}, {folder.name})
         self.assertIn("| cantilever_stiff |", (folder / "tables.md").read_text())
         for picture in folder.glob("*.svg"):
             self.assertTrue(xml.parse(picture).getroot().tag.endswith("svg"))
