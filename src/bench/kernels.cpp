@@ -62,7 +62,8 @@ void run_kernels(Context& c) {
       Variant longer = v;
       longer.iterations = 3 * t.iterations;
       const StepProblem::Timed l = problem.time(longer, c.options.quick ? 0 : 0.3);
-      if (l.iterations > t.iterations)
+      // Where solves inside of an iteration get cheaper as it converges, there is no such thing.
+      if (l.iterations > t.iterations && l.least > t.least)
         row.ns_per_further_iteration =
             1e9 * (l.least - t.least) / (static_cast<double>(row.vertices) * (l.iterations - t.iterations));
       c.rows.push_back(row);
