@@ -102,6 +102,17 @@ OSIER_FN Mat3<T> hessian_ww(const Mat3<T>& C, const Vec3<T>& p, const Vec3<T>& n
   return T(-1) * (P * C * P) + T(0.5) * (outer(n, p) + outer(p, n)) + identity3(-dot(n, p));
 }
 
+/// The same in the frame's own axes, where C is k itself.
+template <class T>
+OSIER_FN Mat3<T> hessian_ww(const Vec3<T>& k, const Vec3<T>& p, const Vec3<T>& n) {
+  const T np = dot(n, p), xx = p.x * p.x, yy = p.y * p.y, zz = p.z * p.z;
+  const T xy = T(0.5) * (n.x * p.y + n.y * p.x) - k.z * p.x * p.y, xz = T(0.5) * (n.x * p.z + n.z * p.x) - k.y * p.x * p.z,
+          yz = T(0.5) * (n.y * p.z + n.z * p.y) - k.x * p.y * p.z;
+  return {{{k.y * zz + k.z * yy + n.x * p.x - np, xy, xz},
+           {xy, k.x * zz + k.z * xx + n.y * p.y - np, yz},
+           {xz, yz, k.x * yy + k.y * xx + n.z * p.z - np}}};
+}
+
 /// eta = (1 + alpha) e3 + alpha Gamma_prev  [VSCR Eq. 20]
 template <class T>
 OSIER_FN Vec3<T> generalised_axis(T alpha, const Vec3<T>& strain_prev) {

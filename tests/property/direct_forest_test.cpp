@@ -172,7 +172,7 @@ TEST(DirectForest, KnowsEveryAxisAndTorques) {
 
 /// By lanes alone, with nobody to do again what goes wrong: the same steps, in few iterations.
 template <class T>
-void expect_lanes_to_do(const StepProblem& p, direct::ChainLaw law, Simd simd, int most_iterations) {
+void expect_lanes_to_do(const StepProblem& p, StiffnessLaw law, Simd simd, int most_iterations) {
   const direct::Tree tree = direct::build_tree(p.model, p.control);
   direct::Forest<T> forest;
   forest.bind(p.model, p.control, tree, direct::nodes_for_lanes(p.model, p.control, tree), law, simd);
@@ -191,7 +191,6 @@ void expect_lanes_to_do(const StepProblem& p, direct::ChainLaw law, Simd simd, i
 }
 
 TEST(DirectForest, NeedsNobodysHelpWhereTreesSway) {
-  using direct::ChainLaw;
   const Woods calm{.strain = 0.02};
   Woods some = calm, none = calm, axes = calm;
   some.ties = Ties::some, some.damping = Damping::none;
@@ -199,11 +198,11 @@ TEST(DirectForest, NeedsNobodysHelpWhereTreesSway) {
   axes.anisotropy = 2, axes.bend = 0.3, axes.both_ways = false;
   for (Simd simd : sets_here()) {
     for (const Woods& woods : {calm, some, none}) {
-      expect_lanes_to_do<double>(random_woods(71, woods), ChainLaw::isotropic, simd, 6);
-      expect_lanes_to_do<float>(random_woods(71, woods), ChainLaw::isotropic, simd, 6);
+      expect_lanes_to_do<double>(random_woods(71, woods), StiffnessLaw::isotropic, simd, 6);
+      expect_lanes_to_do<float>(random_woods(71, woods), StiffnessLaw::isotropic, simd, 6);
     }
-    expect_lanes_to_do<double>(random_woods(72, axes), ChainLaw::anisotropic, simd, 30);
-    expect_lanes_to_do<double>(random_woods(73, calm), ChainLaw::anisotropic, simd, 30);  // which knows equal stiffnesses too
+    expect_lanes_to_do<double>(random_woods(72, axes), StiffnessLaw::anisotropic, simd, 30);
+    expect_lanes_to_do<double>(random_woods(73, calm), StiffnessLaw::anisotropic, simd, 30);  // which knows equal stiffnesses too
   }
 }
 

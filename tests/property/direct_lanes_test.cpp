@@ -201,7 +201,7 @@ TEST(DirectLanes, FindNewtonsStepOfRandomAnisotropicChains) {
       for (Simd simd : sets_here()) {
         direct::ChainDirect<T> lanes;
         const Executor executor(1);
-        lanes.bind(p.model, chains, direct::ChainLaw::anisotropic, simd, executor);
+        lanes.bind(p.model, chains, StiffnessLaw::anisotropic, simd, executor);
         State state = p.state;
         const direct::ChainOutcome outcome =
             lanes.step(stable_cosserat::view_of(p.model, p.control, state, p.h), {.iterations = 40}, executor);

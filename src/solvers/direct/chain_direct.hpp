@@ -25,7 +25,7 @@ inline bool fits_lanes(const Chain& c, const Control& control) {
 template <class T>
 class ChainDirect {
  public:
-  void bind(const Model& model, std::span<const Chain> chains, ChainLaw law, Simd simd, const Executor& executor) {
+  void bind(const Model& model, std::span<const Chain> chains, StiffnessLaw law, Simd simd, const Executor& executor) {
     // No wider than there are chains, unless some will be cut.
     const auto long_one = [](const Chain& c) { return c.vertices >= stable_cosserat::kShortestCut; };
     kernel_ = &chain_kernel<T>(simd);

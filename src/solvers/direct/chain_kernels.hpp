@@ -15,8 +15,8 @@ struct ChainKernel {
   int lanes;
   ScratchBytes scratch_bytes_by_law[2];
   Step step_by_law[2];
-  ScratchBytes scratch_bytes(ChainLaw law) const { return scratch_bytes_by_law[static_cast<int>(law)]; }
-  Step step(ChainLaw law) const { return step_by_law[static_cast<int>(law)]; }
+  ScratchBytes scratch_bytes(StiffnessLaw law) const { return scratch_bytes_by_law[static_cast<int>(law)]; }
+  Step step(StiffnessLaw law) const { return step_by_law[static_cast<int>(law)]; }
 };
 
 /// `simd` must be available on this machine.

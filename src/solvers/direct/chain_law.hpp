@@ -24,8 +24,6 @@
 
 namespace osier::direct {
 
-using stable_cosserat::ChainLaw;
-
 /// The segment at the start of the step, formed in double: l axis_t and l (p_t - axis_t). With damping the axis at rest leans
 /// towards where the edge was, axis_t = d + share (p_t - d), share = alpha/(1 + alpha), along the world's axes or those of q.
 template <class D>
@@ -58,7 +56,7 @@ struct IsotropicLink {
   using T = ScalarOf<P>;
   using D = typename InDouble<P>::type;
   static constexpr int kParts = InDouble<P>::parts;
-  static constexpr ChainLaw kLaw = ChainLaw::isotropic;
+  static constexpr StiffnessLaw kLaw = StiffnessLaw::isotropic;
   static constexpr bool kOwnAxes = false;
 
   using Damping = P;
@@ -158,7 +156,7 @@ struct AnisotropicLink {
   using T = ScalarOf<P>;
   using D = typename InDouble<P>::type;
   static constexpr int kParts = InDouble<P>::parts;
-  static constexpr ChainLaw kLaw = ChainLaw::anisotropic;
+  static constexpr StiffnessLaw kLaw = StiffnessLaw::anisotropic;
   static constexpr bool kOwnAxes = true;
 
   using Damping = Vec3<P>;

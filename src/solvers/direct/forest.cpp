@@ -11,8 +11,8 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 }  // namespace
 
 template <class T>
-void Forest<T>::bind(const Model& m, const Control& c, const Tree& tree, const std::vector<std::uint8_t>& wanted, ChainLaw law,
-                     Simd simd) {
+void Forest<T>::bind(const Model& m, const Control& c, const Tree& tree, const std::vector<std::uint8_t>& wanted,
+                     StiffnessLaw law, Simd simd) {
   law_ = law;
   kernel_ = &forest_kernel<T>(simd, law);
   plan_ = plan_forest(m, c, tree, wanted, kernel_->lanes);

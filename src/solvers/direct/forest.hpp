@@ -16,8 +16,8 @@ class Forest {
   Forest& operator=(Forest&&) noexcept = default;
 
   /// Of the nodes of `tree` that are `wanted`, all of one law; some are.
-  void bind(const Model& model, const Control& control, const Tree& tree, const std::vector<std::uint8_t>& wanted, ChainLaw law,
-            Simd simd);
+  void bind(const Model& model, const Control& control, const Tree& tree, const std::vector<std::uint8_t>& wanted,
+            StiffnessLaw law, Simd simd);
   /// All of it is one lane of an outcome.
   ChainOutcome step(const StepView& view, const ChainOptions& options, const Executor& executor);
   /// Whether there are enough nodes for its rows to be worth it.
@@ -31,7 +31,7 @@ class Forest {
       if (slot.direction != 0) f(slot.segment);
   }
   int lane_slots() const { return plan_.node_slots(); }
-  ChainLaw law() const { return law_; }
+  StiffnessLaw law() const { return law_; }
   std::size_t bytes() const;
 
  private:
@@ -49,7 +49,7 @@ class Forest {
   int tie_rows() const { return (static_cast<int>(plan_.ties.size()) + plan_.lanes - 1) / plan_.lanes; }
 
   const ForestKernel<T>* kernel_ = nullptr;
-  ChainLaw law_ = ChainLaw::isotropic;
+  StiffnessLaw law_ = StiffnessLaw::isotropic;
   ForestPlan plan_;
   ForestView<T> view_{};
   AlignedArray<std::byte> rows_, ties_;

@@ -20,7 +20,7 @@ struct ForestKernel {
 
 /// `simd` must be available on this machine.
 template <class T>
-const ForestKernel<T>& forest_kernel(Simd simd, ChainLaw law);
+const ForestKernel<T>& forest_kernel(Simd simd, StiffnessLaw law);
 
 /// Those of one instruction set, by law; each is instantiated in the file of its set (forest_kernels_*.cpp) and nowhere else.
 template <class T, Simd S>

@@ -102,13 +102,13 @@ bool is_driven(const Control& control, const Chain& c) {
 }
 
 /// Of a plain chain. The anisotropic law also knows torques.
-ChainLaw law_of(const Model& m, const Control& control, const Chain& c) {
-  if (is_driven(control, c)) return ChainLaw::anisotropic;
+StiffnessLaw law_of(const Model& m, const Control& control, const Chain& c) {
+  if (is_driven(control, c)) return StiffnessLaw::anisotropic;
   for (Index s = c.first_segment; s < c.first_segment + c.segments(); ++s)
-    if (!is_isotropic_segment(m, s)) return ChainLaw::anisotropic;
+    if (!is_isotropic_segment(m, s)) return StiffnessLaw::anisotropic;
   bool all = is_isotropic_joint(m, c.head_joint) && is_isotropic_joint(m, c.tail_joint);
   for (Index i = 0; c.first_joint >= 0 && i + 1 < c.segments(); ++i) all = all && is_isotropic_joint(m, c.first_joint + i);
-  return all ? ChainLaw::isotropic : ChainLaw::anisotropic;
+  return all ? StiffnessLaw::isotropic : StiffnessLaw::anisotropic;
 }
 
 /// Chains in lanes, those of each law by themselves.
@@ -116,7 +116,7 @@ template <class T>
 class Lanes {
  public:
   void bind(const Model& m, const Control& c, std::span<const Chain> chains, Simd simd, const Executor& executor) {
-    for (ChainLaw law : {ChainLaw::isotropic, ChainLaw::anisotropic}) {
+    for (StiffnessLaw law : {StiffnessLaw::isotropic, StiffnessLaw::anisotropic}) {
       std::vector<Chain> own;
       for (const Chain& chain : chains)
         if (law_of(m, c, chain) == law) own.push_back(chain);
@@ -178,7 +178,7 @@ std::optional<Forest<T>> forest_of(const Model& m, const Control& c, std::vector
   for (const TreeRow& row : tree.rows)
     if (wanted[static_cast<std::size_t>(row.node)]) isotropic = isotropic && is_isotropic_joint(m, row.joint);
   std::optional<Forest<T>> forest(std::in_place);
-  forest->bind(m, c, tree, wanted, isotropic ? ChainLaw::isotropic : ChainLaw::anisotropic, simd);
+  forest->bind(m, c, tree, wanted, isotropic ? StiffnessLaw::isotropic : StiffnessLaw::anisotropic, simd);
   if (!forest->fills_lanes()) return {};
   forest->each_segment([&](Index s) { rest[static_cast<std::size_t>(s)] = 0; });
   return forest;

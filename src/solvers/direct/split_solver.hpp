@@ -21,14 +21,14 @@ Index segments_in_lanes(const Model& model, const Control& control, const Option
 struct LaneTrees {
   Index segments = 0;
   int slots = 0;  ///< lanes of all rows, empty ones included
-  stable_cosserat::ChainLaw law{};
+  StiffnessLaw law{};
 };
 LaneTrees lane_trees(const Model& model, const Control& control, const Options& options);
 
 /// The chains it steps in lanes, as they are held now.
 struct LaneChain {
   Chain chain;
-  stable_cosserat::ChainLaw law;
+  StiffnessLaw law;
 };
 std::vector<LaneChain> lane_chains(const Model& model, const Control& control);
 

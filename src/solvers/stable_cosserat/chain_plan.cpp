@@ -93,7 +93,7 @@ class Planner {
         const auto put_axes = [&](AxisConstant what, const PerAxis& v) {
           put(what, v.d1), put(what + 1, v.d2), put(what + 2, v.d3);
         };
-        const bool axes = plan_.law == ChainLaw::anisotropic, direct = plan_.use == ChainUse::direct;
+        const bool axes = plan_.law == StiffnessLaw::anisotropic, direct = plan_.use == ChainUse::direct;
         if (i < g.vertices[k]) put(kMass, m_.vertex_mass[g.first_vertex[k] + i]);
         if (i < g.segments[k]) {
           const Index s = g.first_segment[k] + i;
@@ -161,7 +161,7 @@ ChainExtent extent_of_chains(std::span<const Chain> chains, int lanes) {
 }
 
 template <class T>
-ChainPlan<T> plan_chains(const Model& m, std::span<const Chain> chains, int lanes, ChainLaw law, ChainUse use) {
+ChainPlan<T> plan_chains(const Model& m, std::span<const Chain> chains, int lanes, StiffnessLaw law, ChainUse use) {
   ChainPlan<T> plan;
   plan.law = law;
   plan.use = use;
@@ -177,7 +177,7 @@ ChainPlan<T> plan_chains(const Model& m, std::span<const Chain> chains, int lane
   return plan;
 }
 
-template ChainPlan<float> plan_chains(const Model&, std::span<const Chain>, int, ChainLaw, ChainUse);
-template ChainPlan<double> plan_chains(const Model&, std::span<const Chain>, int, ChainLaw, ChainUse);
+template ChainPlan<float> plan_chains(const Model&, std::span<const Chain>, int, StiffnessLaw, ChainUse);
+template ChainPlan<double> plan_chains(const Model&, std::span<const Chain>, int, StiffnessLaw, ChainUse);
 
 }  // namespace osier::stable_cosserat

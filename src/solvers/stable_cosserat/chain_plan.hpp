@@ -6,6 +6,7 @@
 
 #include "exec/aligned.hpp"
 #include "model/chains.hpp"
+#include "solvers/stiffness_law.hpp"
 
 namespace osier::stable_cosserat {
 
@@ -23,9 +24,6 @@ struct ChainGroup {
   bool jointed[kMostLanes] = {};  ///< not a cable
   std::size_t constants = 0;      ///< where the group's constants begin
 };
-
-/// One stiffness and Kelvin-Voigt time for stretch and shear and one for bending and twisting, or one for each axis.
-enum class ChainLaw : std::uint8_t { isotropic, anisotropic };
 
 /// What does not change from step to step, per row and lane.
 enum ChainConstant : int {
@@ -59,8 +57,8 @@ enum AxisConstant : int {
   kDampedAxisConstants = kTauBendAxes + 3
 };
 enum class ChainUse : std::uint8_t { sweeps, direct };
-constexpr int constants_per_row(ChainLaw law, bool damped, ChainUse use = ChainUse::sweeps) {
-  if (law == ChainLaw::anisotropic) return damped ? kDampedAxisConstants : kUndampedAxisConstants;
+constexpr int constants_per_row(StiffnessLaw law, bool damped, ChainUse use = ChainUse::sweeps) {
+  if (law == StiffnessLaw::anisotropic) return damped ? kDampedAxisConstants : kUndampedAxisConstants;
   if (use == ChainUse::direct) return damped ? kDampedDirectConstants : kUndampedDirectConstants;
   return damped ? kDampedConstants : kUndampedConstants;
 }
@@ -69,7 +67,7 @@ template <class T>
 struct ChainPlan {
   std::vector<ChainGroup> groups;
   AlignedArray<T> constants;  ///< group by group: [row][constant][lane]
-  ChainLaw law = ChainLaw::isotropic;
+  StiffnessLaw law = StiffnessLaw::isotropic;
   ChainUse use = ChainUse::sweeps;
   bool damped = false;
   int lanes = 1;
@@ -90,7 +88,7 @@ struct ChainExtent {
 ChainExtent extent_of_chains(std::span<const Chain> chains, int lanes);
 
 template <class T>
-ChainPlan<T> plan_chains(const Model& model, std::span<const Chain> chains, int lanes, ChainLaw law = ChainLaw::isotropic,
+ChainPlan<T> plan_chains(const Model& model, std::span<const Chain> chains, int lanes, StiffnessLaw law = StiffnessLaw::isotropic,
                          ChainUse use = ChainUse::sweeps);
 
 }  // namespace osier::stable_cosserat

@@ -16,7 +16,7 @@ class GraphEngine {
   void bind(const Model& model, std::span<const std::uint8_t> taken, Simd simd, bool gamma) {
     const Kernels<T>& table = kernels<T>(simd);
     plan_ = plan_graph<T>(model, taken, table.lanes, gamma);
-    kernel_ = plan_.layout.narrow ? &table.graph_narrow : &table.graph;
+    kernel_ = &table.graph[plan_.layout.axes()][plan_.layout.narrow];
     graph_ = stable_cosserat::view_of(plan_);
   }
   bool empty() const { return plan_.layout.empty(); }

@@ -5,6 +5,7 @@
 #include <limits>
 #include <utility>
 
+#include "energies/bend_twist.hpp"
 #include "exec/lanes.hpp"
 #include "math/quat.hpp"
 
@@ -113,6 +114,7 @@ GraphLayout lay_out(const Model& m, std::span<const std::uint8_t> taken, const G
                     std::size_t size_of_number, bool gamma) {
   GraphLayout l;
   l.lanes = lanes, l.size_of_number = size_of_number, l.damped = m.has_damping(), l.gamma = gamma;
+  l.law = m.is_isotropic() ? StiffnessLaw::isotropic : StiffnessLaw::anisotropic;
   const auto free_segment = [&](Index s) { return !taken[m.segment_vertices[s][0]]; };
   const auto most = [](std::span<const Index> members, const auto& count) {
     Index n = 0;
@@ -225,7 +227,8 @@ std::size_t GraphLayout::bytes() const {
   const std::size_t vertices = vertex_id.size(), frames = frame_id.size();
   const std::size_t rows = kVertexRows * vertex_tiles.size() + static_cast<std::size_t>(segment_rows()) * segment_tiles.size();
   return kTile * (rows * size_of_number + (vertex_index_rows + segment_index_rows) * size_of_index()) +
-         4 * size_of_number * (vertices + 2 * frames + joint_places) + (vertices + frames + anchors.size()) * sizeof(Index) +
+         4 * size_of_number * (vertices + (1 + pull_planes()) * frames + joint_planes() * joint_places) +
+         (has_joint_margins() ? joint_places * size_of_number : 0) + (vertices + frames + anchors.size()) * sizeof(Index) +
          windows.size() * sizeof(GraphWindow) + vertex_tiles.size() * (sizeof(GraphTile) + sizeof(std::uint16_t)) +
          segment_tiles.size() * (sizeof(GraphTile) + 2 * sizeof(std::uint16_t) + size_of_number);
 }
@@ -261,9 +264,10 @@ class Filler {
     p_.segment_number.assign(l_.segment_tiles.size() * static_cast<std::size_t>(l_.segment_rows()) * kTile, T(0));
     p_.segment_index.assign(l_.segment_index_rows * kTile * sizeof(I), std::byte{0});
     p_.u.assign(4 * l_.vertex_id.size(), T(0));
-    p_.pull.assign(4 * l_.frame_id.size(), T(0));
+    p_.pull.assign(4 * l_.frame_id.size() * l_.pull_planes(), T(0));
     p_.q.assign(4 * l_.frame_id.size(), T(0));
-    p_.joint.assign(4 * l_.joint_places, T(0));
+    p_.joint.assign(4 * l_.joint_places * l_.joint_planes(), T(0));
+    p_.joint_margin.assign(l_.has_joint_margins() ? l_.joint_places : 0, T(0));
     p_.margin.assign(l_.segment_tiles.size(), T(0));
     p_.vertex_held.assign(l_.vertex_tiles.size(), 0);
     p_.frame_held.assign(l_.segment_tiles.size(), 0);
@@ -306,8 +310,9 @@ class Filler {
     const Index s = l_.frame_id[place(tile, i)];
     for (int end = 0; end < 2; ++end)
       at(end) = offset(window.vertices, vertex_place_[m_.segment_vertices[s][static_cast<std::size_t>(end)]]);
-    p_.segment_number[(t * static_cast<std::size_t>(l_.segment_rows()) + kStretchRow) * kTile + static_cast<std::size_t>(i)] =
-        static_cast<T>(m_.segment_stiffness[s].d3 / m_.segment_rest_length[s]);
+    if (!l_.axes())
+      p_.segment_number[(t * static_cast<std::size_t>(l_.segment_rows()) + kStretchRow) * kTile + static_cast<std::size_t>(i)] =
+          static_cast<T>(m_.segment_stiffness[s].d3 / m_.segment_rest_length[s]);
     int own = 2, other = 2 + tile.in;
     for (Index e : m_.frame_joints.of(s)) {
       const Index j = e / 2, side = e % 2;
@@ -317,12 +322,19 @@ class Filler {
         continue;
       }
       at(own++) = frame;
-      if (l_.damped) continue;  // otherwise k^bt times rest rotation, as this side sees it: nothing to be folded in
-      const Quatd rest = m_.joint_stiffness[j].d3 * (side == 1 ? m_.joint_rest_rotation[j] : conj(m_.joint_rest_rotation[j]));
-      T* to = p_.joint.data() + 4 * static_cast<std::ptrdiff_t>(joint_place_[j]);
-      to[0] = static_cast<T>(rest.x), to[1] = static_cast<T>(rest.y), to[2] = static_cast<T>(rest.z),
-      to[3] = static_cast<T>(rest.w);
+      if (l_.damped) continue;  // otherwise as this side sees it: nothing to be folded in
+      const Quatd rest = side == 1 ? m_.joint_rest_rotation[j] : conj(m_.joint_rest_rotation[j]);
+      if (l_.axes()) {
+        put(bend_twist::stiffness4(cast<double>(m_.joint_stiffness[j])), joint_place_[j]);
+        put(rest, static_cast<Index>(l_.joint_places) + joint_place_[j]);
+      } else {
+        put(m_.joint_stiffness[j].d3 * rest, joint_place_[j]);
+      }
     }
+  }
+  void put(const Quatd& q, Index place) {
+    T* to = p_.joint.data() + 4 * static_cast<std::ptrdiff_t>(place);
+    to[0] = static_cast<T>(q.x), to[1] = static_cast<T>(q.y), to[2] = static_cast<T>(q.z), to[3] = static_cast<T>(q.w);
   }
 
   const Model& m_;

@@ -7,6 +7,9 @@
 // Tiles are sorted by colour, and so are their rows. Quadruples are sorted by region first (graph_regions.hpp), every region
 // beginning with some that are zero; an index counts from the beginning of the region before, and so takes 16 bits in models of
 // any length, but for very wide ones (see `narrow`). A model that is small enough is one region.
+//
+// Where stiffness differs between axes, segments and joints have more to keep (graph_axes_sweep.hpp), in several arrays of
+// quadruples that are alike: planes.
 #pragma once
 
 #include <span>
@@ -14,6 +17,7 @@
 #include "exec/aligned.hpp"
 #include "osier/model.hpp"
 #include "solvers/stable_cosserat/graph_regions.hpp"
+#include "solvers/stiffness_law.hpp"
 
 namespace osier::stable_cosserat {
 
@@ -43,11 +47,14 @@ inline constexpr int kVertexRows = 3;
 /// Rows of a segment tile. Index rows are the two vertices, the other frame of every joint of its own, and the other frame and
 /// the target of every joint of another's.
 enum SegmentRow : int { kStretchRow, kEdge, kUndampedRows = kEdge + 3, kAxis = kUndampedRows, kDampedRows = kAxis + 3 };
+/// The same where stiffness differs between axes: the rest vector, or its length if nothing is damped.
+enum AxesRow : int { kAxesEdge, kAxesRest = kAxesEdge + 3, kUndampedAxesRows = kAxesRest + 1, kDampedAxesRows = kAxesRest + 3 };
 
 /// Which element is where.
 struct GraphLayout {
   int lanes = 1;
   std::size_t size_of_number = sizeof(float);
+  StiffnessLaw law = StiffnessLaw::isotropic;
   bool damped = false, gamma = false;  ///< gamma: a row for the paper's Algorithm 1
   AlignedArray<GraphTile> vertex_tiles, segment_tiles;
   std::vector<GraphWindow> windows;                  ///< by region
@@ -60,7 +67,14 @@ struct GraphLayout {
   bool narrow = false;  ///< indices of 16 bits: always, unless a layer of regions_of is too wide or a joint reaches far
 
   bool empty() const { return vertex_tiles.empty(); }
-  int segment_rows() const { return (damped ? kDampedRows : kUndampedRows) + (gamma ? 1 : 0); }
+  bool axes() const { return law == StiffnessLaw::anisotropic; }
+  int segment_rows() const {
+    if (axes()) return damped ? kDampedAxesRows : kUndampedAxesRows;
+    return (damped ? kDampedRows : kUndampedRows) + (gamma ? 1 : 0);
+  }
+  std::size_t pull_planes() const { return axes() ? 3 : 1; }
+  std::size_t joint_planes() const { return axes() ? 2 : 1; }
+  bool has_joint_margins() const { return axes() && damped; }
   int gamma_row() const { return damped ? kDampedRows : kUndampedRows; }
   std::size_t size_of_index() const { return narrow ? sizeof(std::uint16_t) : sizeof(Index); }
   Index units_of_quad() const { return stable_cosserat::units_of_quad(size_of_number); }
@@ -80,8 +94,9 @@ struct GraphPlan {
   GraphLayout layout;
   AlignedArray<T> vertex_number, segment_number;
   AlignedArray<std::byte> vertex_index, segment_index;               ///< std::uint16_t or Index, in units of kUnit bytes
-  AlignedArray<T> u, q, pull, joint;                                 ///< quadruples
-  std::vector<T> margin;                                             ///< per segment tile, the largest pole_margin2
+  AlignedArray<T> u, q, pull, joint;                                 ///< quadruples; of pull and joint, plane by plane
+  std::vector<T> margin;                                             ///< per segment tile, where poles may differ (JointSide)
+  std::vector<T> joint_margin;                                       ///< with axes, the same per joint
   std::vector<std::uint16_t> vertex_held, frame_held, frame_hinged;  ///< bits of elements, per tile
 };
 

@@ -13,7 +13,8 @@ struct GraphView {
   T *vertex_number, *segment_number;
   const void *vertex_index, *segment_index;  ///< of the type the layout has chosen
   const Index *vertex_id, *frame_id;
-  T *u, *q, *pull, *joint, *margin;
+  T *u, *q, *pull, *joint, *margin, *joint_margin;
+  std::ptrdiff_t pull_plane, joint_plane;  ///< numbers of one
   std::uint16_t *vertex_held, *frame_held, *frame_hinged;
   double most_tau;
   Index segments = 0;                    ///< of the model; frames beyond are anchors
@@ -39,6 +40,9 @@ GraphView<T> view_of(GraphPlan<T>& p) {
           .pull = p.pull.data(),
           .joint = p.joint.data(),
           .margin = p.margin.data(),
+          .joint_margin = p.joint_margin.data(),
+          .pull_plane = static_cast<std::ptrdiff_t>(4 * p.layout.frame_id.size()),
+          .joint_plane = static_cast<std::ptrdiff_t>(4 * p.layout.joint_places),
           .vertex_held = p.vertex_held.data(),
           .frame_held = p.frame_held.data(),
           .frame_hinged = p.frame_hinged.data(),

@@ -17,7 +17,7 @@ struct ChainKernel {
                void* scratch);
 };
 
-/// See GraphSweep.
+/// See GraphPack.
 template <class T>
 struct GraphKernel {
   using Range = void (*)(const GraphView<T>& graph, const StepView& view, Index begin, Index end);
@@ -31,7 +31,7 @@ template <class T>
 struct Kernels {
   int lanes;
   ChainKernel<T> chain;
-  GraphKernel<T> graph, graph_narrow;  ///< with indices of 32 and of 16 bits
+  GraphKernel<T> graph[2][2];  ///< by StiffnessLaw, with indices of 32 and of 16 bits
 };
 
 /// `simd` must be available on this machine.

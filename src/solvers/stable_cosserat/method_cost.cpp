@@ -17,14 +17,15 @@ namespace {
 /// By `osier bench kernels`.
 struct Costs {
   KernelCost sweep;      ///< in lanes, over a graph: between the tree's and the bridge's
+  KernelCost axes;       ///< the same with a stiffness per axis
   KernelCost strand;     ///< direct, a strand in each lane
   KernelCost cut_chain;  ///< direct, one chain in pieces
   KernelCost tree;       ///< direct, trees in lanes, with what a step takes besides
 };
-constexpr Costs kFloatCosts{{65, 20, 11, 7}, {145, 38, 18, 12}, {350, 97, 53, 50}, {310, 145, 92, 92}};
-constexpr Costs kDoubleCosts{{90, 65, 22, 15}, {145, 76, 36, 25}, {356, 198, 106, 98}, {450, 355, 125, 118}};
+constexpr Costs kFloatCosts{{65, 20, 11, 7}, {200, 58, 27, 17}, {145, 38, 18, 12}, {350, 97, 53, 50}, {310, 145, 92, 92}};
+constexpr Costs kDoubleCosts{{90, 65, 22, 15}, {250, 175, 49, 30}, {145, 76, 36, 25}, {356, 198, 106, 98}, {450, 355, 125, 118}};
 constexpr double kAnisotropicLanes = 2;  ///< times the isotropic law
-constexpr double kElementSweep = 300;    ///< a sweep with axes or inertia of their own, element by element
+constexpr double kElementSweep = 250;    ///< a sweep with inertia of frames, element by element
 
 /// Gauss-Newton iterations of a step: 1.1 where rods swing, 2.5 where they are thrown about. Four more decades take one more.
 double direct_iterations(double tolerance) { return 1.75 + std::max(0.0, std::log10(1e-3 / tolerance)) / 4; }
@@ -48,23 +49,24 @@ int lanes_of_kernels(const Settings& s) {
 
 double sweep_ns(const Settings& s, const Model& m, const Costs& costs) {
   const auto vertices = static_cast<double>(m.vertex_colors.element.size());
-  if (!m.is_isotropic() || m.has_inertia()) return kElementSweep * vertices;
-  return costs.sweep.of(s.instructions) * lanes_per_element(m, lanes_of_kernels(s)) * vertices;
+  if (m.has_inertia()) return kElementSweep * vertices;
+  const KernelCost& cost = m.is_isotropic() ? costs.sweep : costs.axes;
+  return cost.of(s.instructions) * lanes_per_element(m, lanes_of_kernels(s)) * vertices;
 }
 
 double direct_ns(const Settings& s, const Model& m, const Control& c, const Costs& costs, const direct::RestPlan& rest) {
   double ns = (rest.plan.loops == direct::Loops::blocks ? kBlockIterations : 1) * rest.segments * rest.plan.ns;
-  for (ChainLaw law : {ChainLaw::isotropic, ChainLaw::anisotropic}) {
+  for (StiffnessLaw law : {StiffnessLaw::isotropic, StiffnessLaw::anisotropic}) {
     std::vector<Chain> strands, cut;
     for (const direct::LaneChain& l : direct::lane_chains(m, c))
       if (l.law == law) (l.chain.vertices >= kShortestCut ? cut : strands).push_back(l.chain);
-    const double times = law == ChainLaw::anisotropic ? kAnisotropicLanes : 1;
+    const double times = law == StiffnessLaw::anisotropic ? kAnisotropicLanes : 1;
     const int lanes = lanes_of_kernels(s);
     ns += times * costs.strand.of(s.instructions) * static_cast<double>(extent_of_chains(strands, lanes).rows) * lanes;
     for (const Chain& chain : cut) ns += times * costs.cut_chain.of(s.instructions) * chain.vertices;
   }
   const direct::LaneTrees trees = direct::lane_trees(m, c, {.precision = s.number, .simd = s.instructions});
-  ns += (trees.law == ChainLaw::anisotropic ? kAnisotropicLanes : 1) * costs.tree.of(s.instructions) * trees.slots;
+  ns += (trees.law == StiffnessLaw::anisotropic ? kAnisotropicLanes : 1) * costs.tree.of(s.instructions) * trees.slots;
   return ns;
 }
 

@@ -34,6 +34,15 @@ OSIER_FN Vec3<T> image_pull(T k_over_length, const Vec3<T>& image) {
   return k_over_length * image;
 }
 
+/// The same with stiffnesses that differ, where the Hessian is a matrix: one Newton step from u. Sums of positive semidefinite
+/// blocks; only a massless vertex that nothing stretches could fail, and it stays.
+template <class T>
+OSIER_FN Vec3<T> after_block_step(const Vec3<T>& u, const Vec3<T>& gradient, const Mat3<T>& hessian) {
+  Vec3<T> step;
+  const MaskOf<T> moves = solve_positive(hessian, -gradient, T(0), step);
+  return u + Vec3<T>{select(moves, step.x, T(0)), select(moves, step.y, T(0)), select(moves, step.z, T(0))};
+}
+
 /// Where a vertex is expected: as far as it would fly, with the share of the external acceleration that it really felt in the
 /// last step (VBD's adaptive initialisation).
 template <class T>

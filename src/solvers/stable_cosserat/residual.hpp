@@ -48,10 +48,10 @@ Residual residual_general(const Model& m, const Control& c, const Workspace<T>& 
   for (Index s = 0; s < m.segment_count(); ++s) {
     if (!m.segment_alive[s]) continue;
     const T inverse_length = w.segment[s].inverse_length;
-    const Vec3<T> n = general_force(w.general.segment[s], edge_over_length(m, w, s));
-    r.scale = std::max(r.scale, static_cast<double>(inverse_length * norm(n)));
+    const Vec3<T> n = general_force(w.general.segment[s], edge(m, w, s));
+    r.scale = std::max(r.scale, static_cast<double>(norm(n)));
     if (c.frame_control[s] == FrameControl::fixed) continue;
-    Vec3<T> couple = FrameProblem<T>(m, w, s, c.has_torque).derivatives(hessian);
+    Vec3<T> couple = frame_problem(m, w, s, c.has_torque).gradient();
     if (c.frame_control[s] == FrameControl::hinged) {
       const Vec3<T> axis = rotate(conj(w.q[s]), cast<T>(c.frame_hinge_axis[s]));
       couple = dot(couple, axis) * axis;

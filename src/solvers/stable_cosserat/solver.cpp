@@ -33,10 +33,8 @@ void locate_trouble(const Model& m, const State& state, StepReport& report) {
     if (!is_finite(state.frame_rotation[s])) report.non_finite = true, report.worst_segment = s;
 }
 
-/// Coloured sweeps of the closed form run in lanes, everything else element by element.
-bool sweeps_in_lanes(const Settings& s, const Model& m) {
-  return s.order == Order::red_black && m.is_isotropic() && !m.has_inertia();
-}
+/// Coloured sweeps run in lanes, unless frames have inertia; everything else element by element.
+bool sweeps_in_lanes(const Settings& s, const Model& m) { return s.order == Order::red_black && !m.has_inertia(); }
 
 WorkspaceNeeds workspace_needs(const Settings& s, const Model& m) {
   WorkspaceNeeds needs;
@@ -49,7 +47,7 @@ WorkspaceNeeds workspace_needs(const Settings& s, const Model& m) {
 /// Strands and chains that are swept by themselves, all iterations in one go. Where the sweeps must find out when to stop there
 /// are none: somebody has to look in between.
 std::vector<Chain> chains_in_lanes(const Settings& s, const Model& m) {
-  if (s.tolerance || s.goal) return {};
+  if (s.tolerance || s.goal || !m.is_isotropic()) return {};
   std::vector<Chain> chains = find_chains(m);
   std::erase_if(chains, [](const Chain& c) { return !fits_lanes(c); });
   return chains;
@@ -105,7 +103,8 @@ class StableCosserat final : public Solver {
   bool axial_ = false;    ///< some segment damps stretch: the material axis is eta
   bool bending_ = false;  ///< some joint damps bending
   bool anisotropic_ = false, inertia_ = false;
-  bool general_ = false;  ///< the step at hand needs general_update.hpp
+  bool general_ = false;     ///< the step at hand has more than the closed form
+  bool by_element_ = false;  ///< and goes through the workspace
 
   // In lanes: the chains, all else, and what nothing sweeps over.
   bool in_lanes_ = false;
@@ -255,8 +254,9 @@ void StableCosserat<T>::load_general(const Model& m, const Control& c, const Sta
     const stretch_shear::FoldedSpring<double> spring =
         stretch_shear::folded(cast<double>(m.segment_stiffness[s]), cast<double>((1 / h) * m.segment_tau[s]),
                               stretch_shear::local_strain(p, state.frame_rotation[s]));
-    g.segment[s].k = cast<T>(spring.k);
-    g.segment[s].rest = cast<T>(spring.rest);
+    const double l = m.segment_rest_length[s];
+    g.segment[s].k = cast<T>((1 / (l * l)) * spring.k);
+    g.segment[s].rest = cast<T>(l * spring.rest);
     refresh(g.segment[s], w_.q[s]);
   });
   executor_.for_each(g.joint.size(), [&](std::size_t j) {
@@ -330,7 +330,7 @@ void StableCosserat<T>::iterate_to_goal(const Model& m, StepReport& report, cons
   constexpr double kUnits = 16 * static_cast<double>(std::numeric_limits<T>::epsilon());
   SweepError error(goal.tolerance, kFloat ? direct::kFloatFloor : direct::kDoubleFloor, kUnits * goal.give, goal.kappa,
                    goal.expected);
-  meter_.bind(in_lanes_ && !general_ ? graph_.places() : static_cast<std::size_t>(m.vertex_count()));
+  meter_.bind(!by_element_ ? graph_.places() : static_cast<std::size_t>(m.vertex_count()));
   report.not_converged = true;
   for (report.iterations = 0; report.not_converged && report.iterations < goal.limit;) {
     sweep_once();
@@ -342,6 +342,10 @@ void StableCosserat<T>::iterate_to_goal(const Model& m, StepReport& report, cons
 template <class T>
 Residual StableCosserat<T>::residual_in_lanes(const Model& m, const Control& c) {
   graph_.copy_out(w_.u, w_.q);
+  if (general_) {
+    executor_.for_each(w_.segment.size(), [&](std::size_t s) { refresh(w_.general.segment[s], w_.q[s]); });
+    return residual_general(m, c, w_, directions_);
+  }
   executor_.for_each(w_.segment.size(),
                      [&](std::size_t s) { w_.pull[s] = pull_at(w_, static_cast<Index>(s), rotate(w_.q[s], w_.segment[s].eta)); });
   return residual(m, c, w_);
@@ -351,6 +355,7 @@ template <class T>
 void StableCosserat<T>::step_in_lanes(const Model& m, const Control& c, State& state, double h, StepReport& report) {
   const StepView view = view_of(m, c, state, h);
   if (settings_.tolerance) load(m, c, state, h);
+  if (settings_.tolerance && general_) load_general(m, c, state, h);
   graph_.load(m, view, executor_);
   const auto sweep_once = [&] { graph_.sweep(view, settings_.lambda, 1, executor_); };
   if (settings_.goal) {
@@ -378,7 +383,8 @@ template <class T>
 StepReport StableCosserat<T>::step(const Model& m, const Control& c, State& state, double h) {
   StepReport report;
   general_ = anisotropic_ || inertia_ || c.has_rotary_damping;
-  if (in_lanes_ && !general_) {
+  by_element_ = !in_lanes_ || inertia_ || c.has_rotary_damping;
+  if (!by_element_) {
     step_in_lanes(m, c, state, h, report);
     return report;
   }

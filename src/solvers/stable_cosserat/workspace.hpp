@@ -70,8 +70,8 @@ struct JointTerms {
 // What the sweeps need beyond that when stiffness differs between axes, frames have inertia or a motor damps one
 // (general_update.hpp). Empty otherwise.
 
-/// Elasticity and damping of a segment in one: 1/2 G.(k G), G = R' p - rest, with k = (1 + alpha) k^ss and
-/// rest = e3 + alpha/(1 + alpha) Gamma_prev, axis by axis.
+/// Elasticity and damping of a segment in one: 1/2 G.(k G), G = R' (x_b - x_a) - rest, with k = (1 + alpha) k^ss/l^2 [N/m] and
+/// rest = l (e3 + alpha/(1 + alpha) Gamma_prev) [m], axis by axis.
 template <class T>
 struct GeneralSegment {
   Vec3<T> k, rest;
