@@ -311,6 +311,13 @@ template <class P, class IndexOf>
 OSIER_FN P gather(const double* a, const IndexOf& index_of) {
   return per_lane<P>([&](int i) { return static_cast<ScalarOf<P>>(a[index_of(i)]); });
 }
+template <class P, class IndexOf>
+OSIER_FN Vec3<P> gather(const PerAxis* a, const IndexOf& index_of) {
+  using S = ScalarOf<P>;
+  return {per_lane<P>([&](int i) { return static_cast<S>(a[index_of(i)].d1); }),
+          per_lane<P>([&](int i) { return static_cast<S>(a[index_of(i)].d2); }),
+          per_lane<P>([&](int i) { return static_cast<S>(a[index_of(i)].d3); })};
+}
 /// a[to] - a[from], taken in double.
 template <class P, class To, class From>
 OSIER_FN Vec3<P> gather_difference(const Vec3d* a, const To& to, const From& from) {

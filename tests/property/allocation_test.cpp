@@ -173,12 +173,15 @@ TEST(Memory, OfTheSweepsIsPredictedWithinTenPercent) {
         expect_prediction(mixed, s, Choices<Order>::names[static_cast<std::size_t>(order)]);
       }
     }
-  StepProblem general = mixed_problem(14);
+  StepProblem general = mixed_problem(14, {.net = 24});
   Random random(3);
   make_anisotropic(general, 10, random);
   stable_cosserat::Settings s;
   s.method = stable_cosserat::Method::sweep;
   expect_prediction(general, s, "anisotropic");
+  s.tolerance = 0.1;
+  expect_prediction(general, s, "anisotropic to a tolerance");
+  s.tolerance.reset();
   make_inertial(general, random);
   expect_prediction(general, s, "inertia");
 }
@@ -204,6 +207,10 @@ TEST(Memory, OfTheSweepsIsAtMost200BytesPerVertex) {
   LoadOptions large;
   large.overrides = {"/structures/0/nx=90", "/structures/0/ny=90"};
   expect_at_most_200("net", large);
+  LoadOptions per_axis;  // one chain, everything damped
+  per_axis.overrides = {R"(/materials/coil={"young": 1e7, "poisson": 0.3, "density": 1000, "radius": 0.01, "tau_stretch": 1e-6,
+                           "tau_bend": 1e-6})"};
+  expect_at_most_200("slinky", per_axis);
 }
 
 TEST(Allocations, NoneInAStepOfAnisotropicRodsWithInertia) {

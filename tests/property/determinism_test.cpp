@@ -43,8 +43,10 @@ TEST(ThreadCount, DoesNotChangeABitOfTreesInTheWind) {
   for (int threads : {2, 3, 7}) EXPECT_TRUE(identical(one, run_with("trees.json", "red_black", "float", threads, 20))) << threads;
 }
 
+constexpr const char* kOneStiffness = R"("stretch_shear": 100, "bend_twist": 0.01, "line_density": 0.1)";
+
 /// Hair, which is swept by strands, beside a net and a tree, which are swept by colours.
-void expect_same_bits_of_a_mixed_model(int cells) {
+void expect_same_bits_of_a_mixed_model(int cells, const std::string& hair = kOneStiffness) {
   std::string rods, roots;
   for (int i = 0; i < 150; ++i) {
     roots += (i > 0 ? ", \"h" : "\"h") + std::to_string(i) + ":start\"";
@@ -53,7 +55,9 @@ void expect_same_bits_of_a_mixed_model(int cells) {
             std::to_string(0.01 * i) + R"(, 3, 0]}, "segments": )" + std::to_string(7 + i * i % 25) + "}";
   }
   const std::string text = R"({
-    "materials": {"hair": {"stretch_shear": 100, "bend_twist": 0.01, "line_density": 0.1, "tau_stretch": 0.001, "tau_bend": 0.001}},
+    "materials": {"hair": {)" +
+                           hair +
+                           R"(, "tau_stretch": 0.001, "tau_bend": 0.001}},
     "rods": [)" + rods + R"(],
     "structures": [{"type": "net", "name": "net", "nx": )" +
                            std::to_string(cells) + R"(, "ny": )" + std::to_string(cells) +
@@ -82,6 +86,11 @@ void expect_same_bits_of_a_mixed_model(int cells) {
 TEST(ThreadCount, DoesNotChangeABitOfAMixedModel) { expect_same_bits_of_a_mixed_model(24); }
 
 TEST(ThreadCount, DoesNotChangeABitOfSeveralRegions) { expect_same_bits_of_a_mixed_model(100); }
+
+/// One rod with axes of its own, and everything is swept as if it had.
+TEST(ThreadCount, DoesNotChangeABitWithAStiffnessPerAxis) {
+  expect_same_bits_of_a_mixed_model(24, R"("young": 1e7, "poisson": 0.3, "radius": 0.002, "density": 1000)");
+}
 
 /// The path that the closed form does not cover: different stiffnesses, rotational inertia, a motor.
 TEST(ThreadCount, DoesNotChangeABitOfAnisotropicRods) {

@@ -79,6 +79,44 @@ TEST(Simd, GivesTheSameStepsInFloatToItsRounding) {
   for_each_simd(expect_close);
 }
 
+/// With a stiffness per axis. Axes that differ by the square of the ratio, and far from rest, where Newton steps are refused,
+/// hinges turn far and elastic and viscous poles part: rounding grows from step to step.
+StepProblem anisotropic_problem(std::uint64_t seed, const MixedOptions& options, double ratio) {
+  StepProblem p = mixed_problem(seed, options);
+  Random random(seed + 50);
+  make_anisotropic(p, ratio, random);
+  return p;
+}
+
+TEST(Simd, GivesTheSameStepsWithAStiffnessPerAxis) {
+  int seed = 20;
+  for (Damping damping : {Damping::none, Damping::stretch, Damping::bend, Damping::both})
+    for (double strain : {0.1, 1.5}) {
+      const StepProblem p = anisotropic_problem(++seed, {.damping = damping, .strain = strain}, 3);
+      const State off = after(p, sweeps(Simd::off, Lambda::secular), 5);
+      for_each_simd([&](Simd simd) {
+        EXPECT_LT(difference(p, off, after(p, sweeps(simd, Lambda::secular), 5)), (strain > 1 ? 200 : 1) * kRounding)
+            << simd_name(simd) << " seed " << seed;
+        if (strain > 1) return;
+        EXPECT_LT(difference(p, off, after(p, sweeps(simd, Lambda::secular, Precision::single_precision), 5)), 5e-5)
+            << simd_name(simd) << " seed " << seed;
+      });
+    }
+}
+
+/// Strands and cut chains by themselves, or all of the model in tiles, where somebody has to look at it in between: one order.
+TEST(Simd, GivesTheSameStepsInChainsAndInTiles) {
+  for (bool anisotropic : {false, true})
+    for (Damping damping : {Damping::none, Damping::both}) {
+      const StepProblem p =
+          anisotropic ? anisotropic_problem(31, {.damping = damping}, 3) : mixed_problem(31, {.damping = damping});
+      Settings s = sweeps(Simd::automatic, Lambda::secular);
+      const State chains = after(p, s, 3);
+      s.tolerance = 1e-300, s.max_iterations = s.iteration_count;
+      EXPECT_LT(difference(p, chains, after(p, s, 3)), kRounding) << (anisotropic ? "anisotropic" : "isotropic");
+    }
+}
+
 /// In double the net takes several regions, in float one (unit/GraphPlan counts them).
 TEST(Simd, GivesTheSameStepsInSeveralRegions) {
   const StepProblem p = mixed_problem(10, {.torque = false, .net = 110});
@@ -123,8 +161,7 @@ TEST(Simd, StopsAtTheSameToleranceAndPlace) {
 }
 
 /// Sweeps to convergence are the same step in whatever order.
-TEST(Simd, ConvergesToTheStepOfSequentialSweeps) {
-  const StepProblem p = mixed_problem(9, {.torque = false, .long_chain = 300});
+void expect_the_step_of_sequential_sweeps(const StepProblem& p) {
   Settings s = sweeps(Simd::automatic, Lambda::secular);
   s.tolerance = 1e-10, s.max_iterations = 20000;
   State colored = p.state, sequential = p.state;
@@ -133,6 +170,10 @@ TEST(Simd, ConvergesToTheStepOfSequentialSweeps) {
   EXPECT_FALSE(s.make(p.model)->step(p.model, p.control, sequential, p.h).not_converged);
   // Frames of cables keep whatever twist they came to on the way.
   EXPECT_LT(farthest(sequential.vertex_position, colored.vertex_position) / extent(sequential), 1e-9);
+}
+TEST(Simd, ConvergesToTheStepOfSequentialSweeps) {
+  expect_the_step_of_sequential_sweeps(mixed_problem(9, {.torque = false, .long_chain = 300}));
+  expect_the_step_of_sequential_sweeps(anisotropic_problem(9, {.torque = false, .long_chain = 300}, 1.5));
 }
 
 }  // namespace

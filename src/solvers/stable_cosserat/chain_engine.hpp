@@ -14,8 +14,9 @@ class ChainEngine {
  public:
   void bind(const Model& model, std::span<const Chain> chains, Simd simd, const Executor& executor) {
     const Kernels<T>& table = kernels<T>(simd);
-    kernel_ = &table.chain;
-    plan_ = plan_chains<T>(model, chains, table.lanes);
+    const StiffnessLaw law = law_of(model);
+    kernel_ = &table.chain[static_cast<int>(law)];
+    plan_ = plan_chains<T>(model, chains, table.lanes, law);
     scratch_bytes_ = scratch_bytes(*kernel_, plan_.most_rows, plan_.damped);
     scratch_.resize(plan_.groups.empty() ? 0 : scratch_bytes_ * static_cast<std::size_t>(executor.threads()));
   }
@@ -26,9 +27,10 @@ class ChainEngine {
     const Kernels<T>& table = kernels<T>(simd);
     const bool damped = model.has_damping();
     const ChainExtent e = extent_of_chains(chains, table.lanes);
-    const int per_row = table.lanes * (damped ? kDampedConstants : kUndampedConstants);
+    const StiffnessLaw law = law_of(model);
+    const int per_row = table.lanes * constants_per_row(law, damped);
     return e.groups * sizeof(ChainGroup) + e.rows * static_cast<std::size_t>(per_row) * sizeof(T) +
-           static_cast<std::size_t>(threads) * scratch_bytes(table.chain, e.most_rows, damped);
+           static_cast<std::size_t>(threads) * scratch_bytes(table.chain[static_cast<int>(law)], e.most_rows, damped);
   }
 
   /// False when something is no longer finite.

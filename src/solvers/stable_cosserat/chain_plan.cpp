@@ -90,21 +90,24 @@ class Planner {
       for (Index i = 0; i < g.rows; ++i) {
         T* row = plan_.constants.data() + g.constants + static_cast<std::size_t>(i) * per_row * lanes + k;
         const auto put = [&](int what, double value) { row[static_cast<std::size_t>(what) * lanes] = static_cast<T>(value); };
-        const auto put_axes = [&](AxisConstant what, const PerAxis& v) {
-          put(what, v.d1), put(what + 1, v.d2), put(what + 2, v.d3);
-        };
+        const auto put_axes = [&](int what, const PerAxis& v) { put(what, v.d1), put(what + 1, v.d2), put(what + 2, v.d3); };
         const bool axes = plan_.law == StiffnessLaw::anisotropic, direct = plan_.use == ChainUse::direct;
         if (i < g.vertices[k]) put(kMass, m_.vertex_mass[g.first_vertex[k] + i]);
         if (i < g.segments[k]) {
           const Index s = g.first_segment[k] + i;
-          put(kInverseLength, 1 / m_.segment_rest_length[s]);
-          if (axes) put_axes(kStretchAxes, m_.segment_stiffness[s]);
-          else put(kStretch, m_.segment_stiffness[s].d3);
-          if (plan_.damped && axes) put_axes(kTauStretchAxes, m_.segment_tau[s]);
-          else if (plan_.damped) put(direct ? kTauStretchDirect : int(kTauStretch), m_.segment_tau[s].d3);
+          const double l = m_.segment_rest_length[s];
+          const PerAxis &stiffness = m_.segment_stiffness[s], &tau = m_.segment_tau[s];
+          put(axes && !direct ? int(kLengthOfSweep) : int(kInverseLength), axes && !direct ? l : 1 / l);
+          if (!axes) put(kStretch, stiffness.d3);
+          else if (direct) put_axes(kStretchAxes, stiffness);
+          else put_axes(kStretchOfSweep, (1 / (l * l)) * stiffness);
+          if (plan_.damped) {
+            if (!axes) put(direct ? int(kTauStretchDirect) : int(kTauStretch), tau.d3);
+            else put_axes(direct ? int(kTauStretchAxes) : int(kTauStretchOfSweep), tau);
+          }
         }
         const RowJoint j = i > g.segments[k] ? RowJoint{} : row_joint(m_, *chain, start_of(k) + i);
-        if (j.joint < 0) continue;
+        if (j.joint < 0 || (axes && !direct)) continue;
         if (axes) {
           put_axes(kBendAxes, m_.joint_stiffness[j.joint]);
           if (plan_.damped) put_axes(kTauBendAxes, m_.joint_tau[j.joint]);

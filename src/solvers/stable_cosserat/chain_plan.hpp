@@ -56,8 +56,19 @@ enum AxisConstant : int {
   kTauBendAxes = kTauStretchAxes + 3,
   kDampedAxisConstants = kTauBendAxes + 3
 };
+/// For sweeps there is the length itself, and k^ss over its square; joints, which only the beginning of a step asks for, are read
+/// from the model.
+enum SweepAxisConstant : int {
+  kLengthOfSweep = kMass + 1,
+  kStretchOfSweep,
+  kUndampedSweepAxisConstants = kStretchOfSweep + 3,
+  kTauStretchOfSweep = kUndampedSweepAxisConstants,
+  kDampedSweepAxisConstants = kTauStretchOfSweep + 3
+};
 enum class ChainUse : std::uint8_t { sweeps, direct };
 constexpr int constants_per_row(StiffnessLaw law, bool damped, ChainUse use = ChainUse::sweeps) {
+  if (law == StiffnessLaw::anisotropic && use == ChainUse::sweeps)
+    return damped ? kDampedSweepAxisConstants : kUndampedSweepAxisConstants;
   if (law == StiffnessLaw::anisotropic) return damped ? kDampedAxisConstants : kUndampedAxisConstants;
   if (use == ChainUse::direct) return damped ? kDampedDirectConstants : kUndampedDirectConstants;
   return damped ? kDampedConstants : kUndampedConstants;

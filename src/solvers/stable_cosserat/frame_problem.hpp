@@ -103,7 +103,7 @@ class FrameProblem {
   }
   OSIER_FN void add_torque(const Quat<T>& q, const Quat<T>& torque) { G_ = G_ - conj(q) * torque; }
 
-  /// In the rotation vector of t.
+  /// In the rotation vector of t. Where no joint asks for a twist it is as stiff as the rest, and nothing but a torque makes any.
   OSIER_FN Vec3<T> gradient() const { return stretch_shear::gradient_w(n_, P_) + T(0.5) * imag(G_); }
   OSIER_FN Mat3<T> hessian() const {
     Mat3<T> h = stretch_shear::hessian_ww(k_, P_, n_);
@@ -111,6 +111,7 @@ class FrameProblem {
       for (int l = 0; l <= i; ++l) h.m[i][l] += T(0.25) * A_[at++];
       h.m[i][i] -= T(0.25) * G_.w;
     }
+    h.m[2][2] += select((A_[5] == T(0)) & (A_[9] == T(0)), h.m[0][0] + h.m[1][1], T(0));
     h.m[0][1] = h.m[1][0], h.m[0][2] = h.m[2][0], h.m[1][2] = h.m[2][1];
     return h;
   }
@@ -173,14 +174,11 @@ OSIER_FN Quat<T> turned(const Quat<T>& q, const Quat<T>& t) {
   return (T(1.5) - T(0.5) * norm2(product)) * product;
 }
 
-/// A Newton step. `refused` where there is none or the energy would rise: careful_frame has other ways. `jointless`: nothing
-/// asks for a twist, and none is made.
+/// A Newton step. `refused` where there is none or the energy would rise: careful_frame has other ways.
 template <class T>
-OSIER_FN Quat<T> newton_frame(const FrameProblem<T>& problem, const Quat<T>& q, bool jointless, MaskOf<T>& refused) {
-  Mat3<T> hessian = problem.hessian();
-  if (jointless) hessian.m[2][2] += hessian.m[0][0] + hessian.m[1][1];
+OSIER_FN Quat<T> newton_frame(const FrameProblem<T>& problem, const Quat<T>& q, MaskOf<T>& refused) {
   Vec3<T> w;
-  const MaskOf<T> positive = solve_positive(hessian, -problem.gradient(), T(1e-4), w);
+  const MaskOf<T> positive = solve_positive(problem.hessian(), -problem.gradient(), T(1e-4), w);
   const SmallTurn<T> turn = small_turn(within_reach(w));
   refused = (!positive) | problem.rises(turn);
   return turned(q, turn.t);
@@ -189,11 +187,9 @@ OSIER_FN Quat<T> newton_frame(const FrameProblem<T>& problem, const Quat<T>& q, 
 /// One frame at a time: a Newton step, shortened until the energy does not rise, or the minimiser of the majorising problem.
 /// `hinge` is the world axis of its hinge and c0 its frame at angle 0, or null.
 template <class T>
-OSIER_FN Quat<T> careful_frame(const FrameProblem<T>& problem, const Quat<T>& q, bool jointless, const Vec3<T>* hinge,
-                               const Quat<T>& c0) {
+OSIER_FN Quat<T> careful_frame(const FrameProblem<T>& problem, const Quat<T>& q, const Vec3<T>* hinge, const Quat<T>& c0) {
   constexpr int kShortenings = 3;
-  Mat3<T> hessian = problem.hessian();
-  if (jointless) hessian.m[2][2] += hessian.m[0][0] + hessian.m[1][1];
+  const Mat3<T> hessian = problem.hessian();
   Vec3<T> w{}, axis{};
   bool newton = false;
   if (hinge) {

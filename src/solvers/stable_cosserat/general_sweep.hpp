@@ -12,8 +12,8 @@ Quat<T> general_frame(const Model& m, const Control& c, const Workspace<T>& w, I
   const FrameControl control = c.frame_control[s];
   if (control == FrameControl::fixed || !m.segment_alive[s]) return w.q[s];
   const Vec3<T> axis = cast<T>(c.frame_hinge_axis[s]);
-  return careful_frame(frame_problem(m, w, s, c.has_torque), w.q[s], is_jointless(m, w, s, c.has_torque),
-                       control == FrameControl::hinged ? &axis : nullptr, cast<T>(c.frame_target[s]));
+  return careful_frame(frame_problem(m, w, s, c.has_torque), w.q[s], control == FrameControl::hinged ? &axis : nullptr,
+                       cast<T>(c.frame_target[s]));
 }
 
 /// One sweep in the order asked for; elements one by one.

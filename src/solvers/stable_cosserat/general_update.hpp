@@ -67,11 +67,4 @@ FrameProblem<T> frame_problem(const Model& m, const Workspace<T>& w, Index s, bo
   return problem;
 }
 
-/// Nothing determines its twist.
-template <class T>
-bool is_jointless(const Model& m, const Workspace<T>& w, Index s, bool has_torque) {
-  const std::vector<Index>& directions = w.general.direction_start;
-  return m.frame_joints.start[s] == m.frame_joints.start[s + 1] && directions[s] == directions[s + 1] && !has_torque;
-}
-
 }  // namespace osier::stable_cosserat

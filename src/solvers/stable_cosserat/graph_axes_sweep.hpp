@@ -2,13 +2,14 @@
 // frame_problem.hpp the problem of a frame). A segment keeps, in three quadruples, C = R k R' [N/m], its pull C (R rest - (x_b -
 // x_a)) on its second vertex at u = 0 [N] and k:
 //
-//   (C_xx, C_yy, C_zz, pull_x)   (C_yz, C_xz, C_xy, pull_y)   (k_1, k_2, k_3, pull_z)
+//   (C_xx, C_yy, C_zz, pull_x)   (C_yx, C_zx, C_zy, pull_y)   (k_1, k_2, k_3, pull_z)
 //
 // and a joint, in two, K and the rest rotation as its owner sees it, damping folded in (fold_joint). A vertex keeps
 // (u_x, u_y, u_z, m/h^2 + c/h).
 #pragma once
 
-#include "solvers/stable_cosserat/frame_problem.hpp"
+#include "math/sym3.hpp"
+#include "solvers/stable_cosserat/frame_joints.hpp"
 #include "solvers/stable_cosserat/graph_pack.hpp"
 
 namespace osier::stable_cosserat {
@@ -59,13 +60,6 @@ class GraphAxesSweep : GraphPack<P, I> {
     Pack::template each_pack<GraphAxesSweep, kKind, kWork>(g, view, begin, end);
   }
 
-  /// Numbers of the model, per axis.
-  template <class IndexOf>
-  OSIER_FN static Vec3<P> axes(const PerAxis* a, const IndexOf& index_of) {
-    return {per_lane<P>([&](int k) { return static_cast<T>(a[index_of(k)].d1); }),
-            per_lane<P>([&](int k) { return static_cast<T>(a[index_of(k)].d2); }),
-            per_lane<P>([&](int k) { return static_cast<T>(a[index_of(k)].d3); })};
-  }
   template <bool kDamped>
   OSIER_FN Vec3<P> rest_axis() const {
     if constexpr (kDamped) return vector(own_row(kAxesRest));
@@ -89,9 +83,8 @@ class GraphAxesSweep : GraphPack<P, I> {
     problem.add_joint(q, joint, K_rest, c);
     if constexpr (kDamped) poles_differ |= c * c < P(g_.margin[t_]) * norm2(K_rest);
   }
-  /// The joints of one lane, elasticity and damping one by one, from the model.
-  OSIER_FN void add_joints(int lane, const Quat<T>& q, FrameProblem<T>& problem) const;
-  bool jointless() const { return tile_.in + tile_.out == 0 && !view_.torque; }
+  /// The present frame beyond one of a lane's joints.
+  OSIER_FN Quat<T> frame_beyond(int lane, Index frame) const;
   // Of copies: what has its address taken lives in memory from the start, for all lanes.
   template <bool kDamped>
   OSIER_FN Quat<P> careful(std::uint32_t lanes, Vec3<P> p, Vec3<P> k, Quat<P> before, Quat<P> q) const {
@@ -110,10 +103,10 @@ class GraphAxesSweep : GraphPack<P, I> {
 template <class P, class I>
 OSIER_FN void GraphAxesSweep<P, I>::put_spring(const Quat<P>& q, const Vec3<P>& k, const Vec3<P>& rest,
                                                const Vec3<P>& edge) const {
-  const Mat3<P> C = rotated_diagonal(rotation_matrix(q), k);
+  const Sym3<P> C = packed(rotated_diagonal(rotation_matrix(q), k));
   const Vec3<P> pull = C * (rotate(q, rest) - edge);
-  put_own({C.m[0][0], C.m[1][1], C.m[2][2], pull.x}, g_.pull, tile_.place);
-  put_own({C.m[1][2], C.m[0][2], C.m[0][1], pull.y}, g_.pull + g_.pull_plane, tile_.place);
+  put_own({C.xx, C.yy, C.zz, pull.x}, g_.pull, tile_.place);
+  put_own({C.yx, C.zx, C.zy, pull.y}, g_.pull + g_.pull_plane, tile_.place);
   put_own({k.x, k.y, k.z, pull.z}, g_.pull + 2 * g_.pull_plane, tile_.place);
 }
 
@@ -127,7 +120,7 @@ OSIER_FN void GraphAxesSweep<P, I>::load_joint(Index joint, const Quat<P>& q) co
   const auto joints = [&](int k) { return entry[k] < 0 ? 0 : entry[k] / 2; };
   const P there = per_lane<P>([&](int k) { return entry[k] < 0 ? T(0) : T(1); });
   const P sign = per_lane<P>([&](int k) { return entry[k] % 2 == 1 ? T(1) : T(-1); });
-  const Vec3<P> stiffness = there * axes(view_.joint_stiffness, joints), tau = axes(view_.joint_tau, joints);
+  const Vec3<P> stiffness = there * gather<P>(view_.joint_stiffness, joints), tau = gather<P>(view_.joint_tau, joints);
   Quat<P> rest = gather<P>(view_.joint_rest, joints);
   rest = {sign * rest.x, sign * rest.y, sign * rest.z, rest.w};
   // conj(q_other) q is the rotation between the two as either side sees it.
@@ -151,10 +144,10 @@ void GraphAxesSweep<P, I>::load_segment() const {
   put(edge, own_row(kAxesEdge));
   Quat<P> q = own_frames();
   const P length = gather<P>(view_.rest_length, segments), inverse_length = P(1) / length;
-  Vec3<P> k = axes(view_.segment_stiffness, segments), rest{P(0), P(0), length};
+  Vec3<P> k = gather<P>(view_.segment_stiffness, segments), rest{P(0), P(0), length};
   if constexpr (kDamped) {
     const Vec3<P> strain = rotate(conj(q), inverse_length * edge - director3(q));
-    const auto spring = stretch_shear::folded(k, inverse_step() * axes(view_.segment_tau, segments), strain);
+    const auto spring = stretch_shear::folded(k, inverse_step() * gather<P>(view_.segment_tau, segments), strain);
     k = spring.k, rest = length * spring.rest;
     put(rest, own_row(kAxesRest));
     for (Index j = 0; j < tile_.in; ++j) load_joint(j, q);
@@ -198,9 +191,9 @@ OSIER_FN void GraphAxesSweep<P, I>::move_vertex() const {
     const I* segment = index(2 * i + 1);
     const Quat<P> a = quaternions(pull_window_, segment), b = quaternions(pull_window_ + g_.pull_plane, segment);
     const P pull_z = quaternions(pull_window_ + 2 * g_.pull_plane, segment).w;
-    const Mat3<P> C{{{a.x, b.z, b.y}, {b.z, a.y, b.x}, {b.y, b.x, a.z}}};
+    const Sym3<P> C{a.x, b.x, a.y, b.y, b.z, a.z};
     gradient += C * (before - displacements(index(2 * i))) - sign * Vec3<P>{a.w, b.w, pull_z};
-    hessian = hessian + C;
+    hessian = hessian + full(C);
   };
   for (Index i = 0; i < tile_.in; ++i) add(i, P(1));
   for (Index i = tile_.in; i < tile_.in + tile_.out; ++i) add(i, P(-1));
@@ -235,7 +228,7 @@ OSIER_FN void GraphAxesSweep<P, I>::turn_segment() const {
   if (view_.torque) [[unlikely]]
     problem.add_torque(before, torque_at(before));
   MaskOf<P> refused{};
-  Quat<P> q = newton_frame(problem, before, jointless(), refused);
+  Quat<P> q = newton_frame(problem, before, refused);
   std::uint32_t special = bits(refused) | hinged;
   if constexpr (kDamped) special |= bits(differ);
   special &= ~held;
@@ -248,22 +241,13 @@ OSIER_FN void GraphAxesSweep<P, I>::turn_segment() const {
 }
 
 template <class P, class I>
-OSIER_FN void GraphAxesSweep<P, I>::add_joints(int lane, const Quat<T>& q, FrameProblem<T>& problem) const {
-  const Index segment = numbers_in(g_.frame_id)(lane);
-  for (Index j = 0; j < tile_.in + tile_.out; ++j) {
-    const bool own = j < tile_.in;
-    const Index entry = joint_entry(segment, own ? j : j - tile_.in, own);
-    if (entry < 0) continue;
-    const I beyond = index(joint_index(j))[lane];
-    const T* frame = at(q_window_, beyond);
-    const Quat<T> other{frame[0], frame[1], frame[2], frame[3]}, rest = cast<T>(view_.joint_rest[entry / 2]);
-    const Vec3d k = cast<double>(view_.joint_stiffness[entry / 2]), tau = cast<double>(view_.joint_tau[entry / 2]);
-    problem.add_joint(q, {other, cast<T>(bend_twist::stiffness4(k)), entry % 2 == 1 ? rest : conj(rest)});
-    const Quat<T> viscous = cast<T>((1 / view_.h) * bend_twist::viscous4(k, tau));
-    if (!(norm2(viscous) > T(0))) continue;
-    const Quatd& other_start = view_.rotation[g_.frame_id[place_at(window_.frames, beyond)]];
-    problem.add_joint(q, {other, viscous, cast<T>(conj(other_start) * view_.rotation[segment])});
-  }
+OSIER_FN Quat<ScalarOf<P>> GraphAxesSweep<P, I>::frame_beyond(int lane, Index frame) const {
+  for (Index j = 0; j < tile_.in + tile_.out; ++j)
+    if (const I beyond = index(joint_index(j))[lane]; g_.frame_id[place_at(window_.frames, beyond)] == frame) {
+      const T* q = at(q_window_, beyond);
+      return {q[0], q[1], q[2], q[3]};
+    }
+  return {};
 }
 
 /// Lane by lane, where a Newton step is refused, for hinges, and where elastic and viscous poles may differ.
@@ -272,18 +256,11 @@ template <bool kDamped>
 void GraphAxesSweep<P, I>::careful_frames(std::uint32_t lanes, const Vec3<P>& p, const Vec3<P>& k, const Quat<P>& before,
                                           Quat<P>& q) const {
   const Vec3<P> rest = rest_axis<kDamped>();
-  for (int i = 0; i < W; ++i) {
-    if (!(lanes >> i & 1u)) continue;
-    const Quat<T> present = lane_of(before, i);
-    const Index segment = numbers_in(g_.frame_id)(i);
-    FrameProblem<T> problem(present, lane_of(p, i), lane_of(k, i), lane_of(rest, i));
-    add_joints(i, present, problem);
-    if (view_.torque)
-      problem.add_torque(present, torque_pull(cast<T>(view_.torque[segment]), cast<T>(view_.torque_material[segment]), present));
-    const Vec3<T> axis = cast<T>(view_.hinge_axis[segment]);
-    const bool hinged = lanes_in(g_.frame_hinged[t_]) >> i & 1u;
-    set_lanes(q, i, careful_frame(problem, present, jointless(), hinged ? &axis : nullptr, cast<T>(view_.frame_target[segment])));
-  }
+  for (int i = 0; i < W; ++i)
+    if (lanes >> i & 1u)
+      set_lanes(q, i,
+                careful_frame_of(view_, numbers_in(g_.frame_id)(i), lane_of(before, i), lane_of(p, i), lane_of(k, i),
+                                 lane_of(rest, i), [&](Index f) { return frame_beyond(i, f); }));
 }
 
 }  // namespace osier::stable_cosserat

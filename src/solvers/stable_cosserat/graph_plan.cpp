@@ -114,7 +114,7 @@ GraphLayout lay_out(const Model& m, std::span<const std::uint8_t> taken, const G
                     std::size_t size_of_number, bool gamma) {
   GraphLayout l;
   l.lanes = lanes, l.size_of_number = size_of_number, l.damped = m.has_damping(), l.gamma = gamma;
-  l.law = m.is_isotropic() ? StiffnessLaw::isotropic : StiffnessLaw::anisotropic;
+  l.law = law_of(m);
   const auto free_segment = [&](Index s) { return !taken[m.segment_vertices[s][0]]; };
   const auto most = [](std::span<const Index> members, const auto& count) {
     Index n = 0;

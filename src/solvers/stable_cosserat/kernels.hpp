@@ -9,7 +9,7 @@
 
 namespace osier::stable_cosserat {
 
-/// See ChainSweep.
+/// See ChainPack.
 template <class T>
 struct ChainKernel {
   std::size_t (*scratch_bytes)(Index rows, bool damped);
@@ -30,7 +30,7 @@ struct GraphKernel {
 template <class T>
 struct Kernels {
   int lanes;
-  ChainKernel<T> chain;
+  ChainKernel<T> chain[2];     ///< by StiffnessLaw
   GraphKernel<T> graph[2][2];  ///< by StiffnessLaw, with indices of 32 and of 16 bits
 };
 

@@ -2,12 +2,16 @@
 #pragma once
 
 #include "exec/simd_dispatch.hpp"
+#include "solvers/stable_cosserat/chain_axes_sweep.hpp"
 #include "solvers/stable_cosserat/chain_sweep.hpp"
 #include "solvers/stable_cosserat/graph_axes_sweep.hpp"
 #include "solvers/stable_cosserat/graph_sweep.hpp"
 #include "solvers/stable_cosserat/kernels.hpp"
 
 namespace osier::stable_cosserat {
+
+template <class Sweep>
+constexpr ChainKernel<typename Sweep::T> kChainKernel{.scratch_bytes = &Sweep::scratch_bytes, .step = &Sweep::step};
 
 template <class Sweep>
 constexpr GraphKernel<typename Sweep::T> kGraphKernel{.load_frames = &Sweep::load_frames,
@@ -23,7 +27,7 @@ constexpr GraphKernel<typename Sweep::T> kGraphKernel{.load_frames = &Sweep::loa
 template <class P>
 constexpr Kernels<ScalarOf<P>> kKernels{
     .lanes = lanes_of<P>,
-    .chain = {.scratch_bytes = &ChainSweep<P>::scratch_bytes, .step = &ChainSweep<P>::step},
+    .chain = {kChainKernel<ChainSweep<P>>, kChainKernel<ChainAxesSweep<P>>},
     .graph = {{kGraphKernel<GraphSweep<P, Index>>, kGraphKernel<GraphSweep<P, std::uint16_t>>},
               {kGraphKernel<GraphAxesSweep<P, Index>>, kGraphKernel<GraphAxesSweep<P, std::uint16_t>>}}};
 

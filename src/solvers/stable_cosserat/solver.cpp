@@ -47,7 +47,7 @@ WorkspaceNeeds workspace_needs(const Settings& s, const Model& m) {
 /// Strands and chains that are swept by themselves, all iterations in one go. Where the sweeps must find out when to stop there
 /// are none: somebody has to look in between.
 std::vector<Chain> chains_in_lanes(const Settings& s, const Model& m) {
-  if (s.tolerance || s.goal || !m.is_isotropic()) return {};
+  if (s.tolerance || s.goal) return {};
   std::vector<Chain> chains = find_chains(m);
   std::erase_if(chains, [](const Chain& c) { return !fits_lanes(c); });
   return chains;
