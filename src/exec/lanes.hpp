@@ -102,6 +102,10 @@ OSIER_FN Four<P, double> row(const Vec3d& v) {
 #endif
 }
 template <class P>
+OSIER_FN Four<P, double> row(const PerAxis& v) {
+  return row<P>(Vec3d{v.d1, v.d2, v.d3});
+}
+template <class P>
 OSIER_FN void put_row(const Four<P, double>& r, Quatd& q) {
   r.store(&q.x);
 }
@@ -313,10 +317,9 @@ OSIER_FN P gather(const double* a, const IndexOf& index_of) {
 }
 template <class P, class IndexOf>
 OSIER_FN Vec3<P> gather(const PerAxis* a, const IndexOf& index_of) {
-  using S = ScalarOf<P>;
-  return {per_lane<P>([&](int i) { return static_cast<S>(a[index_of(i)].d1); }),
-          per_lane<P>([&](int i) { return static_cast<S>(a[index_of(i)].d2); }),
-          per_lane<P>([&](int i) { return static_cast<S>(a[index_of(i)].d3); })};
+  P c[4];
+  components_of_rows<P>([&](int i) { return cast_row<ScalarOf<P>>(row<P>(a[index_of(i)])); }, c);
+  return {c[0], c[1], c[2]};
 }
 /// a[to] - a[from], taken in double.
 template <class P, class To, class From>

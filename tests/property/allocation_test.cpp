@@ -213,6 +213,39 @@ TEST(Memory, OfTheSweepsIsAtMost200BytesPerVertex) {
   expect_at_most_200("slinky", per_axis);
 }
 
+/// The same of direct solves: chains, trees and loops, with one stiffness or one for each axis.
+TEST(Memory, OfDirectSolvesIsAtMost400BytesPerVertex) {
+  const auto expect_at_most_400 = [](const char* name, const std::vector<std::string>& changes, Simd narrowest = Simd::off) {
+    LoadOptions options;
+    options.overrides = changes;
+    const Simulation simulation(Scene::load(std::string(OSIER_SOURCE_DIR) + "/scenes/" + name + ".json", options));
+    const Model& m = simulation.model();
+    for (Simd simd : {Simd::off, Simd::sse2, Simd::avx2, Simd::avx512}) {
+      if (!simd_available(simd) || simd < narrowest) continue;
+      stable_cosserat::Settings s;
+      s.method = stable_cosserat::Method::direct;
+      s.number = Precision::single_precision, s.instructions = simd;
+      State state = simulation.state();
+      const long before = bytes_in_use;
+      const auto solver = s.make(m);
+      EXPECT_FALSE(solver->step(m, simulation.control(), state, simulation.time_step()).not_converged) << name;
+      const double used = static_cast<double>(bytes_in_use - before);
+      const auto predicted = static_cast<double>(s.bytes(m, simulation.control(), simulation.time_step()));
+      EXPECT_LE(used / m.vertex_count(), 400) << name << " " << simd_name(simd);
+      EXPECT_NEAR(predicted / used, 1, 0.1) << name << " " << simd_name(simd) << ", " << used << " bytes";
+    }
+  };
+  const std::string per_axis = R"(={"young": 1e7, "poisson": 0.3, "density": 1000, "radius": 0.01, "tau_stretch": 1e-6,
+                                   "tau_bend": 1e-6})";
+  for (const char* name : {"trees", "bridge", "net", "slinky", "hair_wisp"}) expect_at_most_400(name, {});
+  expect_at_most_400("dome", {}, Simd::avx2);  // with fewer lanes its 336 vertices are solved faster by columns, which take more
+  expect_at_most_400("slinky", {"/materials/coil" + per_axis});
+  // Torques are for the law with a stiffness for each axis.
+  expect_at_most_400("trees", {R"(/forces/3={"type": "torque", "segments": "tree.roots:*", "torque": [0, 1, 0]})"});
+  // A chain that lanes do not take.
+  expect_at_most_400("slinky", {"/materials/coil" + per_axis, R"(/constraints/2={"type": "pin", "vertices": "coil:1000"})"});
+}
+
 TEST(Allocations, NoneInAStepOfAnisotropicRodsWithInertia) {
   StepProblem p = long_chain();
   Random random(3);

@@ -45,10 +45,10 @@ void close_pieces(const ChainPiece* pieces, int count, const ChainEnds& ends, do
       gain[k] = held * solver.solve(held * B.transpose());
       constant[k] = -(held * solver.solve(held * d));
     } else {
-      // lambda = f - S z_last with z_last = B^T z + D lambda + d.
+      // known + lambda = f - S z_last with z_last = B^T z + D lambda + d.
       const Eigen::PartialPivLU<Mat> solver(Mat::Identity() + S * D);
       gain[k] = solver.solve(S * B.transpose());
-      constant[k] = solver.solve(f - S * d);
+      constant[k] = solver.solve(f - Eigen::Map<const Vec>(p.known) - S * d);
     }
     S = symmetric(p.S) + B * gain[k];
     S = (0.5 * (S + S.transpose())).eval();

@@ -8,7 +8,9 @@
 //   Phi(zeta, lambda) = 1/2 zeta.S zeta - (f + B lambda).zeta - 1/2 lambda.D lambda - d.lambda
 //
 // and close() finds lambda, lane by lane in double: from the last piece to the first what the piece before feels, back again the
-// displacements where they meet.
+// displacements where they meet. The columns themselves are kept nowhere but at the head: once lambda is known, it goes up the
+// rows as one more force. B lambda is a small difference where links are soft, (1 - S C) in every row, so that what goes up is
+// what lambda changes by; what it was in the iteration before is among the known forces.
 #pragma once
 
 #include <algorithm>
@@ -50,9 +52,17 @@ struct ChainOutcome {
   }
 };
 
+/// The frame of a row at the start of the step, where the law asks for it.
+template <class P, bool kKept>
+struct FrameAtStart {
+  Quat<P> frame0;
+};
+template <class P>
+struct FrameAtStart<P, false> {};
+
 template <class P, template <class> class Law>
-struct ChainLinkRow : LinkRow<P, Law> {
-  // Of the iteration, along the law's axes, and so are the columns.
+struct ChainLinkRow : LinkRow<P, Law>, FrameAtStart<P, Law<P>::kOwnAxes> {
+  // Of the iteration, along the law's axes.
   P still[6];  ///< y of a parent that stays where it is, C f - e with f + S e in place of f
   P pull;      ///< and the tension then
   P S[21];     ///< lower triangle, row by row
@@ -71,7 +81,7 @@ class ChainStep {
   static constexpr double kBent = 0.01;  ///< joints whose moments are worth their price [rad]
 
   static std::size_t scratch_bytes(Index rows) {
-    return static_cast<std::size_t>(rows + 1) * (sizeof(Row) + sizeof(Columns) + 2 * sizeof(bool)) + 64;
+    return static_cast<std::size_t>(rows + 1) * (sizeof(Row) + 2 * sizeof(bool)) + 64;
   }
   /// `tension` per row and lane, and `outlook`, kept from step to step.
   static ChainOutcome step(const ChainGroup& g, const T* constants, bool damped, const StepView& view,
@@ -91,10 +101,6 @@ class ChainStep {
   }
 
  private:
-  struct Columns {
-    P B[6][6];  ///< [column][component]
-  };
-
   ChainStep(const ChainGroup& g, const T* constants, bool damped, const StepView& view, T* tension, ChainOutlook& outlook,
             void* scratch)
       : g_(g),
@@ -108,8 +114,7 @@ class ChainStep {
         rows_(g.cut ? g.rows : g.rows - 1) {
     for (int k = 0; k < W; ++k) jointed_ = jointed_ && g.jointed[k];
     row_ = static_cast<Row*>(scratch);
-    column_ = reinterpret_cast<Columns*>(row_ + rows_ + 1);
-    plain_ = reinterpret_cast<bool*>(column_ + rows_ + 1);
+    plain_ = reinterpret_cast<bool*>(row_ + rows_ + 1);
     leans_ = plain_ + rows_ + 1;
   }
 
@@ -142,11 +147,31 @@ class ChainStep {
 
   void load();
   void load_head();
-  OSIER_FN typename Law<P>::Damping load_constants(Index i);
+  /// Of row i, where the law does not keep them.
+  OSIER_FN typename Law<P>::Springs springs(Index i) const {
+    return Law<P>::springs([&](int what) { return constant(i, what); }, P(static_cast<T>(1 / view_.h)), damped_);
+  }
+  OSIER_FN typename Law<P>::Damping load_constants(Index i, const typename Law<P>::Springs& springs);
   OSIER_FN P tension(Index i) const { return load_lanes<P>(tension_ + static_cast<std::ptrdiff_t>(i) * W); }
   OSIER_FN const Quat<P>& frame0_before([[maybe_unused]] Index i) const {
     if constexpr (Law<P>::kOwnAxes) return i > 0 ? row_[i - 1].frame0 : head_frame0_;
     else return head_frame0_;
+  }
+  OSIER_FN typename Law<P>::Axes axes_of(const Row& r) const {
+    if constexpr (Law<P>::kOwnAxes) return r.axes(r.turn * r.frame0);
+    else return {};
+  }
+  OSIER_FN static OwnFrame<P> own_frame([[maybe_unused]] const Row& r, const Quat<P>& now) {
+    if constexpr (Law<P>::kOwnAxes) return {r.frame0, now};
+    else return {now, now};
+  }
+  /// The torques on the frames of row i.
+  OSIER_FN auto drive(Index i) const {
+    return [this, i](const auto& axes) {
+      return torques(
+          view_.torque, view_.torque_material, axes.x, [&](int k) { return g_.first_segment[k] + i; },
+          [&](int k) { return i < g_.segments[k]; });
+    };
   }
   OSIER_FN bool load_plain(Index i);
   OSIER_FN void store_plain(Index i);
@@ -165,6 +190,7 @@ class ChainStep {
   [[gnu::noinline]] void tail_anchors(Index i, P (&stiffness)[6], P (&couple)[3]);
   void find_root();
   void close();
+  void raise_tails();
   template <bool kColumns>
   void downward();
   void carry_along();
@@ -183,7 +209,6 @@ class ChainStep {
   Index rows_;      ///< segments of the longest lane
   Index shortest_;  ///< and of the shortest
   Row* row_;
-  Columns* column_;
   bool* plain_;  ///< rows of which all lanes are there, and nothing is held
   bool* leans_;  ///< rows whose joints are bent enough for their moments to matter
 
@@ -208,7 +233,7 @@ class ChainStep {
   KeptSteps<P, 0> head_;
   KeptSteps<P, 6> head_columns_;
   Vec3<P> root_x_, root_w_;
-  P lambda_[6];
+  P lambda_[6], change_[6];  ///< and what the last iteration changed it by
   RowTotals<P> totals_;
   RowMotion<P> motion_;  ///< of the last iteration
 };
@@ -218,13 +243,13 @@ inline constexpr int kRotationEntries[6] = {packed(3, 3), packed(4, 3), packed(4
 
 /// The constants of a row in the number type of the recursion.
 template <class P, template <class> class Law>
-OSIER_FN auto ChainStep<P, Law>::load_constants(Index i) -> typename Law<P>::Damping {
+OSIER_FN auto ChainStep<P, Law>::load_constants(Index i, const typename Law<P>::Springs& springs) -> typename Law<P>::Damping {
   Row& r = row_[i];
   const auto number = [&](int what) { return constant(i, what); };
-  const P inverse_h(static_cast<T>(1 / view_.h));
-  const auto damping = Law<P>::stretch_damping(number, inverse_h, damped_);
+  const auto damping = Law<P>::stretch_damping(number, P(static_cast<T>(1 / view_.h)), damped_);
   const P il = constant(i, stable_cosserat::kInverseLength);
-  r.load_constants(number, select(il > P(0), inverse(il), P(0)), il, inverse_h, damping, damped_);
+  r.load_segment(number, select(il > P(0), inverse(il), P(0)), damping);
+  r.load_joint(number, springs);
   return damping;
 }
 
@@ -241,9 +266,10 @@ OSIER_FN bool ChainStep<P, Law>::load_plain(Index i) {
   }
   if (held != 0 || !jointed_) return false;
   Row& r = row_[i];
-  const auto damping = load_constants(i);
+  const auto joints = springs(i);
+  const auto damping = load_constants(i, joints);
   typename Law<P>::template Start<D> start[kParts];
-  r.begin(start, damping);
+  Law<P>::begin(start, damping, joints);
   D arm[3][kParts], stretch[3][kParts];
 #pragma GCC unroll 2
   for (int g = 0; g < kParts; ++g) {
@@ -267,12 +293,8 @@ OSIER_FN bool ChainStep<P, Law>::load_plain(Index i) {
   const P h(static_cast<T>(view_.h));
   r.arm0 = {narrow<P>(arm[0]), narrow<P>(arm[1]), narrow<P>(arm[2])};
   r.stretch0 = {narrow<P>(stretch[0]), narrow<P>(stretch[1]), narrow<P>(stretch[2])};
-  r.take(start);
-  if constexpr (Law<P>::kOwnAxes)
-    if (driven_) {
-      const auto segment = [&](int k) { return s[k]; };
-      r.torque = gather<P>(view_.torque, segment), r.torque_material = gather<P>(view_.torque_material, segment);
-    }
+  Law<P>::take(start, r);
+  if constexpr (Law<P>::kOwnAxes) r.frame0 = gather<P>(view_.rotation, [&](int k) { return s[k]; });
   r.turn = {P(0), P(0), P(0), P(1)};
   const Vec3<P> v = gather<P>(view_.velocity, far);
   r.u = h * v;
@@ -292,6 +314,7 @@ template <class P, template <class> class Law>
 void ChainStep<P, Law>::load() {
   const double h = view_.h;
   const Vec3d* x = view_.position;
+  for (P& l : lambda_) l = P(0);
   for (int k = 0; k < kMostLanes; ++k) length_[k] = 0, tail_held_[k][0] = tail_held_[k][1] = false, root_held_[k] = true;
   shortest_ = rows_;
   for (int k = 0; k < W; ++k) shortest_ = std::min(shortest_, g_.segments[k]);
@@ -303,7 +326,8 @@ void ChainStep<P, Law>::load() {
     plain_[i] = load_plain(i);
     if (plain_[i]) continue;
     frames_known_ = false;
-    const auto stretch_damping = load_constants(i);
+    const auto joints = springs(i);
+    const auto stretch_damping = load_constants(i, joints);
     Vec3<P> velocity, force;
     P damping;
     for (int k = 0; k < W; ++k) {
@@ -311,7 +335,7 @@ void ChainStep<P, Law>::load() {
       const Index s = g_.first_segment[k] + (here ? i : 0), a = g_.first_vertex[k] + (here ? i : 0), b = a + (here ? 1 : 0);
       const Quatd q = view_.rotation[s];
       const double l = here ? view_.rest_length[s] : 0;
-      auto start = r.begin_lane(k, stretch_damping);
+      auto start = Law<P>::begin_lane(k, stretch_damping, joints);
       if (here) {
         const Index before = i > 0 || (g_.cut && k > 0) ? s - 1 : g_.head[k];
         const Index joint = i > 0 || (g_.cut && k > 0) ? g_.first_joint[k] + i : g_.head_joint[k];
@@ -319,14 +343,12 @@ void ChainStep<P, Law>::load() {
         Quatd rest = jointed ? view_.joint_rest[joint] : Quatd{};
         if (jointed && view_.joint_frames[joint][1] != s) rest = conj(rest);
         start.form(q, jointed ? view_.rotation[before] : q, rest, x[b] - x[a], l);
+      } else {
+        r.replace_joint(k, T(0));  // the joint that stands here leads to an anchor
       }
       set_lanes(r.arm0, k, cast<T>(start.segment.arm)), set_lanes(r.stretch0, k, cast<T>(start.segment.stretch));
-      r.take_lane(k, start);
-      if constexpr (Law<P>::kOwnAxes)
-        if (driven_) {
-          set_lanes(r.torque, k, here ? cast<T>(view_.torque[s]) : Vec3<T>{});
-          set_lanes(r.torque_material, k, here ? cast<T>(view_.torque_material[s]) : Vec3<T>{});
-        }
+      Law<P>::take_lane(k, start, r);
+      if constexpr (Law<P>::kOwnAxes) set_lanes(r.frame0, k, cast<T>(here ? q : Quatd{}));
       const bool fixed = here && view_.frame_control[s] == FrameControl::fixed;
       set_lanes(r.turn, k, cast<T>(fixed ? turn_between(q, view_.frame_target[s]) : Quatd{}));
       set_lanes(r.u, k, cast<T>(view_.vertex_fixed[b] ? view_.vertex_target[b] - x[b] : h * view_.velocity[b]));
@@ -437,12 +459,12 @@ OSIER_FN void ChainStep<P, Law>::pass_row(Index i, P (&S)[21], P (&f)[6], [[mayb
                                           CarriedColumns<P, N>& columns) {
   Row& r = row_[i];
   [[maybe_unused]] Quat<P> frame_near;
-  const NearEnd<P> near{kHead ? head_u_ : row_[i - 1].u, kHead ? head_turn_ : row_[i - 1].turn, frame0_before(i), frame_near};
-  if constexpr (Law<P>::kOwnAxes) frame_near = near.turn * near.frame0;
+  const NearEnd<P> near{kHead ? head_u_ : row_[i - 1].u, {kHead ? head_turn_ : row_[i - 1].turn, frame0_before(i), frame_near}};
+  if constexpr (Law<P>::kOwnAxes) frame_near = near.frame.turn * near.frame.start;
   if constexpr (N > 0) {
     for (int k = 0; k < W; ++k)
       if (i == g_.segments[k] - 1)
-        for (int m = 0; m < 6; ++m) set_lane(columns.B[m][m], k, T(1));
+        for (int m = 0; m < 6; ++m) set_lane(columns.B[m][m], k, T(1)), set_lane(f[m], k, lane(lambda_[m], k));
   }
   if (anchored_tails_) {
     // Copies, so that what the recursion works on has no address and stays in registers.
@@ -454,17 +476,16 @@ OSIER_FN void ChainStep<P, Law>::pass_row(Index i, P (&S)[21], P (&f)[6], [[mayb
     for (int a = 0; a < 6; ++a) S[kRotationEntries[a]] = stiffness[a];
     f[3] = couple[0], f[4] = couple[1], f[5] = couple[2];
   }
-  P viscous(0);
-  if constexpr (kDamped && !Law<P>::kOwnAxes)
-    viscous = Law<P>::joint_damping([&](int what) { return constant(i, what); }, P(static_cast<T>(1 / view_.h)));
   Vec3<P> e_x, e_w;
-  const Vec3<P> arm = add_node<kDamped>(r, near, frame, viscous, driven_, totals_, S, f, e_x, e_w);
+  typename Law<P>::Axes axes;
+  const Vec3<P> arm =
+      add_node<kDamped>(r, springs(i), near, own_frame(r, frame), driven_, drive(i), totals_, S, f, e_x, e_w, axes);
   add_tension(tension(i), arm, S);
   if constexpr (Law<P>::kOwnAxes) frame = frame_near;
   if constexpr (kHead)  // a free frame may spin about its own axis at no cost: a whiff of stiffness keeps it where it is
     for (int a = 3; a < 6; ++a) S[packed(a, a)] += whiff_;
   leans_[i] = is_bent(e_w, kBent);
-  to_near_end<N>(r, arm, e_w, leans_[i], r.moment(), S, f, columns);
+  to_near_end<N>(axes, arm, e_w, leans_[i], r.moment(), S, f, columns);
   eliminate_link<N>(r, e_x, e_w, S, f, columns, kHead ? kept<N>() : nullptr);
 #pragma GCC unroll 21
   for (int a = 0; a < 21; ++a) r.S[a] = S[a];
@@ -472,15 +493,9 @@ OSIER_FN void ChainStep<P, Law>::pass_row(Index i, P (&S)[21], P (&f)[6], [[mayb
 #pragma GCC unroll 6
   for (int a = 0; a < 6; ++a) r.still[a] = r.compliance(a) * f[a] - e[a];
   Vec3<P> through{f[0], f[1], f[2]};
-  if constexpr (Law<P>::kOwnAxes) through = r.x_axes * through;
+  if constexpr (Law<P>::kOwnAxes) through = axes.x * through;
   r.pull = dot(through, arm) * inverse_sqrt(of_arm(arm));
-  if constexpr (N > 0) {
-#pragma GCC unroll 6
-    for (int m = 0; m < 6; ++m)
-#pragma GCC unroll 6
-      for (int a = 0; a < 6; ++a) column_[i].B[m][a] = columns.B[m][a];
-  }
-  if constexpr (Law<P>::kOwnAxes) turn_all<N>(r.x_axes, r.w_axes, S, f, columns);
+  if constexpr (Law<P>::kOwnAxes) turn_all<N>(axes.x, axes.w, S, f, columns);
 }
 
 template <class P, template <class> class Law>
@@ -538,9 +553,9 @@ void ChainStep<P, Law>::find_root() {
 template <class P, template <class> class Law>
 void ChainStep<P, Law>::close() {
   ChainPiece pieces[kMostLanes];
-  double z[kMostLanes][6], lambda[kMostLanes][6];
+  double z[kMostLanes][6], change[kMostLanes][6];
   root_x_ = root_w_ = {P(0), P(0), P(0)};
-  for (P& l : lambda_) l = P(0);
+  for (P& c : change_) c = P(0);
   const auto number = [](T x) { return static_cast<double>(x); };
   for (int first = 0; first < W;) {
     int count = 1;
@@ -552,6 +567,7 @@ void ChainStep<P, Law>::close() {
         for (int a = 0; a < 21; ++a) pieces[p].S[a] = number(lane(S_[a], k)), pieces[p].D[a] = number(lane(columns_.D[a], k));
         for (int a = 0; a < 6; ++a) {
           pieces[p].f[a] = number(lane(f_[a], k)), pieces[p].d[a] = number(lane(columns_.d[a], k));
+          pieces[p].known[a] = number(lane(lambda_[a], k));
           for (int c = 0; c < 6; ++c) pieces[p].B[c][a] = number(lane(columns_.B[c][a], k));
         }
       }
@@ -559,14 +575,41 @@ void ChainStep<P, Law>::close() {
       ChainEnds ends{root_held_[first], number(lane(head_weight_, first)), {}, {tail_held_[last][0], tail_held_[last][1]}};
       const Vec3d own = lane_of(head_rhs_, first) - ends.root_weight * lane_of(head_u_, first);
       ends.root_force[0] = own.x, ends.root_force[1] = own.y, ends.root_force[2] = own.z;
-      close_pieces(pieces, count, ends, z, lambda);
+      close_pieces(pieces, count, ends, z, change);
       for (int p = 0; p < count; ++p) {
         set_lanes(root_x_, first + p, {T(z[p][0]), T(z[p][1]), T(z[p][2])});
         set_lanes(root_w_, first + p, {T(z[p][3]), T(z[p][4]), T(z[p][5])});
-        for (int a = 0; a < 6; ++a) set_lane(lambda_[a], first + p, T(lambda[p][a]));
+        for (int a = 0; a < 6; ++a) set_lane(change_[a], first + p, T(change[p][a]));
       }
     }
     first += g_.cut ? W : 1;
+  }
+  for (int a = 0; a < 6; ++a) lambda_[a] += change_[a];
+}
+
+/// What the forces at the tails change by, as every row feels it.
+template <class P, template <class> class Law>
+void ChainStep<P, Law>::raise_tails() {
+  P f[6] = {P(0), P(0), P(0), P(0), P(0), P(0)};
+  for (Index i = rows_; i-- > 0;) {
+    Row& r = row_[i];
+    for (int k = 0; k < W; ++k)
+      if (i == g_.segments[k] - 1)
+        for (int a = 0; a < 6; ++a) set_lane(f[a], k, lane(change_[a], k));
+    const Vec3<P> arm = arm_now(r);
+    const auto axes = axes_of(r);
+    force_to_near_end(axes, arm, leans_[i], r.moment(), f);
+    P eased[6];
+#pragma GCC unroll 6
+    for (int a = 0; a < 6; ++a) eased[a] = r.compliance(a) * f[a];
+#pragma GCC unroll 6
+    for (int a = 0; a < 6; ++a) {
+#pragma GCC unroll 6
+      for (int b = 0; b < 6; ++b) f[a] -= r.S[packed(a, b)] * eased[b];
+      r.still[a] += r.compliance(a) * f[a];
+    }
+    if constexpr (Law<P>::kOwnAxes) turn_six(axes.x, axes.w, f);
+    r.pull += dot(Vec3<P>{f[0], f[1], f[2]}, arm) * inverse_sqrt(of_arm(arm));
   }
 }
 
@@ -582,14 +625,9 @@ void ChainStep<P, Law>::downward() {
   }
   for (Index i = 0; i < rows_; ++i) {
     Row& r = row_[i];
-    if constexpr (Law<P>::kOwnAxes) turn_six(transposed(r.x_axes), transposed(r.w_axes), z);
-    P F[6] = {P(0), P(0), P(0), P(0), P(0), P(0)};  // what the parent's motion and the forces at the tail add
-    if constexpr (kColumns) {
-#pragma GCC unroll 6
-      for (int m = 0; m < 6; ++m)
-#pragma GCC unroll 6
-        for (int a = 0; a < 6; ++a) F[a] += column_[i].B[m][a] * lambda_[m];
-    }
+    const auto axes = axes_of(r);
+    if constexpr (Law<P>::kOwnAxes) turn_six(transposed(axes.x), transposed(axes.w), z);
+    P F[6] = {P(0), P(0), P(0), P(0), P(0), P(0)};  // what the parent's motion adds
 #pragma GCC unroll 6
     for (int a = 0; a < 6; ++a)
 #pragma GCC unroll 6
@@ -605,15 +643,15 @@ void ChainStep<P, Law>::downward() {
       for (int j = 6; j-- > 0;) {
         P left = head.f[j];
         if constexpr (kColumns)
-          for (int m = 0; m < 6; ++m) left += head.B[j][m] * lambda_[m];
+          for (int m = 0; m < 6; ++m) left += head.B[j][m] * change_[m];
         for (int a = 0; a < 6; ++a)
           if (a != j) left -= head.row[j][a] * y[a];
         y[j] = head.row[j][j] * y[j] + head.gain[j] * left;
       }
     }
     Vec3<P> pull{F[0], F[1], F[2]};
-    if constexpr (Law<P>::kOwnAxes) pull = r.x_axes * pull;
-    const Vec3<P> arm = r.arm0 + change_by(r.turn, r.arm0);
+    if constexpr (Law<P>::kOwnAxes) pull = axes.x * pull;
+    const Vec3<P> arm = arm_now(r);
     const P along = r.pull + dot(pull, arm) * inverse_sqrt(of_arm(arm));
     store_lanes(larger(along, P(0)), tension_ + static_cast<std::ptrdiff_t>(i) * W);
     const auto idle_spin2 = [&](const Vec3<P>& w) {
@@ -621,7 +659,7 @@ void ChainStep<P, Law>::downward() {
       const P spin = spins_ * dot(w, arm);
       return spin * spin;
     };
-    move_row(r, leans_[i], r.moment(), arm, y, driven_, idle_spin2, motion_, z);
+    move_row(r, axes, leans_[i], r.moment(), arm, y, driven_, drive(i), idle_spin2, motion_, z);
   }
 }
 
@@ -663,7 +701,7 @@ ChainOutcome ChainStep<P, Law>::iterate(const ChainOptions& options) {
       last[k] = energy[k];
     }
     if (out.iterations == limit || out.risen == kAll) break;
-    if constexpr (kColumns) close();
+    if constexpr (kColumns) close(), raise_tails();
     else find_root();
     downward<kColumns>();
     ++out.iterations;

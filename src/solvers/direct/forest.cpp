@@ -145,16 +145,18 @@ ChainOutcome Forest<T>::step(const StepView& view, const ChainOptions& options, 
   outlook_.begin(view.h);
   before_ = std::numeric_limits<double>::infinity();
   load(view, executor);
-  bool settled = false;
+  bool settled = false, solved = false;
   double last = 0, work = 0;
   for (;;) {
     // The energy of the state this iteration starts from.
     const ForestTotals here = up(view, executor);
     if (here.no_room || (out.iterations > 0 && !(here.energy - work <= last + noise * here.size))) out.risen = 1;
     last = here.energy;
+    solved = false;
     if (out.iterations == limit || out.risen != 0) break;
     const ForestTotals moved = down(view, executor);
     work = moved.work;
+    solved = true;
     ++out.iterations;
     if (!(moved.turn2 <= 1 && moved.move2 < std::numeric_limits<double>::infinity())) {
       out.risen = 1;
@@ -165,7 +167,8 @@ ChainOutcome Forest<T>::step(const StepView& view, const ChainOptions& options, 
   }
   out.unsettled = options.iterations == 0 && !settled && out.risen == 0 ? 1 : 0;
   if (out.risen == 0) store(view, executor);
-  else std::fill(rows_.begin(), rows_.end(), std::byte{0});  // forces and turns of a step that went nowhere are no guess
+  // Forces and turns of a step that went nowhere are no guess, and those of one that ended on its way up are not there.
+  if (out.risen != 0 || !solved) std::fill(rows_.begin(), rows_.end(), std::byte{0});
   return out;
 }
 

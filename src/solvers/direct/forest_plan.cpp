@@ -285,6 +285,7 @@ ForestPlan Planner::plan() {
   find_relatives();
   split();
   fill_slots();
+  plan_.rows.shrink_to_fit(), plan_.slots.shrink_to_fit(), plan_.ties.shrink_to_fit();
   return std::move(plan_);
 }
 

@@ -58,11 +58,19 @@ struct ForestTotals {
   }
 };
 
+/// What the law does not keep of a joint's springs, where that is little; otherwise it is fetched from the model.
+template <class Springs, bool kKept>
+struct SpringsKept {
+  Springs kept_springs;
+};
+template <class Springs>
+struct SpringsKept<Springs, false> {};
+
 template <class P, template <class> class Law>
-struct ForestLinkRow : LinkRow<P, Law> {
-  P viscous;                      ///< tau/h of the joint, isotropic law
-  P e[Law<P>::kOwnAxes ? 6 : 3];  ///< strains, along the springs; those of an isotropic joint are twice its lean
-  Vec3<P> pull;                   ///< force through the link in the last solve, world axes: kept from step to step
+struct ForestLinkRow : LinkRow<P, Law>, SpringsKept<typename Law<P>::Springs, !Law<P>::kOwnAxes> {
+  /// Force through the link in the last solve, world axes: kept from step to step. Between the way up and the way down, when
+  /// nobody asks for it, the strain e_x along the springs.
+  Vec3<P> pull;
 };
 
 template <class P, template <class> class Law>
@@ -70,7 +78,7 @@ class ForestStep {
  public:
   using T = ScalarOf<P>;
   using Row = ForestLinkRow<P, Law>;
-  using Tie = Law<P>;
+  using Tie = typename Law<P>::Joint;
   using D = typename InDouble<P>::type;
   static constexpr int W = lanes_of<P>;
   static constexpr int kParts = InDouble<P>::parts, D_lanes = InDouble<P>::lanes;
@@ -130,6 +138,24 @@ class ForestStep {
     const P place[8] = {r.turn.x, r.turn.y, r.turn.z, r.turn.w, r.u.x, r.u.y, r.u.z, P(0)};
     put(
         v.record, 8, [&](int k) { return own_record(i, k); }, place);
+  }
+  /// What the law does not keep of the springs of a lane's joint(k), or -1.
+  template <class Joint>
+  OSIER_FN static typename Law<P>::Springs springs_of(const View& v, const StepView& view, const Joint& joint);
+  OSIER_FN static typename Law<P>::Springs springs_of(const View& v, const StepView& view, int i) {
+    if constexpr (Law<P>::kOwnAxes) return springs_of(v, view, [s = slots(v, i)](int k) { return s[k].joint; });
+    else return row(v, i).kept_springs;
+  }
+  /// Frames at the start of the step.
+  OSIER_FN static Quat<P> frames0(const View& v, const StepView& view, int i) {
+    return gather<P>(view.rotation, [s = slots(v, i)](int k) { return s[k].segment; });
+  }
+  OSIER_FN static auto drive(const View& v, const StepView& view, int i) {
+    return [s = slots(v, i), &view](const auto& axes) {
+      return torques(
+          view.torque, view.torque_material, axes.x, [&](int k) { return s[k].segment; },
+          [&](int k) { return s[k].direction != 0; });
+    };
   }
   template <class Joint, class Segment>
   OSIER_FN static P constant_of(const StepView& view, const Joint& joint, const Segment& segment, int what);
@@ -213,6 +239,26 @@ OSIER_FN P ForestStep<P, Law>::constant_of(const StepView& view, const Joint& jo
 }
 
 template <class P, template <class> class Law>
+template <class Joint>
+OSIER_FN auto ForestStep<P, Law>::springs_of(const View& v, const StepView& view, const Joint& joint) ->
+    typename Law<P>::Springs {
+  const P inverse_h(static_cast<T>(1 / view.h));
+  if constexpr (Law<P>::kOwnAxes) {
+    const auto any_joint = [&](int k) { return std::max(joint(k), Index(0)); };
+    const P here = per_lane<P>([&](int k) { return joint(k) >= 0 ? T(1) : T(0); });
+    return Law<P>::springs(here * gather<P>(view.joint_stiffness, any_joint),
+                           v.damped ? inverse_h * gather<P>(view.joint_tau, any_joint) : Vec3<P>{P(0), P(0), P(0)});
+  } else {
+    return Law<P>::springs(
+        [&](int what) {
+          return constant_of(
+              view, joint, [](int) { return -1; }, what);
+        },
+        inverse_h, v.damped);
+  }
+}
+
+template <class P, template <class> class Law>
 void ForestStep<P, Law>::load(const View& v, const StepView& view, int first, int last) {
   const P h(static_cast<T>(view.h)), inverse_h(static_cast<T>(1 / view.h));
   for (int i = first; i < last; ++i) {
@@ -230,12 +276,12 @@ void ForestStep<P, Law>::load(const View& v, const StepView& view, int first, in
     const auto damping = Law<P>::stretch_damping(number, inverse_h, v.damped);
     const P length =
         per_lane<P>([&](int k) { return slot[k].direction != 0 ? static_cast<T>(view.rest_length[slot[k].segment]) : T(0); });
-    r.load_constants(number, length, select(length > P(0), inverse(length), P(0)), inverse_h, damping, v.damped);
-    r.viscous = P(0);
-    if constexpr (!Law<P>::kOwnAxes)
-      if (v.damped) r.viscous = Law<P>::joint_damping(number, inverse_h);
+    const auto springs = springs_of(v, view, [&](int k) { return slot[k].joint; });
+    r.load_segment(number, length, damping);
+    r.load_joint(number, springs);
+    if constexpr (!Law<P>::kOwnAxes) r.kept_springs = springs;
     typename Law<P>::template Start<D> start[kParts];
-    r.begin(start, damping);
+    Law<P>::begin(start, damping, springs);
     D arm[3][kParts], stretch[3][kParts];
     for (int g = 0; g < kParts; ++g) {
       const auto in = [g](const auto& index_of) { return [g, &index_of](int k) { return index_of(g * D_lanes + k); }; };
@@ -259,18 +305,13 @@ void ForestStep<P, Law>::load(const View& v, const StepView& view, int first, in
     }
     r.arm0 = {narrow<P>(arm[0]), narrow<P>(arm[1]), narrow<P>(arm[2])};
     r.stretch0 = {narrow<P>(stretch[0]), narrow<P>(stretch[1]), narrow<P>(stretch[2])};
-    r.take(start);
-    if constexpr (Law<P>::kOwnAxes)
-      if (view.torque != nullptr)
-        r.torque = gather<P>(view.torque, segment), r.torque_material = gather<P>(view.torque_material, segment);
+    Law<P>::take(start, r);
     P mass = gather<P>(view.mass, far), drag = gather<P>(view.damping, far);
     Vec3<P> velocity = gather<P>(view.velocity, far), force = gather<P>(view.force, far);
     Vec3<P> near_u = h * gather<P>(view.velocity, near);
     if (held) {
       const P here = per_lane<P>([&](int k) { return slot[k].direction != 0 ? T(1) : T(0); });
       mass = here * mass, drag = here * drag, velocity = here * velocity, force = here * force;
-      if constexpr (Law<P>::kOwnAxes)
-        if (view.torque != nullptr) r.torque = here * r.torque, r.torque_material = here * r.torque_material;
       for (int k = 0; k < W; ++k) {
         if (!view.vertex_fixed[near(k)]) continue;
         const T* head = v.record + static_cast<std::ptrdiff_t>(slot[k].parent) * kSlotRecord;
@@ -299,14 +340,15 @@ void ForestStep<P, Law>::load_ties(const View& v, const StepView& view, int firs
   for (int i = first; i < last; ++i) {
     Tie& tie = tie_row(v, i);
     const auto of = [&](int k) -> const ForestTie* { return i * W + k < v.tie_count ? v.ties + i * W + k : nullptr; };
+    const auto joint_of = [&](int k) { return of(k) ? of(k)->joint : -1; };
     const auto number = [&](int what) {
       return constant_of(
-          view, [&](int k) { return of(k) ? of(k)->joint : -1; }, [](int) { return -1; }, what);
+          view, joint_of, [](int) { return -1; }, what);
     };
-    const auto none = Law<P>::stretch_damping(number, inverse_h, false);
-    tie.load_constants(number, P(0), P(0), inverse_h, none, v.damped);
+    const auto springs = springs_of(v, view, joint_of);
+    tie.load_joint(number, springs);
     typename Law<P>::template Start<D> start[kParts];
-    tie.begin(start, none);
+    Law<P>::begin(start, Law<P>::stretch_damping(number, inverse_h, false), springs);
     for (int g = 0; g < kParts; ++g) {
       const auto frame = [&, g](int end) {
         return [&, g, end](int k) {
@@ -321,7 +363,7 @@ void ForestStep<P, Law>::load_ties(const View& v, const StepView& view, int firs
       start[g].form(gather<D>(view.rotation, frame(1)), gather<D>(view.rotation, frame(0)), gather<D>(view.joint_rest, joint),
                     {D(0), D(0), D(0)}, D(0));
     }
-    tie.take(start);
+    Law<P>::take(start, tie);
   }
 }
 
@@ -338,33 +380,27 @@ void ForestStep<P, Law>::bend_tie_rows(const View& v, const StepView& view, int 
     fetch(
         v.record, 8, [&](int k) { return std::max(slot(1, k), 0) * kSlotRecord; }, b);
     const Quat<P> turn_a{a[0], a[1], a[2], a[3]}, turn_b{b[0], b[1], b[2], b[3]};
-    Vec3<P> e_x{P(0), P(0), P(0)}, e_w;
-    P stretched, bent, C[6];
-    Vec3<P> half_m;
+    const auto springs =
+        springs_of(v, view, [&](int k) { return i * W + k < v.tie_count ? v.ties[i * W + k].joint : Index(-1); });
+    const Vec3<P> none{P(0), P(0), P(0)};
+    Vec3<P> e_w, half_m;
+    P bent, C[6];
     if constexpr (Law<P>::kOwnAxes) {
       const auto frame = [&](int end) {
-        return [&, end](int k) { return slot(end, k) >= 0 ? v.slots[slot(end, k)].segment : 0; };
+        return gather<P>(view.rotation, [&, end](int k) { return slot(end, k) >= 0 ? v.slots[slot(end, k)].segment : 0; });
       };
-      const Quat<P> frame0 = gather<P>(view.rotation, frame(0));
-      tie.template strain<kDamped>(turn_b, turn_a, frame0, turn_a * frame0, turn_b * tie.frame0, e_x, e_w, stretched, bent,
-                                   totals.room);
-      e_w = tie.w_axes * e_w, half_m = e_x;
-      const Mat3<P> compliance = rotated_diagonal(tie.w_axes, tie.w_compliance);
+      const Quat<P> frame0 = frame(0), now = turn_a * frame0;
+      Vec3<P> m;
+      const Mat3<P> axes = rotation_matrix(
+          tie.template bend<kDamped>(springs, turn_b, NearFrame<P>{turn_a, frame0, now}, frame(1), m, bent, totals.room));
+      e_w = axes * times(tie.w_compliance, m), half_m = none;
+      const Mat3<P> compliance = rotated_diagonal(axes, tie.w_compliance);
       for (int x = 0, n = 0; x < 3; ++x)
         for (int y = 0; y <= x; ++y) C[n++] = compliance.m[x][y];
     } else {
-      P viscous(0);
-      if constexpr (kDamped)
-        viscous = Law<P>::joint_damping(
-            [&](int what) {
-              return constant_of(
-                  view, [&](int k) { return i * W + k < v.tie_count ? v.ties[i * W + k].joint : -1; }, [](int) { return -1; },
-                  what);
-            },
-            P(static_cast<T>(1 / view.h)));
-      tie.template strain<kDamped>(turn_b, turn_a, viscous, e_x, e_w, stretched, bent);
+      tie.template bend<kDamped>(springs, turn_b, turn_a, e_w, bent);
       C[0] = C[2] = C[5] = tie.w_compliance, C[1] = C[3] = C[4] = P(0);
-      half_m = select(tie.w_compliance > P(0), inverse(tie.w_compliance) * tie.lean, e_x);
+      half_m = select(tie.w_compliance > P(0), inverse(tie.w_compliance) * moment_turn(e_w), none);
     }
     totals.energy += bent;
     const P record[12] = {C[0], C[1], C[2], C[3], C[4], C[5], e_w.x, e_w.y, e_w.z, half_m.x, half_m.y, half_m.z};
@@ -571,10 +607,11 @@ OSIER_FN void ForestStep<P, Law>::pass_row(const View& v, const StepView& view, 
       v.record, 8, [&](int k) { return slot[k].parent * kSlotRecord; }, place);
   const Quat<P> turn_near{place[0], place[1], place[2], place[3]};
   const Vec3<P> u_near{place[4], place[5], place[6]};
-  Quat<P> frame0_near = turn_near, frame_near = turn_near, frame = turn_near;
+  Quat<P> frame0_near = turn_near, frame_near = turn_near, frame0 = turn_near, frame = turn_near;
   if constexpr (Law<P>::kOwnAxes) {
     frame0_near = gather<P>(view.rotation, [&](int k) { return v.slots[slot[k].parent].segment; });
-    frame_near = turn_near * frame0_near, frame = r.turn * r.frame0;
+    frame0 = frames0(v, view, i);
+    frame_near = turn_near * frame0_near, frame = r.turn * frame0;
   }
   // Copies, so that what the recursion works on has no address and stays in registers.
   P below_S[21], below_f[6], S[21], f[6];
@@ -591,8 +628,10 @@ OSIER_FN void ForestStep<P, Law>::pass_row(const View& v, const StepView& view, 
     for (P& x : columns.d) x = P(0);
   }
   Vec3<P> e_x, e_w;
-  const Vec3<P> arm = add_node<kDamped>(r, NearEnd<P>{u_near, turn_near, frame0_near, frame_near}, frame, r.viscous,
-                                        view.torque != nullptr, totals, S, f, e_x, e_w);
+  typename Law<P>::Axes axes;
+  const Vec3<P> arm =
+      add_node<kDamped>(r, springs_of(v, view, i), NearEnd<P>{u_near, {turn_near, frame0_near, frame_near}},
+                        OwnFrame<P>{frame0, frame}, view.torque != nullptr, drive(v, view, i), totals, S, f, e_x, e_w, axes);
   const bool leans = is_bent(e_w, kBent);
   v.leans[i] = leans;
   const auto by = lean_of(r);
@@ -608,11 +647,10 @@ OSIER_FN void ForestStep<P, Law>::pass_row(const View& v, const StepView& view, 
       S[packed(4, 3)] += k * s.x * s.y, S[packed(5, 3)] += k * s.x * s.z, S[packed(5, 4)] += k * s.y * s.z;
       f[3] -= couple * s.x, f[4] -= couple * s.y, f[5] -= couple * s.z;
     }
-  to_near_end<N>(r, arm, e_w, leans, by, S, f, columns);
+  to_near_end<N>(axes, arm, e_w, leans, by, S, f, columns);
   eliminate_link<N>(r, e_x, e_w, S, f, columns, static_cast<KeptSteps<P, N>*>(nullptr));
-  r.e[0] = e_x.x, r.e[1] = e_x.y, r.e[2] = e_x.z;
-  if constexpr (Law<P>::kOwnAxes) r.e[3] = e_w.x, r.e[4] = e_w.y, r.e[5] = e_w.z;
-  if constexpr (Law<P>::kOwnAxes) turn_all<N>(r.x_axes, r.w_axes, S, f, columns);
+  r.pull = e_x;
+  if constexpr (Law<P>::kOwnAxes) turn_all<N>(axes.x, axes.w, S, f, columns);
   P record[kSlotRecord];
 #pragma GCC unroll 21
   for (int a = 0; a < 21; ++a) record[a] = S[a];
@@ -679,15 +717,17 @@ void ForestStep<P, Law>::down(const View& v, const StepView& view, int first, in
 #pragma GCC unroll 6
         for (int a = 0; a < 6; ++a) F[a] += column[6 * m + a] * column[kTauInColumn + m];
     }
-    const Vec3<P> arm = r.arm0 + change_by(r.turn, r.arm0);
+    const Vec3<P> arm = arm_now(r), e_w = r.joint_strain();
+    const P e[6] = {r.pull.x, r.pull.y, r.pull.z, e_w.x, e_w.y, e_w.z};
     r.pull = {F[0], F[1], F[2]};
+    typename Law<P>::Axes axes;
     if constexpr (Law<P>::kOwnAxes) {
-      const Mat3<P> x = transposed(r.x_axes), w = transposed(r.w_axes);
+      axes = r.axes(r.turn * frames0(v, view, i));
+      const Mat3<P> x = transposed(axes.x), w = transposed(axes.w);
       turn_six(x, w, z);
       turn_six(x, w, F);
     }
-    P y[6], e[6] = {r.e[0], r.e[1], r.e[2], P(2) * r.lean.x, P(2) * r.lean.y, P(2) * r.lean.z};
-    if constexpr (Law<P>::kOwnAxes) e[3] = r.e[3], e[4] = r.e[4], e[5] = r.e[5];
+    P y[6];
 #pragma GCC unroll 6
     for (int a = 0; a < 6; ++a) y[a] = z[a] + (r.compliance(a) * F[a] - e[a]);
     // Spin counts as far as it twists the joint to the parent.
@@ -698,7 +738,7 @@ void ForestStep<P, Law>::down(const View& v, const StepView& view, int first, in
       const P twist = length * (spin - above[6]);
       return length * spin * length * spin - twist * twist;
     };
-    move_row(r, v.leans[i] != 0, lean_of(r), arm, y, view.torque != nullptr, idle_spin2, motion, z);
+    move_row(r, axes, v.leans[i] != 0, lean_of(r), arm, y, view.torque != nullptr, drive(v, view, i), idle_spin2, motion, z);
     const P moved[8] = {z[0], z[1], z[2], z[3], z[4], z[5], spin, P(0)};
     put(
         v.record, 0, [&](int k) { return own_record(i, k); }, moved);

@@ -33,12 +33,16 @@ struct LinkRow : Law<P> {
   OSIER_FN P free_motion2() const { return select(weight > P(0), norm2(inverse(weight) * rhs), P(0)); }
 };
 
-/// The parent of each lane. References: what is not needed yet must not take registers.
+/// The parent of each lane.
 template <class P>
 struct NearEnd {
   const Vec3<P>& u;
-  const Quat<P>& turn;
-  const Quat<P>&frame0, &frame;  ///< at the start and now, where the law asks for them
+  NearFrame<P> frame;
+};
+/// The row's own frame, at the start and now, where the law asks for it.
+template <class P>
+struct OwnFrame {
+  const Quat<P>&start, &now;
 };
 
 /// Sums over rows.
@@ -69,12 +73,30 @@ OSIER_FN Quat<D> turned(const Quat<D>& dq, const Quat<D>& q) {
   return (D(1.5) - D(0.5) * norm2(product)) * product;
 }
 
+/// The torques on frames, world axes: one fixed in the world, and one that turns with them. here(k): lane k has a segment.
+template <class P, class Segment, class Here>
+[[gnu::noinline]] Vec3<P> torques(const Vec3d* fixed, const Vec3d* turning, const Mat3<P>& axes, const Segment& segment,
+                                  const Here& here) {
+  using T = ScalarOf<P>;
+  Vec3<P> world{P(0), P(0), P(0)}, material = world;
+  for (int k = 0; k < lanes_of<P>; ++k) {
+    if (!here(k)) continue;
+    set_lanes(world, k, cast<T>(fixed[segment(k)])), set_lanes(material, k, cast<T>(turning[segment(k)]));
+  }
+  return world + axes * material;
+}
+
 /// dq a dq' - a for a small turn, without cancellation.
 template <class P>
 OSIER_FN Vec3<P> change_by(const Quat<P>& turn, const Vec3<P>& a) {
   const Vec3<P> v = imag(turn);
   const Vec3<P> t = P(2) * cross(v, a);
   return turn.w * t + cross(v, t);
+}
+
+template <class P, template <class> class Law>
+OSIER_FN Vec3<P> arm_now(const LinkRow<P, Law>& r) {
+  return r.arm0 + change_by(r.turn, r.arm0);
 }
 
 /// The far vertex: its mass, and what acts on it.
@@ -86,25 +108,23 @@ OSIER_FN void set_inertia(LinkRow<P, Law>& r, P mass, const Vec3<P>& velocity, c
   r.weight = mass * inverse_h2 + inverse_h * damping;
 }
 
-/// Strains e along the springs, and what acts on the node alone added to S and f. `frame`: the row's own now, where the law asks
-/// for it; `viscous`: tau/h of the joint of the isotropic law. Returns the arm as it is now.
-template <bool kDamped, class P, template <class> class Law>
-OSIER_FN Vec3<P> add_node(LinkRow<P, Law>& r, const NearEnd<P>& near, const Quat<P>& frame, P viscous, bool driven,
-                          RowTotals<P>& totals, P (&S)[21], P (&f)[6], Vec3<P>& e_x, Vec3<P>& e_w) {
+/// Strains e along the springs, and what acts on the node alone added to S and f. drive(axes): the torques on its frame, if it is
+/// `driven`. Returns the arm as it is now.
+template <bool kDamped, class P, template <class> class Law, class Drive>
+OSIER_FN Vec3<P> add_node(LinkRow<P, Law>& r, const typename Law<P>::Springs& springs, const NearEnd<P>& near,
+                          const OwnFrame<P>& frame, bool driven, const Drive& drive, RowTotals<P>& totals, P (&S)[21], P (&f)[6],
+                          Vec3<P>& e_x, Vec3<P>& e_w, typename Law<P>::Axes& axes) {
   const Vec3<P> delta = change_by(r.turn, r.arm0);
   const Vec3<P> arm = r.arm0 + delta;
   e_x = r.stretch0 + (r.u - near.u) - delta;
   P stretched, bent;
   if constexpr (Law<P>::kOwnAxes) {
-    const Vec3<P> couple =
-        r.template strain<kDamped>(r.turn, near.turn, near.frame0, near.frame, frame, e_x, e_w, stretched, bent, totals.room);
+    Vec3<P> couple = r.template strain<kDamped>(springs, r.turn, near.frame, frame.start, frame.now, e_x, e_w, axes, stretched,
+                                                bent, totals.room);
+    if (driven) couple += drive(axes);
     f[3] += couple.x, f[4] += couple.y, f[5] += couple.z;
-    if (driven) {
-      r.drive = r.torque + r.x_axes * r.torque_material;
-      f[3] += r.drive.x, f[4] += r.drive.y, f[5] += r.drive.z;
-    }
   } else {
-    r.template strain<kDamped>(r.turn, near.turn, viscous, e_x, e_w, stretched, bent);
+    r.template strain<kDamped>(springs, r.turn, near.frame, frame.start, frame.now, e_x, e_w, axes, stretched, bent, totals.room);
   }
   const P moved = (P(0.5) * r.weight) * norm2(r.u), done = dot(r.rhs, r.u);
   totals.energy += stretched + bent + moved - done;
@@ -152,22 +172,23 @@ OSIER_FN void turn_all(const Mat3<P>& A, const Mat3<P>& B, P (&S)[21], P (&f)[6]
     for (auto& column : columns.B) turn_six(A, B, column);
 }
 
+template <class AnyLean, class P>
+OSIER_FN void lean_force(const AnyLean& by, P (&v)[6]) {
+  const Vec3<P> w = felt_through(by, Vec3<P>{v[3], v[4], v[5]});
+  v[3] = w.x, v[4] = w.y, v[5] = w.z;
+}
 /// What a joint's moment does to them as its frames turn. Where P^T m is not m, f is what makes the link pull its frame by m.
 template <int N, class AnyLean, class P>
 OSIER_FN void lean_all(const AnyLean& by, [[maybe_unused]] const Vec3<P>& e_w, P (&S)[21], P (&f)[6],
                        [[maybe_unused]] CarriedColumns<P, N>& columns) {
-  const auto force = [&](P(&v)[6]) {
-    const Vec3<P> w = felt_through(by, Vec3<P>{v[3], v[4], v[5]});
-    v[3] = w.x, v[4] = w.y, v[5] = w.z;
-  };
   turn_with_moment(by, [&](int a, int b) -> P& { return S[packed(a, b)]; });
-  force(f);
+  lean_force(by, f);
   if constexpr (std::is_same_v<AnyLean, Lean<P>>) {
     const Vec3<P> w = plus_cross({f[3], f[4], f[5]}, by.by, e_w);
     f[3] = w.x, f[4] = w.y, f[5] = w.z;
   }
   if constexpr (N > 0)
-    for (auto& column : columns.B) force(column);
+    for (auto& column : columns.B) lean_force(by, column);
 }
 
 /// Whether the moments of joints matter: half of its strain is the factor of convergence that one saves.
@@ -176,22 +197,32 @@ OSIER_FN bool is_bent(const Vec3<P>& e_w, double least) {
   return any(norm2(e_w) > P(static_cast<ScalarOf<P>>(least * least)));
 }
 
+/// A force on the far end as one on the near end.
+template <class P>
+OSIER_FN void see_force(const Vec3<P>& arm, P (&v)[6]) {
+  const Vec3<P> w = plus_cross({v[3], v[4], v[5]}, arm, {v[0], v[1], v[2]});
+  v[3] = w.x, v[4] = w.y, v[5] = w.z;
+}
+
 /// S, f and the columns at the near end of the segment, along the springs; `by`: how its joints lean, if they do.
-template <int N, class P, template <class> class Law, class AnyLean>
-OSIER_FN void to_near_end(const LinkRow<P, Law>& r, const Vec3<P>& arm, const Vec3<P>& e_w, bool leans, const AnyLean& by,
-                          P (&S)[21], P (&f)[6], CarriedColumns<P, N>& columns) {
+template <int N, class P, class Axes, class AnyLean>
+OSIER_FN void to_near_end([[maybe_unused]] const Axes& axes, const Vec3<P>& arm, const Vec3<P>& e_w, bool leans,
+                          const AnyLean& by, P (&S)[21], P (&f)[6], CarriedColumns<P, N>& columns) {
   see_from_near_end(arm, [&](int a, int b) -> P& { return S[packed(a, b)]; });
-  const auto see_force = [&](P(&v)[6]) {
-    const Vec3<P> w = plus_cross({v[3], v[4], v[5]}, arm, {v[0], v[1], v[2]});
-    v[3] = w.x, v[4] = w.y, v[5] = w.z;
-  };
-  see_force(f);
+  see_force(arm, f);
   if constexpr (N > 0) {
 #pragma GCC unroll 6
-    for (auto& column : columns.B) see_force(column);
+    for (auto& column : columns.B) see_force(arm, column);
   }
-  if constexpr (Law<P>::kOwnAxes) turn_all<N>(transposed(r.x_axes), transposed(r.w_axes), S, f, columns);
+  if constexpr (!std::is_same_v<Axes, WorldAxes>) turn_all<N>(transposed(axes.x), transposed(axes.w), S, f, columns);
   if (leans) lean_all<N>(by, e_w, S, f, columns);
+}
+/// One more force by itself.
+template <class P, class Axes, class AnyLean>
+OSIER_FN void force_to_near_end([[maybe_unused]] const Axes& axes, const Vec3<P>& arm, bool leans, const AnyLean& by, P (&f)[6]) {
+  see_force(arm, f);
+  if constexpr (!std::is_same_v<Axes, WorldAxes>) turn_six(transposed(axes.x), transposed(axes.w), f);
+  if (leans) lean_force(by, f);
 }
 
 /// The steps of an elimination, where an axis may have no stiffness and only they lead back.
@@ -262,23 +293,24 @@ OSIER_FN void eliminate_link(const LinkRow<P, Law>& r, const Vec3<P>& e_x, const
   }
 }
 
-/// Moves the row so that its near end is at y, along the springs; z receives its displacement, world axes. idle_spin2(w): of
-/// (arm x spin)^2, what says nothing about the step because no vertex moves with it.
-template <class P, template <class> class Law, class AnyLean, class IdleSpin>
-OSIER_FN void move_row(LinkRow<P, Law>& r, bool leans, const AnyLean& by, const Vec3<P>& arm, P (&y)[6], bool driven,
+/// Moves the row so that its near end is at y, along the springs; z receives its displacement, world axes. drive(axes) as in
+/// add_node(); idle_spin2(w): of (arm x spin)^2, what says nothing about the step because no vertex moves with it.
+template <class P, template <class> class Law, class AnyLean, class Drive, class IdleSpin>
+OSIER_FN void move_row(LinkRow<P, Law>& r, [[maybe_unused]] const typename Law<P>::Axes& axes, bool leans, const AnyLean& by,
+                       const Vec3<P>& arm, P (&y)[6], [[maybe_unused]] bool driven, [[maybe_unused]] const Drive& drive,
                        const IdleSpin& idle_spin2, RowMotion<P>& motion, P (&z)[6]) {
   if (leans) {
     const Vec3<P> led = led_by(by, Vec3<P>{y[3], y[4], y[5]});
     y[3] = led.x, y[4] = led.y, y[5] = led.z;
   }
-  if constexpr (Law<P>::kOwnAxes) turn_six(r.x_axes, r.w_axes, y);
+  if constexpr (Law<P>::kOwnAxes) turn_six(axes.x, axes.w, y);
   const Vec3<P> w{y[3], y[4], y[5]};
   const Vec3<P> dx = minus_cross({y[0], y[1], y[2]}, arm, w);
   r.u += dx;
   const Quat<P> step = Quat<P>{P(0.5) * w.x, P(0.5) * w.y, P(0.5) * w.z, P(1)} * r.turn;
   r.turn = inverse_sqrt(norm2(step)) * step;
   if constexpr (Law<P>::kOwnAxes)
-    if (driven) motion.work += dot(r.drive, w);
+    if (driven) motion.work += dot(drive(axes), w);
   const P arm2 = norm2(arm);
   const MaskOf<P> present = arm2 > P(0);
   const P w2 = norm2(w);

@@ -192,13 +192,14 @@ class SplitSolver final : public Solver {
   void rebind(const Model& m) override {
     chains_ = find_chains(m);
     std::erase_if(chains_, [&](const Chain& c) { return !is_plain(m, c); });
+    chains_.shrink_to_fit();
     whole_.reset(), statics_.reset();
     split_ = false;
   }
 
   StepReport step(const Model& m, const Control& c, State& state, double h) override {
     settle_split(m, c, h);
-    if (in_lanes_.empty() && !forest_) return whole(m, c, h).step(m, c, state, h);
+    if (!has_lanes_ && !forest_) return whole(m, c, h).step(m, c, state, h);
     StepReport report;
     if (rest_) {
       report = rest_->step(c, state, h);
@@ -248,14 +249,15 @@ class SplitSolver final : public Solver {
     if (same_holds && same_torque && fits == fits_) return;
     fits_ = fits;
     split_ = true;
-    in_lanes_.clear();
+    std::vector<Chain> in_lanes;
     for (std::size_t i = 0; i < chains_.size(); ++i)
-      if (fits_[i]) in_lanes_.push_back(chains_[i]);
-    lanes_.bind(m, c, in_lanes_, options_.simd, executor_);
-    std::vector<std::uint8_t> rest = segments_but(m, in_lanes_);
+      if (fits_[i]) in_lanes.push_back(chains_[i]);
+    has_lanes_ = !in_lanes.empty();
+    lanes_.bind(m, c, in_lanes, options_.simd, executor_);
+    std::vector<std::uint8_t> rest = segments_but(m, in_lanes);
     forest_ = forest_of<T>(m, c, rest, options_.simd);
     rest_.reset();
-    if ((!in_lanes_.empty() || forest_) && any_of_them(rest)) rest_ = std::make_unique<Part>(m, c, h, rest, options_);
+    if ((has_lanes_ || forest_) && any_of_them(rest)) rest_ = std::make_unique<Part>(m, c, h, rest, options_);
   }
 
   /// Lanes whose energy rose, again with a search that makes sure it falls.
@@ -277,10 +279,9 @@ class SplitSolver final : public Solver {
   Options options_;
   Executor executor_;
   std::vector<Chain> chains_;
-  bool split_ = false, had_torque_ = false;
+  bool split_ = false, had_torque_ = false, has_lanes_ = false;
   std::vector<std::uint8_t> fits_, fits_now_, vertex_fixed_;  ///< fits: 0, or 1 + the law
   std::vector<FrameControl> frame_control_;
-  std::vector<Chain> in_lanes_;
   Lanes<T> lanes_;
   std::optional<Forest<T>> forest_;
   bool trees_rose_ = false;
@@ -296,7 +297,10 @@ std::size_t bytes_of(const Model& m, const Control& c, double h, const Options& 
   if (chains.empty() && !forest) return DirectSolver::bytes(m, c, h, suited(options, m, c, h));
   Lanes<T> lanes;
   lanes.bind(m, c, chains, options.simd, Executor(options.threads));
-  const std::size_t in_lanes = lanes.bytes() + (forest ? forest->bytes() : 0);
+  // And what tells whether they are still the same.
+  const std::size_t known =
+      chains.size() * (sizeof(Chain) + 2) + c.vertex_fixed.size() + c.frame_control.size() * sizeof(FrameControl);
+  const std::size_t in_lanes = known + lanes.bytes() + (forest ? forest->bytes() : 0);
   if (!any_of_them(rest)) return in_lanes;
   const Model others = reduced(m, rest);
   return in_lanes + DirectSolver::bytes(others, c, h, suited(options, others, c, h));
