@@ -1,6 +1,7 @@
 // Every instruction set computes the same, to rounding; so do colours one by one, as the paper's algorithm has them.
 #include "exec/simd.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "solvers/stable_cosserat/stable_cosserat.hpp"
@@ -126,6 +127,74 @@ TEST(Simd, GivesTheSameStepsInSeveralRegions) {
     EXPECT_LT(difference(p, off, after(p, sweeps(simd, Lambda::secular, Precision::single_precision), 3)), 2e-5)
         << simd_name(simd);
   });
+}
+
+TEST(Simd, GivesTheSameStepsWithAStiffnessPerAxisInSeveralRegions) {
+  const StepProblem p = anisotropic_problem(10, {.torque = false, .net = 110}, 3);
+  const State off = after(p, sweeps(Simd::off, Lambda::secular), 2);
+  for_each_simd([&](Simd simd) {
+    EXPECT_LT(difference(p, off, after(p, sweeps(simd, Lambda::secular), 2)), kRounding) << simd_name(simd);
+  });
+}
+
+constexpr const char* kRubber = R"({"young": 1e6, "poisson": 0.3, "density": 1000, "radius": 0.01, "tau_bend": 0.001})";
+
+State swept(const std::string& text, const std::string& solver, int steps) {
+  Simulation simulation(scene_with(text, solver));
+  for (int i = 0; i < steps; ++i) simulation.step();
+  return simulation.state();
+}
+
+/// Curved chains clamped at both ends, of lengths of which some leave a single vertex for the last lane.
+TEST(Simd, CutsChainsAnywhere) {
+  for (int segments : {268, 269, 270, 300}) {
+    const std::string text = fmt::format(R"({{
+      "materials": {{"m": {}}},
+      "rods": [{{"name": "a", "shape": {{"type": "arc", "radius": 0.5, "angle": 180}}, "segments": {}, "material": "m"}}],
+      "constraints": [{{"type": "clamp", "vertices": ["a:start", "a:end"]}}], "forces": [{{"type": "gravity"}}],
+      "analysis": {{"type": "dynamic", "step": 0.001, "duration": 1}}}})",
+                                         kRubber, segments);
+    const auto run = [&](Simd simd) {
+      return swept(
+          text,
+          fmt::format(R"({{"name": "stable_cosserat", "method": "sweep", "iterations": 20, "precision": "float", "simd": "{}"}})",
+                      simd_name(simd)),
+          40);
+    };
+    const State off = run(Simd::off);
+    for_each_simd([&](Simd simd) {
+      EXPECT_LT(farthest(off.vertex_position, run(simd).vertex_position), 2e-6) << segments << " " << simd_name(simd);
+    });
+  }
+}
+
+/// A hinge's frame is done apart from its tile, also where it has fewer joints than others of the tile, and where it is led
+/// about.
+TEST(Simd, HingesWithAStiffnessPerAxisGoWhereNewtonPutsThem) {
+  const auto text = [](const char* motion) {
+    return fmt::format(R"({{
+      "materials": {{"m": {}}},
+      "rods": [{{"name": "a", "shape": {{"type": "line", "from": [0, 0, 0], "to": [0.2, 0, 0]}}, "segments": 2, "material": "m"}},
+               {{"name": "b", "shape": {{"type": "line", "from": [0, 1, 0], "to": [1, 1, 0]}}, "segments": 10, "material": "m"}}],
+      "constraints": [{{"type": "hinge", "vertex": "a:end", "axis": [0, 0, 1]{}}}, {{"type": "clamp", "vertices": "b:start"}}],
+      "forces": [{{"type": "gravity"}}], "analysis": {{"type": "dynamic", "step": 0.002, "duration": 1}}}})",
+                       kRubber, motion);
+  };
+  const char* led = R"(, "motion": {"rotate": {"axis": [0, 1, 0], "angle": {"keys": [[0, 0], [0.1, 60]]}}})";
+  for (const char* motion : {"", led}) {
+    const State exact = swept(text(motion), R"({"name": "newton", "tolerance": 1e-12})", 40);
+    const auto expect_exact = [&](const std::string& more) {
+      const State state =
+          swept(text(motion), R"({"name": "stable_cosserat", "method": "sweep", "max_iterations": 100000, )" + more + "}", 40);
+      EXPECT_LT(farthest(state.vertex_position, exact.vertex_position), 1e-6) << more;
+    };
+    const auto expect_in_lanes = [&](Simd simd) {
+      expect_exact(fmt::format(R"("tolerance": 1e-9, "simd": "{}")", simd_name(simd)));
+    };
+    expect_in_lanes(Simd::off);
+    for_each_simd(expect_in_lanes);
+    expect_exact(R"("order": "gauss_seidel", "tolerance": 1e-9)");
+  }
 }
 
 /// Indices of 32 bits (unit/GraphPlan), also against sweeps without tiles, which go another way to the same step.

@@ -10,7 +10,7 @@ namespace osier::direct {
 template <class T>
 struct ChainKernel {
   using ScratchBytes = std::size_t (*)(Index rows);
-  using Step = ChainOutcome (*)(const ChainGroup& group, const T* constants, bool damped, const StepView& view,
+  using Step = ChainOutcome (*)(const ChainGroup& group, const ChainGroup* next, const T* constants, bool damped, const StepView& view,
                                 const ChainOptions& options, T* tension, ChainOutlook& outlook, void* scratch);
   int lanes;
   ScratchBytes scratch_bytes_by_law[2];

@@ -22,6 +22,7 @@
 #include "solvers/direct/link_row.hpp"
 #include "solvers/direct/settling.hpp"
 #include "solvers/stable_cosserat/chain_plan.hpp"
+#include "solvers/stable_cosserat/chain_prefetch.hpp"
 #include "solvers/stable_cosserat/step_view.hpp"
 
 namespace osier::direct {
@@ -83,11 +84,11 @@ class ChainStep {
   static std::size_t scratch_bytes(Index rows) {
     return static_cast<std::size_t>(rows + 1) * (sizeof(Row) + 2 * sizeof(bool)) + 64;
   }
-  /// `tension` per row and lane, and `outlook`, kept from step to step.
-  static ChainOutcome step(const ChainGroup& g, const T* constants, bool damped, const StepView& view,
+  /// `tension` per row and lane, and `outlook`, kept from step to step. `next`: the group after this one, or null.
+  static ChainOutcome step(const ChainGroup& g, const ChainGroup* next, const T* constants, bool damped, const StepView& view,
                            const ChainOptions& options, T* tension, ChainOutlook& outlook, void* scratch) {
     [[maybe_unused]] const FlushDenormals flush;
-    ChainStep s(g, constants, damped, view, tension, outlook, scratch);
+    ChainStep s(g, next, constants, damped, view, tension, outlook, scratch);
     s.load();
     s.carry_along();
     const bool columns = s.needs_columns();
@@ -101,9 +102,10 @@ class ChainStep {
   }
 
  private:
-  ChainStep(const ChainGroup& g, const T* constants, bool damped, const StepView& view, T* tension, ChainOutlook& outlook,
-            void* scratch)
+  ChainStep(const ChainGroup& g, const ChainGroup* next, const T* constants, bool damped, const StepView& view, T* tension,
+            ChainOutlook& outlook, void* scratch)
       : g_(g),
+        next_(next, view, stable_cosserat::ChainUse::direct),
         constants_(constants),
         tension_(tension),
         outlook_(outlook),
@@ -199,6 +201,7 @@ class ChainStep {
   void store(std::uint32_t except);
 
   const ChainGroup& g_;
+  stable_cosserat::ChainPrefetch<P> next_;
   const T* constants_;
   T* tension_;  ///< per row and lane
   ChainOutlook& outlook_;
@@ -378,6 +381,7 @@ void ChainStep<P, Law>::load() {
 template <class P, template <class> class Law>
 void ChainStep<P, Law>::carry_along() {
   for (Index i = 0; i < rows_; ++i) {
+    next_.row(i);
     Row& r = row_[i];
     Vec3<P> near = i > 0 ? row_[i - 1].u : head_u_;
     if (i == 0 && g_.cut) {

@@ -31,7 +31,7 @@ class ChainAxesSweep : ChainPack<P, ChainAxesRow<P>> {
   using Row = ChainAxesRow<P>;
   using Pack = ChainPack<P, Row>;
   using Pack::torque_at, Pack::g_, Pack::view_, Pack::rows_, Pack::row_, Pack::flags_;
-  using Pack::W, Pack::kAll, Pack::constant, Pack::axes, Pack::frame_at, Pack::frame_before, Pack::from_after, Pack::from_before;
+  using Pack::W, Pack::kAll, Pack::constant, Pack::axes, Pack::frame_before, Pack::from_after, Pack::from_before;
 
  public:
   using T = ScalarOf<P>;
@@ -114,11 +114,12 @@ OSIER_FN void ChainAxesSweep<P>::load_joint(Index i) {
   T sign[W], there[W];
   for (int k = 0; k < W; ++k) {
     Index j = -1, anchor = -1;
-    if (i == g_.segments[k] && g_.tail_joint[k] >= 0) j = g_.tail_joint[k], anchor = g_.tail[k];
+    const bool tail = i == g_.segments[k] && g_.tail_joint[k] >= 0;  // in row 0 where a piece is a single vertex
+    if (tail) j = g_.tail_joint[k], anchor = g_.tail[k];
     else if (i == 0 && !(g_.cut && k > 0)) j = g_.head_joint[k], anchor = g_.head[k];
     else if (i < g_.segments[k] && g_.jointed[k]) j = g_.first_joint[k] + i;
     // As this row sees it: the model may have it the other way round where an anchor is.
-    const bool flipped = j >= 0 && anchor >= 0 && (view_.joint_frames[j][0] == anchor) != (i == 0);
+    const bool flipped = j >= 0 && anchor >= 0 && (view_.joint_frames[j][0] == anchor) == tail;
     joint[k] = j < 0 ? 0 : j, sign[k] = flipped ? T(-1) : T(1), there[k] = j < 0 ? T(0) : T(1);
   }
   Row& r = row_[i];

@@ -9,8 +9,12 @@ namespace osier::stable_cosserat {
 
 /// The new frame of a segment; frame_of(f): the present one of another.
 template <class T, class FrameOf>
-OSIER_FN Quat<T> careful_frame_of(const StepView& view, Index segment, const Quat<T>& q, const Vec3<T>& p, const Vec3<T>& k,
-                                  const Vec3<T>& rest, const FrameOf& frame_of) {
+OSIER_FN Quat<T> careful_frame_of(const StepView& view, Index segment, const Quat<T>& present, const Vec3<T>& p,
+                                  const Vec3<T>& k, const Vec3<T>& rest, const FrameOf& frame_of) {
+  const bool hinged = view.frame_control[segment] == FrameControl::hinged;
+  const Vec3<T> axis = cast<T>(view.hinge_axis[segment]);
+  const Quat<T> zero = cast<T>(view.frame_target[segment]);
+  const Quat<T> q = hinged ? nearest_on_hinge(present, zero, axis) : present;  // hinges may be led about
   FrameProblem<T> problem(q, p, k, rest);
   for (Index at = view.frame_joint_start[segment]; at < view.frame_joint_start[segment + 1]; ++at) {
     const Index entry = view.frame_joint[at], j = entry / 2, side = entry % 2;
@@ -23,9 +27,7 @@ OSIER_FN Quat<T> careful_frame_of(const StepView& view, Index segment, const Qua
       problem.add_joint(q, {there, viscous, cast<T>(conj(view.rotation[other]) * view.rotation[segment])});
   }
   if (view.torque) problem.add_torque(q, torque_pull(cast<T>(view.torque[segment]), cast<T>(view.torque_material[segment]), q));
-  const Vec3<T> axis = cast<T>(view.hinge_axis[segment]);
-  const bool hinged = view.frame_control[segment] == FrameControl::hinged;
-  return careful_frame(problem, q, hinged ? &axis : nullptr, cast<T>(view.frame_target[segment]));
+  return careful_frame(problem, q, hinged ? &axis : nullptr, zero);
 }
 
 }  // namespace osier::stable_cosserat

@@ -103,7 +103,7 @@ class FrameProblem {
   }
   OSIER_FN void add_torque(const Quat<T>& q, const Quat<T>& torque) { G_ = G_ - conj(q) * torque; }
 
-  /// In the rotation vector of t. Where no joint asks for a twist it is as stiff as the rest, and nothing but a torque makes any.
+  /// In the rotation vector of t. Where no joint asks for a twist it is as stiff as the rest: torques and unequal shears twist too.
   OSIER_FN Vec3<T> gradient() const { return stretch_shear::gradient_w(n_, P_) + T(0.5) * imag(G_); }
   OSIER_FN Mat3<T> hessian() const {
     Mat3<T> h = stretch_shear::hessian_ww(k_, P_, n_);

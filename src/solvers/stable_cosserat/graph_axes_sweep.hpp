@@ -21,9 +21,9 @@ class GraphAxesSweep : GraphPack<P, I> {
   friend Pack;
   using Pack::edge_changes, Pack::load_vertex_start, Pack::torque_at, Pack::g_, Pack::view_, Pack::tile_, Pack::window_;
   using Pack::joint_index, Pack::own_joints, Pack::joint_entry, Pack::raise_margin, Pack::load_frame_control, Pack::edges;
-  using Pack::own_quads, Pack::own_quaternions, Pack::put_own, Pack::own_frames, Pack::numbers_in, Pack::inverse_step;
+  using Pack::own_quaternions, Pack::put_own, Pack::own_frames, Pack::numbers_in, Pack::inverse_step;
   using Pack::q_window_, Pack::pull_window_, Pack::joint_window_, Pack::t_, Pack::first_;
-  using Pack::vector, Pack::put, Pack::at, Pack::place_at, Pack::quads, Pack::quaternions, Pack::frames, Pack::displacements;
+  using Pack::vector, Pack::put, Pack::at, Pack::place_at, Pack::quaternions, Pack::frames, Pack::displacements;
   using Pack::W, Pack::kVertices, Pack::kSegments, Pack::lanes_in, Pack::nothing, Pack::own_row, Pack::index, Pack::number;
 
  public:
@@ -243,7 +243,8 @@ OSIER_FN void GraphAxesSweep<P, I>::turn_segment() const {
 template <class P, class I>
 OSIER_FN Quat<ScalarOf<P>> GraphAxesSweep<P, I>::frame_beyond(int lane, Index frame) const {
   for (Index j = 0; j < tile_.in + tile_.out; ++j)
-    if (const I beyond = index(joint_index(j))[lane]; g_.frame_id[place_at(window_.frames, beyond)] == frame) {
+    if (const I beyond = index(joint_index(j))[lane];  // 0: nothing is there, and its number means nothing
+        beyond != 0 && g_.frame_id[place_at(window_.frames, beyond)] == frame) {
       const T* q = at(q_window_, beyond);
       return {q[0], q[1], q[2], q[3]};
     }

@@ -6,6 +6,8 @@
 //   u_v <- ( m v_t/h + f  +  sum_s ( +-pull_s + c_s u_other ) ) / ( m/h^2 + c_drag/h + sum_s c_s )
 #pragma once
 
+#include <limits>
+
 #include "energies/stretch_shear.hpp"
 #include "exec/number.hpp"
 #include "solvers/stable_cosserat/workspace.hpp"
@@ -34,13 +36,18 @@ OSIER_FN Vec3<T> image_pull(T k_over_length, const Vec3<T>& image) {
   return k_over_length * image;
 }
 
-/// The same with stiffnesses that differ, where the Hessian is a matrix: one Newton step from u. Sums of positive semidefinite
-/// blocks; only a massless vertex that nothing stretches could fail, and it stays.
+/// The same with stiffnesses that differ, where the Hessian is a matrix: one Newton step from u. It is a sum of positive
+/// semidefinite blocks, but where they differ by more than the digits of T a pivot may be lost. Its trace then stands for it,
+/// which cannot raise the energy either; a massless vertex that nothing stretches stays.
 template <class T>
 OSIER_FN Vec3<T> after_block_step(const Vec3<T>& u, const Vec3<T>& gradient, const Mat3<T>& hessian) {
+  constexpr auto kLost = ScalarOf<T>(8) * std::numeric_limits<ScalarOf<T>>::epsilon();
   Vec3<T> step;
-  const MaskOf<T> moves = solve_positive(hessian, -gradient, T(0), step);
-  return u + Vec3<T>{select(moves, step.x, T(0)), select(moves, step.y, T(0)), select(moves, step.z, T(0))};
+  const MaskOf<T> found = solve_positive(hessian, -gradient, T(kLost), step);
+  const T trace = hessian.m[0][0] + hessian.m[1][1] + hessian.m[2][2];
+  const T careful = select(trace > T(0), inverse(trace), T(0));
+  const auto either = [&](T newton, T descent) { return select(found, newton, -careful * descent); };
+  return u + Vec3<T>{either(step.x, gradient.x), either(step.y, gradient.y), either(step.z, gradient.z)};
 }
 
 /// Where a vertex is expected: as far as it would fly, with the share of the external acceleration that it really felt in the

@@ -171,9 +171,11 @@ void StableCosserat<T>::arrange(const Model& m) {
 template <class T>
 void StableCosserat<T>::load(const Model& m, const Control& c, const State& state, double h) {
   executor_.for_each(w_.q.size(), [&](std::size_t f) {
-    w_.q[f] = cast<T>(state.frame_rotation[f]);
-    if (c.frame_control[f] == FrameControl::fixed) w_.q[f] = cast<T>(c.frame_target[f]);
-    else if (inertia_) w_.q[f] = cast<T>(guessed_frame(m, c, state, h, static_cast<Index>(f)));
+    Quatd q = state.frame_rotation[f];
+    if (inertia_) q = guessed_frame(m, c, state, h, static_cast<Index>(f));
+    if (c.frame_control[f] == FrameControl::fixed) q = c.frame_target[f];
+    if (c.frame_control[f] == FrameControl::hinged) q = nearest_on_hinge(q, c.frame_target[f], c.frame_hinge_axis[f]);
+    w_.q[f] = cast<T>(q);
     if (c.has_torque) {
       w_.torque[f] = cast<T>(c.frame_torque[f]);
       w_.torque_material[f] = cast<T>(c.frame_torque_material[f]);
