@@ -55,9 +55,8 @@ class ChainDirect {
           const ChainGroup& g = plan_.groups[i];
           std::byte* scratch = scratch_.data() + static_cast<std::size_t>(executor.worker()) * scratch_bytes_;
           T* tension = tension_.data() + g.constants / static_cast<std::size_t>(plan_.constants_per_row());
-          outcome_[i] = kernel_->step(plan_.law)(g, i + 1 < plan_.groups.size() ? &g + 1 : nullptr,
-                                                 plan_.constants.data() + g.constants, plan_.damped, view, options, tension,
-                                                 outlook_[i], scratch);
+          outcome_[i] = kernel_->step(plan_.law)(g, plan_.group_after(i), plan_.constants.data() + g.constants, plan_.damped,
+                                                 view, options, tension, outlook_[i], scratch);
         },
         kGroupWeight);
     ChainOutcome all;

@@ -10,8 +10,9 @@ namespace osier::direct {
 template <class T>
 struct ChainKernel {
   using ScratchBytes = std::size_t (*)(Index rows);
-  using Step = ChainOutcome (*)(const ChainGroup& group, const ChainGroup* next, const T* constants, bool damped, const StepView& view,
-                                const ChainOptions& options, T* tension, ChainOutlook& outlook, void* scratch);
+  using Step = ChainOutcome (*)(const ChainGroup& group, const ChainGroup* next, const T* constants, bool damped,
+                                const StepView& view, const ChainOptions& options, T* tension, ChainOutlook& outlook,
+                                void* scratch);
   int lanes;
   ScratchBytes scratch_bytes_by_law[2];
   Step step_by_law[2];

@@ -381,7 +381,6 @@ void ChainStep<P, Law>::load() {
 template <class P, template <class> class Law>
 void ChainStep<P, Law>::carry_along() {
   for (Index i = 0; i < rows_; ++i) {
-    next_.row(i);
     Row& r = row_[i];
     Vec3<P> near = i > 0 ? row_[i - 1].u : head_u_;
     if (i == 0 && g_.cut) {
@@ -530,7 +529,11 @@ void ChainStep<P, Law>::upward() {
   [[maybe_unused]] Quat<P> frame;
   if constexpr (Law<P>::kOwnAxes) frame = row_[rows_ - 1].turn * row_[rows_ - 1].frame0;
   // The first row by itself: what has to be kept of it would take the others' registers.
-  for (Index i = rows_; i-- > 1;) pass_row<N, kDamped, false>(i, S, f, frame, columns);
+  for (Index i = rows_; i-- > 1;) {
+    pass_row<N, kDamped, false>(i, S, f, frame, columns);
+    next_.row(i);
+  }
+  next_.done();
   pass_row<N, kDamped, true>(0, S, f, frame, columns);
   for (int a = 0; a < 21; ++a) S_[a] = S[a];
   for (int a = 0; a < 6; ++a) f_[a] = f[a];

@@ -42,17 +42,18 @@ class ChainAxesSweep : ChainPack<P, ChainAxesRow<P>> {
   }
 
   /// One step of one group. False when something is no longer finite. There is one lambda, that of the minimum.
-  static bool step(const ChainGroup& g, const T* constants, bool damped, const StepView& view, Lambda, int iterations,
-                   void* scratch) {
-    ChainAxesSweep s(g, constants, damped, view, scratch);
+  static bool step(const ChainGroup& g, const ChainGroup* next, const T* constants, bool damped, const StepView& view, Lambda,
+                   int iterations, void* scratch) {
+    ChainAxesSweep s(g, next, constants, damped, view, scratch);
     if (damped) s.run<true>(iterations);
     else s.run<false>(iterations);
     return s.store();
   }
 
  private:
-  ChainAxesSweep(const ChainGroup& g, const T* constants, bool damped, const StepView& view, void* scratch)
-      : Pack(g, constants, constants_per_row(StiffnessLaw::anisotropic, damped), view) {
+  ChainAxesSweep(const ChainGroup& g, const ChainGroup* next, const T* constants, bool damped, const StepView& view,
+                 void* scratch)
+      : Pack(g, next, constants, constants_per_row(StiffnessLaw::anisotropic, damped), view) {
     auto* memory = static_cast<std::byte*>(scratch);
     row_ = this->template take<Row>(memory);
     if (damped) damping_ = this->template take<ChainAxesDamping<P>>(memory);

@@ -39,7 +39,8 @@ class ChainEngine {
     executor.for_each_job(plan_.groups.size(), [&](std::size_t i) {
       const ChainGroup& g = plan_.groups[i];
       std::byte* scratch = scratch_.data() + static_cast<std::size_t>(executor.worker()) * scratch_bytes_;
-      if (!kernel_->step(g, plan_.constants.data() + g.constants, plan_.damped, view, lambda, iterations, scratch))
+      if (!kernel_->step(g, plan_.group_after(i), plan_.constants.data() + g.constants, plan_.damped, view, lambda, iterations,
+                         scratch))
         finite.store(false, std::memory_order_relaxed);
     });
     return finite;

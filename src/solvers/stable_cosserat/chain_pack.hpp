@@ -13,6 +13,7 @@
 
 #include "exec/lanes.hpp"
 #include "solvers/stable_cosserat/chain_plan.hpp"
+#include "solvers/stable_cosserat/chain_prefetch.hpp"
 #include "solvers/stable_cosserat/orientation_update.hpp"
 #include "solvers/stable_cosserat/position_update.hpp"
 #include "solvers/stable_cosserat/step_view.hpp"
@@ -33,8 +34,14 @@ class ChainPack {
   static constexpr std::uint32_t kAll = all_lanes<P>;
 
  protected:
-  ChainPack(const ChainGroup& g, const T* constants, int constants_per_row, const StepView& view)
-      : g_(g), view_(view), rows_(g.rows), shortest_(g.rows), constants_(constants), per_row_(constants_per_row) {
+  ChainPack(const ChainGroup& g, const ChainGroup* next, const T* constants, int constants_per_row, const StepView& view)
+      : g_(g),
+        view_(view),
+        rows_(g.rows),
+        shortest_(g.rows),
+        next_(next, view, ChainUse::sweeps),
+        constants_(constants),
+        per_row_(constants_per_row) {
     for (int k = 0; k < W; ++k) shortest_ = g.segments[k] < shortest_ ? g.segments[k] : shortest_;
   }
   /// An array with the ghost rows, taken from scratch memory.
@@ -155,7 +162,9 @@ class ChainPack {
       turn(i);
       if (i > 2) turn(i - 3);
       else if (i == 0 && cut) from_after(after.q, first.q);
+      next_.row(i), next_.row(i + 1);
     }
+    next_.done();
     for (Index i = rows_ % 2 == 0 ? rows_ - 3 : rows_ - 2; i < rows_; i += 2)
       if (i > 0) turn(i);
   }
@@ -191,6 +200,7 @@ class ChainPack {
     return f;
   }
 
+  ChainPrefetch<P> next_;
   const T* constants_;
   const int per_row_;
 };

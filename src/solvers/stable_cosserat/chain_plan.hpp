@@ -84,6 +84,7 @@ struct ChainPlan {
   int lanes = 1;
   Index most_rows = 0;
   int constants_per_row() const { return stable_cosserat::constants_per_row(law, damped, use); }
+  const ChainGroup* group_after(std::size_t i) const { return i + 1 < groups.size() ? &groups[i + 1] : nullptr; }
 };
 
 /// A chain is cut into pieces when it is long enough for the pieces to be worth it and not so long that graph colours, which

@@ -14,7 +14,7 @@ class ChainPrefetch {
   /// `next` may be null.
   ChainPrefetch(const ChainGroup* next, const StepView& view, ChainUse use) : next_(next), view_(view), use_(use) {}
 
-  /// To be called for every row of the present group, once: a few lanes of a block of rows each time.
+  /// To be called for every row of the present group, in any order: a few lanes of a block of rows each time.
   OSIER_FN void row(Index i) const {
     constexpr int W = lanes_of<P>, kPerRow = (W + kBlock - 1) / kBlock;
     if (next_ == nullptr) return;
@@ -29,6 +29,8 @@ class ChainPrefetch {
       if (use_ == ChainUse::direct) fetch(view_.joint_rest + next_->first_joint[k] + first), fetch(view_.rest_length + s);
     }
   }
+  /// Calls after this one do nothing.
+  OSIER_FN void done() { next_ = nullptr; }
 
  private:
   static constexpr Index kBlock = 8;  ///< rows

@@ -40,9 +40,9 @@ class ChainSweep : ChainPack<P, ChainRow<P>> {
   }
 
   /// One step of one group. False when something is no longer finite.
-  static bool step(const ChainGroup& g, const T* constants, bool damped, const StepView& view, Lambda lambda, int iterations,
-                   void* scratch) {
-    ChainSweep s(g, constants, damped, view, scratch);
+  static bool step(const ChainGroup& g, const ChainGroup* next, const T* constants, bool damped, const StepView& view,
+                   Lambda lambda, int iterations, void* scratch) {
+    ChainSweep s(g, next, constants, damped, view, scratch);
     if (damped) s.load<true>(lambda == Lambda::exact);
     else s.load<false>(lambda == Lambda::exact);
     if (lambda == Lambda::approx) s.sweeps<Lambda::approx>(iterations);
@@ -52,8 +52,8 @@ class ChainSweep : ChainPack<P, ChainRow<P>> {
   }
 
  private:
-  ChainSweep(const ChainGroup& g, const T* constants, bool damped, const StepView& view, void* scratch)
-      : Pack(g, constants, constants_per_row(StiffnessLaw::isotropic, damped), view), damped_(damped) {
+  ChainSweep(const ChainGroup& g, const ChainGroup* next, const T* constants, bool damped, const StepView& view, void* scratch)
+      : Pack(g, next, constants, constants_per_row(StiffnessLaw::isotropic, damped), view), damped_(damped) {
     auto* memory = static_cast<std::byte*>(scratch);
     row_ = this->template take<ChainRow<P>>(memory);
     if (damped) damping_ = this->template take<ChainDamping<P>>(memory);

@@ -13,8 +13,8 @@ namespace osier::stable_cosserat {
 template <class T>
 struct ChainKernel {
   std::size_t (*scratch_bytes)(Index rows, bool damped);
-  bool (*step)(const ChainGroup& group, const T* constants, bool damped, const StepView& view, Lambda lambda, int iterations,
-               void* scratch);
+  bool (*step)(const ChainGroup& group, const ChainGroup* next, const T* constants, bool damped, const StepView& view,
+               Lambda lambda, int iterations, void* scratch);
 };
 
 /// See GraphPack.
