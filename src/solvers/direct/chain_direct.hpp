@@ -35,7 +35,9 @@ class ChainDirect {
             simd_available(narrow) && k.lanes < kernel_->lanes && static_cast<std::size_t>(k.lanes) >= chains.size())
           kernel_ = &k;
     plan_ = stable_cosserat::plan_chains<T>(model, chains, kernel_->lanes, law, stable_cosserat::ChainUse::direct);
-    tension_.assign(plan_.constants.size() / static_cast<std::size_t>(plan_.constants_per_row()), T(0));
+    force_.assign(plan_.constants.size() / static_cast<std::size_t>(plan_.constants_per_row()) *
+                      static_cast<std::size_t>(kernel_->forces(law)),
+                  T(0));
     outcome_.resize(plan_.groups.size());
     outlook_.assign(plan_.groups.size(), {});
     threads_ = executor.threads();
@@ -44,7 +46,7 @@ class ChainDirect {
   }
 
   std::size_t bytes() const {
-    return plan_.constants.size() * sizeof(T) + tension_.size() * sizeof(T) + plan_.groups.size() * sizeof(ChainGroup) +
+    return plan_.constants.size() * sizeof(T) + force_.size() * sizeof(T) + plan_.groups.size() * sizeof(ChainGroup) +
            outcome_.size() * (sizeof(ChainOutcome) + sizeof(ChainOutlook)) + scratch_bytes_ * static_cast<std::size_t>(threads_);
   }
 
@@ -54,9 +56,10 @@ class ChainDirect {
         [&](std::size_t i) {
           const ChainGroup& g = plan_.groups[i];
           std::byte* scratch = scratch_.data() + static_cast<std::size_t>(executor.worker()) * scratch_bytes_;
-          T* tension = tension_.data() + g.constants / static_cast<std::size_t>(plan_.constants_per_row());
+          T* force = force_.data() + g.constants / static_cast<std::size_t>(plan_.constants_per_row()) *
+                                         static_cast<std::size_t>(kernel_->forces(plan_.law));
           outcome_[i] = kernel_->step(plan_.law)(g, plan_.group_after(i), plan_.constants.data() + g.constants, plan_.damped,
-                                                 view, options, tension, outlook_[i], scratch);
+                                                 view, options, force, outlook_[i], scratch);
         },
         kGroupWeight);
     ChainOutcome all;
@@ -79,7 +82,7 @@ class ChainDirect {
   static constexpr std::size_t kGroupWeight = 128;  ///< a group is worth a thread's while; one alone is not
   const ChainKernel<T>* kernel_ = nullptr;
   stable_cosserat::ChainPlan<T> plan_;
-  std::vector<T> tension_;
+  std::vector<T> force_;
   std::vector<ChainOutcome> outcome_;
   std::vector<ChainOutlook> outlook_;
   int threads_ = 1;

@@ -11,12 +11,14 @@ template <class T>
 struct ChainKernel {
   using ScratchBytes = std::size_t (*)(Index rows);
   using Step = ChainOutcome (*)(const ChainGroup& group, const ChainGroup* next, const T* constants, bool damped,
-                                const StepView& view, const ChainOptions& options, T* tension, ChainOutlook& outlook,
+                                const StepView& view, const ChainOptions& options, T* force, ChainOutlook& outlook,
                                 void* scratch);
   int lanes;
+  int forces_by_law[2];  ///< numbers of the force through a link that are kept
   ScratchBytes scratch_bytes_by_law[2];
   Step step_by_law[2];
   ScratchBytes scratch_bytes(StiffnessLaw law) const { return scratch_bytes_by_law[static_cast<int>(law)]; }
+  int forces(StiffnessLaw law) const { return forces_by_law[static_cast<int>(law)]; }
   Step step(StiffnessLaw law) const { return step_by_law[static_cast<int>(law)]; }
 };
 

@@ -9,6 +9,7 @@ namespace osier::direct {
 template <class P>
 constexpr ChainKernel<ScalarOf<P>> kChainKernel{
     lanes_of<P>,
+    {IsotropicLink<P>::kForces, AnisotropicLink<P>::kForces},
     {&ChainStep<P, IsotropicLink>::scratch_bytes, &ChainStep<P, AnisotropicLink>::scratch_bytes},
     {&ChainStep<P, IsotropicLink>::step, &ChainStep<P, AnisotropicLink>::step}};
 

@@ -130,6 +130,7 @@ struct IsotropicLink : IsotropicJoint<P> {
   static constexpr int kParts = InDouble<P>::parts;
   static constexpr StiffnessLaw kLaw = StiffnessLaw::isotropic;
   static constexpr bool kOwnAxes = false;
+  static constexpr int kForces = 1;  ///< numbers of the force through a link that matter: its tension
 
   using Damping = P;
   P x_compliance;
@@ -184,9 +185,9 @@ struct IsotropicLink : IsotropicJoint<P> {
   OSIER_FN static Axes axes(const Quat<P>&) { return {}; }
 
   /// Strain of the joint, e_x being that of the segment, and both energies.
-  template <bool kDamped>
+  template <bool kDamped, class Force>
   OSIER_FN void strain(const Springs& springs, const Quat<P>& turn, const NearFrame<P>& near, const Quat<P>&, const Quat<P>&,
-                       const Vec3<P>& e_x, Vec3<P>& e_w, Axes&, P& stretched, P& bent, P&) {
+                       const Force&, const Vec3<P>& e_x, Vec3<P>& e_w, Axes&, P& stretched, P& bent, P&) {
     this->template bend<kDamped>(springs, turn, near.turn, e_w, bent);
     lean = moment_turn(e_w);
     stretched = select(x_compliance > P(0), P(0.5) * norm2(e_x) * inverse(x_compliance), P(0));
@@ -266,6 +267,7 @@ struct AnisotropicLink : AnisotropicJoint<P> {
   static constexpr int kParts = InDouble<P>::parts;
   static constexpr StiffnessLaw kLaw = StiffnessLaw::anisotropic;
   static constexpr bool kOwnAxes = true;
+  static constexpr int kForces = 3;
 
   using Damping = Vec3<P>;
   Vec3<P> x_compliance;
@@ -341,19 +343,25 @@ struct AnisotropicLink : AnisotropicJoint<P> {
   OSIER_FN Axes axes(const Quat<P>& frame) const { return {rotation_matrix(frame), rotation_matrix(w_frame)}; }
 
   /// `frame0` and `frame` are the segment's at the start and now; e_x comes in the axes of the world and leaves along the
-  /// springs. Returns what the segment's springs add to the couple on the frame.
-  template <bool kDamped>
+  /// springs; force(axes): that through the segment in the last solve, along the springs. Returns what the segment's springs add
+  /// to the couple on the frame.
+  ///
+  /// A straight spring has the couple n x arm. The exact one is n x p: as the axes turn with the frame, n x (p - arm) is added.
+  /// With n = K e this is, axis by axis, (C_y - C_z) n_y n_z, where n may be the force of the last solve, which converges to K e
+  /// and is never far off. K e itself is, at the first guess, as large as segments are stiff, and so is its couple.
+  template <bool kDamped, class Force>
   OSIER_FN Vec3<P> strain(const Springs& springs, const Quat<P>& turn, const NearFrame<P>& near, const Quat<P>& frame0,
-                          const Quat<P>& frame, Vec3<P>& e_x, Vec3<P>& e_w, Axes& axes_now, P& stretched, P& bent, P& room) {
+                          const Quat<P>& frame, const Force& force, Vec3<P>& e_x, Vec3<P>& e_w, Axes& axes_now, P& stretched,
+                          P& bent, P& room) {
     w_frame = this->template bend<kDamped>(springs, turn, near, frame0, m, bent, room);
     axes_now = axes(frame);
     e_w = joint_strain();
     e_x = transposed_times(axes_now.x, e_x);
     const auto stiffness = [](P c) { return select(c > P(0), inverse(c), P(0)); };
-    const Vec3<P> force{stiffness(x_compliance.x) * e_x.x, stiffness(x_compliance.y) * e_x.y, stiffness(x_compliance.z) * e_x.z};
-    stretched = P(0.5) * dot(force, e_x);
-    // The part of the exact couple n x p that the model of a straight spring does not have: n x (p - axis).
-    return axes_now.x * cross(e_x, force);
+    const Vec3<P>& c = x_compliance;
+    stretched = P(0.5) * (stiffness(c.x) * e_x.x * e_x.x + stiffness(c.y) * e_x.y * e_x.y + stiffness(c.z) * e_x.z * e_x.z);
+    const Vec3<P> n = force(axes_now);
+    return axes_now.x * Vec3<P>{(c.y - c.z) * n.y * n.z, (c.z - c.x) * n.z * n.x, (c.x - c.y) * n.x * n.y};
   }
 };
 

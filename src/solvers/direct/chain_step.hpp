@@ -64,9 +64,9 @@ struct FrameAtStart<P, false> {};
 template <class P, template <class> class Law>
 struct ChainLinkRow : LinkRow<P, Law>, FrameAtStart<P, Law<P>::kOwnAxes> {
   // Of the iteration, along the law's axes.
-  P still[6];  ///< y of a parent that stays where it is, C f - e with f + S e in place of f
-  P pull;      ///< and the tension then
-  P S[21];     ///< lower triangle, row by row
+  P still[6];               ///< y of a parent that stays where it is, C f - e with f + S e in place of f
+  P pull[Law<P>::kForces];  ///< and the force through the link then
+  P S[21];                  ///< lower triangle, row by row
 };
 
 template <class P, template <class> class Law>
@@ -84,11 +84,12 @@ class ChainStep {
   static std::size_t scratch_bytes(Index rows) {
     return static_cast<std::size_t>(rows + 1) * (sizeof(Row) + 2 * sizeof(bool)) + 64;
   }
-  /// `tension` per row and lane, and `outlook`, kept from step to step. `next`: the group after this one, or null.
+  /// `force` through every row and lane, Law::kForces numbers each, and `outlook`, kept from step to step. `next`: the group
+  /// after this one, or null.
   static ChainOutcome step(const ChainGroup& g, const ChainGroup* next, const T* constants, bool damped, const StepView& view,
-                           const ChainOptions& options, T* tension, ChainOutlook& outlook, void* scratch) {
+                           const ChainOptions& options, T* force, ChainOutlook& outlook, void* scratch) {
     [[maybe_unused]] const FlushDenormals flush;
-    ChainStep s(g, next, constants, damped, view, tension, outlook, scratch);
+    ChainStep s(g, next, constants, damped, view, force, outlook, scratch);
     s.load();
     s.carry_along();
     const bool columns = s.needs_columns();
@@ -102,12 +103,12 @@ class ChainStep {
   }
 
  private:
-  ChainStep(const ChainGroup& g, const ChainGroup* next, const T* constants, bool damped, const StepView& view, T* tension,
+  ChainStep(const ChainGroup& g, const ChainGroup* next, const T* constants, bool damped, const StepView& view, T* force,
             ChainOutlook& outlook, void* scratch)
       : g_(g),
         next_(next, view, stable_cosserat::ChainUse::direct),
         constants_(constants),
-        tension_(tension),
+        force_(force),
         outlook_(outlook),
         view_(view),
         damped_(damped),
@@ -154,7 +155,22 @@ class ChainStep {
     return Law<P>::springs([&](int what) { return constant(i, what); }, P(static_cast<T>(1 / view_.h)), damped_);
   }
   OSIER_FN typename Law<P>::Damping load_constants(Index i, const typename Law<P>::Springs& springs);
-  OSIER_FN P tension(Index i) const { return load_lanes<P>(tension_ + static_cast<std::ptrdiff_t>(i) * W); }
+  OSIER_FN T* force_at(Index i, int a) const { return force_ + (static_cast<std::ptrdiff_t>(i) * Law<P>::kForces + a) * W; }
+  /// Along the springs where the law has axes of its own, otherwise the tension.
+  OSIER_FN Vec3<P> force(Index i) const {
+    if constexpr (Law<P>::kOwnAxes)
+      return {load_lanes<P>(force_at(i, 0)), load_lanes<P>(force_at(i, 1)), load_lanes<P>(force_at(i, 2))};
+    else return {P(0), P(0), load_lanes<P>(force_at(i, 0))};
+  }
+  OSIER_FN P tension(Index i, [[maybe_unused]] const typename Law<P>::Axes& axes, [[maybe_unused]] const Vec3<P>& arm) const {
+    if constexpr (Law<P>::kOwnAxes) return larger(dot(axes.x * force(i), arm) * inverse_sqrt(of_arm(arm)), P(0));
+    else return force(i).z;
+  }
+  /// A force along the springs, as it is kept.
+  OSIER_FN static void to_kept([[maybe_unused]] const Vec3<P>& arm, const P (&f)[6], P (&kept)[Law<P>::kForces]) {
+    if constexpr (Law<P>::kOwnAxes) kept[0] = f[0], kept[1] = f[1], kept[2] = f[2];
+    else kept[0] = dot(Vec3<P>{f[0], f[1], f[2]}, arm) * inverse_sqrt(of_arm(arm));
+  }
   OSIER_FN const Quat<P>& frame0_before([[maybe_unused]] Index i) const {
     if constexpr (Law<P>::kOwnAxes) return i > 0 ? row_[i - 1].frame0 : head_frame0_;
     else return head_frame0_;
@@ -196,14 +212,14 @@ class ChainStep {
   template <bool kColumns>
   void downward();
   void carry_along();
-  void settle(const ChainOptions& options, double (&before)[kMostLanes], std::uint32_t& unsettled);
+  void settle(const ChainOptions& options, double (&before)[kMostLanes], bool (&ordinary)[kMostLanes], std::uint32_t& unsettled);
   double free_motion(int k) const;
   void store(std::uint32_t except);
 
   const ChainGroup& g_;
   stable_cosserat::ChainPrefetch<P> next_;
   const T* constants_;
-  T* tension_;  ///< per row and lane
+  T* force_;  ///< per row and lane
   ChainOutlook& outlook_;
   const StepView& view_;
   bool damped_;
@@ -481,9 +497,10 @@ OSIER_FN void ChainStep<P, Law>::pass_row(Index i, P (&S)[21], P (&f)[6], [[mayb
   }
   Vec3<P> e_x, e_w;
   typename Law<P>::Axes axes;
-  const Vec3<P> arm =
-      add_node<kDamped>(r, springs(i), near, own_frame(r, frame), driven_, drive(i), totals_, S, f, e_x, e_w, axes);
-  add_tension(tension(i), arm, S);
+  const Vec3<P> arm = add_node<kDamped>(
+      r, springs(i), near, own_frame(r, frame), [&](const auto&) { return force(i); }, driven_, drive(i), totals_, S, f, e_x, e_w,
+      axes);
+  add_tension(tension(i, axes, arm), arm, S);
   if constexpr (Law<P>::kOwnAxes) frame = frame_near;
   if constexpr (kHead)  // a free frame may spin about its own axis at no cost: a whiff of stiffness keeps it where it is
     for (int a = 3; a < 6; ++a) S[packed(a, a)] += whiff_;
@@ -495,9 +512,7 @@ OSIER_FN void ChainStep<P, Law>::pass_row(Index i, P (&S)[21], P (&f)[6], [[mayb
   const P e[6] = {e_x.x, e_x.y, e_x.z, e_w.x, e_w.y, e_w.z};
 #pragma GCC unroll 6
   for (int a = 0; a < 6; ++a) r.still[a] = r.compliance(a) * f[a] - e[a];
-  Vec3<P> through{f[0], f[1], f[2]};
-  if constexpr (Law<P>::kOwnAxes) through = axes.x * through;
-  r.pull = dot(through, arm) * inverse_sqrt(of_arm(arm));
+  to_kept(arm, f, r.pull);
   if constexpr (Law<P>::kOwnAxes) turn_all<N>(axes.x, axes.w, S, f, columns);
 }
 
@@ -615,8 +630,10 @@ void ChainStep<P, Law>::raise_tails() {
       for (int b = 0; b < 6; ++b) f[a] -= r.S[packed(a, b)] * eased[b];
       r.still[a] += r.compliance(a) * f[a];
     }
+    P kept[Law<P>::kForces];
+    to_kept(arm, f, kept);
+    for (int a = 0; a < Law<P>::kForces; ++a) r.pull[a] += kept[a];
     if constexpr (Law<P>::kOwnAxes) turn_six(axes.x, axes.w, f);
-    r.pull += dot(Vec3<P>{f[0], f[1], f[2]}, arm) * inverse_sqrt(of_arm(arm));
   }
 }
 
@@ -656,11 +673,13 @@ void ChainStep<P, Law>::downward() {
         y[j] = head.row[j][j] * y[j] + head.gain[j] * left;
       }
     }
-    Vec3<P> pull{F[0], F[1], F[2]};
-    if constexpr (Law<P>::kOwnAxes) pull = axes.x * pull;
     const Vec3<P> arm = arm_now(r);
-    const P along = r.pull + dot(pull, arm) * inverse_sqrt(of_arm(arm));
-    store_lanes(larger(along, P(0)), tension_ + static_cast<std::ptrdiff_t>(i) * W);
+    P through[Law<P>::kForces];
+    to_kept(arm, F, through);
+    for (int a = 0; a < Law<P>::kForces; ++a) {
+      const P all = r.pull[a] + through[a];
+      store_lanes(Law<P>::kOwnAxes ? all : larger(all, P(0)), force_at(i, a));
+    }
     const auto idle_spin2 = [&](const Vec3<P>& w) {
       if (!spinning_) return P(0);
       const P spin = spins_ * dot(w, arm);
@@ -677,6 +696,7 @@ ChainOutcome ChainStep<P, Law>::iterate(const ChainOptions& options) {
   const int limit = options.iterations > 0 ? options.iterations : options.max_iterations;
   double last[kMostLanes] = {}, before[kMostLanes];
   std::fill_n(before, kMostLanes, std::numeric_limits<double>::infinity());
+  bool ordinary[kMostLanes] = {};
   for (int k = 0; k < W; ++k) {
     outlook_.lane[k].begin(view_.h);
     if (g_.segments[k] > 0) out.unsettled |= 1u << k;
@@ -702,7 +722,8 @@ ChainOutcome ChainStep<P, Law>::iterate(const ChainOptions& options) {
     }
     for (int k = 0; k < W; ++k) {
       if (g_.segments[k] == 0) continue;
-      if (out.iterations > 0 && !(energy[k] - work[k] <= last[k] + noise * size[k])) out.risen |= 1u << k;
+      if (out.iterations > 0 && !ordinary[k] && !(energy[k] - work[k] <= last[k] + noise * size[k])) out.risen |= 1u << k;
+      if (!std::isfinite(energy[k])) out.risen |= 1u << k;
       if constexpr (Law<P>::kOwnAxes)
         if (lane(totals_.room, k) < T(0)) out.risen |= 1u << k;
       last[k] = energy[k];
@@ -715,7 +736,7 @@ ChainOutcome ChainStep<P, Law>::iterate(const ChainOptions& options) {
     for (int k = 0; k < W; ++k)
       if (g_.segments[k] > 0 && !(lane(motion_.turn2, k) <= T(1) && lane(motion_.move2, k) < std::numeric_limits<T>::infinity()))
         out.risen |= 1u << k;
-    if (options.iterations == 0) settle(options, before, out.unsettled);
+    settle(options, before, ordinary, out.unsettled);
     if (out.unsettled == 0 && options.iterations == 0) break;
     if (options.iterations > 0 && out.iterations == limit) break;
   }
@@ -724,9 +745,11 @@ ChainOutcome ChainStep<P, Law>::iterate(const ChainOptions& options) {
   return out;
 }
 
-/// Takes lanes that are done out of `unsettled`: a lane at the floor may well seem to leave it again while others go on.
+/// Looks at the last correction. Takes lanes that are done out of `unsettled`, unless the number of iterations is fixed: a lane
+/// at the floor may well seem to leave it again while others go on.
 template <class P, template <class> class Law>
-void ChainStep<P, Law>::settle(const ChainOptions& options, double (&before)[kMostLanes], std::uint32_t& unsettled) {
+void ChainStep<P, Law>::settle(const ChainOptions& options, double (&before)[kMostLanes], bool (&ordinary)[kMostLanes],
+                               std::uint32_t& unsettled) {
   double moved[kMostLanes], motion[kMostLanes], length = 0;
   for (int k = 0; k < W; ++k) {
     moved[k] = std::sqrt(static_cast<double>(lane(motion_.move2, k))),
@@ -739,11 +762,13 @@ void ChainStep<P, Law>::settle(const ChainOptions& options, double (&before)[kMo
   }
   for (int k = 0; k < W; ++k) {
     const Progress now{moved[k], before[k], motion[k]};
+    ordinary[k] = is_ordinary(now, std::sqrt(static_cast<double>(lane(motion_.turn2, k))));
+    before[k] = moved[k];
+    if (options.iterations > 0) continue;
     const bool enough = outlook_.lane[k].is_enough(now, lane(motion_.turn2, k) <= T(0.01), options.tolerance);
     if (enough || moved[k] <= options.tolerance * motion[k] ||
         is_at_floor(now, free_motion(k), g_.cut ? length : length_[k], sizeof(T) == 4))
       unsettled &= ~(1u << k);
-    before[k] = moved[k];
   }
 }
 

@@ -86,10 +86,15 @@ StepReport Engine::step(const Model& m, const Control& c, State& state, double h
   double before = std::numeric_limits<double>::infinity();
   if (wait_ > 0) --wait_;
   outlook_.begin(h);
+  couples_ = Couples::of_last_force;
   for (report.iterations = 0; report.iterations < limit;) {
     correct();
-    ++report.iterations;
     share_ = 0;
+    if (has_couples() && couples_ == Couples::of_last_force && !is_ordinary({largest_correction(), before, 0}, largest_turn())) {
+      couples_ = Couples::of_strain;
+      correct();
+    }
+    ++report.iterations;
     const double moved = largest_correction();
     if (!std::isfinite(moved)) {
       report.non_finite = true;
@@ -104,10 +109,10 @@ StepReport Engine::step(const Model& m, const Control& c, State& state, double h
       if (moved <= options_.tolerance * p.motion) return true;
       return is_at_floor(p, free_motion(), extent(), options_.precision == Precision::single_precision);
     };
-    // Small turns and shrinking corrections need no proof. Neither does what rounding makes of a rod at rest.
-    const bool ordinary = turned_ <= kSmallTurn && (moved <= 0.5 * before || is_settled(progress()));
+    // What rounding makes of a rod at rest needs no proof either.
+    const bool ordinary = is_ordinary({moved, before, 0}, turned_) || (turned_ <= kSmallTurn && is_settled(progress()));
     bool better = true;
-    if (ordinary) move_to(1);
+    if (ordinary) move_to(1), couples_ = Couples::of_last_force;
     else better = descend();
     const Progress now = progress();
     const bool enough = outlook_.is_enough(now, ordinary, options_.tolerance);

@@ -20,6 +20,11 @@ enum class Curvature : std::uint8_t {
   exact,     ///< with compression and the couples of shear forces, which may make the whole indefinite
 };
 
+/// The axes of a segment with a stiffness for each turn with its frame, which gives a couple n x (p - axis). At the first guess
+/// of a step n is as large as segments are stiff, and means nothing: that of the last solve is never far off, and the same once
+/// iterations have converged. Far from equilibrium, where the energy is to fall, only the gradient itself will do.
+enum class Couples : std::uint8_t { of_last_force, of_strain };
+
 /// The algorithm, whatever its linear algebra.
 class Engine {
  public:
@@ -42,6 +47,8 @@ class Engine {
   virtual void forget_forces() = 0;
   /// Corrections for the state at hand, and forces for the next time. False if the exact curvature is not positive.
   virtual bool solve(Curvature curvature) = 0;
+  /// Whether `couples_` makes a difference.
+  virtual bool has_couples() const { return false; }
   /// Whether that was done to the accuracy it should have.
   virtual bool was_solved() const { return true; }
   /// The same for positions at the frames at hand, for which the energy is quadratic: their minimum.
@@ -76,12 +83,11 @@ class Engine {
   Outlook outlook_;
   bool was_exact_ = false;        ///< the curvature of the last solve
   int wait_ = 0, next_wait_ = 0;  ///< steps until the exact curvature is tried again, and how many the next time that it fails
+  Couples couples_ = Couples::of_last_force;
   bool given_up_ = false;
   double turned_ = 0;  ///< largest turn of the corrections [rad]
   double share_ = 0;   ///< of the corrections that is in u and q
   std::vector<double> block_largest_;
-  /// Below, what the quadratic model leaves out is a hundredth of what it says.
-  static constexpr double kSmallTurn = 0.1;
 };
 
 template <class F>

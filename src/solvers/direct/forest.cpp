@@ -129,7 +129,6 @@ void Forest<T>::store(const StepView& view, const Executor& executor) {
 template <class T>
 bool Forest<T>::is_settled(const ForestTotals& moved, const ChainOptions& options) {
   const Progress now{std::sqrt(moved.move2), before_, std::sqrt(moved.motion2)};
-  before_ = now.moved;
   if (outlook_.is_enough(now, moved.turn2 <= 0.01, options.tolerance)) return true;
   if (now.moved <= options.tolerance * now.motion) return true;
   double free2 = kernel_->free_motion2(view_, plan_.trunk.first_row, plan_.trunk.last_row);
@@ -145,12 +144,13 @@ ChainOutcome Forest<T>::step(const StepView& view, const ChainOptions& options, 
   outlook_.begin(view.h);
   before_ = std::numeric_limits<double>::infinity();
   load(view, executor);
-  bool settled = false, solved = false;
+  bool settled = false, solved = false, ordinary = false;
   double last = 0, work = 0;
   for (;;) {
     // The energy of the state this iteration starts from.
     const ForestTotals here = up(view, executor);
-    if (here.no_room || (out.iterations > 0 && !(here.energy - work <= last + noise * here.size))) out.risen = 1;
+    const bool rose = out.iterations > 0 && !ordinary && !(here.energy - work <= last + noise * here.size);
+    if (here.no_room || rose || !std::isfinite(here.energy)) out.risen = 1;
     last = here.energy;
     solved = false;
     if (out.iterations == limit || out.risen != 0) break;
@@ -162,7 +162,9 @@ ChainOutcome Forest<T>::step(const StepView& view, const ChainOptions& options, 
       out.risen = 1;
       break;
     }
+    ordinary = is_ordinary({std::sqrt(moved.move2), before_, 0}, std::sqrt(moved.turn2));
     if (options.iterations == 0 && (settled = is_settled(moved, options))) break;
+    before_ = std::sqrt(moved.move2);
     if (options.iterations > 0 && out.iterations == limit) break;
   }
   out.unsettled = options.iterations == 0 && !settled && out.risen == 0 ? 1 : 0;

@@ -629,9 +629,10 @@ OSIER_FN void ForestStep<P, Law>::pass_row(const View& v, const StepView& view, 
   }
   Vec3<P> e_x, e_w;
   typename Law<P>::Axes axes;
-  const Vec3<P> arm =
-      add_node<kDamped>(r, springs_of(v, view, i), NearEnd<P>{u_near, {turn_near, frame0_near, frame_near}},
-                        OwnFrame<P>{frame0, frame}, view.torque != nullptr, drive(v, view, i), totals, S, f, e_x, e_w, axes);
+  const Vec3<P> arm = add_node<kDamped>(
+      r, springs_of(v, view, i), NearEnd<P>{u_near, {turn_near, frame0_near, frame_near}}, OwnFrame<P>{frame0, frame},
+      [&](const auto& along) { return transposed_times(along.x, r.pull); }, view.torque != nullptr, drive(v, view, i), totals, S,
+      f, e_x, e_w, axes);
   const bool leans = is_bent(e_w, kBent);
   v.leans[i] = leans;
   const auto by = lean_of(r);

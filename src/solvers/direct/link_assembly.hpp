@@ -42,9 +42,10 @@ Row<T> with_still_frames(Row<T> r) {
   return r;
 }
 
-/// `pull`: the force through the link in the last solve, along its arm if that was in tension.
+/// `pull`: the force through the link in the last solve; `couples`: by that force, or by that of the strain at hand (engine.hpp).
 template <class T>
-Link<T> assemble_link(const StepModel& step, const Tree& tree, std::size_t i, const Vec3d& pull, Curvature curvature) {
+Link<T> assemble_link(const StepModel& step, const Tree& tree, std::size_t i, const Vec3d& pull, Curvature curvature,
+                      Couples couples) {
   const Model& m = step.model();
   const TreeNode& n = tree.nodes[i];
   const Index s = n.segment;
@@ -60,7 +61,11 @@ Link<T> assemble_link(const StepModel& step, const Tree& tree, std::size_t i, co
   const bool exact = curvature == Curvature::exact && n.joint >= 0;
   Mat3<double> turning = stretch_shear::hessian_ww(1.0, exact ? n_section : std::max(0.0, dot(n_section, d)) * d, d);
   // The part of the exact couple n x p that the model of a straight spring does not have: n x (p - axis). None if isotropic.
-  if (!here.isotropic) couple -= cross(here.section, off);
+  if (!here.isotropic && couples == Couples::of_strain) couple -= cross(here.section, off);
+  if (!here.isotropic && couples == Couples::of_last_force) {
+    const Vec3d along = rotate(conj(q), n_section);
+    couple -= cross(n_section, rotate(q, {along.x / k.k.x, along.y / k.k.y, along.z / k.k.z}));
+  }
   double weight = 0;
   if (const Index far = n.far_vertex; far >= 0 && step.is_free(far)) {
     weight = step.vertex_weight(far);

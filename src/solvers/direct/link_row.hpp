@@ -108,23 +108,24 @@ OSIER_FN void set_inertia(LinkRow<P, Law>& r, P mass, const Vec3<P>& velocity, c
   r.weight = mass * inverse_h2 + inverse_h * damping;
 }
 
-/// Strains e along the springs, and what acts on the node alone added to S and f. drive(axes): the torques on its frame, if it is
-/// `driven`. Returns the arm as it is now.
-template <bool kDamped, class P, template <class> class Law, class Drive>
+/// Strains e along the springs, and what acts on the node alone added to S and f. force(axes): that through the link in the last
+/// solve, along its springs; drive(axes): the torques on its frame, if it is `driven`. Returns the arm as it is now.
+template <bool kDamped, class P, template <class> class Law, class Force, class Drive>
 OSIER_FN Vec3<P> add_node(LinkRow<P, Law>& r, const typename Law<P>::Springs& springs, const NearEnd<P>& near,
-                          const OwnFrame<P>& frame, bool driven, const Drive& drive, RowTotals<P>& totals, P (&S)[21], P (&f)[6],
-                          Vec3<P>& e_x, Vec3<P>& e_w, typename Law<P>::Axes& axes) {
+                          const OwnFrame<P>& frame, const Force& force, bool driven, const Drive& drive, RowTotals<P>& totals,
+                          P (&S)[21], P (&f)[6], Vec3<P>& e_x, Vec3<P>& e_w, typename Law<P>::Axes& axes) {
   const Vec3<P> delta = change_by(r.turn, r.arm0);
   const Vec3<P> arm = r.arm0 + delta;
   e_x = r.stretch0 + (r.u - near.u) - delta;
   P stretched, bent;
   if constexpr (Law<P>::kOwnAxes) {
-    Vec3<P> couple = r.template strain<kDamped>(springs, r.turn, near.frame, frame.start, frame.now, e_x, e_w, axes, stretched,
-                                                bent, totals.room);
+    Vec3<P> couple = r.template strain<kDamped>(springs, r.turn, near.frame, frame.start, frame.now, force, e_x, e_w, axes,
+                                                stretched, bent, totals.room);
     if (driven) couple += drive(axes);
     f[3] += couple.x, f[4] += couple.y, f[5] += couple.z;
   } else {
-    r.template strain<kDamped>(springs, r.turn, near.frame, frame.start, frame.now, e_x, e_w, axes, stretched, bent, totals.room);
+    r.template strain<kDamped>(springs, r.turn, near.frame, frame.start, frame.now, force, e_x, e_w, axes, stretched, bent,
+                               totals.room);
   }
   const P moved = (P(0.5) * r.weight) * norm2(r.u), done = dot(r.rhs, r.u);
   totals.energy += stretched + bent + moved - done;

@@ -19,6 +19,11 @@ struct Progress {
   double motion;  ///< of the step so far
 };
 
+/// Small turns and shrinking corrections need no proof that the energy falls. Where segments are next to rigid it does not: a
+/// correction moves their ends along straight lines, which stretches them by what the next one takes back.
+constexpr double kSmallTurn = 0.1;  ///< below, what the quadratic model leaves out is a hundredth of what it says [rad]
+OSIER_FN bool is_ordinary(const Progress& p, double turned) { return turned <= kSmallTurn && p.moved <= 0.5 * p.before; }
+
 /// Nothing but rounding is left. Forces are rounded, so what they would do if nothing were elastic, `free` [m], counts as well as
 /// the motion, of which a rod at rest has none; so are strains, which shows at the far end of the rods' `reach` [m].
 OSIER_FN bool is_at_floor(const Progress& p, double free, double reach, bool in_float) {

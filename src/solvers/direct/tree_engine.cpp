@@ -19,6 +19,7 @@ class TreeEngine final : public Engine {
  private:
   void forget_forces() override { std::fill(pull_.begin(), pull_.end(), Vec3<T>{}); }
   bool solve(Curvature curvature) override;
+  bool has_couples() const override { return !step_.model().is_isotropic(); }
   void solve_positions() override;
   /// False as in solve().
   template <class LinkOf, class RowsOf, class Visit>
@@ -95,19 +96,23 @@ bool TreeEngine<T>::solve_with(const LinkOf& link, const RowsOf& rows, Curvature
 template <class T>
 bool TreeEngine<T>::solve(Curvature curvature) {
   return solve_with(
-      [&](std::size_t i) { return assemble_link<T>(step_, tree_, i, cast<double>(pull_[nodes()[i].segment]), curvature); },
+      [&](std::size_t i) {
+        return assemble_link<T>(step_, tree_, i, cast<double>(pull_[nodes()[i].segment]), curvature, couples_);
+      },
       [&](std::size_t begin, std::size_t end, const auto& put) { assemble_rows<T>(step_, tree_, begin, end, put); }, curvature,
       [&](int i, const Vec6<T>& F, const Vec3<T>&) { pull_[nodes()[static_cast<std::size_t>(i)].segment] = F.x; });
 }
 
 template <class T>
 void TreeEngine<T>::solve_positions() {
-  solve_with([&](std::size_t i) { return with_still_frame(assemble_link<T>(step_, tree_, i, {}, Curvature::positive)); },
-             [&](std::size_t begin, std::size_t end, const auto& put) {
-               assemble_rows<T>(step_, tree_, begin, end,
-                                [&](std::size_t i, const Row<T>& row) { put(i, with_still_frames(row)); });
-             },
-             Curvature::positive, [](int, const Vec6<T>&, const Vec3<T>&) {});
+  solve_with(
+      [&](std::size_t i) {
+        return with_still_frame(assemble_link<T>(step_, tree_, i, {}, Curvature::positive, Couples::of_last_force));
+      },
+      [&](std::size_t begin, std::size_t end, const auto& put) {
+        assemble_rows<T>(step_, tree_, begin, end, [&](std::size_t i, const Row<T>& row) { put(i, with_still_frames(row)); });
+      },
+      Curvature::positive, [](int, const Vec6<T>&, const Vec3<T>&) {});
 }
 
 template <class T>
