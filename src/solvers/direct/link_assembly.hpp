@@ -95,15 +95,18 @@ Link<T> assemble_link(const StepModel& step, const Tree& tree, std::size_t i, co
     }
   } else {
     // A frame that hangs on positions alone may spin about its axis at no cost, and in a slack cable without mass turn any way.
-    // Something must keep it where it is, across the axis a whiff. About it rounding of couples over what holds it is a spin: a
-    // cable, which nothing asks to turn, gets all of its stiffness; a frame that other joints hold by way of rows gets the share
-    // of theirs that slows convergence to that factor an iteration. In its own axes the spin is a step of its own.
+    // Something must keep it where it is, across the axis a whiff of what inertia does, or of the segment's stiffness where there
+    // is none: one of the latter would be a brake to segments that are next to rigid. About it rounding of couples over what
+    // holds it is a spin: a cable, which nothing asks to turn, gets all of its stiffness; a frame that other joints hold by way
+    // of rows gets the share of theirs that slows convergence to that factor an iteration. In its own axes the spin is a step of
+    // its own.
     w_axes = rotation_matrix(q);
     const double share = std::is_same_v<T, float> ? 1e-3 : 1e-6;
     double against_spin = 0;
     for (Index j : m.frame_joints.of(s)) against_spin = std::max(against_spin, share * m.joint_stiffness[j / 2].d3);
     if (against_spin == 0 && step.directions(s).empty()) against_spin = k.k.z;
-    turning = turning + identity3(1e-10 * k.k.z) + against_spin * outer(d, d);
+    const double inertia = weight * l2;
+    turning = turning + identity3(1e-10 * (inertia > 0 ? std::min(inertia, k.k.z) : k.k.z)) + against_spin * outer(d, d);
   }
   for (const auto& [node, j] : tree.local_joints_of(i)) {
     const JointModel joint = step.joint(j);
