@@ -95,6 +95,13 @@ OSIER_FN Mat3<T> hessian_pw(const Mat3<T>& C, const Vec3<T>& p, const Vec3<T>& n
   return C * skew(p) + skew(-n);
 }
 
+/// Of -dE/dw = p x n, what there is beside that of a spring whose axes stay, axis x n: (p - axis) x n, in the frame's own axes,
+/// by the force n and the compliances c. None for equal ones.
+template <class T>
+OSIER_FN Vec3<T> couple_of_axes(const Vec3<T>& c, const Vec3<T>& n) {
+  return {(c.y - c.z) * n.y * n.z, (c.z - c.x) * n.z * n.x, (c.x - c.y) * n.x * n.y};
+}
+
 /// d2E/dw2 = -[p]x C [p]x + (n p^T + p n^T)/2 - (n.p) I
 template <class T>
 OSIER_FN Mat3<T> hessian_ww(const Mat3<T>& C, const Vec3<T>& p, const Vec3<T>& n) {

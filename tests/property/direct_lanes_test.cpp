@@ -1,4 +1,5 @@
 // The direct method for chains in lanes: every instruction set, every way to hold an end, cut chains, strands of any length.
+#include <bit>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -221,6 +222,67 @@ TEST(DirectLanes, DoNotMindHowStiffSegmentsAre) {
               << what;
         }
     }
+}
+
+/// One strand is thrown about for a step: it is given up, and nothing of that is left in the next step, nor in its neighbours.
+TEST(DirectLanes, ForgetWhatWentNowhere) {
+  Simulation simulation(scene_with(strands(17, 20, strip(0.001)), direct("double", Simd::automatic)));
+  for (int i = 0; i < 5; ++i) simulation.step();
+  const Model& m = simulation.model();
+  const std::vector<Chain> chains = find_chains(m);
+  const Executor executor(1);
+  const auto check = [&]<class T>(T, double wild) {
+    for (Simd simd : sets_here()) {
+      direct::ChainDirect<T> lanes;
+      lanes.bind(m, chains, StiffnessLaw::anisotropic, simd, executor);
+      const auto step = [&](State& state) {
+        return lanes.step(stable_cosserat::view_of(m, simulation.control(), state, simulation.time_step()), {.tolerance = 1e-3},
+                          executor);
+      };
+      State before = simulation.state(), thrown = simulation.state(), after = simulation.state();
+      ASSERT_EQ(step(before).risen, 0u);
+      Random random(3);
+      for (Index i = 1; i < chains[3].vertices; ++i)
+        thrown.vertex_position[chains[3].first_vertex + i] += wild * random.in_cube();
+      const std::uint32_t risen = step(thrown).risen;
+      EXPECT_EQ(std::popcount(risen), 1) << simd_name(simd);
+      for (int i = 0; i < 2; ++i) {
+        after = simulation.state();
+        EXPECT_EQ(step(after).risen, 0u) << simd_name(simd);
+      }
+      EXPECT_LE(farthest(after.vertex_position, before.vertex_position), 1e-5) << simd_name(simd);
+    }
+  };
+  check(double{}, 1e18);
+  check(float{}, 1e12);
+}
+
+/// Rods welded start to start along a line: joints of half a turn, of which q and -q are equally near.
+TEST(DirectLanes, BendJointsOfHalfATurnTheRightWay) {
+  Random random(5);
+  std::string rods, welds, clamps;
+  const auto add = [](std::string& list, const std::string& item) { list += (list.empty() ? "" : ", ") + item; };
+  // All in one plane that contains gravity, which bends them without twisting: the joints stay at half a turn.
+  const Vec3d down = normalized(Vec3d{0.5, -1, 0.3}), along = normalized(cross(down, {0.2, 0.3, 1}));
+  for (int i = 0; i < 24; ++i) {
+    const double angle = random.range(-1, 1);
+    const Vec3d d = std::cos(angle) * along + std::sin(angle) * down, x = static_cast<double>(i) * Vec3d{0, 0, 1},
+                up = cross(along, down);
+    const auto rod = [&](const char* name, const Vec3d& to) {
+      add(rods, fmt::format(R"({{"name": "{}{}", "shape": {{"type": "line", "from": [{}, {}, {}], "to": [{}, {}, {}]}},
+                               "segments": 8, "material": "m", "up": [{}, {}, {}]}})",
+                            name, i, x.x, x.y, x.z, to.x, to.y, to.z, up.x, up.y, up.z));
+    };
+    rod("l", x + 0.6 * d), rod("r", x - 0.6 * d);
+    add(welds, fmt::format(R"({{"vertices": ["l{0}:start", "r{0}:start"]}})", i));
+    add(clamps, fmt::format(R"("l{}:end")", i));
+  }
+  const std::string text = fmt::format(R"({{
+    "materials": {{"m": {{"young": 1e7, "poisson": 0.3, "density": 1000, "radius": 0.01}}}}, "rods": [{}], "welds": [{}],
+    "constraints": [{{"type": "clamp", "vertices": [{}]}}],
+    "forces": [{{"type": "gravity", "acceleration": [{}, {}, {}]}}], "analysis": {{"type": "dynamic", "step": 0.002, "duration": 1}}}})",
+                                       rods, welds, clamps, 9.8 * down.x, 9.8 * down.y, 9.8 * down.z);
+  compare(text, "float", 2e-5);
 }
 
 /// Random chains whose segments and joints all differ, far from rest, with frames of either sign: lanes alone, without anything

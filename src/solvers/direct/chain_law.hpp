@@ -11,8 +11,9 @@
 //   bend (isotropic)     q_b conj(q_a q0) = dq_b (q_b conj(q_a q0))_t conj(dq_a)
 //   bend (anisotropic)   D = D_t + c,  r = r_t + c,  c = conj(q_a) (Delta - 1) q_a r_t at t,  Delta = conj(dq_a) dq_b
 //
-// with the brackets, r_t = conj(q_a) q_b and D_t = r_t - phi q0 formed in double, and Delta_w - 1 as -|Im Delta|^2/(1 + Delta_w).
-// c itself is the difference that damping works on. phi is that of the start: a lane where it should change is given up.
+// with the brackets and D_t = r_t - phi q0, r_t = conj(q_a) q_b, formed in double, and Delta_w - 1 as -|Im Delta|^2/(1 +
+// Delta_w). c itself is the difference that damping works on. phi is that of the start: a lane where it should change is given
+// up.
 #pragma once
 
 #include "energies/bend_twist.hpp"
@@ -205,14 +206,17 @@ struct AnisotropicJoint {
   struct Springs {
     Quat<P> K, K_viscous;
   };
+  template <class Constant>
+  OSIER_FN static Vec3<P> three(const Constant& constant, int first) {
+    return {constant(first), constant(first + 1), constant(first + 2)};
+  }
   OSIER_FN static Springs springs(const Vec3<P>& k, const Vec3<P>& viscous) {
     return {bend_twist::stiffness4(k), bend_twist::viscous4(k, viscous)};
   }
   template <class Constant>
   OSIER_FN static Springs springs(const Constant& constant, P inverse_h, bool damped) {
-    const auto three = [&](int first) { return Vec3<P>{constant(first), constant(first + 1), constant(first + 2)}; };
-    return springs(three(stable_cosserat::kBendAxes),
-                   damped ? inverse_h * three(stable_cosserat::kTauBendAxes) : Vec3<P>{P(0), P(0), P(0)});
+    return springs(three(constant, stable_cosserat::kBendAxes),
+                   damped ? inverse_h * three(constant, stable_cosserat::kTauBendAxes) : Vec3<P>{P(0), P(0), P(0)});
   }
   template <class Constant>
   OSIER_FN void load_joint(const Constant&, const Springs& springs) {
@@ -232,7 +236,7 @@ struct AnisotropicJoint {
   template <bool kDamped>
   OSIER_FN Quat<P> bend(const Springs& springs, const Quat<P>& turn, const NearFrame<P>& near, const Quat<P>& frame0, Vec3<P>& m,
                         P& energy, P& room) const {
-    const Quat<P> whole = conj(near.start) * frame0, r0 = bend_twist::pole(whole.w) * whole;
+    const Quat<P> r0 = conj(near.start) * frame0;
     const Quat<P> apart = conj(near.turn) * turn;
     const Vec3<P> v = rotate(conj(near.start), imag(apart));
     const Quat<P> change = Quat<P>{v.x, v.y, v.z, -norm2(v) * inverse(P(1) + apart.w)} * r0;
@@ -246,8 +250,9 @@ struct AnisotropicJoint {
       pull += viscous;
       least = smaller(least, apart.w);
     }
-    const P scale = inverse_sqrt(P(2) + P(2) * r.w);
-    const Quat<P> half{scale * r.x, scale * r.y, scale * r.z, scale * (P(1) + r.w)};
+    // Of the two quaternions of a rotation the one whose root is half of it. Which of them r is does not matter elsewhere.
+    const P nearer = bend_twist::pole(r.w), c = nearer * r.w, scale = inverse_sqrt(P(2) + P(2) * c), side = nearer * scale;
+    const Quat<P> half{side * r.x, side * r.y, side * r.z, scale * (P(1) + c)};
     // Where there is no joint, or something else in its place, there are no springs.
     const MaskOf<P> jointed = is_jointed();
     room = smaller(room, select(jointed, least, P(0)));
@@ -276,17 +281,13 @@ struct AnisotropicLink : AnisotropicJoint<P> {
   Quat<P> w_frame;  ///< whose axes they are
 
   template <class Constant>
-  OSIER_FN static Vec3<P> three(const Constant& constant, int first) {
-    return {constant(first), constant(first + 1), constant(first + 2)};
-  }
-  template <class Constant>
   OSIER_FN static Damping stretch_damping(const Constant& constant, P inverse_h, bool damped) {
-    return damped ? inverse_h * three(constant, stable_cosserat::kTauStretchAxes) : Vec3<P>{P(0), P(0), P(0)};
+    return damped ? inverse_h * Joint::three(constant, stable_cosserat::kTauStretchAxes) : Vec3<P>{P(0), P(0), P(0)};
   }
   template <class Constant>
   OSIER_FN void load_segment(const Constant& constant, P length, const Vec3<P>& stretch_viscous) {
     const Vec3<P> none{P(0), P(0), P(0)}, one{P(1), P(1), P(1)};
-    const Vec3<P> stiff = times(three(constant, stable_cosserat::kStretchAxes), one + stretch_viscous);
+    const Vec3<P> stiff = times(Joint::three(constant, stable_cosserat::kStretchAxes), one + stretch_viscous);
     const P l2 = length * length;
     x_compliance = select(length > P(0), Vec3<P>{l2 * inverse(stiff.x), l2 * inverse(stiff.y), l2 * inverse(stiff.z)}, none);
   }
@@ -305,9 +306,7 @@ struct AnisotropicLink : AnisotropicJoint<P> {
     OSIER_FN void form(const Quat<Number>& q, const Quat<Number>& before, const Quat<Number>& rest, const Vec3<Number>& edge,
                        Number length) {
       segment = segment_start(q, edge, length, share);
-      // Of the two quaternions of a rotation the one whose root is half of it.
-      const Quat<Number> r = conj(before) * q;
-      difference = bend_twist::difference(K, bend_twist::pole(r.w) * r, rest);
+      difference = bend_twist::difference(K, conj(before) * q, rest);
     }
   };
   OSIER_FN static void begin(Start<D> (&start)[kParts], const Vec3<P>& stretch_viscous, const Springs& springs) {
@@ -346,9 +345,8 @@ struct AnisotropicLink : AnisotropicJoint<P> {
   /// springs; force(axes): that through the segment in the last solve, along the springs. Returns what the segment's springs add
   /// to the couple on the frame.
   ///
-  /// A straight spring has the couple n x arm. The exact one is n x p: as the axes turn with the frame, n x (p - arm) is added.
-  /// With n = K e this is, axis by axis, (C_y - C_z) n_y n_z, where n may be the force of the last solve, which converges to K e
-  /// and is never far off. K e itself is, at the first guess, as large as segments are stiff, and so is its couple.
+  /// That couple is by the force of the last solve, which converges to that of the strain and is never far off. The latter is, at
+  /// the first guess, as large as segments are stiff, and so is its couple.
   template <bool kDamped, class Force>
   OSIER_FN Vec3<P> strain(const Springs& springs, const Quat<P>& turn, const NearFrame<P>& near, const Quat<P>& frame0,
                           const Quat<P>& frame, const Force& force, Vec3<P>& e_x, Vec3<P>& e_w, Axes& axes_now, P& stretched,
@@ -360,8 +358,7 @@ struct AnisotropicLink : AnisotropicJoint<P> {
     const auto stiffness = [](P c) { return select(c > P(0), inverse(c), P(0)); };
     const Vec3<P>& c = x_compliance;
     stretched = P(0.5) * (stiffness(c.x) * e_x.x * e_x.x + stiffness(c.y) * e_x.y * e_x.y + stiffness(c.z) * e_x.z * e_x.z);
-    const Vec3<P> n = force(axes_now);
-    return axes_now.x * Vec3<P>{(c.y - c.z) * n.y * n.z, (c.z - c.x) * n.z * n.x, (c.x - c.y) * n.x * n.y};
+    return axes_now.x * stretch_shear::couple_of_axes(c, force(axes_now));
   }
 };
 

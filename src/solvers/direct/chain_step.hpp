@@ -99,6 +99,7 @@ class ChainStep {
     else if (damped) outcome = s.template iterate<false, true>(options);
     else outcome = s.template iterate<false, false>(options);
     s.store(outcome.risen);
+    s.forget(outcome.risen);
     return outcome;
   }
 
@@ -215,6 +216,7 @@ class ChainStep {
   void settle(const ChainOptions& options, double (&before)[kMostLanes], bool (&ordinary)[kMostLanes], std::uint32_t& unsettled);
   double free_motion(int k) const;
   void store(std::uint32_t except);
+  void forget(std::uint32_t lanes);
 
   const ChainGroup& g_;
   stable_cosserat::ChainPrefetch<P> next_;
@@ -548,8 +550,9 @@ void ChainStep<P, Law>::upward() {
     pass_row<N, kDamped, false>(i, S, f, frame, columns);
     next_.row(i);
   }
-  next_.done();
   pass_row<N, kDamped, true>(0, S, f, frame, columns);
+  next_.row(0);
+  next_.done();
   for (int a = 0; a < 21; ++a) S_[a] = S[a];
   for (int a = 0; a < 6; ++a) f_[a] = f[a];
 }
@@ -701,6 +704,7 @@ ChainOutcome ChainStep<P, Law>::iterate(const ChainOptions& options) {
     outlook_.lane[k].begin(view_.h);
     if (g_.segments[k] > 0) out.unsettled |= 1u << k;
   }
+  const std::uint32_t present = out.unsettled;
   const double noise = sizeof(T) == 4 ? 1e-5 : 1e-11;
   for (;;) {
     upward<kColumns, kDamped>();
@@ -722,13 +726,15 @@ ChainOutcome ChainStep<P, Law>::iterate(const ChainOptions& options) {
     }
     for (int k = 0; k < W; ++k) {
       if (g_.segments[k] == 0) continue;
-      if (out.iterations > 0 && !ordinary[k] && !(energy[k] - work[k] <= last[k] + noise * size[k])) out.risen |= 1u << k;
+      // Those that have settled wait for the others; what rounding does to them meanwhile says nothing.
+      const bool watched = !ordinary[k] && (out.unsettled >> k & 1u) != 0;
+      if (out.iterations > 0 && watched && !(energy[k] - work[k] <= last[k] + noise * size[k])) out.risen |= 1u << k;
       if (!std::isfinite(energy[k])) out.risen |= 1u << k;
       if constexpr (Law<P>::kOwnAxes)
         if (lane(totals_.room, k) < T(0)) out.risen |= 1u << k;
       last[k] = energy[k];
     }
-    if (out.iterations == limit || out.risen == kAll) break;
+    if (out.iterations == limit || (present & ~out.risen) == 0) break;
     if constexpr (kColumns) close(), raise_tails();
     else find_root();
     downward<kColumns>();
@@ -737,7 +743,7 @@ ChainOutcome ChainStep<P, Law>::iterate(const ChainOptions& options) {
       if (g_.segments[k] > 0 && !(lane(motion_.turn2, k) <= T(1) && lane(motion_.move2, k) < std::numeric_limits<T>::infinity()))
         out.risen |= 1u << k;
     settle(options, before, ordinary, out.unsettled);
-    if (out.unsettled == 0 && options.iterations == 0) break;
+    if ((out.unsettled & ~out.risen) == 0 && options.iterations == 0) break;
     if (options.iterations > 0 && out.iterations == limit) break;
   }
   if (options.iterations > 0) out.unsettled = 0;
@@ -832,6 +838,19 @@ void ChainStep<P, Law>::store(std::uint32_t except) {
       view_.rotation[s] =
           view_.frame_control[s] == FrameControl::fixed ? view_.frame_target[s] : turned(lane_of(r.turn, k), view_.rotation[s]);
     }
+  }
+}
+
+/// Forces of a step that went nowhere are no guess for the next, and may be no numbers.
+template <class P, template <class> class Law>
+void ChainStep<P, Law>::forget(std::uint32_t lanes) {
+  if (lanes == 0) return;
+  if (g_.cut) lanes = kAll;
+  for (int k = 0; k < W; ++k) {
+    if (!(lanes >> k & 1u)) continue;
+    outlook_.lane[k].forget();
+    for (Index i = 0; i < rows_; ++i)
+      for (int a = 0; a < Law<P>::kForces; ++a) force_at(i, a)[k] = T(0);
   }
 }
 

@@ -90,7 +90,8 @@ StepReport Engine::step(const Model& m, const Control& c, State& state, double h
   for (report.iterations = 0; report.iterations < limit;) {
     correct();
     share_ = 0;
-    if (has_couples() && couples_ == Couples::of_last_force && !is_ordinary({largest_correction(), before, 0}, largest_turn())) {
+    if (couples_ == Couples::of_last_force && !is_ordinary({largest_correction(), before, 0}, largest_turn()) && has_couples()) {
+      if (!std::isfinite(largest_correction())) forget_forces();
       couples_ = Couples::of_strain;
       correct();
     }

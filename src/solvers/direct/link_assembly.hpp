@@ -60,11 +60,12 @@ Link<T> assemble_link(const StepModel& step, const Tree& tree, std::size_t i, co
   const Vec3d n_section = (sign * length) * pull;
   const bool exact = curvature == Curvature::exact && n.joint >= 0;
   Mat3<double> turning = stretch_shear::hessian_ww(1.0, exact ? n_section : std::max(0.0, dot(n_section, d)) * d, d);
-  // The part of the exact couple n x p that the model of a straight spring does not have: n x (p - axis). None if isotropic.
-  if (!here.isotropic && couples == Couples::of_strain) couple -= cross(here.section, off);
-  if (!here.isotropic && couples == Couples::of_last_force) {
-    const Vec3d along = rotate(conj(q), n_section);
-    couple -= cross(n_section, rotate(q, {along.x / k.k.x, along.y / k.k.y, along.z / k.k.z}));
+  if (!here.isotropic) {
+    // Where strains are large, the gradient itself is better than what lags behind, if they are not far from each other.
+    constexpr double kLarge = 0.05;
+    const bool alike = norm(here.section - n_section) <= 0.5 * norm(n_section) && norm(off) > kLarge;
+    const Vec3d force_along = rotate(conj(q), couples == Couples::of_strain || alike ? here.section : n_section);
+    couple += rotate(q, stretch_shear::couple_of_axes(Vec3d{1 / k.k.x, 1 / k.k.y, 1 / k.k.z}, force_along));
   }
   double weight = 0;
   if (const Index far = n.far_vertex; far >= 0 && step.is_free(far)) {

@@ -317,7 +317,9 @@ OSIER_FN void move_row(LinkRow<P, Law>& r, [[maybe_unused]] const typename Law<P
   const P w2 = norm2(w);
   motion.turn2 = larger(motion.turn2, select(present, w2, P(0)));
   const P bent2 = arm2 * w2 - idle_spin2(w);
-  motion.move2 = larger(motion.move2, select(present, larger(norm2(dx), bent2), P(0)));
+  // What is not a number stays none, whatever rows come after it.
+  const P unless_none = P(0) * (motion.move2 + (norm2(dx) + w2));
+  motion.move2 = larger(motion.move2, select(present, larger(norm2(dx), bent2), P(0))) + unless_none;
   motion.motion2 = larger(motion.motion2, select(present, norm2(r.u), P(0)));
   z[0] = dx.x, z[1] = dx.y, z[2] = dx.z, z[3] = w.x, z[4] = w.y, z[5] = w.z;
 }

@@ -1,4 +1,6 @@
 // Linear systems by the recursion along a tree.
+#include <algorithm>
+
 #include "solvers/direct/engine.hpp"
 #include "solvers/direct/link_assembly.hpp"
 
@@ -19,7 +21,10 @@ class TreeEngine final : public Engine {
  private:
   void forget_forces() override { std::fill(pull_.begin(), pull_.end(), Vec3<T>{}); }
   bool solve(Curvature curvature) override;
-  bool has_couples() const override { return !step_.model().is_isotropic(); }
+  bool has_couples() const override {
+    return std::any_of(nodes().begin(), nodes().end(),
+                       [&](const TreeNode& n) { return !is_isotropic_segment(step_.model(), n.segment); });
+  }
   void solve_positions() override;
   /// False as in solve().
   template <class LinkOf, class RowsOf, class Visit>

@@ -38,9 +38,10 @@ class ChainEngine {
     std::atomic<bool> finite = true;
     executor.for_each_job(plan_.groups.size(), [&](std::size_t i) {
       const ChainGroup& g = plan_.groups[i];
+      // Several threads take groups by turns, and what one fetches ahead another may be writing to.
+      const ChainGroup* next = executor.threads() == 1 ? plan_.group_after(i) : nullptr;
       std::byte* scratch = scratch_.data() + static_cast<std::size_t>(executor.worker()) * scratch_bytes_;
-      if (!kernel_->step(g, plan_.group_after(i), plan_.constants.data() + g.constants, plan_.damped, view, lambda, iterations,
-                         scratch))
+      if (!kernel_->step(g, next, plan_.constants.data() + g.constants, plan_.damped, view, lambda, iterations, scratch))
         finite.store(false, std::memory_order_relaxed);
     });
     return finite;

@@ -75,10 +75,10 @@ class FrameProblem {
   }
 
   /// c = r.(K rest), whose sign is the pole.
-  OSIER_FN void add_joint(const Quat<T>& q, const JointTerm<T>& j, Quat<T>& K_rest, T& c) {
+  OSIER_FN void add_joint(const Quat<T>& q, const JointTerm<T>& j, Quat<T>& weighed_rest, T& c) {
     const Quat<T> r = conj(j.other) * q;
-    K_rest = bend_twist::times(j.K, j.rest);
-    c = dot(K_rest, r);
+    weighed_rest = bend_twist::times(j.K, j.rest);
+    c = dot(weighed_rest, r);
     G_ += conj(r) * bend_twist::times(j.K, r - bend_twist::pole(c) * j.rest);
     const Quat<T> columns[4] = {{r.w, r.z, -r.y, -r.x}, {-r.z, r.w, r.x, -r.y}, {r.y, -r.x, r.w, -r.z}, r};  // r e_i, r
     for (int i = 0, at = 0; i < 4; ++i) {
@@ -87,9 +87,9 @@ class FrameProblem {
     }
   }
   OSIER_FN void add_joint(const Quat<T>& q, const JointTerm<T>& j) {
-    Quat<T> K_rest;
+    Quat<T> weighed_rest;
     T c;
-    add_joint(q, j, K_rest, c);
+    add_joint(q, j, weighed_rest, c);
   }
   /// k_y t.(y' t a) with y' = R' y, up to a constant.
   OSIER_FN void add_direction(const Quat<T>& q, const GeneralDirection<T>& d) {
@@ -103,7 +103,8 @@ class FrameProblem {
   }
   OSIER_FN void add_torque(const Quat<T>& q, const Quat<T>& torque) { G_ = G_ - conj(q) * torque; }
 
-  /// In the rotation vector of t. Where no joint asks for a twist it is as stiff as the rest: torques and unequal shears twist too.
+  /// In the rotation vector of t. Where no joint asks for a twist it is as stiff as the rest: torques and unequal shears twist
+  /// too.
   OSIER_FN Vec3<T> gradient() const { return stretch_shear::gradient_w(n_, P_) + T(0.5) * imag(G_); }
   OSIER_FN Mat3<T> hessian() const {
     Mat3<T> h = stretch_shear::hessian_ww(k_, P_, n_);
@@ -220,11 +221,11 @@ OSIER_FN Quat<T> careful_frame(const FrameProblem<T>& problem, const Quat<T>& q,
 /// |r.n| <= |w| |n|^2/min(a.n, b.n); `margin2` is the square of that over |n|^2, a little more than rounding can hide, and
 /// negative without damping.
 template <class T>
-OSIER_FN void fold_joint(const Quat<T>& K, const Quat<T>& rest, const Quat<T>& K_viscous, const Quat<T>& previous, Quat<T>& sum,
+OSIER_FN void fold_joint(const Quat<T>& K, const Quat<T>& rest, const Quat<T>& viscous, const Quat<T>& previous, Quat<T>& sum,
                          Quat<T>& target, T& margin2) {
-  const Quat<T> a = bend_twist::times(K, rest), towards = bend_twist::times(K_viscous, previous);
+  const Quat<T> a = bend_twist::times(K, rest), towards = bend_twist::times(viscous, previous);
   const Quat<T> b = bend_twist::pole(dot(a, towards)) * towards, n = a + b;
-  sum = K + K_viscous;
+  sum = K + viscous;
   const auto over = [](T x, T k) { return select(k > T(0), x / k, T(0)); };
   target = {over(n.x, sum.x), over(n.y, sum.y), over(n.z, sum.z), over(n.w, sum.w)};
   const T size2 = norm2(n), inverse2 = select(size2 > T(0), T(1) / size2, T(0)), along = dot(a, n);

@@ -78,10 +78,10 @@ class GraphAxesSweep : GraphPack<P, I> {
 
   template <bool kDamped>
   OSIER_FN void add_joint(FrameProblem<P>& problem, const Quat<P>& q, const JointTerm<P>& joint, MaskOf<P>& poles_differ) const {
-    Quat<P> K_rest;
+    Quat<P> weighed_rest;
     P c;
-    problem.add_joint(q, joint, K_rest, c);
-    if constexpr (kDamped) poles_differ |= c * c < P(g_.margin[t_]) * norm2(K_rest);
+    problem.add_joint(q, joint, weighed_rest, c);
+    if constexpr (kDamped) poles_differ |= c * c < P(g_.margin[t_]) * norm2(weighed_rest);
   }
   /// The present frame beyond one of a lane's joints.
   OSIER_FN Quat<T> frame_beyond(int lane, Index frame) const;
