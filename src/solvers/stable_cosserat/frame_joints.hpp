@@ -9,8 +9,8 @@ namespace osier::stable_cosserat {
 
 /// The new frame of a segment; frame_of(f): the present one of another.
 template <class T, class FrameOf>
-OSIER_FN Quat<T> careful_frame_of(const StepView& view, Index segment, const Quat<T>& present, const Vec3<T>& p,
-                                  const Vec3<T>& k, const Vec3<T>& rest, const FrameOf& frame_of) {
+OSIER_FN Quat<T> careful_frame_of(const StepView& view, Index segment, const Quat<T>& present, const Vec3<T>& p, const Vec3<T>& k,
+                                  const Vec3<T>& rest, const FrameOf& frame_of) {
   const bool hinged = view.frame_control[segment] == FrameControl::hinged;
   const Vec3<T> axis = cast<T>(view.hinge_axis[segment]);
   const Quat<T> zero = cast<T>(view.frame_target[segment]);
