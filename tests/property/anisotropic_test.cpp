@@ -88,6 +88,16 @@ TYPED_TEST(GeneralUpdate, OfAVertexFindsTheMinimumOverIt) {
   }
 }
 
+/// The couple of axes that turn with a segment, from its force alone.
+TEST(StretchShear, CoupleOfAxesIsThatOfItsStrain) {
+  Random random(18);
+  for (int i = 0; i < 100; ++i) {
+    const Vec3d k{random.range(1, 9), random.range(1, 9), random.range(1, 9)}, e = random.in_cube();
+    const Vec3d n{k.x * e.x, k.y * e.y, k.z * e.z};
+    EXPECT_LE(norm(stretch_shear::couple_of_axes(Vec3d{1 / k.x, 1 / k.y, 1 / k.z}, n) - cross(e, n)), 1e-14);
+  }
+}
+
 TEST(GeneralSweeps, LowerTheIncrementalPotentialInSequentialAndColouredOrder) {
   for (int i = 0; i < 60; ++i) {
     StepProblem p = general_problem(700, i, i % 3 == 0 ? 1.5 : 0.3);

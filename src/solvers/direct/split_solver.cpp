@@ -297,7 +297,7 @@ std::size_t bytes_of(const Model& m, const Control& c, double h, const Options& 
   if (chains.empty() && !forest) return DirectSolver::bytes(m, c, h, suited(options, m, c, h));
   Lanes<T> lanes;
   lanes.bind(m, c, chains, options.simd, Executor(options.threads));
-  // And what tells whether they are still the same.
+  // And what tells whether they are still the same: chains, whether each fits now and did before, what is held.
   const std::size_t known =
       chains.size() * (sizeof(Chain) + 2) + c.vertex_fixed.size() + c.frame_control.size() * sizeof(FrameControl);
   const std::size_t in_lanes = known + lanes.bytes() + (forest ? forest->bytes() : 0);

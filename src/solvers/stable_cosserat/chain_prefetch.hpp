@@ -34,11 +34,10 @@ class ChainPrefetch {
 
  private:
   static constexpr Index kBlock = 8;  ///< rows
-  static constexpr std::size_t kLine = 64;
   template <class Element>
   OSIER_FN static void fetch(const Element* from) {
     const char* bytes = reinterpret_cast<const char*>(from);
-    for (std::size_t b = 0; b < kBlock * sizeof(Element); b += kLine) __builtin_prefetch(bytes + b, 0, 2);
+    for (std::size_t b = 0; b < kBlock * sizeof(Element); b += kCacheLine) __builtin_prefetch(bytes + b, 0, 2);
   }
 
   const ChainGroup* next_;

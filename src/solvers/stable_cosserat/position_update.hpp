@@ -38,7 +38,8 @@ OSIER_FN Vec3<T> image_pull(T k_over_length, const Vec3<T>& image) {
 
 /// The same with stiffnesses that differ, where the Hessian is a matrix: one Newton step from u. It is a sum of positive
 /// semidefinite blocks, but where they differ by more than the digits of T a pivot may be lost. Its trace then stands for it,
-/// which cannot raise the energy either; a massless vertex that nothing stretches stays.
+/// which cannot raise the energy (what is left of a pivot that is nearly lost may); a massless vertex that nothing stretches
+/// stays.
 template <class T>
 OSIER_FN Vec3<T> after_block_step(const Vec3<T>& u, const Vec3<T>& gradient, const Mat3<T>& hessian) {
   constexpr auto kLost = ScalarOf<T>(8) * std::numeric_limits<ScalarOf<T>>::epsilon();
