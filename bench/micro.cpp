@@ -8,9 +8,9 @@
 #include "bench/step_problem.hpp"
 #include "osier/bench.hpp"
 #include "scene/generators/sampling.hpp"
-#include "solvers/direct/tree_factor.hpp"
 #include "solvers/stable_cosserat/orientation_update.hpp"
 #include "solvers/stable_cosserat/position_update.hpp"
+#include "solvers/systems/tree/tree_factor.hpp"
 
 namespace osier {
 namespace {
@@ -67,10 +67,10 @@ BENCHMARK_TEMPLATE(position_update, double);
 template <class T>
 void compliance_recursion(benchmark::State& state) {
   Random random(3);
-  std::vector<direct::Link<T>> links(kItems);
-  std::vector<direct::RootVertex<T>> roots(1);
+  std::vector<systems::Link<T>> links(kItems);
+  std::vector<systems::RootVertex<T>> roots(1);
   for (int i = 0; i < kItems; ++i) {
-    direct::Link<T>& l = links[static_cast<std::size_t>(i)];
+    systems::Link<T>& l = links[static_cast<std::size_t>(i)];
     l.parent = i - 1;
     if (i == 0) l.root = 0;
     l.arm = {T(0), T(0), T(1)};
@@ -81,7 +81,7 @@ void compliance_recursion(benchmark::State& state) {
     l.load_stiffness.ww = identity3(T(0.1));
     l.force = {cast<T>(random.in_cube()), cast<T>(random.in_cube())};
   }
-  direct::TreeFactor<T> factor;
+  systems::TreeFactor<T> factor;
   factor.plan(links, 1, {});
   for (auto _ : state) {
     factor.factor(links, roots, {});

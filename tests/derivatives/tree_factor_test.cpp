@@ -1,5 +1,5 @@
 // The recursion on trees of links, with rows that close loops and hold things, against a dense solve of the same problem.
-#include "solvers/direct/tree_factor.hpp"
+#include "solvers/systems/tree/tree_factor.hpp"
 
 #include <Eigen/Dense>
 #include <gtest/gtest.h>
@@ -9,7 +9,7 @@
 namespace osier::test {
 namespace {
 
-using namespace direct;
+using namespace systems;
 
 template <class T>
 struct Problem {

@@ -1,6 +1,6 @@
 // The exact Hessian by the recursion along the rods against the general sparse factor: directions, and the number of those in
 // which the energy falls.
-#include "solvers/direct/tree_system.hpp"
+#include "solvers/systems/tree/tree_system.hpp"
 
 #include <gtest/gtest.h>
 
@@ -49,21 +49,21 @@ TEST(TreeSystem, HasTheSignatureAndTheDirectionsOfTheSparseHessian) {
   for (int i = 0; i < 60; ++i) {
     Linearised l;
     linearise(l, i, i % 3 != 0);
-    direct::TreeSystem tree;
-    newton::SparseSystem sparse;
-    for (newton::LinearSystem* s : {static_cast<newton::LinearSystem*>(&tree), static_cast<newton::LinearSystem*>(&sparse)}) {
+    systems::TreeSystem tree;
+    systems::SparseSystem sparse;
+    for (systems::LinearSystem* s : {static_cast<systems::LinearSystem*>(&tree), static_cast<systems::LinearSystem*>(&sparse)}) {
       s->bind(l.p.model, l.p.control);
       s->assemble(l.potential, l.u, l.q);
     }
     // As it is, and shifted until it is positive: positions as well, since a graph may float.
     for (double size : {0.0, 1e-3, 1.0, 1e3, 1e6}) {
-      const newton::Shift shift{.size = size, .force = 1, .positions = true};
-      const newton::Signature by_tree = tree.factorise(shift), by_sparse = sparse.factorise(shift);
+      const systems::Shift shift{.size = size, .force = 1, .positions = true};
+      const systems::Signature by_tree = tree.factorise(shift), by_sparse = sparse.factorise(shift);
       if (size == 0 && l.potential.is_static()) continue;  // may have null modes
       EXPECT_EQ(by_tree.negative, by_sparse.negative) << i << ", shift " << size;
       EXPECT_EQ(by_tree.definite, by_sparse.definite) << i << ", shift " << size;
       indefinite += by_sparse.negative > 0 ? 1 : 0;
-      newton::Direction a, b;
+      systems::Direction a, b;
       ASSERT_TRUE(tree.solve(l.gx, l.gw, a) && sparse.solve(l.gx, l.gw, b)) << i;
       EXPECT_LT(farthest(a.x, b.x), 1e-7 * largest(b.x)) << i << ", shift " << size;
       EXPECT_LT(farthest(a.w, b.w), 1e-7 * largest(b.w)) << i << ", shift " << size;
@@ -82,10 +82,10 @@ TEST(TreeSystem, SolvesWithSkewBlocksAsTheSparseFactorDoes) {
     std::vector<Vec3d> turn(l.p.model.segment_count());
     for (int k = 0; k < 3; ++k)
       turn[static_cast<std::size_t>(random.below(static_cast<int>(turn.size())))] = 0.1 * largest(l.gw) * random.in_cube();
-    direct::TreeSystem tree;
-    newton::SparseSystem sparse;
-    newton::Direction a, b;
-    for (auto [s, d] : {std::pair<newton::LinearSystem*, newton::Direction*>{&tree, &a}, {&sparse, &b}}) {
+    systems::TreeSystem tree;
+    systems::SparseSystem sparse;
+    systems::Direction a, b;
+    for (auto [s, d] : {std::pair<systems::LinearSystem*, systems::Direction*>{&tree, &a}, {&sparse, &b}}) {
       s->bind(l.p.model, l.p.control);
       s->assemble(l.potential, l.u, l.q);
       ASSERT_TRUE(s->solve_skew(l.gx, l.gw, turn, *d)) << i;

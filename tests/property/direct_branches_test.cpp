@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "solvers/direct/direct_solver.hpp"
-#include "solvers/direct/tree.hpp"
+#include "solvers/systems/tree/tree.hpp"
 #include "support/problem.hpp"
 
 namespace osier::test {
@@ -39,7 +39,7 @@ StepProblem bushy_tree() {
 
 TEST(DirectBranches, ArePartsThatOnlyTheTrunkTies) {
   const StepProblem p = bushy_tree();
-  const direct::TreePlan plan = direct::build_tree(p.model, p.control).plan();
+  const systems::TreePlan plan = systems::build_tree(p.model, p.control).plan();
   ASSERT_GE(plan.branches.size(), 8u);
   std::vector<int> job(plan.places.size(), -1), when(plan.places.size(), -1);
   for (std::size_t i = 0; i < plan.order.size(); ++i) {

@@ -36,7 +36,7 @@ StepProblem strands(double h) {
 
 enum class Engine { lanes, tree };
 
-std::unique_ptr<Solver> solver_of(Engine engine, const StepProblem& p, const direct::Options& options) {
+std::unique_ptr<Solver> solver_of(Engine engine, const StepProblem& p, const systems::Options& options) {
   if (engine == Engine::tree) return std::make_unique<direct::DirectSolver>(p.model, options);
   EXPECT_EQ(direct::segments_in_lanes(p.model, p.control), p.model.segment_count());
   return direct::make_solver(p.model, options);
@@ -58,7 +58,7 @@ class DirectFloor : public testing::TestWithParam<std::tuple<Engine, Precision, 
  protected:
   Engine engine() const { return std::get<0>(GetParam()); }
   Precision precision() const { return std::get<1>(GetParam()); }
-  double floor() const { return precision() == Precision::single_precision ? direct::kFloatFloor : direct::kDoubleFloor; }
+  double floor() const { return precision() == Precision::single_precision ? systems::kFloatFloor : systems::kDoubleFloor; }
   /// In motion.
   StepProblem problem() const {
     StepProblem p = strands(std::get<2>(GetParam()));

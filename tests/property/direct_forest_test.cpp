@@ -4,9 +4,9 @@
 #include <set>
 
 #include "exec/simd.hpp"
-#include "solvers/direct/forest.hpp"
 #include "solvers/direct/split_solver.hpp"
 #include "solvers/newton/newton.hpp"
+#include "solvers/systems/forest/forest.hpp"
 #include "support/problem.hpp"
 
 namespace osier::test {
@@ -139,7 +139,7 @@ void expect_newtons_steps(const StepProblem& p, const char* what) {
     for (Precision precision : {Precision::double_precision, Precision::single_precision}) {
       SCOPED_TRACE(simd_name(simd));
       const bool in_double = precision == Precision::double_precision;
-      const direct::Options options{
+      const systems::Options options{
           .tolerance = in_double ? 1e-9 : 1e-6, .max_iterations = 200, .precision = precision, .simd = simd};
       ASSERT_EQ(direct::segments_in_lanes(p.model, p.control, options), p.model.segment_count()) << what;
       EXPECT_LT(apart(p, after_steps(*direct::make_solver(p.model, options), p), reference), in_double ? 1e-7 : 1e-4)
@@ -173,14 +173,14 @@ TEST(DirectForest, KnowsEveryAxisAndTorques) {
 /// By lanes alone, with nobody to do again what goes wrong: the same steps, in few iterations.
 template <class T>
 void expect_lanes_to_do(const StepProblem& p, StiffnessLaw law, Simd simd, int most_iterations) {
-  const direct::Tree tree = direct::build_tree(p.model, p.control);
-  direct::Forest<T> forest;
-  forest.bind(p.model, p.control, tree, direct::nodes_for_lanes(p.model, p.control, tree), law, simd);
+  const systems::Tree tree = systems::build_tree(p.model, p.control);
+  systems::Forest<T> forest;
+  forest.bind(p.model, p.control, tree, systems::nodes_for_lanes(p.model, p.control, tree), law, simd);
   State state = p.state;
   constexpr bool kDouble = sizeof(T) == 8;
   for (int i = 0; i < 3; ++i) {
-    const direct::ChainOutcome outcome =
-        forest.step(stable_cosserat::view_of(p.model, p.control, state, p.h), {.tolerance = kDouble ? 1e-9 : 1e-5}, Executor(1));
+    const systems::ChainOutcome outcome =
+        forest.step(lanes::view_of(p.model, p.control, state, p.h), {.tolerance = kDouble ? 1e-9 : 1e-5}, Executor(1));
     EXPECT_EQ(outcome.risen, 0u) << simd_name(simd);
     EXPECT_EQ(outcome.unsettled, 0u) << simd_name(simd);
     EXPECT_LE(outcome.iterations, most_iterations) << simd_name(simd);
@@ -237,14 +237,14 @@ TEST(DirectForest, IsTheSameForAnyNumberOfThreads) {
 
 TEST(DirectForest, PutsEveryNodeIntoOneRowBelowItsParent) {
   const StepProblem p = random_woods(41, {.trees = 3, .nodes = 2000});
-  const direct::Tree tree = direct::build_tree(p.model, p.control);
-  const std::vector<std::uint8_t> wanted = direct::nodes_for_lanes(p.model, p.control, tree);
+  const systems::Tree tree = systems::build_tree(p.model, p.control);
+  const std::vector<std::uint8_t> wanted = systems::nodes_for_lanes(p.model, p.control, tree);
   for (int lanes : {1, 4, 16}) {
-    const direct::ForestPlan plan = direct::plan_forest(p.model, p.control, tree, wanted, lanes);
+    const systems::ForestPlan plan = systems::plan_forest(p.model, p.control, tree, wanted, lanes);
     ASSERT_GT(plan.branches.size(), 1u);
     std::set<Index> seen;
     for (int s = 0; s < plan.node_slots(); ++s) {
-      const direct::ForestSlot& slot = plan.slots[static_cast<std::size_t>(s)];
+      const systems::ForestSlot& slot = plan.slots[static_cast<std::size_t>(s)];
       if (slot.direction == 0) continue;
       EXPECT_TRUE(seen.insert(slot.segment).second) << "twice";
       if (slot.parent >= plan.node_slots()) continue;
@@ -259,7 +259,7 @@ TEST(DirectForest, PutsEveryNodeIntoOneRowBelowItsParent) {
       return -1;
     };
     for (int s = 0; s < plan.node_slots(); ++s) {
-      const direct::ForestSlot& slot = plan.slots[static_cast<std::size_t>(s)];
+      const systems::ForestSlot& slot = plan.slots[static_cast<std::size_t>(s)];
       if (slot.direction == 0 || slot.parent >= plan.node_slots()) continue;
       EXPECT_TRUE(in_job(slot.parent) == in_job(s) || in_job(slot.parent) == -1) << "a branch hangs on another";
     }

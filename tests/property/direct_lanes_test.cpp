@@ -5,8 +5,8 @@
 
 #include "exec/simd.hpp"
 #include "model/chains.hpp"
-#include "solvers/direct/chain_direct.hpp"
 #include "solvers/newton/newton.hpp"
+#include "solvers/systems/chains/chain_direct.hpp"
 #include "support/problem.hpp"
 #include "support/random.hpp"
 #include "support/scenes.hpp"
@@ -233,11 +233,10 @@ TEST(DirectLanes, ForgetWhatWentNowhere) {
   const Executor executor(1);
   const auto check = [&]<class T>(T, double wild) {
     for (Simd simd : sets_here()) {
-      direct::ChainDirect<T> lanes;
+      systems::ChainDirect<T> lanes;
       lanes.bind(m, chains, StiffnessLaw::anisotropic, simd, executor);
       const auto step = [&](State& state) {
-        return lanes.step(stable_cosserat::view_of(m, simulation.control(), state, simulation.time_step()), {.tolerance = 1e-3},
-                          executor);
+        return lanes.step(lanes::view_of(m, simulation.control(), state, simulation.time_step()), {.tolerance = 1e-3}, executor);
       };
       State before = simulation.state(), thrown = simulation.state(), after = simulation.state();
       ASSERT_EQ(step(before).risen, 0u);
@@ -307,12 +306,12 @@ TEST(DirectLanes, FindNewtonsStepOfRandomAnisotropicChains) {
     const std::vector<Chain> chains = find_chains(p.model);
     const auto check = [&]<class T>(T, double allowed) {
       for (Simd simd : sets_here()) {
-        direct::ChainDirect<T> lanes;
+        systems::ChainDirect<T> lanes;
         const Executor executor(1);
         lanes.bind(p.model, chains, StiffnessLaw::anisotropic, simd, executor);
         State state = p.state;
-        const direct::ChainOutcome outcome =
-            lanes.step(stable_cosserat::view_of(p.model, p.control, state, p.h), {.iterations = 40}, executor);
+        const systems::ChainOutcome outcome =
+            lanes.step(lanes::view_of(p.model, p.control, state, p.h), {.iterations = 40}, executor);
         EXPECT_EQ(outcome.risen, 0u) << i << " " << simd_name(simd);
         EXPECT_LE(farthest(state.vertex_position, exact.vertex_position), allowed * motion) << i << " " << simd_name(simd);
         for (std::size_t s = 0; s < p.model.segment_alive.size(); ++s)

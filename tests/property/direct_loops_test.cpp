@@ -5,18 +5,18 @@
 
 #include "osier/osier.hpp"
 #include "scene/setup.hpp"
-#include "solvers/direct/block_iteration.hpp"
 #include "solvers/direct/direct_solver.hpp"
 #include "solvers/direct/split_solver.hpp"
 #include "solvers/direct/step_plan.hpp"
 #include "solvers/newton/newton.hpp"
+#include "solvers/systems/blocks/block_iteration.hpp"
 #include "support/problem.hpp"
 #include "support/scenes.hpp"
 
 namespace osier::test {
 namespace {
 
-using direct::Loops;
+using systems::Loops;
 
 /// A square net of lines that are knotted where they cross, out of its plane, held at two corners.
 StepProblem net(int cells, double stretch, double h) {
@@ -112,11 +112,11 @@ TEST(DirectLoops, IterationsAreAsManyAsExpected) {
     for (int i = 0; i < 20; ++i) simulation.step();
     const Model& m = simulation.model();
     const Executor executor(1);
-    direct::StepModel step;
+    systems::StepModel step;
     step.begin(m, simulation.control(), simulation.state(), h, executor);
-    direct::BlockIteration<double> blocks;
+    systems::BlockIteration<double> blocks;
     blocks.arrange(m, Simd::automatic);
-    ASSERT_TRUE(blocks.solve(step, direct::Curvature::exact, {}, executor));
+    ASSERT_TRUE(blocks.solve(step, systems::Curvature::exact, {}, executor));
     const double expected = direct::plan_step(m, simulation.control(), h).iterations;
     EXPECT_GT(blocks.iterations(), 0.5 * expected) << h;
     EXPECT_LT(blocks.iterations(), 2 * expected) << h;

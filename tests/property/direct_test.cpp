@@ -20,7 +20,7 @@ TEST(DirectStep, ArrivesWhereNewtonDoesOnRandomGraphs) {
     exact.tolerance = 1e-12;
     State by_newton = p.state;
     ASSERT_FALSE(exact.make(p.model)->step(p.model, p.control, by_newton, p.h).not_converged) << i;
-    direct::DirectSolver direct(p.model, {.tolerance = 1e-10, .max_iterations = 200, .loops = direct::Loops::columns});
+    direct::DirectSolver direct(p.model, {.tolerance = 1e-10, .max_iterations = 200, .loops = systems::Loops::columns});
     State by_direct = p.state;
     const StepReport report = direct.step(p.model, p.control, by_direct, p.h);
     double error = 0;
@@ -163,8 +163,8 @@ TEST(DirectStep, NeedsTheMemoryThatWasPredicted) {
     Random random(2450);
     if (i % 4 == 3) make_inertial(p, random);
     const Precision precision = i % 2 == 0 ? Precision::double_precision : Precision::single_precision;
-    const direct::Options options{
-        .tolerance = 1e-9, .precision = precision, .loops = i % 4 < 2 ? direct::Loops::columns : direct::Loops::automatic};
+    const systems::Options options{
+        .tolerance = 1e-9, .precision = precision, .loops = i % 4 < 2 ? systems::Loops::columns : systems::Loops::automatic};
     direct::DirectSolver direct(p.model, options);
     for (int k = 0; k < 3; ++k) direct.step(p.model, p.control, p.state, p.h);
     const double used = static_cast<double>(direct.bytes());
@@ -180,7 +180,7 @@ TEST(DirectStep, NeverRaisesTheEnergyFromRandomStarts) {
                                    {.damping = static_cast<Damping>(i % 4), .torque = false, .held = i % 2 == 0, .strain = 3});
     p.h = 1.0 / 30;
     const Phi potential(p);
-    for (direct::Loops loops : {direct::Loops::columns, direct::Loops::blocks}) {
+    for (systems::Loops loops : {systems::Loops::columns, systems::Loops::blocks}) {
       double last = std::numeric_limits<double>::infinity();
       for (int n = 1; n <= 8; ++n) {
         State state = p.state;
@@ -235,7 +235,7 @@ void expect_descent_from_garbage(StepProblem p, double segment, const char* what
       double last = potential.value({p.state.vertex_position, p.state.frame_rotation}).total();
       for (int n = 1; n <= 16; ++n) {
         State state = p.state;
-        const direct::Options options{.iterations = n, .precision = precision};
+        const systems::Options options{.iterations = n, .precision = precision};
         std::unique_ptr<Solver> solver = std::make_unique<direct::DirectSolver>(p.model, options);
         if (lanes) solver = direct::make_solver(p.model, options);
         const StepReport report = solver->step(p.model, p.control, state, p.h);

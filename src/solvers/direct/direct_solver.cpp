@@ -1,9 +1,10 @@
 #include "solvers/direct/direct_solver.hpp"
 
-#include "solvers/direct/block_iteration.hpp"
-#include "solvers/direct/link_assembly.hpp"
 #include "solvers/direct/step_plan.hpp"
-#include "solvers/direct/tree_system.hpp"
+#include "solvers/newton_driver.hpp"
+#include "solvers/systems/blocks/block_iteration.hpp"
+#include "solvers/systems/tree/link_assembly.hpp"
+#include "solvers/systems/tree/tree_system.hpp"
 
 namespace osier::direct {
 

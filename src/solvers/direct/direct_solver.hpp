@@ -16,13 +16,17 @@
 
 #include <memory>
 
-#include "solvers/direct/options.hpp"
-#include "solvers/direct/settling.hpp"
+#include "solvers/driver_options.hpp"
+#include "solvers/settling.hpp"
 #include "solvers/solver.hpp"
+
+namespace osier::systems {
+class Engine;
+}
 
 namespace osier::direct {
 
-class Engine;
+using namespace systems;
 
 class DirectSolver final : public Solver {
  public:
@@ -44,7 +48,7 @@ class DirectSolver final : public Solver {
   bool planned_ = false;
   double planned_h_ = 0;
   Loops loops_ = Loops::automatic;
-  std::unique_ptr<Engine> engine_;
+  std::unique_ptr<systems::Engine> engine_;
   std::unique_ptr<Solver> statics_;
 };
 

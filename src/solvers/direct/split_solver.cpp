@@ -4,10 +4,10 @@
 #include <array>
 #include <optional>
 
-#include "solvers/direct/chain_direct.hpp"
-#include "solvers/direct/forest.hpp"
-#include "solvers/direct/link_assembly.hpp"
 #include "solvers/direct/step_plan.hpp"
+#include "solvers/systems/chains/chain_direct.hpp"
+#include "solvers/systems/forest/forest.hpp"
+#include "solvers/systems/tree/link_assembly.hpp"
 
 namespace osier::direct {
 
@@ -207,7 +207,7 @@ class SplitSolver final : public Solver {
     }
     const ChainOptions options{
         .iterations = options_.iterations, .max_iterations = options_.max_iterations, .tolerance = options_.tolerance};
-    const StepView view = stable_cosserat::view_of(m, c, state, h);
+    const StepView view = lanes::view_of(m, c, state, h);
     ChainOutcome outcome = lanes_.step(view, options, executor_);
     trees_rose_ = false;
     if (forest_) {

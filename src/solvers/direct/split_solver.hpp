@@ -8,9 +8,11 @@
 
 #include "solvers/direct/direct_solver.hpp"
 #include "solvers/direct/step_plan.hpp"
-#include "solvers/stable_cosserat/chain_plan.hpp"
+#include "solvers/lanes/chain_plan.hpp"
 
 namespace osier::direct {
+
+using namespace systems;
 
 std::unique_ptr<Solver> make_solver(const Model& model, const Options& options);
 

@@ -4,7 +4,7 @@
 #include <cmath>
 
 #include "model/breadth_first.hpp"
-#include "solvers/kernel_cost.hpp"
+#include "solvers/lanes/kernel_cost.hpp"
 
 namespace osier::direct {
 

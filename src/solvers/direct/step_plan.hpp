@@ -2,10 +2,12 @@
 // on blocks. What takes less time.
 #pragma once
 
-#include "solvers/direct/options.hpp"
-#include "solvers/direct/tree.hpp"
+#include "solvers/driver_options.hpp"
+#include "solvers/systems/tree/tree.hpp"
 
 namespace osier::direct {
+
+using namespace systems;
 
 struct StepPlan {
   Loops loops = Loops::columns;

@@ -21,9 +21,11 @@
 #include <limits>
 
 #include "osier/error.hpp"
-#include "solvers/newton/sparse_system.hpp"
+#include "solvers/systems/sparse/sparse_system.hpp"
 
 namespace osier::newton {
+
+using namespace systems;
 
 namespace {
 

@@ -6,6 +6,10 @@
 
 #include "solvers/solver.hpp"
 
+namespace osier::systems {
+class LinearSystem;
+}
+
 namespace osier::newton {
 
 class Settings : public SolverSettings {
@@ -31,8 +35,7 @@ class Settings : public SolverSettings {
   std::size_t bytes(const Model& model, const Control& control, double h) const override;
 };
 
-class LinearSystem;
 /// The same iterations on another kind of linear algebra.
-std::unique_ptr<Solver> make_solver(const Settings& settings, std::unique_ptr<LinearSystem> system);
+std::unique_ptr<Solver> make_solver(const Settings& settings, std::unique_ptr<systems::LinearSystem> system);
 
 }  // namespace osier::newton

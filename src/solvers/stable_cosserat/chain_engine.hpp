@@ -4,7 +4,7 @@
 #include <atomic>
 
 #include "exec/parallel.hpp"
-#include "solvers/stable_cosserat/chain_plan.hpp"
+#include "solvers/lanes/chain_plan.hpp"
 #include "solvers/stable_cosserat/kernels.hpp"
 
 namespace osier::stable_cosserat {

@@ -12,13 +12,15 @@
 #pragma once
 
 #include "exec/lanes.hpp"
-#include "solvers/stable_cosserat/chain_plan.hpp"
-#include "solvers/stable_cosserat/chain_prefetch.hpp"
+#include "solvers/lanes/chain_plan.hpp"
+#include "solvers/lanes/chain_prefetch.hpp"
+#include "solvers/lanes/step_view.hpp"
 #include "solvers/stable_cosserat/orientation_update.hpp"
 #include "solvers/stable_cosserat/position_update.hpp"
-#include "solvers/stable_cosserat/step_view.hpp"
 
 namespace osier::stable_cosserat {
+
+using namespace lanes;
 
 /// Lanes that are not moved, or that need more than the ordinary update.
 struct RowFlags {

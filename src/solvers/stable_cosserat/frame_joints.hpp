@@ -2,8 +2,8 @@
 // torques, hinges. For kernels, where a frame needs more than a Newton step in lanes.
 #pragma once
 
+#include "solvers/lanes/step_view.hpp"
 #include "solvers/stable_cosserat/frame_problem.hpp"
-#include "solvers/stable_cosserat/step_view.hpp"
 
 namespace osier::stable_cosserat {
 

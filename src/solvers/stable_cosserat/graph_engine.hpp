@@ -17,7 +17,7 @@ class GraphEngine {
     const Kernels<T>& table = kernels<T>(simd);
     plan_ = plan_graph<T>(model, taken, table.lanes, gamma);
     kernel_ = &table.graph[plan_.layout.axes()][plan_.layout.narrow];
-    graph_ = stable_cosserat::view_of(plan_);
+    graph_ = view_of(plan_);
   }
   bool empty() const { return plan_.layout.empty(); }
 

@@ -15,6 +15,8 @@
 
 namespace osier::stable_cosserat {
 
+using namespace lanes;
+
 /// I: of the indices of a GraphPlan.
 template <class P, class I>
 class GraphPack {

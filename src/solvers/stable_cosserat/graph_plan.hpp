@@ -16,8 +16,8 @@
 
 #include "exec/aligned.hpp"
 #include "osier/model.hpp"
+#include "solvers/lanes/stiffness_law.hpp"
 #include "solvers/stable_cosserat/graph_regions.hpp"
-#include "solvers/stiffness_law.hpp"
 
 namespace osier::stable_cosserat {
 

@@ -1,10 +1,12 @@
 // A GraphPlan in the middle of a step as kernels see it: bare arrays, like StepView.
 #pragma once
 
+#include "solvers/lanes/step_view.hpp"
 #include "solvers/stable_cosserat/graph_plan.hpp"
-#include "solvers/stable_cosserat/step_view.hpp"
 
 namespace osier::stable_cosserat {
+
+using namespace lanes;
 
 template <class T>
 struct GraphView {

@@ -2,12 +2,14 @@
 #pragma once
 
 #include "exec/simd.hpp"
-#include "solvers/stable_cosserat/chain_plan.hpp"
+#include "solvers/lanes/chain_plan.hpp"
+#include "solvers/lanes/step_view.hpp"
 #include "solvers/stable_cosserat/graph_view.hpp"
 #include "solvers/stable_cosserat/lambda.hpp"
-#include "solvers/stable_cosserat/step_view.hpp"
 
 namespace osier::stable_cosserat {
+
+using namespace lanes;
 
 /// See ChainPack.
 template <class T>

@@ -5,10 +5,10 @@
 #include <vector>
 
 #include "solvers/direct/split_solver.hpp"
-#include "solvers/direct/tree.hpp"
-#include "solvers/direct/tree_system.hpp"
 #include "solvers/stable_cosserat/method_cost.hpp"
 #include "solvers/stable_cosserat/stable_cosserat.hpp"
+#include "solvers/systems/tree/tree.hpp"
+#include "solvers/systems/tree/tree_system.hpp"
 
 namespace osier::stable_cosserat {
 
@@ -55,14 +55,14 @@ class LateChoice final : public Solver {
 };
 
 /// What makes the recursion dearer than along a chain.
-std::string shape_of(const direct::Tree& tree) {
-  using Kind = direct::TreeRow::Kind;
+std::string shape_of(const systems::Tree& tree) {
+  using Kind = systems::TreeRow::Kind;
   const auto any = [&](std::initializer_list<Kind> kinds) {
     return std::any_of(tree.rows.begin(), tree.rows.end(),
-                       [&](const direct::TreeRow& r) { return std::find(kinds.begin(), kinds.end(), r.kind) != kinds.end(); });
+                       [&](const systems::TreeRow& r) { return std::find(kinds.begin(), kinds.end(), r.kind) != kinds.end(); });
   };
-  const direct::TreePlan plan = tree.plan();
-  const double times = plan.work() / (direct::TreePlan::kWorkOfLink * std::max(1, plan.node_count()));
+  const systems::TreePlan plan = tree.plan();
+  const double times = plan.work() / (systems::TreePlan::kWorkOfLink * std::max(1, plan.node_count()));
   if (times < 1.05) return "as cheap as along a chain";
   std::vector<std::string> causes;
   if (any({Kind::close_segment})) causes.emplace_back("loops");
@@ -87,7 +87,7 @@ std::unique_ptr<Solver> Settings::make(const Model& model) const {
 }
 
 std::unique_ptr<Solver> Settings::make_direct(const Model& model) const {
-  direct::Options options{.iterations = iterations(), .precision = number, .threads = thread_count, .simd = instructions};
+  systems::Options options{.iterations = iterations(), .precision = number, .threads = thread_count, .simd = instructions};
   if (tolerance) options.tolerance = *tolerance;
   if (max_iterations) options.max_iterations = *max_iterations;
   return direct::make_solver(model, options);
@@ -101,7 +101,7 @@ Settings Settings::sweeps_of_auto(const Model& m, const Control& c, double h, co
   const double limit = std::clamp(kPatience * choice.costs->direct_seconds / choice.costs->sweep_seconds, 32.0, 1e6);
   const SweepRatios ratios = sweep_ratios(m, c, h);
   s.number = sweep_precision(*this, m, c, h, ratios);
-  s.goal = SweepGoal{.tolerance = tolerance.value_or(direct::Options{}.tolerance),
+  s.goal = SweepGoal{.tolerance = tolerance.value_or(systems::Options{}.tolerance),
                      .limit = static_cast<int>(limit),
                      .expected = static_cast<int>(choice.costs->sweeps),
                      .kappa = std::max(ratios.vertex, ratios.frame),
@@ -115,23 +115,23 @@ MethodChoice Settings::choose(const Model& m, const Control& c, double h) const 
   if (method == Method::sweep) return {"sweep", "asked for", {}};
   if (method == Method::automatic && sweeps_asked_for) return {"sweep", "`order` and `lambda` belong to sweeps", {}};
   if (h == 0)
-    return {
-        "direct",
-        (direct::TreeSystem::suits(m, c) ? "Newton's method on the recursion along the rods, "
-                                         : "Newton's method on a sparse factor, which suits this graph better; the recursion: ") +
-            shape_of(direct::build_tree(m, c)),
-        {}};
+    return {"direct",
+            (systems::TreeSystem::suits(m, c)
+                 ? "Newton's method on the recursion along the rods, "
+                 : "Newton's method on a sparse factor, which suits this graph better; the recursion: ") +
+                shape_of(systems::build_tree(m, c)),
+            {}};
   const direct::RestPlan rest = direct::plan_rest(m, c, h, {.precision = number, .simd = instructions});
   const std::string shape =
-      rest.plan.loops == direct::Loops::blocks
+      rest.plan.loops == systems::Loops::blocks
           ? fmt::format("by conjugate gradients because of loops, some {:.0f} for a solve", rest.plan.iterations)
-          : shape_of(direct::build_tree(m, c));
+          : shape_of(systems::build_tree(m, c));
   const MethodCosts costs = method_costs(*this, m, c, h, rest);
   const int sweeps = static_cast<int>(std::lround(costs.sweeps));
   const std::string direct_text =
       fmt::format("about {} a step, {}; {} of {} segments in SIMD lanes", time_text(costs.direct_seconds), shape,
                   direct::segments_in_lanes(m, c, {.precision = number, .simd = instructions}) +
-                      (rest.plan.loops == direct::Loops::blocks ? rest.segments : 0),
+                      (rest.plan.loops == systems::Loops::blocks ? rest.segments : 0),
                   m.segment_count());
   const bool doubled = number == Precision::single_precision &&
                        sweep_precision(*this, m, c, h, sweep_ratios(m, c, h)) == Precision::double_precision;

@@ -6,7 +6,7 @@
 
 #include "math/vec3.hpp"
 #include "solvers/direct/split_solver.hpp"
-#include "solvers/kernel_cost.hpp"
+#include "solvers/lanes/kernel_cost.hpp"
 #include "solvers/stable_cosserat/kernels.hpp"
 #include "solvers/stable_cosserat/stable_cosserat.hpp"
 
@@ -55,7 +55,7 @@ double sweep_ns(const Settings& s, const Model& m, const Costs& costs) {
 }
 
 double direct_ns(const Settings& s, const Model& m, const Control& c, const Costs& costs, const direct::RestPlan& rest) {
-  double ns = (rest.plan.loops == direct::Loops::blocks ? kBlockIterations : 1) * rest.segments * rest.plan.ns;
+  double ns = (rest.plan.loops == systems::Loops::blocks ? kBlockIterations : 1) * rest.segments * rest.plan.ns;
   for (StiffnessLaw law : {StiffnessLaw::isotropic, StiffnessLaw::anisotropic}) {
     std::vector<Chain> strands, cut;
     for (const direct::LaneChain& l : direct::lane_chains(m, c))
@@ -111,7 +111,7 @@ Precision sweep_precision(const Settings& s, const Model& m, const Control& c, d
   for (Index v = 0; v < m.vertex_count(); ++v)
     if (m.vertex_alive[v] && !c.vertex_fixed[v] && m.vertex_mass[v] > 0)
       acceleration = std::max(acceleration, norm(c.vertex_force[v]) / m.vertex_mass[v]);
-  const double tolerance = s.tolerance.value_or(direct::Options{}.tolerance);
+  const double tolerance = s.tolerance.value_or(systems::Options{}.tolerance);
   const bool fine = static_cast<double>(std::numeric_limits<float>::epsilon()) * ratios.give <= tolerance * h * h * acceleration;
   return fine ? s.number : Precision::double_precision;
 }
@@ -120,7 +120,7 @@ MethodCosts method_costs(const Settings& s, const Model& m, const Control& c, do
   const auto costs = [](const Settings& of) -> const Costs& {
     return of.number == Precision::single_precision ? kFloatCosts : kDoubleCosts;
   };
-  const double tolerance = s.tolerance.value_or(direct::Options{}.tolerance);
+  const double tolerance = s.tolerance.value_or(systems::Options{}.tolerance);
   const SweepRatios ratios = sweep_ratios(m, c, h);
   Settings sweeps = s;
   sweeps.number = sweep_precision(s, m, c, h, ratios);

@@ -330,7 +330,7 @@ void StableCosserat<T>::iterate_to_goal(const Model& m, StepReport& report, cons
   const SweepGoal& goal = *settings_.goal;
   // Frames are where rounding shows: some units in their last place, in every sweep, and the vertices follow.
   constexpr double kUnits = 16 * static_cast<double>(std::numeric_limits<T>::epsilon());
-  SweepError error(goal.tolerance, kFloat ? direct::kFloatFloor : direct::kDoubleFloor, kUnits * goal.give, goal.kappa,
+  SweepError error(goal.tolerance, kFloat ? systems::kFloatFloor : systems::kDoubleFloor, kUnits * goal.give, goal.kappa,
                    goal.expected);
   meter_.bind(!by_element_ ? graph_.places() : static_cast<std::size_t>(m.vertex_count()));
   report.not_converged = true;
@@ -355,7 +355,7 @@ Residual StableCosserat<T>::residual_in_lanes(const Model& m, const Control& c) 
 
 template <class T>
 void StableCosserat<T>::step_in_lanes(const Model& m, const Control& c, State& state, double h, StepReport& report) {
-  const StepView view = view_of(m, c, state, h);
+  const StepView view = lanes::view_of(m, c, state, h);
   if (settings_.tolerance) load(m, c, state, h);
   if (settings_.tolerance && general_) load_general(m, c, state, h);
   graph_.load(m, view, executor_);
@@ -459,7 +459,7 @@ void Settings::check(const Model& m, bool driven, Problems& problems) const {
 
 void Settings::warn(const Model& m, double h, bool driven, std::vector<std::string>& warnings) const {
   const bool in_float = number == Precision::single_precision;
-  const double floor = in_float ? direct::kFloatFloor : direct::kDoubleFloor;
+  const double floor = in_float ? systems::kFloatFloor : systems::kDoubleFloor;
   if (method != Method::sweep && !sweeps_asked_for && tolerance && *tolerance < floor)
     warnings.push_back(fmt::format(
         "`tolerance` {:.3g} may be below what `precision` {} gives, up to {:.3g} of a step's motion: steps end where corrections "

@@ -21,7 +21,7 @@
 
 #include "exec/parallel.hpp"
 #include "math/vec3.hpp"
-#include "solvers/direct/settling.hpp"
+#include "solvers/settling.hpp"
 
 namespace osier::stable_cosserat {
 
@@ -59,8 +59,8 @@ class SweepError {
     moved_ = m.moved, ratio_ = ratio;
     if (m.moved == 0) return true;
     if (check == 1) return false;
-    error_ = s < kSlowest ? direct::left_after(m.moved, s) : kNone;
-    if (error_ <= tolerance_ * m.motion && error_ <= direct::allowed_error(tolerance_, change(), m.motion)) return true;
+    error_ = s < kSlowest ? systems::left_after(m.moved, s) : kNone;
+    if (error_ <= tolerance_ * m.motion && error_ <= systems::allowed_error(tolerance_, change(), m.motion)) return true;
     // Moves that have stopped shrinking and are as small as rounding makes them say no more. What goes on beneath them is left
     // the sweeps that were expected, twice.
     return last_ >= 2 * expected_ && !(ratio <= kStalled) && m.moved <= std::max(rounding_, attainable_ * m.motion);

@@ -1,0 +1,106 @@
+// Chains arranged in lanes for SIMD: either one strand per lane, or one long chain cut into as many pieces as there are lanes.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "exec/aligned.hpp"
+#include "model/chains.hpp"
+#include "solvers/lanes/stiffness_law.hpp"
+
+namespace osier::lanes {
+
+inline constexpr int kMostLanes = 16;
+
+/// Row i of a lane is its vertex i, the segment from there to vertex i + 1 and the joint between that segment and the one before.
+struct ChainGroup {
+  Index rows = 0;    ///< of the longest lane
+  bool cut = false;  ///< lane k goes on in lane k + 1
+  Index first_vertex[kMostLanes] = {}, vertices[kMostLanes] = {};
+  Index first_segment[kMostLanes] = {}, segments[kMostLanes] = {};
+  Index first_joint[kMostLanes] = {};        ///< the joint of row i is first_joint + i, if there is one
+  Index head[kMostLanes], tail[kMostLanes];  ///< anchor frames before the first and after the last segment, or -1
+  Index head_joint[kMostLanes], tail_joint[kMostLanes];
+  bool jointed[kMostLanes] = {};  ///< not a cable
+  std::size_t constants = 0;      ///< where the group's constants begin
+};
+
+/// What does not change from step to step, per row and lane.
+enum ChainConstant : int {
+  kMass,
+  kInverseLength,
+  kStretch,  ///< k^ss
+  kTargetX,  ///< k^bt times rest rotation, as the second frame of the joint sees it
+  kTargetY,
+  kTargetZ,
+  kTargetW,
+  kUndampedConstants,
+  kTauStretch = kUndampedConstants,
+  kTauBend,
+  kDampedConstants
+};
+/// The same where rest rotations are read from the model, for the direct solver.
+enum DirectConstant : int {
+  kBend = kStretch + 1,  ///< k^bt
+  kUndampedDirectConstants,
+  kTauStretchDirect = kUndampedDirectConstants,
+  kTauBendDirect,
+  kDampedDirectConstants
+};
+/// The same of the anisotropic law, after mass and inverse length: three numbers each, about d1, d2, d3.
+enum AxisConstant : int {
+  kStretchAxes = kInverseLength + 1,
+  kBendAxes = kStretchAxes + 3,
+  kUndampedAxisConstants = kBendAxes + 3,
+  kTauStretchAxes = kUndampedAxisConstants,
+  kTauBendAxes = kTauStretchAxes + 3,
+  kDampedAxisConstants = kTauBendAxes + 3
+};
+/// For sweeps there is the length itself, and k^ss over its square; joints, which only the beginning of a step asks for, are read
+/// from the model.
+enum SweepAxisConstant : int {
+  kLengthOfSweep = kMass + 1,
+  kStretchOfSweep,
+  kUndampedSweepAxisConstants = kStretchOfSweep + 3,
+  kTauStretchOfSweep = kUndampedSweepAxisConstants,
+  kDampedSweepAxisConstants = kTauStretchOfSweep + 3
+};
+enum class ChainUse : std::uint8_t { sweeps, direct };
+constexpr int constants_per_row(StiffnessLaw law, bool damped, ChainUse use = ChainUse::sweeps) {
+  if (law == StiffnessLaw::anisotropic && use == ChainUse::sweeps)
+    return damped ? kDampedSweepAxisConstants : kUndampedSweepAxisConstants;
+  if (law == StiffnessLaw::anisotropic) return damped ? kDampedAxisConstants : kUndampedAxisConstants;
+  if (use == ChainUse::direct) return damped ? kDampedDirectConstants : kUndampedDirectConstants;
+  return damped ? kDampedConstants : kUndampedConstants;
+}
+
+template <class T>
+struct ChainPlan {
+  std::vector<ChainGroup> groups;
+  AlignedArray<T> constants;  ///< group by group: [row][constant][lane]
+  StiffnessLaw law = StiffnessLaw::isotropic;
+  ChainUse use = ChainUse::sweeps;
+  bool damped = false;
+  int lanes = 1;
+  Index most_rows = 0;
+  int constants_per_row() const { return lanes::constants_per_row(law, damped, use); }
+  const ChainGroup* group_after(std::size_t i) const { return i + 1 < groups.size() ? &groups[i + 1] : nullptr; }
+};
+
+/// A chain is cut into pieces when it is long enough for the pieces to be worth it and not so long that graph colours, which
+/// threads can share, are better.
+inline constexpr Index kShortestCut = 256, kLongestCut = 1 << 17;
+inline bool fits_lanes(const Chain& c) { return c.vertices <= kLongestCut; }
+
+/// How much there is to plan.
+struct ChainExtent {
+  std::size_t groups = 0, rows = 0;
+  Index most_rows = 0;
+};
+ChainExtent extent_of_chains(std::span<const Chain> chains, int lanes);
+
+template <class T>
+ChainPlan<T> plan_chains(const Model& model, std::span<const Chain> chains, int lanes, StiffnessLaw law = StiffnessLaw::isotropic,
+                         ChainUse use = ChainUse::sweeps);
+
+}  // namespace osier::lanes

@@ -1,0 +1,33 @@
+// The direct solver's kernels for chains by instruction set.
+#pragma once
+
+#include "exec/simd.hpp"
+#include "solvers/systems/chains/chain_step.hpp"
+
+namespace osier::systems {
+
+/// See ChainStep; one of each for every law.
+template <class T>
+struct ChainKernel {
+  using ScratchBytes = std::size_t (*)(Index rows);
+  using Step = ChainOutcome (*)(const ChainGroup& group, const ChainGroup* next, const T* constants, bool damped,
+                                const StepView& view, const ChainOptions& options, T* force, ChainOutlook& outlook,
+                                void* scratch);
+  int lanes;
+  int forces_by_law[2];  ///< numbers of the force through a link that are kept
+  ScratchBytes scratch_bytes_by_law[2];
+  Step step_by_law[2];
+  ScratchBytes scratch_bytes(StiffnessLaw law) const { return scratch_bytes_by_law[static_cast<int>(law)]; }
+  int forces(StiffnessLaw law) const { return forces_by_law[static_cast<int>(law)]; }
+  Step step(StiffnessLaw law) const { return step_by_law[static_cast<int>(law)]; }
+};
+
+/// `simd` must be available on this machine.
+template <class T>
+const ChainKernel<T>& chain_kernel(Simd simd);
+
+/// That of one instruction set; each is instantiated in the file of its set (chain_kernels_*.cpp) and nowhere else.
+template <class T, Simd S>
+const ChainKernel<T>& chain_kernel_for();
+
+}  // namespace osier::systems

@@ -1,0 +1,63 @@
+// The direct solver for the trees of a model, in lanes and on threads.
+#pragma once
+
+#include "exec/aligned.hpp"
+#include "exec/parallel.hpp"
+#include "solvers/systems/chains/chain_step.hpp"
+#include "solvers/systems/forest/forest_kernels.hpp"
+
+namespace osier::systems {
+
+template <class T>
+class Forest {
+ public:
+  Forest() = default;
+  Forest(Forest&&) noexcept = default;  // the view stays what it is: only owners of memory move
+  Forest& operator=(Forest&&) noexcept = default;
+
+  /// Of the nodes of `tree` that are `wanted`, all of one law; some are.
+  void bind(const Model& model, const Control& control, const Tree& tree, const std::vector<std::uint8_t>& wanted,
+            StiffnessLaw law, Simd simd);
+  /// All of it is one lane of an outcome.
+  ChainOutcome step(const StepView& view, const ChainOptions& options, const Executor& executor);
+  /// Whether there are enough nodes for its rows to be worth it.
+  bool fills_lanes() const {
+    return plan_.nodes >= 3 * static_cast<int>(plan_.rows.size()) || 2 * plan_.nodes >= plan_.node_slots();
+  }
+  Index segments() const { return plan_.nodes; }
+  template <class F>
+  void each_segment(const F& f) const {
+    for (const ForestSlot& slot : plan_.slots)
+      if (slot.direction != 0) f(slot.segment);
+  }
+  int lane_slots() const { return plan_.node_slots(); }
+  StiffnessLaw law() const { return law_; }
+  std::size_t bytes() const;
+
+ private:
+  void load_heads(const StepView& view);
+  void load(const StepView& view, const Executor& executor);
+  ForestTotals up(const StepView& view, const Executor& executor);
+  ForestTotals down(const StepView& view, const Executor& executor);
+  void store(const StepView& view, const Executor& executor);
+  bool is_settled(const ForestTotals& moved, const ChainOptions& options);
+  /// f(job, its number) for the branches, which are 0 and on, on all threads; the trunk comes after the last.
+  template <class F>
+  void each_branch(const Executor& executor, const F& f) const;
+  static constexpr int kTieRowsOfJob = 16;
+  std::size_t tie_jobs() const { return static_cast<std::size_t>((tie_rows() + kTieRowsOfJob - 1) / kTieRowsOfJob); }
+  int tie_rows() const { return (static_cast<int>(plan_.ties.size()) + plan_.lanes - 1) / plan_.lanes; }
+
+  const ForestKernel<T>* kernel_ = nullptr;
+  StiffnessLaw law_ = StiffnessLaw::isotropic;
+  ForestPlan plan_;
+  ForestView<T> view_{};
+  AlignedArray<std::byte> rows_, ties_;
+  AlignedArray<T> record_, column_, tie_record_;
+  std::vector<std::uint8_t> leans_;
+  std::vector<ForestTotals> totals_;  ///< per branch, or per job of ties
+  Outlook outlook_;
+  double before_ = 0;  ///< of the last correction [m]
+};
+
+}  // namespace osier::systems

@@ -1,0 +1,29 @@
+// The direct solver's kernels for trees in lanes, by instruction set.
+#pragma once
+
+#include "exec/simd.hpp"
+#include "solvers/systems/forest/forest_step.hpp"
+
+namespace osier::systems {
+
+/// See ForestStep.
+template <class T>
+struct ForestKernel {
+  using Rows = void (*)(const ForestView<T>&, const StepView&, int first, int last);
+  using CountedRows = void (*)(const ForestView<T>&, const StepView&, int first, int last, ForestTotals&);
+  int lanes;
+  std::size_t row_bytes, tie_bytes;
+  Rows load, load_ties, store;
+  CountedRows bend_ties, up, down;
+  double (*free_motion2)(const ForestView<T>&, int first, int last);
+};
+
+/// `simd` must be available on this machine.
+template <class T>
+const ForestKernel<T>& forest_kernel(Simd simd, StiffnessLaw law);
+
+/// Those of one instruction set, by law; each is instantiated in the file of its set (forest_kernels_*.cpp) and nowhere else.
+template <class T, Simd S>
+const ForestKernel<T>* forest_kernels_for();
+
+}  // namespace osier::systems

@@ -1,0 +1,101 @@
+// Trees arranged in lanes for SIMD: which nodes are done side by side, and in which order.
+//
+// A row is as many nodes as there are lanes, none of which is above another. Parents are in rows before their children's, so
+// that the way up goes through the rows backwards. A node's place is row * lanes + lane: its slot. Lanes of a row need not be
+// related to those of the next: what passes between nodes goes through records in memory (forest_step.hpp).
+//
+// Siblings may be tied by joints, as in trees where every pair of segments at a fork has one. A tie belongs to the node above
+// both. Rows like to have nodes of one kind, because what one lane needs all of them do:
+//
+//   children   none, one, or a fork: two with one tie between them. Whatever is wider is seen to one by one
+//   tied       to a sibling: three columns are carried along
+//
+// Large forests are split into branches, for threads, and the trunk that is left. The split does not depend on how many there
+// are, and neither does anything else.
+#pragma once
+
+#include <span>
+#include <vector>
+
+#include "osier/model.hpp"
+#include "solvers/systems/tree/tree.hpp"
+
+namespace osier::systems {
+
+struct ForestRow {
+  int column = -1;            ///< record of the columns of its first tied lane; -1: nothing here is tied
+  std::uint16_t tied = 0;     ///< which lanes are
+  std::uint8_t children = 0;  ///< records to fetch: 0, 1 or 2
+  bool forks = false;
+  bool held = false;  ///< has lanes that begin at a root, or that are empty
+  int first_wide = 0, last_wide = 0;
+};
+
+/// A node with more below it than a fork.
+struct WideNode {
+  int slot;
+  int first_child, last_child;  ///< into ForestPlan::wide_child
+  int first_tie, last_tie;
+};
+
+/// A joint between siblings, those of one node one after the other.
+struct ForestTie {
+  Index joint;
+  int slot[2];  ///< of its first and second frame
+};
+
+/// A row that begins at a root: a slot of its own stands for what it hangs on.
+struct ForestHead {
+  Index vertex;  ///< held
+  Index frame;   ///< of the anchor, or the segment's own, which is held
+  bool fixed;    ///< the latter
+};
+
+/// Ties of one node's children at most.
+inline constexpr int kMostTies = 15;
+
+struct ForestJob {
+  int first_row, last_row;
+};
+
+/// What the node in a slot is. An empty lane reads where others do.
+struct ForestSlot {
+  Index segment = 0, far_vertex = 0;
+  Index joint = -1;                       ///< -1: the frame is held
+  int parent = -1;                        ///< slot
+  int below = -1;                         ///< slot of a single child, or of nothing; of a fork -1 - tie
+  std::int8_t direction = 0;              ///< 1 or -1: the segment leads away from the root or towards it; 0: empty
+  bool flipped = false;                   ///< the joint has this frame first
+  int tie() const { return -1 - below; }  ///< negative: no fork
+};
+
+struct ForestPlan {
+  int lanes = 1;
+  std::vector<ForestRow> rows;
+  std::vector<ForestSlot> slots;  ///< of all rows, then heads, then two more: below and above empty lanes
+  std::vector<ForestJob> branches;
+  ForestJob trunk{};
+  std::vector<ForestHead> heads;
+  std::vector<ForestTie> ties;
+  std::vector<WideNode> wide;
+  std::vector<int> wide_child;  ///< slots
+  int columns = 0;              ///< records, with one that is empty
+  double reach = 0;             ///< from a root to the farthest tip [m]
+  int nodes = 0;
+
+  int node_slots() const { return static_cast<int>(rows.size()) * lanes; }
+  int head_slot(std::size_t i) const { return node_slots() + static_cast<int>(i); }
+  int below_nothing() const { return node_slots() + static_cast<int>(heads.size()); }
+  int above_nothing() const { return below_nothing() + 1; }
+  int slot_count() const { return above_nothing() + 1; }
+  std::size_t bytes() const;
+};
+
+/// Nodes of a tree that lanes can take: in trees that hang on held vertices by held or anchored frames, hold nothing else, and
+/// close no loop. True for each of those.
+std::vector<std::uint8_t> nodes_for_lanes(const Model& model, const Control& control, const Tree& tree);
+
+ForestPlan plan_forest(const Model& model, const Control& control, const Tree& tree, const std::vector<std::uint8_t>& wanted,
+                       int lanes);
+
+}  // namespace osier::systems

@@ -1,0 +1,788 @@
+// One time step of trees in lanes (forest_plan.hpp) by coupled Gauss-Newton iterations: the recursion of link_algebra.hpp over
+// rows of nodes that have nothing to do with each other. Rows are those of link_row.hpp; what passes between nodes goes through
+// records, one for each slot:
+//
+//   on the way up     S and f, what the node's parent feels of it, world axes
+//   on the way down   z, by how much the node moves, and then its turn and u, which its children want on the next way up
+//
+// Where siblings are tied by a joint, a couple tau acts on the frame of each that is not known yet. Three columns are carried
+// through its link, w = B^T z + D tau + d, and the node above both closes them: with C, e the compliance and strain of the joint
+// between a and b, lambda the couple it passes on, tau_a = lambda = -tau_b,
+//
+//   M lambda = dB^T z + delta,    M = C + D_a + D_b,  dB = B_b - B_a,  delta = d_b - d_a + e
+//   S += dB M^-1 dB^T,  f -= dB M^-1 delta
+//
+// The moment m of the tie turns with its frames (link_algebra.hpp): Q w_b in place of w_b, Q = 1 - C [m]x/2, in all of this, and
+// tau_b = -Q^T lambda. Only where the compliances of the tie are equal, so that Q^T m = m.
+#pragma once
+
+#include "solvers/lanes/step_view.hpp"
+#include "solvers/systems/chains/link_row.hpp"
+#include "solvers/systems/forest/forest_plan.hpp"
+
+namespace osier::systems {
+
+using lanes::StepView;
+
+/// Numbers in a record: of a slot (S 21, f 6, and what its joint adds to the stiffness of the parent's turn alone; or z 6, spin,
+/// -, turn 4, u 3), of columns (B 18, D 6, d or tau 3), of a tie (C 6, e 3, m/2 3; later M^-1 dB^T 18, M^-1 delta 3 and Q 9).
+inline constexpr int kSlotRecord = 28, kColumnRecord = 28, kTieRecord = 32;
+inline constexpr int kTauInColumn = 24;
+
+/// The plan and the memory of a forest, bare.
+template <class T>
+struct ForestView {
+  const ForestRow* rows;
+  const ForestSlot* slots;
+  const ForestTie* ties;
+  int tie_count;  ///< the record after the last is that of no tie
+  const WideNode* wide;
+  const int* wide_child;
+  int no_column, below_nothing;
+  T *record, *column, *tie_record;
+  void *row, *ties_of_rows;  ///< ForestStep::Row and Law, in rows of lanes
+  std::uint8_t* leans;       ///< per row
+  bool damped;
+};
+
+/// Of some rows.
+struct ForestTotals {
+  double energy = 0, size = 0, work = 0;
+  double turn2 = 0, move2 = 0, motion2 = 0;
+  bool no_room = false;  ///< a pole should change, which the law cannot do within a step
+  void operator+=(const ForestTotals& o) {
+    energy += o.energy, size += o.size, work += o.work;
+    const auto larger_of = [](double a, double b) { return !(a >= b) ? b : a; };  // not a number stays one
+    turn2 = larger_of(turn2, o.turn2), move2 = larger_of(move2, o.move2), motion2 = larger_of(motion2, o.motion2);
+    no_room = no_room || o.no_room;
+  }
+};
+
+/// What the law does not keep of a joint's springs, where that is little; otherwise it is fetched from the model.
+template <class Springs, bool kKept>
+struct SpringsKept {
+  Springs kept_springs;
+};
+template <class Springs>
+struct SpringsKept<Springs, false> {};
+
+template <class P, template <class> class Law>
+struct ForestLinkRow : LinkRow<P, Law>, SpringsKept<typename Law<P>::Springs, !Law<P>::kOwnAxes> {
+  /// Force through the link in the last solve, world axes: kept from step to step. Between the way up and the way down, when
+  /// nobody asks for it, the strain e_x along the springs.
+  Vec3<P> pull;
+};
+
+template <class P, template <class> class Law>
+class ForestStep {
+ public:
+  using T = ScalarOf<P>;
+  using Row = ForestLinkRow<P, Law>;
+  using Tie = typename Law<P>::Joint;
+  using D = typename InDouble<P>::type;
+  static constexpr int W = lanes_of<P>;
+  static constexpr int kParts = InDouble<P>::parts, D_lanes = InDouble<P>::lanes;
+  using View = ForestView<T>;
+  static constexpr double kBent = 1e-3;  ///< joints whose moments are worth their price [rad]
+
+  static void load(const View& v, const StepView& view, int first, int last);
+  static void load_ties(const View& v, const StepView& view, int first, int last);
+  static void bend_ties(const View& v, const StepView& view, int first, int last, ForestTotals& out);
+  static void up(const View& v, const StepView& view, int first, int last, ForestTotals& out);
+  static void down(const View& v, const StepView& view, int first, int last, ForestTotals& out);
+  static void store(const View& v, const StepView& view, int first, int last);
+  /// The square of how far a vertex would go if nothing were elastic, at most [m^2].
+  static double free_motion2(const View& v, int first, int last);
+
+ private:
+  using Offsets = Index[W];
+  static Row& row(const View& v, int i) { return static_cast<Row*>(v.row)[i]; }
+  static Tie& tie_row(const View& v, int i) { return static_cast<Tie*>(v.ties_of_rows)[i]; }
+  static const ForestSlot* slots(const View& v, int i) { return v.slots + static_cast<std::ptrdiff_t>(i) * W; }
+  static Index column_of(const View& v, int slot) {
+    const ForestRow& row = v.rows[slot / W];
+    const unsigned lane = 1u << slot % W;
+    return (row.tied & lane) != 0 ? row.column + __builtin_popcount(row.tied & (lane - 1u)) : v.no_column;
+  }
+  /// Of a single child or a fork; where there is none, the slot of nothing.
+  OSIER_FN static int child(const View& v, const ForestSlot& slot, int which) {
+    if (slot.below < 0) return v.ties[slot.tie()].slot[which];
+    return which == 0 ? slot.below : v.below_nothing;
+  }
+  /// N numbers, from the first, of every lane's record, which begins at offset_of(lane).
+  template <int N, class OffsetOf>
+  OSIER_FN static void fetch(const T* base, int first, const OffsetOf& offset_of, P (&out)[N]) {
+    Offsets offset;
+    for (int k = 0; k < W; ++k) offset[k] = offset_of(k);
+#pragma GCC unroll 8
+    for (int q = 0; q < N / 4; ++q) {
+      P quad[4];
+      gather_quads<P>(base + first + 4 * q, offset, quad);
+#pragma GCC unroll 4
+      for (int a = 0; a < 4; ++a) out[4 * q + a] = quad[a];
+    }
+  }
+  /// The other way; a lane whose offset is negative is not written.
+  template <int N, class OffsetOf>
+  OSIER_FN static void put(T* base, int first, const OffsetOf& offset_of, const P (&in)[N]) {
+#pragma GCC unroll 8
+    for (int q = 0; q < N / 4; ++q) {
+      const P quad[4] = {in[4 * q], in[4 * q + 1], in[4 * q + 2], in[4 * q + 3]};
+      rows_of_components(quad, [&](int k, const Four<P, T>& r) {
+        if (const Index offset = offset_of(k); offset >= 0) r.store(base + offset + first + 4 * q);
+      });
+    }
+  }
+  OSIER_FN static Index own_record(int i, int k) { return (i * W + k) * kSlotRecord; }
+  OSIER_FN static void put_place(const View& v, int i, const Row& r) {
+    const P place[8] = {r.turn.x, r.turn.y, r.turn.z, r.turn.w, r.u.x, r.u.y, r.u.z, P(0)};
+    put(
+        v.record, 8, [&](int k) { return own_record(i, k); }, place);
+  }
+  /// What the law does not keep of the springs of a lane's joint(k), or -1.
+  template <class Joint>
+  OSIER_FN static typename Law<P>::Springs springs_of(const View& v, const StepView& view, const Joint& joint);
+  OSIER_FN static typename Law<P>::Springs springs_of(const View& v, const StepView& view, int i) {
+    if constexpr (Law<P>::kOwnAxes) return springs_of(v, view, [s = slots(v, i)](int k) { return s[k].joint; });
+    else return row(v, i).kept_springs;
+  }
+  /// Frames at the start of the step.
+  OSIER_FN static Quat<P> frames0(const View& v, const StepView& view, int i) {
+    return gather<P>(view.rotation, [s = slots(v, i)](int k) { return s[k].segment; });
+  }
+  OSIER_FN static auto drive(const View& v, const StepView& view, int i) {
+    return [s = slots(v, i), &view](const auto& axes) {
+      return torques(
+          view.torque, view.torque_material, axes.x, [&](int k) { return s[k].segment; },
+          [&](int k) { return s[k].direction != 0; });
+    };
+  }
+  template <class Joint, class Segment>
+  OSIER_FN static P constant_of(const StepView& view, const Joint& joint, const Segment& segment, int what);
+  template <int N, bool kDamped>
+  OSIER_FN static void pass_row(const View& v, const StepView& view, int i, RowTotals<P>& totals);
+  [[gnu::noinline]] static void collect(const View& v, int i, P (&S)[21], P (&f)[6]);
+  [[gnu::noinline]] static void close_forks(const View& v, int i, P (&S)[21], P (&f)[6]);
+  [[gnu::noinline]] static void close_wide(const View& v, const WideNode& node, P (&S)[21], P (&f)[6]);
+  [[gnu::noinline]] static void open_forks(const View& v, int i, const P (&z)[6]);
+  [[gnu::noinline]] static void open_wide(const View& v, const WideNode& node, const P (&z)[6]);
+  template <bool kDamped>
+  static void up_rows(const View& v, const StepView& view, int first, int last, ForestTotals& out);
+  template <bool kDamped>
+  static void bend_tie_rows(const View& v, const StepView& view, int first, int last, ForestTotals& out);
+  /// What a force through a segment may take from the turning stiffness of its frame, at most: a part of the joint's.
+  OSIER_FN static P stiff_joint(const Row& r) {
+    const P c = larger(larger(r.compliance(3), r.compliance(4)), r.compliance(5));
+    return select(c > P(0), P(T(0.25)) * inverse(c), P(0));
+  }
+  /// How the row's joints lean.
+  OSIER_FN static auto lean_of(const Row& r) {
+    if constexpr (Law<P>::kOwnAxes) return r.moment();
+    else return exact_turn(r.lean);
+  }
+  /// Q D Q^T of a lower triangle; led(w) is Q w.
+  template <class Led, class Number>
+  OSIER_FN static Mat3<Number> turned_triangle(const Led& led, const Number* d) {
+    const Vec3<Number> x = led(Vec3<Number>{d[0], d[1], d[3]}), y = led(Vec3<Number>{d[1], d[2], d[4]}),
+                       z = led(Vec3<Number>{d[3], d[4], d[5]});  // columns of Q D
+    const Vec3<Number> a = led(Vec3<Number>{x.x, y.x, z.x}), b = led(Vec3<Number>{x.y, y.y, z.y}),
+                       c = led(Vec3<Number>{x.z, y.z, z.z});
+    return {{{a.x, a.y, a.z}, {b.x, b.y, b.z}, {c.x, c.y, c.z}}};
+  }
+  /// lambda = M^-1 (dB^T z + delta) of a closed tie, and Q^T lambda.
+  template <class Number>
+  OSIER_FN static void couple_of(const Number* tie, const Number (&z)[6], Number (&lambda)[3], Number (&felt)[3]) {
+    for (int m = 0; m < 3; ++m) {
+      lambda[m] = tie[18 + m];
+      for (int a = 0; a < 6; ++a) lambda[m] += tie[6 * m + a] * z[a];
+    }
+    for (int m = 0; m < 3; ++m) felt[m] = tie[21 + m] * lambda[0] + tie[24 + m] * lambda[1] + tie[27 + m] * lambda[2];
+  }
+  static void add_totals(const RowTotals<P>& totals, ForestTotals& out) {
+    for (int k = 0; k < W; ++k) {
+      const auto energy = static_cast<double>(lane(totals.energy, k));
+      out.energy += energy, out.size += energy + 2 * static_cast<double>(lane(totals.gained, k));
+      out.no_room = out.no_room || lane(totals.room, k) < T(0);
+    }
+  }
+};
+
+/// A constant of chain_plan.hpp, from the model: joint(k) and segment(k) are those of a lane, or -1.
+template <class P, template <class> class Law>
+template <class Joint, class Segment>
+OSIER_FN P ForestStep<P, Law>::constant_of(const StepView& view, const Joint& joint, const Segment& segment, int what) {
+  namespace sc = lanes;
+  const auto axis = [](const PerAxis& v, int a) { return a == 0 ? v.d1 : a == 1 ? v.d2 : v.d3; };
+  const auto of_joint = [&](const PerAxis* from, int a) {
+    return per_lane<P>([&](int k) {
+      const Index j = joint(k);
+      return j >= 0 ? static_cast<T>(axis(from[j], a)) : T(0);
+    });
+  };
+  const auto of_segment = [&](const PerAxis* from, int a) {
+    return per_lane<P>([&](int k) {
+      const Index s = segment(k);
+      return s >= 0 ? static_cast<T>(axis(from[s], a)) : T(0);
+    });
+  };
+  if constexpr (Law<P>::kOwnAxes) {
+    if (what >= sc::kTauBendAxes) return of_joint(view.joint_tau, what - sc::kTauBendAxes);
+    if (what >= sc::kTauStretchAxes) return of_segment(view.segment_tau, what - sc::kTauStretchAxes);
+    if (what >= sc::kBendAxes) return of_joint(view.joint_stiffness, what - sc::kBendAxes);
+    return of_segment(view.segment_stiffness, what - sc::kStretchAxes);
+  } else {
+    if (what == sc::kTauBendDirect) return of_joint(view.joint_tau, 2);
+    if (what == sc::kTauStretchDirect) return of_segment(view.segment_tau, 2);
+    if (what == sc::kBend) return of_joint(view.joint_stiffness, 2);
+    return of_segment(view.segment_stiffness, 2);
+  }
+}
+
+template <class P, template <class> class Law>
+template <class Joint>
+OSIER_FN auto ForestStep<P, Law>::springs_of(const View& v, const StepView& view, const Joint& joint) ->
+    typename Law<P>::Springs {
+  const P inverse_h(static_cast<T>(1 / view.h));
+  if constexpr (Law<P>::kOwnAxes) {
+    const auto any_joint = [&](int k) { return std::max(joint(k), Index(0)); };
+    const P here = per_lane<P>([&](int k) { return joint(k) >= 0 ? T(1) : T(0); });
+    return Law<P>::springs(here * gather<P>(view.joint_stiffness, any_joint),
+                           v.damped ? inverse_h * gather<P>(view.joint_tau, any_joint) : Vec3<P>{P(0), P(0), P(0)});
+  } else {
+    return Law<P>::springs(
+        [&](int what) {
+          return constant_of(
+              view, joint, [](int) { return -1; }, what);
+        },
+        inverse_h, v.damped);
+  }
+}
+
+template <class P, template <class> class Law>
+void ForestStep<P, Law>::load(const View& v, const StepView& view, int first, int last) {
+  const P h(static_cast<T>(view.h)), inverse_h(static_cast<T>(1 / view.h));
+  for (int i = first; i < last; ++i) {
+    Row& r = row(v, i);
+    const ForestSlot* slot = slots(v, i);
+    const bool held = v.rows[i].held;
+    const auto segment = [&](int k) { return slot[k].segment; };
+    const auto parent_frame = [&](int k) { return v.slots[slot[k].parent].segment; };
+    const auto far = [&](int k) { return slot[k].far_vertex; };
+    const auto near = [&](int k) { return v.slots[slot[k].parent].far_vertex; };
+    const auto number = [&](int what) {
+      return constant_of(
+          view, [&](int k) { return slot[k].joint; }, [&](int k) { return slot[k].direction != 0 ? slot[k].segment : -1; }, what);
+    };
+    const auto damping = Law<P>::stretch_damping(number, inverse_h, v.damped);
+    const P length =
+        per_lane<P>([&](int k) { return slot[k].direction != 0 ? static_cast<T>(view.rest_length[slot[k].segment]) : T(0); });
+    const auto springs = springs_of(v, view, [&](int k) { return slot[k].joint; });
+    r.load_segment(number, length, damping);
+    r.load_joint(number, springs);
+    if constexpr (!Law<P>::kOwnAxes) r.kept_springs = springs;
+    typename Law<P>::template Start<D> start[kParts];
+    Law<P>::begin(start, damping, springs);
+    D arm[3][kParts], stretch[3][kParts];
+    for (int g = 0; g < kParts; ++g) {
+      const auto in = [g](const auto& index_of) { return [g, &index_of](int k) { return index_of(g * D_lanes + k); }; };
+      D rest[4];
+      components_of_rows<D>(
+          [&](int k) {
+            const ForestSlot& s = slot[g * D_lanes + k];
+            const Quatd& q = view.joint_rest[s.joint >= 0 ? s.joint : 0];
+            return osier::row<D>(s.flipped ? conj(q) : q);
+          },
+          rest);
+      const D l = per_lane<D>([&](int k) {
+        const ForestSlot& s = slot[g * D_lanes + k];
+        return s.direction * view.rest_length[s.segment];
+      });
+      start[g].form(gather<D>(view.rotation, in(segment)), gather<D>(view.rotation, in(parent_frame)),
+                    {rest[0], rest[1], rest[2], rest[3]}, gather_difference<D>(view.position, in(far), in(near)), l);
+      const SegmentStart<D>& s = start[g].segment;
+      arm[0][g] = s.arm.x, arm[1][g] = s.arm.y, arm[2][g] = s.arm.z;
+      stretch[0][g] = s.stretch.x, stretch[1][g] = s.stretch.y, stretch[2][g] = s.stretch.z;
+    }
+    r.arm0 = {narrow<P>(arm[0]), narrow<P>(arm[1]), narrow<P>(arm[2])};
+    r.stretch0 = {narrow<P>(stretch[0]), narrow<P>(stretch[1]), narrow<P>(stretch[2])};
+    Law<P>::take(start, r);
+    P mass = gather<P>(view.mass, far), drag = gather<P>(view.damping, far);
+    Vec3<P> velocity = gather<P>(view.velocity, far), force = gather<P>(view.force, far);
+    Vec3<P> near_u = h * gather<P>(view.velocity, near);
+    if (held) {
+      const P here = per_lane<P>([&](int k) { return slot[k].direction != 0 ? T(1) : T(0); });
+      mass = here * mass, drag = here * drag, velocity = here * velocity, force = here * force;
+      for (int k = 0; k < W; ++k) {
+        if (!view.vertex_fixed[near(k)]) continue;
+        const T* head = v.record + static_cast<std::ptrdiff_t>(slot[k].parent) * kSlotRecord;
+        set_lanes(near_u, k, {head[12], head[13], head[14]});
+      }
+    }
+    set_inertia(r, mass, velocity, force, drag, view.h);
+    r.u = h * velocity;
+    P free;
+    r.turn = carried_turn(r.arm0, r.u - near_u, free) * spin_of(r.turn, r.arm0);  // and on as in the step before
+    if (held)
+      for (int k = 0; k < W; ++k) {
+        const bool fixed = slot[k].direction != 0 && view.frame_control[slot[k].segment] == FrameControl::fixed;
+        if (slot[k].direction != 0 && !fixed) continue;
+        const Index s = slot[k].segment;
+        set_lanes(r.turn, k, cast<T>(fixed ? turn_between(view.rotation[s], view.frame_target[s]) : Quatd{}));
+        r.replace_joint(k, T(0));
+      }
+    put_place(v, i, r);
+  }
+}
+
+template <class P, template <class> class Law>
+void ForestStep<P, Law>::load_ties(const View& v, const StepView& view, int first, int last) {
+  const P inverse_h(static_cast<T>(1 / view.h));
+  for (int i = first; i < last; ++i) {
+    Tie& tie = tie_row(v, i);
+    const auto of = [&](int k) -> const ForestTie* { return i * W + k < v.tie_count ? v.ties + i * W + k : nullptr; };
+    const auto joint_of = [&](int k) { return of(k) ? of(k)->joint : -1; };
+    const auto number = [&](int what) {
+      return constant_of(
+          view, joint_of, [](int) { return -1; }, what);
+    };
+    const auto springs = springs_of(v, view, joint_of);
+    tie.load_joint(number, springs);
+    typename Law<P>::template Start<D> start[kParts];
+    Law<P>::begin(start, Law<P>::stretch_damping(number, inverse_h, false), springs);
+    for (int g = 0; g < kParts; ++g) {
+      const auto frame = [&, g](int end) {
+        return [&, g, end](int k) {
+          const ForestTie* t = of(g * D_lanes + k);
+          return t ? v.slots[t->slot[end]].segment : 0;
+        };
+      };
+      const auto joint = [&, g](int k) {
+        const ForestTie* t = of(g * D_lanes + k);
+        return t ? t->joint : 0;
+      };
+      start[g].form(gather<D>(view.rotation, frame(1)), gather<D>(view.rotation, frame(0)), gather<D>(view.joint_rest, joint),
+                    {D(0), D(0), D(0)}, D(0));
+    }
+    Law<P>::take(start, tie);
+  }
+}
+
+template <class P, template <class> class Law>
+template <bool kDamped>
+void ForestStep<P, Law>::bend_tie_rows(const View& v, const StepView& view, int first, int last, ForestTotals& out) {
+  RowTotals<P> totals{P(0), P(0), P(0)};
+  for (int i = first; i < last; ++i) {
+    Tie& tie = tie_row(v, i);
+    const auto slot = [&](int end, int k) { return i * W + k < v.tie_count ? v.ties[i * W + k].slot[end] : -1; };
+    P a[4], b[4];
+    fetch(
+        v.record, 8, [&](int k) { return std::max(slot(0, k), 0) * kSlotRecord; }, a);
+    fetch(
+        v.record, 8, [&](int k) { return std::max(slot(1, k), 0) * kSlotRecord; }, b);
+    const Quat<P> turn_a{a[0], a[1], a[2], a[3]}, turn_b{b[0], b[1], b[2], b[3]};
+    const auto springs =
+        springs_of(v, view, [&](int k) { return i * W + k < v.tie_count ? v.ties[i * W + k].joint : Index(-1); });
+    const Vec3<P> none{P(0), P(0), P(0)};
+    Vec3<P> e_w, half_m;
+    P bent, C[6];
+    if constexpr (Law<P>::kOwnAxes) {
+      const auto frame = [&](int end) {
+        return gather<P>(view.rotation, [&, end](int k) { return slot(end, k) >= 0 ? v.slots[slot(end, k)].segment : 0; });
+      };
+      const Quat<P> frame0 = frame(0), now = turn_a * frame0;
+      Vec3<P> m;
+      const Mat3<P> axes = rotation_matrix(
+          tie.template bend<kDamped>(springs, turn_b, NearFrame<P>{turn_a, frame0, now}, frame(1), m, bent, totals.room));
+      e_w = axes * times(tie.w_compliance, m), half_m = none;
+      const Mat3<P> compliance = rotated_diagonal(axes, tie.w_compliance);
+      for (int x = 0, n = 0; x < 3; ++x)
+        for (int y = 0; y <= x; ++y) C[n++] = compliance.m[x][y];
+    } else {
+      tie.template bend<kDamped>(springs, turn_b, turn_a, e_w, bent);
+      C[0] = C[2] = C[5] = tie.w_compliance, C[1] = C[3] = C[4] = P(0);
+      half_m = select(tie.w_compliance > P(0), inverse(tie.w_compliance) * moment_turn(e_w), none);
+    }
+    totals.energy += bent;
+    const P record[12] = {C[0], C[1], C[2], C[3], C[4], C[5], e_w.x, e_w.y, e_w.z, half_m.x, half_m.y, half_m.z};
+    put(
+        v.tie_record, 0, [&](int k) { return i * W + k < v.tie_count ? (i * W + k) * kTieRecord : -1; }, record);
+  }
+  add_totals(totals, out);
+}
+
+template <class P, template <class> class Law>
+void ForestStep<P, Law>::bend_ties(const View& v, const StepView& view, int first, int last, ForestTotals& out) {
+  if (v.damped) bend_tie_rows<true>(v, view, first, last, out);
+  else bend_tie_rows<false>(v, view, first, last, out);
+}
+
+/// What the nodes of a row feel of those below them.
+template <class P, template <class> class Law>
+void ForestStep<P, Law>::collect(const View& v, int i, P (&S)[21], P (&f)[6]) {
+  const ForestRow& here = v.rows[i];
+  const ForestSlot* slot = slots(v, i);
+  for (P& s : S) s = P(0);
+  for (P& a : f) a = P(0);
+  for (int c = 0; c < here.children; ++c) {
+    P below[kSlotRecord];
+    fetch(
+        v.record, 0, [&](int k) { return child(v, slot[k], c) * kSlotRecord; }, below);
+    for (int a = 0; a < 21; ++a) S[a] += below[a];
+    for (int a = 0; a < 6; ++a) f[a] += below[21 + a];
+    for (int a = 3; a < 6; ++a) S[packed(a, a)] += below[27];
+  }
+  if (here.forks) close_forks(v, i, S, f);
+  for (int w = here.first_wide; w < here.last_wide; ++w) close_wide(v, v.wide[w], S, f);
+}
+
+template <class P, template <class> class Law>
+void ForestStep<P, Law>::close_forks(const View& v, int i, P (&S)[21], P (&f)[6]) {
+  const ForestSlot* slot = slots(v, i);
+  P a[kColumnRecord], b[kColumnRecord], tie[12];
+  const auto column = [&](int end) {
+    return [&, end](int k) { return (slot[k].tie() >= 0 ? column_of(v, child(v, slot[k], end)) : v.no_column) * kColumnRecord; };
+  };
+  fetch(v.column, 0, column(0), a);
+  fetch(v.column, 0, column(1), b);
+  fetch(
+      v.tie_record, 0, [&](int k) { return (slot[k].tie() >= 0 ? slot[k].tie() : v.tie_count) * kTieRecord; }, tie);
+  // What b is to the tie: Q B_b^T, Q D_b Q^T, Q d_b; columns of Q.
+  const Mat3<P> C{{{tie[0], tie[1], tie[3]}, {tie[1], tie[2], tie[4]}, {tie[3], tie[4], tie[5]}}};
+  const Vec3<P> half_m{tie[9], tie[10], tie[11]};
+  const auto led = [&](const Vec3<P>& w) { return w - C * cross(half_m, w); };
+  const Mat3<P> D_b = turned_triangle(led, b + 18);
+  // M = L diag(p) L^T, rows of V = L^-1 dB^T, and the last column likewise of delta.
+  P M[6], V[3][7];
+  for (int x = 0, n = 0; x < 3; ++x)
+    for (int y = 0; y <= x; ++y, ++n) M[n] = tie[n] + a[18 + n] + D_b.m[x][y];
+  for (int x = 0; x < 7; ++x) {
+    const int stride = x < 6 ? 6 : 1, at = x < 6 ? x : kTauInColumn;
+    const Vec3<P> w = led({b[at], b[at + stride], b[at + 2 * stride]});
+    V[0][x] = w.x - a[at], V[1][x] = w.y - a[at + stride], V[2][x] = w.z - a[at + 2 * stride];
+  }
+  for (int m = 0; m < 3; ++m) V[m][6] += tie[6 + m];
+  const P i0 = inverse(M[0]), l10 = M[1] * i0, l20 = M[3] * i0;
+  const P i1 = inverse(M[2] - l10 * M[1]), m21 = M[4] - l20 * M[1], l21 = m21 * i1;
+  const P i2 = inverse(M[5] - l20 * M[3] - l21 * m21);
+  P G[kTieRecord];
+  for (P& g : G) g = P(0);
+  for (int x = 0; x < 7; ++x) {
+    V[1][x] -= l10 * V[0][x];
+    V[2][x] -= l20 * V[0][x] + l21 * V[1][x];
+    const P g2 = i2 * V[2][x], g1 = i1 * V[1][x] - l21 * g2, g0 = i0 * V[0][x] - l10 * g1 - l20 * g2;
+    const int stride = x < 6 ? 6 : 1, at = x < 6 ? x : 18;
+    G[at] = g0, G[at + stride] = g1, G[at + 2 * stride] = g2;
+  }
+  for (int x = 0; x < 6; ++x) {
+    const P v0 = i0 * V[0][x], v1 = i1 * V[1][x], v2 = i2 * V[2][x];
+    for (int y = 0; y <= x; ++y) S[packed(x, y)] += v0 * V[0][y] + v1 * V[1][y] + v2 * V[2][y];
+    f[x] -= v0 * V[0][6] + v1 * V[1][6] + v2 * V[2][6];
+  }
+  for (int m = 0; m < 3; ++m) {
+    const Vec3<P> q = led({P(m == 0 ? T(1) : T(0)), P(m == 1 ? T(1) : T(0)), P(m == 2 ? T(1) : T(0))});
+    G[21 + m] = q.x, G[24 + m] = q.y, G[27 + m] = q.z;
+  }
+  put(
+      v.tie_record, 0, [&](int k) { return slot[k].tie() >= 0 ? slot[k].tie() * kTieRecord : -1; }, G);
+}
+
+/// lambda where a fork's node has moved by z, to the columns of its children.
+template <class P, template <class> class Law>
+void ForestStep<P, Law>::open_forks(const View& v, int i, const P (&z)[6]) {
+  const ForestSlot* slot = slots(v, i);
+  P G[kTieRecord], lambda[3], felt[3];
+  fetch(
+      v.tie_record, 0, [&](int k) { return (slot[k].tie() >= 0 ? slot[k].tie() : v.tie_count) * kTieRecord; }, G);
+  couple_of(G, z, lambda, felt);
+  for (int k = 0; k < W; ++k) {
+    if (slot[k].tie() < 0) continue;
+    T* a = v.column + static_cast<std::ptrdiff_t>(column_of(v, child(v, slot[k], 0))) * kColumnRecord + kTauInColumn;
+    T* b = v.column + static_cast<std::ptrdiff_t>(column_of(v, child(v, slot[k], 1))) * kColumnRecord + kTauInColumn;
+    for (int m = 0; m < 3; ++m) a[m] = lane(lambda[m], k), b[m] = -lane(felt[m], k);
+  }
+}
+
+/// The same for any number of children and ties, one node at a time and in double.
+template <class P, template <class> class Law>
+void ForestStep<P, Law>::close_wide(const View& v, const WideNode& node, P (&S)[21], P (&f)[6]) {
+  const int k = node.slot % W;
+  double sum[27] = {};
+  for (int c = node.first_child; c < node.last_child; ++c) {
+    const T* below = v.record + static_cast<std::ptrdiff_t>(v.wide_child[c]) * kSlotRecord;
+    for (int a = 0; a < 27; ++a) sum[a] += static_cast<double>(below[a]);
+    for (int a = 3; a < 6; ++a) sum[packed(a, a)] += static_cast<double>(below[27]);
+  }
+  const int ties = node.last_tie - node.first_tie, n = 3 * ties;
+  double M[3 * kMostTies][3 * kMostTies], V[3 * kMostTies][7], pivot[3 * kMostTies];
+  Mat3<double> Q[kMostTies];
+  const auto column = [&](int tie, int end) {
+    return v.column + static_cast<std::ptrdiff_t>(column_of(v, v.ties[node.first_tie + tie].slot[end])) * kColumnRecord;
+  };
+  const auto entry = [](const T* triangle, int x, int y) { return static_cast<double>(triangle[packed(x, y)]); };
+  const auto full = [&](const T* triangle) {
+    Mat3<double> m;
+    for (int x = 0; x < 3; ++x)
+      for (int y = 0; y < 3; ++y) m.m[x][y] = entry(triangle, x, y);
+    return m;
+  };
+  // How an end of a tie is felt: -1 for a, Q for b.
+  const auto felt = [&](int tie, int end) { return end == 1 ? Q[tie] : identity3(-1.0); };
+  for (int r = 0; r < ties; ++r) {
+    const T* tie = v.tie_record + static_cast<std::ptrdiff_t>(node.first_tie + r) * kTieRecord;
+    const Vec3d half_m = cast<double>(Vec3<T>{tie[9], tie[10], tie[11]});
+    Q[r] = identity3(1.0) + -1.0 * (full(tie) * skew(half_m));
+    for (int x = 0; x < 7; ++x) {
+      const int stride = x < 6 ? 6 : 1, at = x < 6 ? x : kTauInColumn;
+      const auto in = [&](const T* c) { return cast<double>(Vec3<T>{c[at], c[at + stride], c[at + 2 * stride]}); };
+      const Vec3d w = Q[r] * in(column(r, 1)) - in(column(r, 0));
+      V[3 * r][x] = w.x, V[3 * r + 1][x] = w.y, V[3 * r + 2][x] = w.z;
+    }
+    for (int m = 0; m < 3; ++m) V[3 * r + m][6] += static_cast<double>(tie[6 + m]);
+    for (int q = 0; q <= r; ++q) {
+      Mat3<double> m = q == r ? full(tie) : identity3(0.0);
+      for (int end = 0; end < 2; ++end)
+        for (int other = 0; other < 2; ++other)
+          if (column(r, end) == column(q, other)) m = m + felt(r, end) * full(column(r, end) + 18) * transposed(felt(q, other));
+      for (int x = 0; x < 3; ++x)
+        for (int y = 0; y < 3; ++y) M[3 * r + x][3 * q + y] = m.m[x][y];
+    }
+  }
+  for (int i = 0; i < n; ++i) {
+    for (int j = 0; j <= i; ++j) {
+      double m = M[i][j];
+      for (int l = 0; l < j; ++l) m -= M[i][l] * M[j][l] * pivot[l];
+      if (j < i) M[i][j] = m / pivot[j];
+      else pivot[i] = m;
+    }
+    for (int x = 0; x < 7; ++x)
+      for (int l = 0; l < i; ++l) V[i][x] -= M[i][l] * V[l][x];
+  }
+  for (int i = 0; i < n; ++i)
+    for (int x = 0; x < 6; ++x) {
+      const double g = V[i][x] / pivot[i];
+      for (int y = 0; y <= x; ++y) sum[packed(x, y)] += g * V[i][y];
+      sum[21 + x] -= g * V[i][6];
+    }
+  for (int x = 0; x < 7; ++x)
+    for (int i = n; i-- > 0;) {
+      double g = V[i][x] / pivot[i];
+      for (int l = i + 1; l < n; ++l) g -= M[l][i] * V[l][x];
+      V[i][x] = g;
+      v.tie_record[static_cast<std::ptrdiff_t>(node.first_tie + i / 3) * kTieRecord + (x < 6 ? 6 * (i % 3) + x : 18 + i % 3)] =
+          static_cast<T>(g);
+    }
+  for (int r = 0; r < ties; ++r)
+    for (int x = 0; x < 3; ++x)
+      for (int y = 0; y < 3; ++y)
+        v.tie_record[static_cast<std::ptrdiff_t>(node.first_tie + r) * kTieRecord + 21 + 3 * x + y] =
+            static_cast<T>(Q[r].m[x][y]);
+  for (int a = 0; a < 21; ++a) set_lane(S[a], k, static_cast<T>(sum[a]));
+  for (int a = 0; a < 6; ++a) set_lane(f[a], k, static_cast<T>(sum[21 + a]));
+}
+
+template <class P, template <class> class Law>
+void ForestStep<P, Law>::open_wide(const View& v, const WideNode& node, const P (&z)[6]) {
+  const int k = node.slot % W;
+  const auto tau = [&](int slot) {
+    return v.column + static_cast<std::ptrdiff_t>(column_of(v, slot)) * kColumnRecord + kTauInColumn;
+  };
+  for (int t = node.first_tie; t < node.last_tie; ++t)
+    for (int end = 0; end < 2; ++end)
+      for (int m = 0; m < 3; ++m) tau(v.ties[t].slot[end])[m] = T(0);
+  const T moved[6] = {lane(z[0], k), lane(z[1], k), lane(z[2], k), lane(z[3], k), lane(z[4], k), lane(z[5], k)};
+  for (int t = node.first_tie; t < node.last_tie; ++t) {
+    T lambda[3], felt[3];
+    couple_of(v.tie_record + static_cast<std::ptrdiff_t>(t) * kTieRecord, moved, lambda, felt);
+    for (int m = 0; m < 3; ++m) tau(v.ties[t].slot[0])[m] += lambda[m], tau(v.ties[t].slot[1])[m] -= felt[m];
+  }
+}
+
+template <class P, template <class> class Law>
+template <int N, bool kDamped>
+OSIER_FN void ForestStep<P, Law>::pass_row(const View& v, const StepView& view, int i, RowTotals<P>& totals) {
+  Row& r = row(v, i);
+  const ForestSlot* slot = slots(v, i);
+  P place[8];
+  fetch(
+      v.record, 8, [&](int k) { return slot[k].parent * kSlotRecord; }, place);
+  const Quat<P> turn_near{place[0], place[1], place[2], place[3]};
+  const Vec3<P> u_near{place[4], place[5], place[6]};
+  Quat<P> frame0_near = turn_near, frame_near = turn_near, frame0 = turn_near, frame = turn_near;
+  if constexpr (Law<P>::kOwnAxes) {
+    frame0_near = gather<P>(view.rotation, [&](int k) { return v.slots[slot[k].parent].segment; });
+    frame0 = frames0(v, view, i);
+    frame_near = turn_near * frame0_near, frame = r.turn * frame0;
+  }
+  // Copies, so that what the recursion works on has no address and stays in registers.
+  P below_S[21], below_f[6], S[21], f[6];
+  collect(v, i, below_S, below_f);
+#pragma GCC unroll 21
+  for (int a = 0; a < 21; ++a) S[a] = below_S[a];
+#pragma GCC unroll 6
+  for (int a = 0; a < 6; ++a) f[a] = below_f[a];
+  CarriedColumns<P, N> columns;
+  if constexpr (N > 0) {
+    for (int m = 0; m < N; ++m)
+      for (int a = 0; a < 6; ++a) columns.B[m][a] = P(a == 3 + m ? T(1) : T(0));
+    for (P& x : columns.D) x = P(0);
+    for (P& x : columns.d) x = P(0);
+  }
+  Vec3<P> e_x, e_w;
+  typename Law<P>::Axes axes;
+  const Vec3<P> arm = add_node<kDamped>(
+      r, springs_of(v, view, i), NearEnd<P>{u_near, {turn_near, frame0_near, frame_near}}, OwnFrame<P>{frame0, frame},
+      [&](const auto& along) { return transposed_times(along.x, r.pull); }, view.torque != nullptr, drive(v, view, i), totals, S,
+      f, e_x, e_w, axes);
+  const bool leans = is_bent(e_w, kBent);
+  v.leans[i] = leans;
+  const auto by = lean_of(r);
+  add_pull(r.pull, arm, stiff_joint(r), S);
+  P for_parent(0);
+  if constexpr (!Law<P>::kOwnAxes)
+    if (leans) {
+      const Vec3<P>& s = by.v;
+      const P k = select(r.w_compliance > P(0), inverse(r.w_compliance), P(0));
+      const P even = k * (by.a - by.a * by.a - norm2(s)), couple = P(2) * k * (P(1) - by.a);
+      for_parent = k * (by.a - P(1));
+      S[packed(3, 3)] += even + k * s.x * s.x, S[packed(4, 4)] += even + k * s.y * s.y, S[packed(5, 5)] += even + k * s.z * s.z;
+      S[packed(4, 3)] += k * s.x * s.y, S[packed(5, 3)] += k * s.x * s.z, S[packed(5, 4)] += k * s.y * s.z;
+      f[3] -= couple * s.x, f[4] -= couple * s.y, f[5] -= couple * s.z;
+    }
+  to_near_end<N>(axes, arm, e_w, leans, by, S, f, columns);
+  eliminate_link<N>(r, e_x, e_w, S, f, columns, static_cast<KeptSteps<P, N>*>(nullptr));
+  r.pull = e_x;
+  if constexpr (Law<P>::kOwnAxes) turn_all<N>(axes.x, axes.w, S, f, columns);
+  P record[kSlotRecord];
+#pragma GCC unroll 21
+  for (int a = 0; a < 21; ++a) record[a] = S[a];
+#pragma GCC unroll 6
+  for (int a = 0; a < 6; ++a) record[21 + a] = f[a];
+  record[27] = for_parent;
+  put(
+      v.record, 0, [&](int k) { return own_record(i, k); }, record);
+  if constexpr (N > 0) {
+    P column[kColumnRecord];
+    for (int m = 0; m < N; ++m)
+      for (int a = 0; a < 6; ++a) column[6 * m + a] = columns.B[m][a];
+    for (int a = 0; a < 6; ++a) column[18 + a] = columns.D[a];
+    for (int m = 0; m < N; ++m) column[kTauInColumn + m] = columns.d[m];
+    column[27] = P(0);
+    put(
+        v.column, 0, [&](int k) { return (v.rows[i].tied >> k & 1) != 0 ? column_of(v, i * W + k) * kColumnRecord : -1; },
+        column);
+  }
+}
+
+template <class P, template <class> class Law>
+template <bool kDamped>
+void ForestStep<P, Law>::up_rows(const View& v, const StepView& view, int first, int last, ForestTotals& out) {
+  [[maybe_unused]] const FlushDenormals flush;
+  RowTotals<P> totals{P(0), P(0), P(0)};
+  for (int i = last; i-- > first;) {
+    if (v.rows[i].column >= 0) pass_row<3, kDamped>(v, view, i, totals);
+    else pass_row<0, kDamped>(v, view, i, totals);
+  }
+  add_totals(totals, out);
+}
+
+template <class P, template <class> class Law>
+void ForestStep<P, Law>::up(const View& v, const StepView& view, int first, int last, ForestTotals& out) {
+  if (v.damped) up_rows<true>(v, view, first, last, out);
+  else up_rows<false>(v, view, first, last, out);
+}
+
+template <class P, template <class> class Law>
+void ForestStep<P, Law>::down(const View& v, const StepView& view, int first, int last, ForestTotals& out) {
+  [[maybe_unused]] const FlushDenormals flush;
+  RowMotion<P> motion{P(0), P(0), P(0), P(0)};
+  for (int i = first; i < last; ++i) {
+    Row& r = row(v, i);
+    const ForestSlot* slot = slots(v, i);
+    P above[8], own[kSlotRecord], F[6], z[6];
+    fetch(
+        v.record, 0, [&](int k) { return slot[k].parent * kSlotRecord; }, above);
+    fetch(
+        v.record, 0, [&](int k) { return own_record(i, k); }, own);
+#pragma GCC unroll 6
+    for (int a = 0; a < 6; ++a) z[a] = above[a], F[a] = own[21 + a];
+#pragma GCC unroll 6
+    for (int a = 0; a < 6; ++a)
+#pragma GCC unroll 6
+      for (int b = 0; b < 6; ++b) F[a] -= own[packed(a, b)] * z[b];
+    if (v.rows[i].column >= 0) {
+      P column[kColumnRecord];
+      fetch(
+          v.column, 0, [&](int k) { return column_of(v, i * W + k) * kColumnRecord; }, column);
+#pragma GCC unroll 3
+      for (int m = 0; m < 3; ++m)
+#pragma GCC unroll 6
+        for (int a = 0; a < 6; ++a) F[a] += column[6 * m + a] * column[kTauInColumn + m];
+    }
+    const Vec3<P> arm = arm_now(r), e_w = r.joint_strain();
+    const P e[6] = {r.pull.x, r.pull.y, r.pull.z, e_w.x, e_w.y, e_w.z};
+    r.pull = {F[0], F[1], F[2]};
+    typename Law<P>::Axes axes;
+    if constexpr (Law<P>::kOwnAxes) {
+      axes = r.axes(r.turn * frames0(v, view, i));
+      const Mat3<P> x = transposed(axes.x), w = transposed(axes.w);
+      turn_six(x, w, z);
+      turn_six(x, w, F);
+    }
+    P y[6];
+#pragma GCC unroll 6
+    for (int a = 0; a < 6; ++a) y[a] = z[a] + (r.compliance(a) * F[a] - e[a]);
+    // Spin counts as far as it twists the joint to the parent.
+    P spin;
+    const auto idle_spin2 = [&](const Vec3<P>& w) {
+      const P length = root(norm2(arm));
+      spin = dot(w, arm) * inverse_sqrt(of_arm(arm));
+      const P twist = length * (spin - above[6]);
+      return length * spin * length * spin - twist * twist;
+    };
+    move_row(r, axes, v.leans[i] != 0, lean_of(r), arm, y, view.torque != nullptr, drive(v, view, i), idle_spin2, motion, z);
+    const P moved[8] = {z[0], z[1], z[2], z[3], z[4], z[5], spin, P(0)};
+    put(
+        v.record, 0, [&](int k) { return own_record(i, k); }, moved);
+    put_place(v, i, r);
+    if (v.rows[i].forks) open_forks(v, i, z);
+    for (int w = v.rows[i].first_wide; w < v.rows[i].last_wide; ++w) open_wide(v, v.wide[w], z);
+  }
+  for (int k = 0; k < W; ++k) {
+    ForestTotals lane_totals;
+    lane_totals.work = static_cast<double>(lane(motion.work, k));
+    lane_totals.turn2 = static_cast<double>(lane(motion.turn2, k)),
+    lane_totals.move2 = static_cast<double>(lane(motion.move2, k));
+    lane_totals.motion2 = static_cast<double>(lane(motion.motion2, k));
+    out += lane_totals;
+  }
+}
+
+template <class P, template <class> class Law>
+double ForestStep<P, Law>::free_motion2(const View& v, int first, int last) {
+  P farthest2 = P(0);
+  for (int i = first; i < last; ++i) farthest2 = larger(farthest2, row(v, i).free_motion2());
+  double most = 0;
+  for (int k = 0; k < W; ++k) most = std::max(most, static_cast<double>(lane(farthest2, k)));
+  return most;
+}
+
+template <class P, template <class> class Law>
+void ForestStep<P, Law>::store(const View& v, const StepView& view, int first, int last) {
+  const double inverse_h = 1 / view.h;
+  for (int i = first; i < last; ++i) {
+    const Row& r = row(v, i);
+    const ForestSlot* slot = slots(v, i);
+    for (int k = 0; k < W; ++k) {
+      if (slot[k].direction == 0) continue;
+      const Vec3d u = cast<double>(lane_of(r.u, k));
+      view.position[slot[k].far_vertex] += u;
+      view.velocity_previous[slot[k].far_vertex] = inverse_h * u;
+      const Index s = slot[k].segment;
+      view.rotation[s] = view.frame_control[s] == FrameControl::fixed
+                             ? view.frame_target[s]
+                             : turned(cast<double>(lane_of(r.turn, k)), view.rotation[s]);
+    }
+  }
+}
+
+}  // namespace osier::systems

@@ -1,0 +1,123 @@
+#include "solvers/systems/sparse/sparse_system.hpp"
+
+#include <Eigen/SparseLU>
+#include <algorithm>
+#include <cmath>
+
+namespace osier::systems {
+
+void SparseSystem::bind(const Model& m, const Control& c) {
+  model_ = &m;
+  nodes_.assign(m.vertex_count() + m.frame_count(), {});
+  unknowns_ = 0;
+  const auto give = [&](Index node, int count, const Vec3d& axis = {}) {
+    nodes_[node] = {.first = unknowns_, .count = count, .axis = axis};
+    unknowns_ += count;
+  };
+  for (Index v = 0; v < m.vertex_count(); ++v)
+    if (!c.vertex_fixed[v] && m.vertex_alive[v]) give(v, 3);
+  for (Index s = 0; s < m.segment_count(); ++s) {
+    if (!m.segment_alive[s] || c.frame_control[s] == FrameControl::fixed) continue;
+    if (c.frame_control[s] == FrameControl::hinged) give(m.vertex_count() + s, 1, c.frame_hinge_axis[s]);
+    else give(m.vertex_count() + s, 3);
+  }
+  const auto same = [](const NodeUnknowns& a, const NodeUnknowns& b) { return a.first == b.first && a.count == b.count; };
+  if (pattern_nodes_.size() != nodes_.size() || !std::equal(nodes_.begin(), nodes_.end(), pattern_nodes_.begin(), same))
+    pattern_known_ = false;
+}
+
+void SparseSystem::assemble(const IncrementalPotential& potential, const std::vector<Vec3d>& u, const std::vector<Quatd>& q) {
+  triplets_.clear();
+  potential.hessian(u, q, [&](Index row, Index col, const Mat3<double>& block) {
+    const NodeUnknowns &r = nodes_[row], &s = nodes_[col];
+    if (r.count == 0 || s.count == 0) return;
+    const auto axis = [](const NodeUnknowns& n, int i) {
+      return n.count == 1 ? n.axis : Vec3d{i == 0 ? 1.0 : 0.0, i == 1 ? 1.0 : 0.0, i == 2 ? 1.0 : 0.0};
+    };
+    for (int i = 0; i < r.count; ++i)
+      for (int j = 0; j < s.count; ++j)
+        if (r.first + i >= s.first + j)  // lower triangle
+          triplets_.emplace_back(r.first + i, s.first + j, dot(axis(r, i), block * axis(s, j)));
+  });
+  matrix_.resize(unknowns_, unknowns_);
+  matrix_.setFromTriplets(triplets_.begin(), triplets_.end());
+  diagonal_ = matrix_.diagonal();
+  if (!pattern_known_) {
+    factor_.analyzePattern(matrix_);
+    pattern_known_ = true;
+    pattern_nodes_ = nodes_;
+  }
+}
+
+Signature SparseSystem::factorise(const Shift& shift) {
+  const Index vertices = model_->vertex_count();
+  for (Index n = 0; n < static_cast<Index>(nodes_.size()); ++n) {
+    if (nodes_[n].count == 0) continue;
+    const double more = n < vertices ? shift.of_vertex(*model_, n) : shift.of_frame(*model_, n - vertices);
+    for (Index i = nodes_[n].first; i < nodes_[n].first + nodes_[n].count; ++i) matrix_.coeffRef(i, i) = diagonal_[i] + more;
+  }
+  factor_.factorize(matrix_);
+  // Each pivot is judged against its own diagonal entry: a null mode (the spin of a straight cable) is only rounding away from
+  // zero, and position pivots are many orders larger than those of bending.
+  constexpr double kNull = 1e-12;
+  const Eigen::VectorXd pivots = factor_.vectorD(), permuted = factor_.permutationP() * diagonal_;
+  Signature signature;
+  for (Eigen::Index i = 0; i < pivots.size(); ++i) signature.negative += pivots[i] < -kNull * std::abs(permuted[i]) ? 1 : 0;
+  const double smallest_pivot = 1e-18 * (diagonal_.size() ? diagonal_.cwiseAbs().maxCoeff() : 1);
+  signature.definite = factor_.info() == Eigen::Success && pivots.minCoeff() > smallest_pivot;
+  return signature;
+}
+
+void SparseSystem::set_rhs(const std::vector<Vec3d>& gx, const std::vector<Vec3d>& gw) {
+  rhs_.resize(unknowns_);
+  for (std::size_t n = 0; n < nodes_.size(); ++n) {
+    const NodeUnknowns& node = nodes_[n];
+    const Vec3d& g = n < gx.size() ? gx[n] : gw[n - gx.size()];
+    if (node.count == 3) {
+      rhs_[node.first] = -g.x, rhs_[node.first + 1] = -g.y, rhs_[node.first + 2] = -g.z;
+    } else if (node.count == 1) {
+      rhs_[node.first] = -dot(g, node.axis);
+    }
+  }
+}
+
+bool SparseSystem::set_direction(const Eigen::VectorXd& step, Direction& d) const {
+  d.x.assign(model_->vertex_count(), {});
+  d.w.assign(model_->frame_count(), {});
+  for (std::size_t n = 0; n < nodes_.size(); ++n) {
+    const NodeUnknowns& node = nodes_[n];
+    Vec3d& out = n < d.x.size() ? d.x[n] : d.w[n - d.x.size()];
+    if (node.count == 3) out = {step[node.first], step[node.first + 1], step[node.first + 2]};
+    else if (node.count == 1) out = step[node.first] * node.axis;
+  }
+  return step.allFinite();
+}
+
+bool SparseSystem::solve(const std::vector<Vec3d>& gx, const std::vector<Vec3d>& gw, Direction& d) {
+  set_rhs(gx, gw);
+  return set_direction(factor_.solve(rhs_), d);
+}
+
+bool SparseSystem::solve_skew(const std::vector<Vec3d>& gx, const std::vector<Vec3d>& gw, const std::vector<Vec3d>& turn,
+                              Direction& d) {
+  Sparse full = matrix_.selfadjointView<Eigen::Lower>();
+  std::vector<Eigen::Triplet<double>> skew_part;
+  for (Index s = 0; s < model_->segment_count(); ++s) {
+    const NodeUnknowns& node = nodes_[model_->vertex_count() + s];
+    if (node.count != 3) continue;  // on a hinge a x a = 0
+    const Mat3<double> k = skew(turn[s]);
+    for (int i = 0; i < 3; ++i)
+      for (int j = 0; j < 3; ++j)
+        if (i != j) skew_part.emplace_back(node.first + i, node.first + j, k.m[i][j]);
+  }
+  Sparse extra(unknowns_, unknowns_);
+  extra.setFromTriplets(skew_part.begin(), skew_part.end());
+  full += extra;
+  full.makeCompressed();
+  Eigen::SparseLU<Sparse> lu(full);
+  if (lu.info() != Eigen::Success) return false;
+  set_rhs(gx, gw);
+  return set_direction(lu.solve(rhs_), d);
+}
+
+}  // namespace osier::systems

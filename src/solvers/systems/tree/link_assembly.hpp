@@ -1,0 +1,193 @@
+// Links, roots and rows of the recursion (tree_factor.hpp) for the state at hand (step_model.hpp), in its number type.
+#pragma once
+
+#include "solvers/newton_driver.hpp"
+#include "solvers/systems/tree/tree_factor.hpp"
+
+namespace osier::systems {
+
+template <class T>
+Mat3<T> cast3(const Mat3<double>& m) {
+  Mat3<T> r;
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) r.m[i][j] = static_cast<T>(m.m[i][j]);
+  return r;
+}
+
+inline bool is_isotropic_segment(const Model& m, Index s) {
+  return m.segment_stiffness[s].uniform() && m.segment_tau[s].uniform();
+}
+/// -1: there is none.
+inline bool is_isotropic_joint(const Model& m, Index j) {
+  return j < 0 || (m.joint_stiffness[j].uniform() && m.joint_tau[j].uniform());
+}
+
+/// A frame that nothing but positions holds is solved in its own axes, an anisotropic link in those of the segment and the joint.
+inline AxisSets axis_sets(const Model& m, const TreeNode& n) {
+  if (n.joint < 0) return AxisSets::one;
+  return is_isotropic_segment(m, n.segment) && is_isotropic_joint(m, n.joint) ? AxisSets::none : AxisSets::two;
+}
+
+/// The same for positions alone: rigid joints on a frame that does not turn.
+template <class T>
+Link<T> with_still_frame(Link<T> l) {
+  l.w_compliance = {};
+  l.e.w = {};
+  return l;
+}
+/// Rows between frames then tie what does not move, and need no force.
+template <class T>
+Row<T> with_still_frames(Row<T> r) {
+  if (norm2(r.end[0].direction.x) == T(0)) r.compliance = T(1), r.e = T(0);
+  return r;
+}
+
+/// `pull`: the force through the link in the last solve; `couples`: by that force, or by that of the strain at hand (engine.hpp).
+template <class T>
+Link<T> assemble_link(const StepModel& step, const Tree& tree, std::size_t i, const Vec3d& pull, Curvature curvature,
+                      Couples couples) {
+  const Model& m = step.model();
+  const TreeNode& n = tree.nodes[i];
+  const Index s = n.segment;
+  const double length = m.segment_rest_length[s], l2 = length * length;
+  const double sign = n.near_vertex == m.segment_vertices[s][0] ? 1 : -1;
+  const Quatd& q = step.q[s];
+  const SegmentAtHand here = step.segment(s);
+  const stretch_shear::FoldedSpring<double>& k = here.spring;
+  const Vec3d &axis = here.axis, off = here.edge - axis, d = normalized(axis);
+
+  Vec3d force, couple, strain_w;
+  const Vec3d n_section = (sign * length) * pull;
+  const bool exact = curvature == Curvature::exact && n.joint >= 0;
+  Mat3<double> turning = stretch_shear::hessian_ww(1.0, exact ? n_section : std::max(0.0, dot(n_section, d)) * d, d);
+  if (!here.isotropic) {
+    // Where strains are large, the gradient itself is better than what lags behind, if they are not far from each other.
+    constexpr double kLarge = 0.05;
+    const bool alike = norm(here.section - n_section) <= 0.5 * norm(n_section) && norm(off) > kLarge;
+    const Vec3d force_along = rotate(conj(q), couples == Couples::of_strain || alike ? here.section : n_section);
+    couple += rotate(q, stretch_shear::couple_of_axes(Vec3d{1 / k.k.x, 1 / k.k.y, 1 / k.k.z}, force_along));
+  }
+  double weight = 0;
+  if (const Index far = n.far_vertex; far >= 0 && step.is_free(far)) {
+    weight = step.vertex_weight(far);
+    force = step.vertex_pull(far) - weight * step.u[far];
+  }
+  Link<T> l;
+  l.w_compliance = {kLoose<T>, kLoose<T>, kLoose<T>};
+  Mat3<double> w_axes = identity3(1.0);
+  if (n.joint >= 0) {
+    const JointModel joint = step.joint(n.joint);
+    const double side = m.joint_frames[n.joint][1] == s ? 1 : -1;
+    w_axes = joint.axes;
+    l.w_compliance = cast<T>(joint.compliance);
+    const auto offset = [&](int a) {
+      const double compliance = component(joint.compliance, a);
+      const Vec3d direction = column(joint.axes, a);
+      if (compliance < kLoose<double>) strain_w += (side * compliance * dot(direction, joint.gradient)) * direction;
+    };
+    if (joint.isotropic && joint.compliance.x < kLoose<double>) {
+      strain_w = (side * joint.compliance.x) * joint.gradient;
+    } else {
+      offset(0), offset(1), offset(2);
+      // P^-T m is what the link pulls its frame by; what that has too much: P^-T (m - P^T m) = P^-T (by x e).
+      const Vec3d e = transposed_times(w_axes, strain_w);
+      const Lean<double> lean = moment_turn(e, joint.compliance);
+      couple += w_axes * (inverse3(transposed(moment_matrix(lean))) * cross(lean.by, e));
+    }
+  } else {
+    // A frame that hangs on positions alone may spin about its axis at no cost, and in a slack cable without mass turn any way.
+    // Something must keep it where it is, across the axis a whiff of what inertia does, or of the segment's stiffness where there
+    // is none: one of the latter would be a brake to segments that are next to rigid. About it rounding of couples over what
+    // holds it is a spin: a cable, which nothing asks to turn, gets all of its stiffness; a frame that other joints hold by way
+    // of rows gets the share of theirs that slows convergence to that factor an iteration. In its own axes the spin is a step of
+    // its own.
+    w_axes = rotation_matrix(q);
+    const double share = std::is_same_v<T, float> ? 1e-3 : 1e-6;
+    double against_spin = 0;
+    for (Index j : m.frame_joints.of(s)) against_spin = std::max(against_spin, share * m.joint_stiffness[j / 2].d3);
+    if (against_spin == 0 && step.directions(s).empty()) against_spin = k.k.z;
+    const double inertia = weight * l2;
+    turning = turning + identity3(1e-10 * (inertia > 0 ? std::min(inertia, k.k.z) : k.k.z)) + against_spin * outer(d, d);
+  }
+  for (const auto& [node, j] : tree.local_joints_of(i)) {
+    const JointModel joint = step.joint(j);
+    const auto inverse = [](double x) { return 1 / x; };
+    const double side = m.joint_frames[j][1] == s ? 1 : -1;
+    const Vec3d stiffness{inverse(joint.compliance.x), inverse(joint.compliance.y), inverse(joint.compliance.z)};
+    turning = turning + rotated_diagonal(joint.axes, stiffness);
+    couple -= side * joint.gradient;
+  }
+  for (const DirectionTerm& term : step.directions(s)) {
+    const Vec3d a = rotate(q, term.a);
+    turning = turning + term.k * (identity3(norm2(a)) + -1.0 * outer(a, a));
+    couple -= stretch_shear::gradient_w(term.k, term.y, a);
+  }
+  if (step.control().has_torque) couple += step.torque(s);
+
+  l.world_axes = axis_sets(m, n) == AxisSets::none;
+  if (!l.world_axes) l.x_axes = cast3<T>(rotation_matrix(q)), l.w_axes = cast3<T>(w_axes);
+  l.arm = cast<T>((sign * length) * axis);
+  l.x_compliance = {static_cast<T>(l2 / k.k.x), static_cast<T>(l2 / k.k.y), static_cast<T>(l2 / k.k.z)};
+  l.e = {cast<T>((sign * length) * off), cast<T>(strain_w)};
+  l.load_stiffness.xx = identity3(static_cast<T>(weight));
+  l.load_stiffness.ww = cast3<T>(turning);
+  l.force = {cast<T>(force), cast<T>(couple)};
+  return l;
+}
+
+template <class T>
+RootVertex<T> assemble_root(const StepModel& step, Index v) {
+  const double weight = step.vertex_weight(v);
+  RootVertex<T> root;
+  root.held = !step.is_free(v);
+  root.stiffness = identity3(static_cast<T>(weight));
+  root.force = cast<T>(step.vertex_pull(v) - weight * step.u[v]);
+  return root;
+}
+
+/// put(i, row) for every row of the range. A joint's three rows follow each other: it is looked at once.
+template <class T, class Put>
+void assemble_rows(const StepModel& step, const Tree& tree, std::size_t begin, std::size_t end, const Put& put) {
+  const auto nodes = static_cast<Index>(tree.nodes.size());
+  Index latest = -1;
+  JointModel joint{};
+  for (std::size_t i = begin; i < end; ++i) {
+    const TreeRow& row = tree.rows[i];
+    Row<T> r;
+    r.end[0].node = row.node;
+    (row.other < nodes ? r.end[1].node : r.end[1].root) = row.other < nodes ? row.other : row.other - nodes;
+    const Index s = tree.nodes[row.node].segment;
+    const Vec3d unit{row.axis == 0 ? 1.0 : 0.0, row.axis == 1 ? 1.0 : 0.0, row.axis == 2 ? 1.0 : 0.0};
+    const auto tie = [&](const Vec3d& x, const Vec3d& w) {
+      r.end[0].direction = cast6<T>(Vec6<double>{x, w});
+      r.end[1].direction = cast6<T>(Vec6<double>{-x, -w});
+    };
+    switch (row.kind) {
+      case TreeRow::Kind::hold_vertex:
+      case TreeRow::Kind::close_segment:
+        tie(rotate(step.q[s], unit), {});
+        break;
+      case TreeRow::Kind::hold_frame:
+        tie({}, unit);
+        break;
+      case TreeRow::Kind::hinge_frame:
+        // axes 1 and 2 of the row are across the hinge
+        tie({}, rotate(rotation_between(Vec3d{1, 0, 0}, step.control().frame_hinge_axis[s]), unit));
+        break;
+      case TreeRow::Kind::close_joint: {
+        if (latest != row.joint) joint = step.joint(latest = row.joint);
+        const Vec3d axis = column(joint.axes, row.axis);
+        const double compliance = component(joint.compliance, row.axis);
+        tie({}, axis);
+        if (joint.isotropic)  // Q^T axis
+          r.end[0].direction.w += cast<T>(cross(moment_turn(joint.compliance.x * joint.gradient), axis));
+        r.compliance = static_cast<T>(compliance);
+        r.e = static_cast<T>(compliance < kLoose<double> ? compliance * dot(axis, joint.gradient) : 0);
+        break;
+      }
+    }
+    put(i, r);
+  }
+}
+
+}  // namespace osier::systems
