@@ -11,7 +11,7 @@
 #include "sim/measure.hpp"
 #include "sim/pull.hpp"
 #include "sim/readout.hpp"
-#include "solvers/potential.hpp"
+#include "solvers/step_potential.hpp"
 
 namespace osier {
 
@@ -26,7 +26,7 @@ struct Simulation::Impl {
   std::vector<std::uint8_t> let_go;  ///< per constraint
   std::vector<std::uint8_t> acts;    ///< per force
   Pull pull;
-  IncrementalPotential potential;
+  StepPotential potential;
   StepReport report;
   const DynamicAnalysis* dynamic = nullptr;
   const StaticAnalysis* statics = nullptr;

@@ -98,7 +98,7 @@ TEST(StretchShear, CoupleOfAxesIsThatOfItsStrain) {
   }
 }
 
-TEST(GeneralSweeps, LowerTheIncrementalPotentialInSequentialAndColouredOrder) {
+TEST(GeneralSweeps, LowerTheStepPotentialInSequentialAndColouredOrder) {
   for (int i = 0; i < 60; ++i) {
     StepProblem p = general_problem(700, i, i % 3 == 0 ? 1.5 : 0.3);
     p.control.has_torque = false;
@@ -109,7 +109,7 @@ TEST(GeneralSweeps, LowerTheIncrementalPotentialInSequentialAndColouredOrder) {
         for (int n = 1; n <= 10; ++n) {
           const EnergyTerms e = potential.value(stepped(p, order, Lambda::secular, n, number));
           const double rounding = number == Precision::single_precision ? 3e-6 : 1e-13;
-          ASSERT_LE(e.total(), last + rounding * (e.magnitude() + stiffest(p))) << "problem " << i << " sweep " << n;
+          ASSERT_LE(e.total(), last + rounding * (e.magnitude + stiffest(p))) << "problem " << i << " sweep " << n;
           last = e.total();
         }
       }

@@ -9,7 +9,7 @@
 #include "solvers/direct/split_solver.hpp"
 #include "solvers/direct/step_plan.hpp"
 #include "solvers/newton/newton.hpp"
-#include "solvers/systems/blocks/block_iteration.hpp"
+#include "solvers/systems/blocks/block_system.hpp"
 #include "support/problem.hpp"
 #include "support/scenes.hpp"
 
@@ -111,12 +111,15 @@ TEST(DirectLoops, IterationsAreAsManyAsExpected) {
     Simulation simulation(Scene::load(std::string(OSIER_SOURCE_DIR) + "/scenes/net.json", options));
     for (int i = 0; i < 20; ++i) simulation.step();
     const Model& m = simulation.model();
-    const Executor executor(1);
-    systems::StepModel step;
-    step.begin(m, simulation.control(), simulation.state(), h, executor);
-    systems::BlockIteration<double> blocks;
-    blocks.arrange(m, Simd::automatic);
-    ASSERT_TRUE(blocks.solve(step, systems::Curvature::exact, {}, executor));
+    const Subset whole = whole_of(m);
+    StepPotential potential;
+    potential.begin(m, simulation.control(), simulation.state(), h);
+    Unknowns z{{}, simulation.state().frame_rotation};
+    for (const Vec3d& v : simulation.state().vertex_velocity) z.u.push_back(h * v);
+    systems::BlockSystem<double> blocks(Simd::automatic, 1);
+    blocks.bind(m, simulation.control(), whole, h);
+    blocks.linearise(potential, z, {.curvature = systems::Curvature::exact});
+    ASSERT_TRUE(blocks.step({}));
     const double expected = direct::plan_step(m, simulation.control(), h).iterations;
     EXPECT_GT(blocks.iterations(), 0.5 * expected) << h;
     EXPECT_LT(blocks.iterations(), 2 * expected) << h;

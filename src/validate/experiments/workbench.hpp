@@ -11,7 +11,7 @@
 #include "osier/simulation.hpp"
 #include "scene/generators/sampling.hpp"
 #include "scene/setup.hpp"
-#include "solvers/potential.hpp"
+#include "solvers/step_potential.hpp"
 
 namespace osier::validate {
 
@@ -46,8 +46,8 @@ struct Workbench {
   double least_cosine(const Place& at) const;
 
   /// The incremental potential of the step; its torques are those at `at`.
-  IncrementalPotential potential(const Place& at) const;
-  std::vector<Vec3d> displacement(const Place& at) const;
+  StepPotential potential(const Place& at) const;
+  Unknowns unknowns(const Place& at) const;
 
   /// Of one frame, see solvers/local_problem.hpp.
   OrientationProblem<double> local_problem(const Place& at, Index segment) const;

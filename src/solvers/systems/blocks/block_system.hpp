@@ -20,41 +20,39 @@
 #include <array>
 
 #include "exec/aligned.hpp"
+#include "exec/parallel.hpp"
+#include "exec/simd.hpp"
 #include "math/sym3.hpp"
-#include "solvers/newton_driver.hpp"
+#include "solvers/step_hessian.hpp"
 #include "solvers/systems/blocks/block_kernels.hpp"
 
 namespace osier::systems {
 
 template <class T>
-class BlockIteration {
+class BlockSystem final : public LinearSystem {
  public:
-  void arrange(const Model& m, Simd simd);
-  void forget_strains() { std::fill(strain_.begin(), strain_.end(), T(0)); }
-
-  /// Where to stop: when no vertex is farther from where it should be than this share of the largest displacement, or than `gap`
-  /// [m]; likewise for turns times lengths.
-  struct Enough {
-    double share = 1e-2, gap = 0;
-    int most = 20000;
-  };
-  /// Linearises at the state at hand and solves; keeps the strains of the segments for the next time. False if the exact
-  /// curvature is found not to be positive.
-  bool solve(const StepModel& step, Curvature curvature, const Enough& enough, const Executor& executor);
-  /// The same for positions while frames stay as they are; no strain is kept.
-  void solve_positions(const StepModel& step, const Enough& enough, const Executor& executor);
-
-  Vec3<T> displacement(Index v) const { return vector(solution_, layout_.vertex_place[v]); }
-  Vec3<T> turn(Index s) const {
-    const Index place = layout_.segment_place[s];
-    return place < 0 ? Vec3<T>{} : vector(solution_, first_segment() + place);
+  BlockSystem(Simd simd, int threads) : simd_(simd), executor_(threads) {}
+  void forget() override { subset_ = nullptr; }
+  /// The layout does not depend on what is held.
+  void bind(const Model& m, const Control& c, const Subset& subset, double h) override;
+  Signature linearise(const StepPotential& potential, const Unknowns& z, const Linearisation& how) override;
+  /// Stops when no vertex is farther from where it should be than `accuracy` allows; likewise for turns times lengths.
+  bool step(const Accuracy& accuracy) override;
+  bool was_solved() const override { return solved_; }
+  Vec3d displacement(Index v) const override { return cast<double>(vector(solution_, layout_.vertex_place[at(v)])); }
+  Vec3d turn(Index s) const override {
+    const Index place = layout_.segment_place[at(s)];
+    return place < 0 ? Vec3d{} : cast<double>(vector(solution_, first_segment() + place));
   }
+  bool solve(const Field& r, Field& z) override;
+  /// Of the exact Hessian.
+  void product(const Field& p, Field& image) const override { hessian_.product(p, image); }
+  void forget_forces() override { std::fill(strain_.begin(), strain_.end(), T(0)); }
   int iterations() const { return iterations_; }  ///< of the last solve
-  bool is_solved() const { return solved_; }      ///< and whether they were enough
 
-  std::size_t bytes() const;
+  std::size_t bytes() const override;
   /// What it will be.
-  static std::size_t bytes(const Model& m, Simd simd);
+  static std::size_t bytes(const Model& m, const Subset& subset, Simd simd);
 
  private:
   using Numbers = AlignedArray<T>;
@@ -89,23 +87,31 @@ class BlockIteration {
   template <class Visit>
   void each_array(std::size_t joints, const Visit& visit);
   BlockView<T> view();
-  void linearise(const StepModel& step, Curvature curvature, bool frames_move, const Executor& executor);
-  void linearise_joint(const StepModel& step, Index j);
-  void linearise_segment(const StepModel& step, bool frames_move, Index s);
-  void linearise_vertex(const StepModel& step, Index v);
-  bool iterate(const Enough& enough, const Executor& executor);
-  void spoil_solution();
-  bool is_enough(const Enough& enough, const Check& now, const Executor& executor);
-  void keep_strains(const StepModel& step, const Executor& executor);
+  void linearise_joint(Index j);
+  void linearise_segment(bool frames_move, Index s);
+  void linearise_vertex(Index v);
+  /// One solve by conjugate gradients, as pcg() wants it.
+  class Iterations;
+  bool iterate(const Accuracy& accuracy);
+  void mark_invalid_solution();
+  bool is_enough(const Accuracy& accuracy, const Check& now);
+  void keep_strains();
   /// f(begin, end) on all tiles from first to last, added up in an order that does not depend on threads.
   template <class F>
-  double sum(const Executor& executor, std::size_t first, std::size_t last, const F& f);
-  /// The largest f(i) of n vertices or segments, 0 if none is positive.
+  double sum(std::size_t first, std::size_t last, const F& f);
+  /// The largest f(i) of a list, 0 if none is positive.
   template <class F>
-  double largest(const Executor& executor, std::size_t n, const F& f);
+  double largest(const IndexList& list, const F& f);
 
+  static constexpr int kMostIterations = 20000;
+  Simd simd_;
+  Executor executor_;
+  const Subset* subset_ = nullptr;
+  const StepPotential* potential_ = nullptr;
+  const Unknowns* z_ = nullptr;
+  mutable LazyHessian hessian_;
   const BlockKernel<T>* kernel_ = nullptr;
-  bool isotropic_ = true;
+  bool isotropic_ = true, frames_move_ = true;
   Curvature curvature_ = Curvature::positive;
   BlockLayout layout_;
   // See BlockView.
