@@ -6,7 +6,7 @@
 #include <array>
 #include <cstdint>
 
-#include "core/fields.hpp"
+#include "core/describe.hpp"
 
 namespace osier {
 
