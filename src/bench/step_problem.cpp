@@ -4,6 +4,7 @@
 #include <chrono>
 #include <fmt/format.h>
 
+#include "core/json_reader.hpp"
 #include "math/vec3.hpp"
 #include "osier/simulation.hpp"
 

@@ -1,3 +1,4 @@
+#include "core/fields.hpp"
 #include "osier/error.hpp"
 #include "solvers/newton/newton.hpp"
 #include "solvers/solver.hpp"

@@ -4,9 +4,11 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
-#include "core/fields.hpp"
+#include "core/describe.hpp"
 #include "exec/simd.hpp"
+#include "osier/error.hpp"
 #include "osier/model.hpp"
 #include "osier/state.hpp"
 

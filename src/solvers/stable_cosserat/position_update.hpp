@@ -9,7 +9,7 @@
 #include <limits>
 
 #include "energies/stretch_shear.hpp"
-#include "exec/number.hpp"
+#include "math/number.hpp"
 #include "solvers/stable_cosserat/workspace.hpp"
 
 namespace osier::stable_cosserat {

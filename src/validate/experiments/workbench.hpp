@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "core/fields.hpp"
+#include "core/json.hpp"
 #include "math/secular.hpp"
 #include "osier/scene.hpp"
 #include "osier/simulation.hpp"
