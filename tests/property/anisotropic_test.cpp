@@ -5,7 +5,8 @@
 
 #include "solvers/direction_terms.hpp"
 #include "solvers/newton/newton.hpp"
-#include "solvers/stable_cosserat/general_update.hpp"
+#include "energies/kelvin_voigt.hpp"
+#include "solvers/stable_cosserat/frame_problem.hpp"
 #include "support/steps.hpp"
 
 namespace osier::test {
@@ -148,7 +149,7 @@ struct LocalFrame {
   Quatd q;
   Vec3d p, k, rest;
   std::vector<stable_cosserat::JointTerm<double>> joints;
-  stable_cosserat::GeneralDirection<double> direction;
+  stable_cosserat::Direction<double> direction;
   Quatd torque;
 
   static LocalFrame random(Random& random) {
@@ -269,7 +270,7 @@ TEST(FoldedJoint, IsTheSumOfItsTermsOutsideItsMargin) {
     if (random.flip()) previous = -previous;
     Quatd sum, target;
     double margin2 = 0;
-    stable_cosserat::fold_joint(K, rest, Kv, previous, sum, target, margin2);
+    kelvin_voigt::fold_joint(K, rest, Kv, previous, sum, target, margin2);
     ASSERT_GE(margin2, 0);
     const auto two = [&](const Quatd& r) {
       return bend_twist::value4(K, bend_twist::difference(K, r, rest)) +
@@ -290,7 +291,7 @@ TEST(FoldedJoint, IsTheSumOfItsTermsOutsideItsMargin) {
   EXPECT_LT(inside, all / 3);
   Quatd sum, target;
   double margin2 = 0;
-  stable_cosserat::fold_joint(Quatd{1, 2, 3, 1}, random.rotation(), Quatd{0, 0, 0, 0}, random.rotation(), sum, target, margin2);
+  kelvin_voigt::fold_joint(Quatd{1, 2, 3, 1}, random.rotation(), Quatd{0, 0, 0, 0}, random.rotation(), sum, target, margin2);
   EXPECT_LT(margin2, 0) << "nothing is damped: one pole";
 }
 

@@ -2,9 +2,7 @@
 #include "solvers/stable_cosserat/kernels.hpp"
 
 #include "exec/simd_target.hpp"
-#include "solvers/stable_cosserat/chain_axes_sweep.hpp"
 #include "solvers/stable_cosserat/chain_sweep.hpp"
-#include "solvers/stable_cosserat/graph_axes_sweep.hpp"
 #include "solvers/stable_cosserat/graph_sweep.hpp"
 
 namespace osier::stable_cosserat {
@@ -23,12 +21,15 @@ constexpr GraphKernel<typename Sweep::T> kGraphKernel{.load_frames = &Sweep::loa
                                                       .store_vertices = &Sweep::store_vertices,
                                                       .store_segments = &Sweep::store_segments};
 
+template <class P, class Law>
+constexpr GraphKernels<ScalarOf<P>> kGraphKernels{
+    {kGraphKernel<GraphSweep<P, Index, Law>>, kGraphKernel<GraphSweep<P, std::uint16_t, Law>>}};
+
 template <class P>
 constexpr Kernels<ScalarOf<P>> kKernels{
     .lanes = lanes_of<P>,
-    .chain = {kChainKernel<ChainSweep<P>>, kChainKernel<ChainAxesSweep<P>>},
-    .graph = {{kGraphKernel<GraphSweep<P, Index>>, kGraphKernel<GraphSweep<P, std::uint16_t>>},
-              {kGraphKernel<GraphAxesSweep<P, Index>>, kGraphKernel<GraphAxesSweep<P, std::uint16_t>>}}};
+    .chain = {kChainKernel<ChainSweep<P, ClosedFormLaw<P>>>, kChainKernel<ChainSweep<P, AxesLaw<P>>>},
+    .graph = {kGraphKernels<P, ClosedFormLaw<P>>, kGraphKernels<P, AxesLaw<P>>}};
 
 template <class T, Simd S>
 const Kernels<T>& kernels_for() {

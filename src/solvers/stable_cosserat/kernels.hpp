@@ -9,9 +9,9 @@
 
 namespace osier::stable_cosserat {
 
-using namespace lanes;
+using lanes::ChainGroup, lanes::StepView;
 
-/// See ChainPack.
+/// See ChainSweep.
 template <class T>
 struct ChainKernel {
   std::size_t (*scratch_bytes)(Index rows, bool damped);
@@ -30,10 +30,15 @@ struct GraphKernel {
 };
 
 template <class T>
+struct GraphKernels {
+  GraphKernel<T> by_index[2];  ///< with indices of 32 and of 16 bits
+};
+
+template <class T>
 struct Kernels {
   int lanes;
-  ChainKernel<T> chain[2];     ///< by StiffnessLaw
-  GraphKernel<T> graph[2][2];  ///< by StiffnessLaw, with indices of 32 and of 16 bits
+  ChainKernel<T> chain[2];   ///< by StiffnessLaw
+  GraphKernels<T> graph[2];  ///< likewise
 };
 
 /// Those of one instruction set.
