@@ -10,7 +10,7 @@ namespace osier::direct {
 
 DirectSolver::DirectSolver(const Model&, const Options& options) : options_(options) {}
 DirectSolver::~DirectSolver() = default;
-void DirectSolver::rebind(const Model&) {
+void DirectSolver::rebind(const Model&, State&) {
   planned_ = false;
   if (engine_) engine_->rebind();
   statics_.reset();
@@ -52,18 +52,18 @@ void DirectSolver::settle_plan(const Model& m, const Control& c, double h) {
   engine_->arrange(m, std::move(plan.tree));
 }
 
-StepReport DirectSolver::step(const Model& m, const Control& c, State& state, double h) {
-  settle_plan(m, c, h);
-  const StepReport report = engine_->step(m, c, state, h);
+StepReport DirectSolver::step(const StepInput& input, State& state) {
+  settle_plan(input.model, input.end, input.h);
+  const StepReport report = engine_->step(input.model, input.end, state, input.h);
   if (!engine_->has_given_up()) return report;
   // Far from where it should be a net, say, has compliances that float cannot add up.
   Options options = options_;
   options.precision = Precision::double_precision;
-  return DirectSolver(m, options).step(m, c, state, h);
+  return DirectSolver(input.model, options).step(input, state);
 }
-StepReport DirectSolver::solve_static(const Model& m, const Control& c, State& state, const StaticOptions& options) {
-  if (!statics_) statics_ = make_statics(m, c);
-  return statics_->solve_static(m, c, state, options);
+StepReport DirectSolver::solve_static(const StepInput& input, State& state, const StaticOptions& options) {
+  if (!statics_) statics_ = make_statics(input.model, input.end);
+  return statics_->solve_static(input, state, options);
 }
 std::size_t DirectSolver::bytes() const { return (engine_ ? engine_->bytes() : 0) + held_.capacity() * sizeof(held_[0]); }
 

@@ -32,9 +32,9 @@ class DirectSolver final : public Solver {
  public:
   explicit DirectSolver(const Model& model, const Options& options = {});
   ~DirectSolver() override;
-  void rebind(const Model& model) override;
-  StepReport step(const Model& model, const Control& control, State& state, double h) override;
-  StepReport solve_static(const Model& model, const Control& control, State& state, const StaticOptions& options) override;
+  void rebind(const Model& model, State& state) override;
+  StepReport step(const StepInput& input, State& state) override;
+  StepReport solve_static(const StepInput& input, State& state, const StaticOptions& options) override;
   /// Working memory in use, and what it will be.
   std::size_t bytes() const;
   static std::size_t bytes(const Model& model, const Control& control, double h, const Options& options);

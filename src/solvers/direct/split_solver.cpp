@@ -46,7 +46,7 @@ class Part {
     solver_ = std::make_unique<DirectSolver>(model_, suited(options, model_, c, h));
   }
 
-  StepReport step(const Control& c, const State& from, double h) {
+  StepReport step(const StepInput& input, const State& from) {
     // Elsewhere nothing moves.
     state_.vertex_position.resize(from.vertex_position.size());
     state_.vertex_velocity.resize(from.vertex_velocity.size());
@@ -61,7 +61,7 @@ class Part {
       state_.frame_rotation[f] = from.frame_rotation[f];
       if (!from.frame_velocity.empty()) state_.frame_velocity[f] = from.frame_velocity[f];
     }
-    return solver_->step(model_, c, state_, h);
+    return solver_->step({model_, input.start, input.end, input.contacts, input.h}, state_);
   }
   /// The new velocities go where those of the step before were: the caller swaps.
   void store(State& to) const {
@@ -187,22 +187,19 @@ std::optional<Forest<T>> forest_of(const Model& m, const Control& c, std::vector
 template <class T>
 class SplitSolver final : public Solver {
  public:
-  SplitSolver(const Model& m, const Options& options) : options_(options), executor_(options.threads) { rebind(m); }
+  SplitSolver(const Model& m, const Options& options) : options_(options), executor_(options.threads) { arrange(m); }
 
-  void rebind(const Model& m) override {
-    chains_ = find_chains(m);
-    std::erase_if(chains_, [&](const Chain& c) { return !is_plain(m, c); });
-    chains_.shrink_to_fit();
-    whole_.reset(), statics_.reset();
-    split_ = false;
-  }
+  void rebind(const Model& m, State&) override { arrange(m); }
 
-  StepReport step(const Model& m, const Control& c, State& state, double h) override {
+  StepReport step(const StepInput& input, State& state) override {
+    const Model& m = input.model;
+    const Control& c = input.end;
+    const double h = input.h;
     settle_split(m, c, h);
-    if (!has_lanes_ && !forest_) return whole(m, c, h).step(m, c, state, h);
+    if (!has_lanes_ && !forest_) return whole(m, c, h).step(input, state);
     StepReport report;
     if (rest_) {
-      report = rest_->step(c, state, h);
+      report = rest_->step(input, state);
       rest_->store(state);
     }
     const ChainOptions options{
@@ -217,18 +214,26 @@ class SplitSolver final : public Solver {
     }
     report.iterations = std::max(report.iterations, outcome.iterations);
     report.not_converged = report.not_converged || outcome.unsettled != 0;
-    if (outcome.risen != 0) rescue(m, c, state, h, report);
+    if (outcome.risen != 0) rescue(input, state, report);
     state.vertex_velocity.swap(state.vertex_velocity_previous);
     for (Index f = m.segment_count(); f < m.frame_count(); ++f)
       if (c.frame_control[f] == FrameControl::fixed) state.frame_rotation[f] = c.frame_target[f];
     return report;
   }
 
-  StepReport solve_static(const Model& m, const Control& c, State& state, const StaticOptions& options) override {
-    return whole(m, c, 0).solve_static(m, c, state, options);
+  StepReport solve_static(const StepInput& input, State& state, const StaticOptions& options) override {
+    return whole(input.model, input.end, 0).solve_static(input, state, options);
   }
 
  private:
+  void arrange(const Model& m) {
+    chains_ = find_chains(m);
+    std::erase_if(chains_, [&](const Chain& c) { return !is_plain(m, c); });
+    chains_.shrink_to_fit();
+    whole_.reset(), statics_.reset();
+    split_ = false;
+  }
+
   /// h = 0: for statics.
   DirectSolver& whole(const Model& m, const Control& c, double h) {
     std::unique_ptr<DirectSolver>& solver = h > 0 ? whole_ : statics_;
@@ -261,14 +266,15 @@ class SplitSolver final : public Solver {
   }
 
   /// Lanes whose energy rose, again with a search that makes sure it falls.
-  void rescue(const Model& m, const Control& c, State& state, double h, StepReport& report) {
+  void rescue(const StepInput& input, State& state, StepReport& report) {
+    const Model& m = input.model;
     std::vector<std::uint8_t> wanted(static_cast<std::size_t>(m.segment_count()), 0);
     lanes_.each_risen([&](Index first_segment, Index count) {
       for (Index s = first_segment; s < first_segment + count; ++s) wanted[static_cast<std::size_t>(s)] = 1;
     });
     if (trees_rose_) forest_->each_segment([&](Index s) { wanted[static_cast<std::size_t>(s)] = 1; });
-    Part part(m, c, h, wanted, options_);
-    const StepReport again = part.step(c, state, h);
+    Part part(m, input.end, input.h, wanted, options_);
+    const StepReport again = part.step(input, state);
     part.store(state);
     report.iterations = std::max(report.iterations, again.iterations);
     report.not_converged = report.not_converged || again.not_converged;

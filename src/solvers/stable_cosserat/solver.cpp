@@ -62,13 +62,14 @@ template <class T>
 class StableCosserat final : public Solver {
  public:
   StableCosserat(const Settings& settings, const Model& model) : settings_(settings), executor_(settings.thread_count) {
-    rebind(model);
+    arrange_sweeps(model);
   }
 
-  void rebind(const Model& m) override;
-  StepReport step(const Model& m, const Control& c, State& state, double h) override;
+  void rebind(const Model& m, State&) override { arrange_sweeps(m); }
+  StepReport step(const StepInput& input, State& state) override;
 
  private:
+  void arrange_sweeps(const Model& m);
   void arrange(const Model& m);
   void load(const Model& m, const Control& c, const State& state, double h);
   void initial_guess(const Model& m, const Control& c, const State& state, double h);
@@ -123,7 +124,7 @@ class StableCosserat final : public Solver {
 };
 
 template <class T>
-void StableCosserat<T>::rebind(const Model& m) {
+void StableCosserat<T>::arrange_sweeps(const Model& m) {
   const auto positive = [](const PerAxis& tau) { return tau.any(); };
   axial_ = std::any_of(m.segment_tau.begin(), m.segment_tau.end(), positive);
   bending_ = std::any_of(m.joint_tau.begin(), m.joint_tau.end(), positive);
@@ -382,7 +383,10 @@ void StableCosserat<T>::step_in_lanes(const Model& m, const Control& c, State& s
 
 /// Algorithm 2.
 template <class T>
-StepReport StableCosserat<T>::step(const Model& m, const Control& c, State& state, double h) {
+StepReport StableCosserat<T>::step(const StepInput& input, State& state) {
+  const Model& m = input.model;
+  const Control& c = input.end;
+  const double h = input.h;
   StepReport report;
   general_ = anisotropic_ || inertia_ || c.has_rotary_damping;
   by_element_ = !in_lanes_ || inertia_ || c.has_rotary_damping;
