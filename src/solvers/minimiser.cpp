@@ -34,9 +34,12 @@ class Minimiser final : public Solver {
   Minimiser(const MinimiserOptions& options, std::unique_ptr<LinearSystem> system)
       : options_(options), system_(std::move(system)) {}
 
-  void rebind(const Model&) override { system_->forget(); }
+  void rebind(const Model&, State&) override { system_->forget(); }
 
-  StepReport step(const Model& m, const Control& c, State& state, double h) override {
+  StepReport step(const StepInput& input, State& state) override {
+    const Model& m = input.model;
+    const Control& c = input.end;
+    const double h = input.h;
     potential_.begin(m, c, state, h);
     z_.u.resize(state.vertex_position.size());
     for (Index v = 0; v < m.vertex_count(); ++v) z_.u[v] = m.vertex_alive[v] ? h * state.vertex_velocity[v] : Vec3d{};
@@ -54,7 +57,9 @@ class Minimiser final : public Solver {
     return report;
   }
 
-  StepReport solve_static(const Model& m, const Control& c, State& state, const StaticOptions& options) override {
+  StepReport solve_static(const StepInput& input, State& state, const StaticOptions& options) override {
+    const Model& m = input.model;
+    const Control& c = input.end;
     potential_.begin(m, c, state, 0);
     z_.u.assign(state.vertex_position.size(), {});
     z_.q = state.frame_rotation;

@@ -6,7 +6,7 @@
 
 namespace osier {
 
-StepReport Solver::solve_static(const Model&, const Control&, State&, const StaticOptions&) {
+StepReport Solver::solve_static(const StepInput&, State&, const StaticOptions&) {
   throw RunError("this solver cannot solve statics");
 }
 

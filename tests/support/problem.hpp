@@ -21,6 +21,9 @@ struct StepProblem {
   State state;  ///< start of the step
   Control control;
   double h = 0.01;
+  /// Of the step, and of the equilibrium under the same control.
+  StepInput input() const { return constant_input(model, control, h); }
+  StepInput static_input() const { return constant_input(model, control); }
 };
 
 enum class Damping { none, stretch, bend, both };

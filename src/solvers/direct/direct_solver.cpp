@@ -56,7 +56,7 @@ DirectSolver::DirectSolver(const Model& m, const Options& options) : DirectSolve
 DirectSolver::DirectSolver(Subset subset, const Options& options)
     : options_(options), subset_(std::move(subset)), driver_(options) {}
 
-void DirectSolver::rebind(const Model& m) {
+void DirectSolver::rebind(const Model& m, State&) {
   if (subset_.is_whole()) subset_ = whole_of(m);
   set_subset(std::move(subset_));
   statics_.reset();
@@ -92,9 +92,9 @@ void DirectSolver::settle_plan(const Model& m, const Control& c, double h) {
   driver_.system()->bind(m, c, subset_, h);
 }
 
-StepReport DirectSolver::solve(const Model& m, const Control& c, const State& state, double h) {
-  settle_plan(m, c, h);
-  const StepReport report = driver_.solve(m, c, state, h, subset_);
+StepReport DirectSolver::solve(const StepInput& input, const State& state) {
+  settle_plan(input.model, input.end, input.h);
+  const StepReport report = driver_.solve(input.model, input.end, state, input.h, subset_);
   in_double_ = driver_.has_given_up();
   if (!in_double_) return report;
   // Far from where it should be a net, say, has compliances that float cannot add up.
@@ -103,7 +103,7 @@ StepReport DirectSolver::solve(const Model& m, const Control& c, const State& st
     options.precision = Precision::double_precision;
     fallback_ = std::make_unique<DirectSolver>(subset_, options);
   }
-  return fallback_->solve(m, c, state, h);
+  return fallback_->solve(input, state);
 }
 
 void DirectSolver::store(State& state, StepReport& report) {
@@ -111,17 +111,17 @@ void DirectSolver::store(State& state, StepReport& report) {
   else driver_.store(state, report);
 }
 
-StepReport DirectSolver::step(const Model& m, const Control& c, State& state, double h) {
-  StepReport report = solve(m, c, state, h);
+StepReport DirectSolver::step(const StepInput& input, State& state) {
+  StepReport report = solve(input, state);
   store(state, report);
-  hold_anchors(m, c, state);
+  hold_anchors(input.model, input.end, state);
   state.vertex_velocity.swap(state.vertex_velocity_previous);
   return report;
 }
 
-StepReport DirectSolver::solve_static(const Model& m, const Control& c, State& state, const StaticOptions& options) {
-  if (!statics_) statics_ = systems::make_minimiser(systems::make_exact_system(m, c));
-  return statics_->solve_static(m, c, state, options);
+StepReport DirectSolver::solve_static(const StepInput& input, State& state, const StaticOptions& options) {
+  if (!statics_) statics_ = systems::make_minimiser(systems::make_exact_system(input.model, input.end));
+  return statics_->solve_static(input, state, options);
 }
 
 std::size_t DirectSolver::bytes() const {

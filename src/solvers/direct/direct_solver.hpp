@@ -21,13 +21,13 @@ class DirectSolver final : public Solver {
   /// Of some of its segments, for solve() and store().
   DirectSolver(Subset subset, const Options& options);
 
-  void rebind(const Model& model) override;
-  StepReport step(const Model& model, const Control& control, State& state, double h) override;
-  StepReport solve_static(const Model& model, const Control& control, State& state, const StaticOptions& options) override;
+  void rebind(const Model& model, State& state) override;
+  StepReport step(const StepInput& input, State& state) override;
+  StepReport solve_static(const StepInput& input, State& state, const StaticOptions& options) override;
 
   /// The two halves of step() for a part of a model: what others have stored in between does not matter. New velocities go into
   /// vertex_velocity_previous, and the frames of anchors are left to the caller.
-  StepReport solve(const Model& model, const Control& control, const State& state, double h);
+  StepReport solve(const StepInput& input, const State& state);
   void store(State& state, StepReport& report);
   /// Another part, with the memory of this one.
   void set_subset(Subset subset);

@@ -136,9 +136,11 @@ std::optional<Forest<T>> forest_of(const Model& m, const Control& c, std::vector
 template <class T>
 class SplitSolver final : public Solver {
  public:
-  SplitSolver(const Model& m, const Options& options) : options_(options), executor_(options.threads) { rebind(m); }
+  SplitSolver(const Model& m, const Options& options) : options_(options), executor_(options.threads) { arrange(m); }
 
-  void rebind(const Model& m) override {
+  void rebind(const Model& m, State&) override { arrange(m); }
+
+  void arrange(const Model& m) {
     chains_ = find_chains(m);
     std::erase_if(chains_, [&](const Chain& c) { return !is_plain(m, c); });
     chains_.shrink_to_fit();
@@ -147,11 +149,14 @@ class SplitSolver final : public Solver {
     split_ = false;
   }
 
-  StepReport step(const Model& m, const Control& c, State& state, double h) override {
+  StepReport step(const StepInput& input, State& state) override {
+    const Model& m = input.model;
+    const Control& c = input.end;
+    const double h = input.h;
     settle_split(m, c);
-    if (!has_lanes_ && !forest_) return whole(m).step(m, c, state, h);
+    if (!has_lanes_ && !forest_) return whole(m).step(input, state);
     StepReport report;
-    if (rest_) report = rest_->solve(m, c, state, h);
+    if (rest_) report = rest_->solve(input, state);
     const ChainOptions options{
         .iterations = options_.iterations, .max_iterations = options_.max_iterations, .tolerance = options_.tolerance};
     const StepView view = lanes::view_of(m, c, state, h);
@@ -165,14 +170,14 @@ class SplitSolver final : public Solver {
     report.iterations = std::max(report.iterations, outcome.iterations);
     report.not_converged = report.not_converged || outcome.unsettled != 0;
     if (rest_) rest_->store(state, report);
-    if (outcome.risen != 0) rescue(m, c, state, h, report);
+    if (outcome.risen != 0) rescue(input, state, report);
     hold_anchors(m, c, state);
     state.vertex_velocity.swap(state.vertex_velocity_previous);
     return report;
   }
 
-  StepReport solve_static(const Model& m, const Control& c, State& state, const StaticOptions& options) override {
-    return whole(m).solve_static(m, c, state, options);
+  StepReport solve_static(const StepInput& input, State& state, const StaticOptions& options) override {
+    return whole(input.model).solve_static(input, state, options);
   }
 
  private:
@@ -207,7 +212,8 @@ class SplitSolver final : public Solver {
   }
 
   /// Lanes whose energy rose, again with a search that makes sure it falls.
-  void rescue(const Model& m, const Control& c, State& state, double h, StepReport& report) {
+  void rescue(const StepInput& input, State& state, StepReport& report) {
+    const Model& m = input.model;
     std::vector<std::uint8_t> wanted(static_cast<std::size_t>(m.segment_count()), 0);
     lanes_.each_risen([&](Index first_segment, Index count) {
       for (Index s = first_segment; s < first_segment + count; ++s) wanted[static_cast<std::size_t>(s)] = 1;
@@ -215,7 +221,7 @@ class SplitSolver final : public Solver {
     if (trees_rose_) forest_->each_segment([&](Index s) { wanted[static_cast<std::size_t>(s)] = 1; });
     if (!rescue_) rescue_ = std::make_unique<DirectSolver>(Subset{}, options_);
     rescue_->set_subset(subset_of(m, std::move(wanted)));
-    StepReport again = rescue_->solve(m, c, state, h);
+    StepReport again = rescue_->solve(input, state);
     rescue_->store(state, again);
     report.iterations = std::max(report.iterations, again.iterations);
     report.not_converged = report.not_converged || again.not_converged;

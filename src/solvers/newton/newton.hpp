@@ -26,6 +26,7 @@ class Settings : public SolverSettings {
 
   std::unique_ptr<Solver> make(const Model& model) const override;
   const char* name() const override { return "newton"; }
+  Traits traits() const override { return {.statics = true}; }
   bool can_solve_statics() const override { return true; }
   std::size_t bytes(const Model& model, const Control& control, double h) const override;
 };

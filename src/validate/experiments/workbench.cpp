@@ -22,7 +22,7 @@ State Workbench::run(int steps, const SolverSettings& settings) const {
   State s = state;
   const auto made = settings.make(model);
   for (int i = 0; i < steps; ++i) {
-    const StepReport report = made->step(model, control, s, h);
+    const StepReport report = made->step(input(), s);
     if (report.non_finite || report.not_converged) throw RunError("a step did not converge");
   }
   return s;

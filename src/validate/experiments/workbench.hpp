@@ -31,6 +31,7 @@ struct Workbench {
   /// Throws RunError for a static scene.
   Workbench(const Json& json, const std::filesystem::path& folder);
 
+  StepInput input() const { return constant_input(model, control, h); }
   std::unique_ptr<Solver> solver() const { return scene.setup().spec.solver->make(model); }
   /// The state after `steps` steps under the same loads, by the scene's solver or another one. Throws RunError when a step fails.
   State run(int steps) const { return run(steps, *scene.setup().spec.solver); }
