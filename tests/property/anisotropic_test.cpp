@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 #include <limits>
 
+#include "energies/kelvin_voigt.hpp"
 #include "solvers/direction_terms.hpp"
 #include "solvers/newton/newton.hpp"
-#include "energies/kelvin_voigt.hpp"
 #include "solvers/stable_cosserat/frame_problem.hpp"
 #include "support/steps.hpp"
 

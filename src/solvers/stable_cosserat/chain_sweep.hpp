@@ -20,20 +20,22 @@ namespace osier::stable_cosserat {
 
 /// One row of all lanes: vertex i, segment i and the joint between segments i - 1 and i.
 template <class P, class Law>
-struct ChainRowStart {
+struct ChainRow {
   Vec3<P> u, rhs;  ///< rhs: m v_t/h + f
-  P vertex;        ///< what Law::Vertex asks for: 1/H in closed form, otherwise m/h^2 + c/h
+  P vertex;        ///< what Law::Vertex asks for: m/h^2 + c/h
   Quat<P> q;
+  Vec3<P> edge;  ///< at u = 0
   typename Law::Spring spring;
   typename Law::Joint joint;
 };
-template <class P, class Law>
-struct ChainRow : ChainRowStart<P, Law> {
-  Vec3<P> edge;  ///< at u = 0
-};
 /// In closed form the edge is folded into v, and what it contributes to the force at u = 0 into rhs.
 template <class P>
-struct ChainRow<P, ClosedFormLaw<P>> : ChainRowStart<P, ClosedFormLaw<P>> {
+struct ChainRow<P, ClosedFormLaw<P>> {
+  Vec3<P> u, rhs;
+  P vertex;  ///< 1/H
+  Quat<P> q;
+  typename ClosedFormLaw<P>::Spring spring;
+  typename ClosedFormLaw<P>::Joint joint;
   Vec3<P> v0;       ///< v of the local problem at u = 0
   P k_over_length;  ///< k/l
 };
@@ -83,8 +85,8 @@ class ChainSweep {
         shortest_(g.rows),
         next_(next, view, lanes::ChainUse::sweeps),
         constants_(constants),
-        constants_per_row_(lanes::constants_per_row(
-            Law::kClosedForm ? StiffnessLaw::isotropic : StiffnessLaw::anisotropic, damped)) {
+        constants_per_row_(
+            lanes::constants_per_row(Law::kClosedForm ? StiffnessLaw::isotropic : StiffnessLaw::anisotropic, damped)) {
     for (int k = 0; k < W; ++k) shortest_ = g.segments[k] < shortest_ ? g.segments[k] : shortest_;
     auto* memory = static_cast<std::byte*>(scratch);
     row_ = take<Row>(memory);
@@ -222,7 +224,7 @@ class ChainSweep {
     Row& r = row_[i];
     if constexpr (Law::kClosedForm)
       r.spring.force = image_force(r.k_over_length, axis_image_of<P, kDamped>(r.q, rest_axis<kDamped>(i)));
-    else r.spring = Law::spring(r.q, stiffness<kDamped>(i), rest_axis<kDamped>(i), r.edge);
+    else Law::put_spring(r.q, stiffness<kDamped>(i), rest_axis<kDamped>(i), r.edge, r.spring);
   }
   [[gnu::noinline]] Quat<P> torque_at(Index i) const {
     const auto segments = [&](int k) { return g_.first_segment[k] + (i < g_.segments[k] ? i : 0); };

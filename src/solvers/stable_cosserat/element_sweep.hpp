@@ -2,8 +2,8 @@
 // and coloured sweeps where frames have inertia. Coloured sweeps of all other models run in lanes (chain_sweep.hpp,
 // graph_sweep.hpp).
 //
-// One spring per segment and one or two per joint, with a stiffness per axis. Where stiffnesses are equal and nothing else acts on
-// frames, the closed form is a shortcut for the update of a frame; otherwise it is that of frame_problem.hpp.
+// One spring per segment and one or two per joint, with a stiffness per axis. Where stiffnesses are equal and nothing else acts
+// on frames, the closed form is a shortcut for the update of a frame; otherwise it is that of frame_problem.hpp.
 //
 // Deviation 1: sweeps never see absolute positions, here and in lanes, but displacements u since the start of the step. Edges are
 // formed once per step in double, and everything after is small against them, so that float keeps its 7 digits of strain and
@@ -102,7 +102,7 @@ class ElementSweep {
   }
   void put_spring(Index s) {
     ElementSegment<T>& d = segment_[s];
-    d.spring = AxesLaw<T>::spring(q_[s], d.k, d.rest, d.edge);
+    AxesLaw<T>::put_spring(q_[s], d.k, d.rest, d.edge, d.spring);
     if (!closed_form_) return;
     d.spring.stiffness = {d.k.z, T(0), d.k.z, T(0), T(0), d.k.z};  // exactly
   }
@@ -318,8 +318,7 @@ Vec3<T> ElementSweep<T>::vertex_residual(Index v) const {
 /// The couple on a frame, in its own axes; of a hinged one about its hinge.
 template <class T>
 Vec3<T> ElementSweep<T>::frame_residual(Index s) const {
-  FrameProblem<T> problem =
-      frame_problem_of(view_, s, q_[s], axes_segment(s), [&](const auto& add) { each_joint(s, add); });
+  FrameProblem<T> problem = frame_problem_of(view_, s, q_[s], axes_segment(s), [&](const auto& add) { each_joint(s, add); });
   add_directions(problem, s, q_[s]);
   const Vec3<T> couple = problem.gradient();
   if (c_->frame_control[s] != FrameControl::hinged) return couple;
