@@ -1,7 +1,7 @@
 // 3x3 matrices, row major, for Hessian blocks.
 #pragma once
 
-#include "exec/number.hpp"
+#include "math/number.hpp"
 #include "math/vec3.hpp"
 
 namespace osier {

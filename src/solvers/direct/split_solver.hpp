@@ -6,13 +6,12 @@
 #include <memory>
 #include <vector>
 
+#include "model/chains.hpp"
 #include "solvers/direct/direct_solver.hpp"
 #include "solvers/direct/step_plan.hpp"
-#include "solvers/lanes/chain_plan.hpp"
+#include "solvers/lanes/stiffness_law.hpp"
 
 namespace osier::direct {
-
-using namespace systems;
 
 std::unique_ptr<Solver> make_solver(const Model& model, const Options& options);
 

@@ -1,7 +1,7 @@
 // The sweeps' kernels by instruction set.
 #pragma once
 
-#include "exec/simd.hpp"
+#include "exec/simd_dispatch.hpp"
 #include "solvers/lanes/chain_plan.hpp"
 #include "solvers/lanes/step_view.hpp"
 #include "solvers/stable_cosserat/graph_view.hpp"
@@ -41,12 +41,13 @@ struct Kernels {
   GraphKernels<T> graph[2];  ///< likewise
 };
 
-/// `simd` must be available on this machine.
-template <class T>
-const Kernels<T>& kernels(Simd simd);
-
-/// Those of one instruction set; each is instantiated in the file of its set (kernels_*.cpp) and nowhere else.
+/// Those of one instruction set.
 template <class T, Simd S>
 const Kernels<T>& kernels_for();
+/// `simd` must be available on this machine.
+template <class T>
+const Kernels<T>& kernels(Simd simd) {
+  return with_simd(simd, []<Simd S>() -> const Kernels<T>& { return kernels_for<T, S>(); });
+}
 
 }  // namespace osier::stable_cosserat

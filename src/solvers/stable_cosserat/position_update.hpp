@@ -9,8 +9,8 @@
 #include <limits>
 
 #include "energies/stretch_shear.hpp"
-#include "exec/number.hpp"
 #include "math/mat3.hpp"
+#include "math/number.hpp"
 
 namespace osier::stable_cosserat {
 

@@ -49,13 +49,14 @@ template <class T>
 class StableCosserat final : public Solver {
  public:
   StableCosserat(const Settings& settings, const Model& model) : settings_(settings), executor_(settings.thread_count) {
-    rebind(model);
+    arrange_sweeps(model);
   }
 
-  void rebind(const Model& m) override;
-  StepReport step(const Model& m, const Control& c, State& state, double h) override;
+  void rebind(const Model& m, State&) override { arrange_sweeps(m); }
+  StepReport step(const StepInput& input, State& state) override;
 
  private:
+  void arrange_sweeps(const Model& m);
   void bind_elements(const Model& m) {
     elements_.bind(m, settings_.order);
     bound_ = true;
@@ -87,7 +88,7 @@ class StableCosserat final : public Solver {
 };
 
 template <class T>
-void StableCosserat<T>::rebind(const Model& m) {
+void StableCosserat<T>::arrange_sweeps(const Model& m) {
   inertia_ = m.has_inertia();
   in_lanes_ = sweeps_in_lanes(settings_, m);
   bound_ = false;
@@ -178,7 +179,10 @@ void StableCosserat<T>::step_in_lanes(const Model& m, const Control& c, State& s
 
 /// Algorithm 2.
 template <class T>
-StepReport StableCosserat<T>::step(const Model& m, const Control& c, State& state, double h) {
+StepReport StableCosserat<T>::step(const StepInput& input, State& state) {
+  const Model& m = input.model;
+  const Control& c = input.end;
+  const double h = input.h;
   StepReport report;
   const bool spinning = inertia_ || c.has_rotary_damping;
   by_element_ = !in_lanes_ || spinning;
