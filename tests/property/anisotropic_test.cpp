@@ -164,7 +164,7 @@ struct LocalFrame {
                  .direction = {random.log_range(1e-3, 1e3), random.direction(), random.direction()},
                  .torque = {}};
     for (int j = 0; j < 3; ++j) f.joints.push_back({random.rotation(), bend_twist::stiffness4(stiffness()), random.rotation()});
-    f.torque = stable_cosserat::torque_pull(random.in_cube(), random.in_cube(), f.q);
+    f.torque = stable_cosserat::torque_share(random.in_cube(), random.in_cube(), f.q);
     return f;
   }
   double energy(const Quatd& at) const {

@@ -27,7 +27,7 @@ OSIER_FN void each_joint_spring(const lanes::StepView& view, Index segment, cons
 }
 template <class T>
 OSIER_FN Quat<T> torque_on(const lanes::StepView& view, Index segment, const Quat<T>& q) {
-  return torque_pull(cast<T>(view.torque[segment]), cast<T>(view.torque_material[segment]), q);
+  return torque_share(cast<T>(view.torque[segment]), cast<T>(view.torque_material[segment]), q);
 }
 
 /// By the closed form.

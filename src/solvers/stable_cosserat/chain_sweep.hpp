@@ -228,7 +228,7 @@ class ChainSweep {
   }
   [[gnu::noinline]] Quat<P> torque_at(Index i) const {
     const auto segments = [&](int k) { return g_.first_segment[k] + (i < g_.segments[k] ? i : 0); };
-    return torque_pull(gather<P>(view_.torque, segments), gather<P>(view_.torque_material, segments), row_[i].q);
+    return torque_share(gather<P>(view_.torque, segments), gather<P>(view_.torque_material, segments), row_[i].q);
   }
 
   // ------------------------------------------------------------------------------------------------------- ghost rows
@@ -295,21 +295,20 @@ OSIER_FN RowFlags ChainSweep<P, Law>::flags_at(Index i, const Numbers& n) const 
 
 template <class P, class Law>
 OSIER_FN void ChainSweep<P, Law>::load_vertex(Index i, const Numbers& n) {
-  const P h(static_cast<T>(view_.h)), inverse_h = inverse_step(), inverse_h2(static_cast<T>(1 / (view_.h * view_.h)));
   Row& r = row_[i];
   const RowFlags f = flags_[i] = flags_at(i, n);
   const auto vertices = [&](int k) { return n.vertex[k]; };
-  const Vec3<P> velocity = gather<P>(view_.velocity, vertices), force = gather<P>(view_.force, vertices);
-  const P mass = constant(i, lanes::kMass);
-  const P inverse_mass = select(mass > P(0), inverse(mass), P(0));
-  r.u = expected_displacement(velocity, gather<P>(view_.velocity_previous, vertices), force, inverse_mass, h);
+  const VertexStart<P> start =
+      vertex_start(constant(i, lanes::kMass), gather<P>(view_.damping, vertices), gather<P>(view_.velocity, vertices),
+                   gather<P>(view_.velocity_previous, vertices), gather<P>(view_.force, vertices), view_.h);
+  r.u = start.u;
+  r.rhs = start.rhs;
+  r.vertex = start.weight;
   if (f.vertex_held != 0)
     for (int k = 0; k < W; ++k)
       if (const Index v = n.vertex[k]; view_.vertex_fixed[v])
         set_lanes(r.u, k, cast<T>(view_.vertex_target[v] - view_.position[v]));
-  r.rhs = (mass * inverse_h) * velocity + force;
   r.q = gather<P>(view_.rotation, [&](int k) { return n.segment[k]; });
-  r.vertex = mass * inverse_h2 + inverse_h * gather<P>(view_.damping, vertices);
 }
 
 template <class P, class Law>

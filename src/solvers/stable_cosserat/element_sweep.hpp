@@ -183,13 +183,12 @@ void ElementSweep<T>::load(const Model& m, const Control& c, const State& state,
   });
   executor.for_each(joint_.size(), [&](std::size_t j) { load_joint(static_cast<Index>(j)); });
   executor.for_each(u_.size(), [&](std::size_t v) {
-    const double mass = m.vertex_mass[v];
-    rhs_[v] = cast<T>((mass / h) * state.vertex_velocity[v] + c.vertex_force[v]);
-    weight_[v] = static_cast<T>(mass / (h * h) + c.vertex_damping[v] / h);
     // x <- x_t + h v_t + h^2 a~ with VBD's adaptive a~ (Chen et al. 2024): a rod at rest under gravity starts at rest.
-    const Vec3d guess = expected_displacement(state.vertex_velocity[v], state.vertex_velocity_previous[v], c.vertex_force[v],
-                                              mass > 0 ? 1 / mass : 0.0, h);
-    u_[v] = cast<T>(c.vertex_fixed[v] ? c.vertex_target[v] - state.vertex_position[v] : guess);
+    const VertexStart<double> start = vertex_start(m.vertex_mass[v], c.vertex_damping[v], state.vertex_velocity[v],
+                                                   state.vertex_velocity_previous[v], c.vertex_force[v], h);
+    rhs_[v] = cast<T>(start.rhs);
+    weight_[v] = static_cast<T>(start.weight);
+    u_[v] = cast<T>(c.vertex_fixed[v] ? c.vertex_target[v] - state.vertex_position[v] : start.u);
   });
   load_directions(state);
 }
