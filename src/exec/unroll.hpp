@@ -11,3 +11,11 @@
 #else
 #define OSIER_UNROLL(n) OSIER_PRAGMA(GCC unroll n)
 #endif
+
+// A function that a kernel may call on any backend, like OSIER_FN, but one that is a call of its own: what is large and called
+// from few places.
+#if defined(__CUDACC__)
+#define OSIER_CALL __host__ __device__
+#else
+#define OSIER_CALL
+#endif
