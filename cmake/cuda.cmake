@@ -25,7 +25,8 @@ function(osier_cuda_program name)
   list(GET OSIER_CUDA_ARCHITECTURES -1 newest)
   list(APPEND code -gencode arch=compute_${newest},code=compute_${newest})
   get_filename_component(bin ${OSIER_NVCC} DIRECTORY)
-  set(program ${CMAKE_CURRENT_BINARY_DIR}/${name})
+  set(program ${CMAKE_CURRENT_BINARY_DIR}/cuda/${name})
+  file(MAKE_DIRECTORY ${CMAKE_CURRENT_BINARY_DIR}/cuda)
   add_custom_command(
     OUTPUT ${program}
     COMMAND ${OSIER_NVCC} -std=c++20 -O2 --expt-relaxed-constexpr ${code} --Werror all-warnings -I${PROJECT_SOURCE_DIR}/include -I${PROJECT_SOURCE_DIR}/src

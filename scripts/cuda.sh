@@ -26,8 +26,8 @@ has_target() { ninja -C "$1" -t query "$2" >/dev/null 2>&1; }
 # report_cuda FOLDER: says in one line whether that build compiled the kernels for CUDA.
 report_cuda() {
   local folder=$1
-  if [[ -x $folder/tests/parity_device ]]; then
-    echo "      CUDA kernels compiled: $folder/tests/parity_device"
+  if [[ -x $folder/tests/cuda/parity_device ]]; then
+    echo "      CUDA kernels compiled: $folder/tests/cuda/parity_device"
   else
     echo "      CUDA kernels not compiled: there is no nvcc (./test --cuda installs one)"
   fi

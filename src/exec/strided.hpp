@@ -6,7 +6,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "exec/number.hpp"
+#include "math/number.hpp"
 #include "exec/unroll.hpp"
 
 namespace osier {

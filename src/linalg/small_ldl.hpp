@@ -8,7 +8,7 @@
 
 #include <cmath>
 
-#include "exec/number.hpp"
+#include "math/number.hpp"
 #include "exec/unroll.hpp"
 
 namespace osier {

@@ -2,7 +2,7 @@
 // number, as on a graphics card, there is one lane.
 #pragma once
 
-#include "exec/number.hpp"
+#include "math/number.hpp"
 
 namespace osier {
 

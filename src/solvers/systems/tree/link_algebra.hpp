@@ -16,7 +16,7 @@
 // the same steps lead back from zeta to y.
 #pragma once
 
-#include "exec/number.hpp"
+#include "math/number.hpp"
 #include "exec/unroll.hpp"
 #include "math/quat.hpp"
 #include "math/sym6.hpp"
