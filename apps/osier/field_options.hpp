@@ -2,10 +2,11 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <optional>
 #include <string>
 
-#include "core/fields.hpp"
+#include "core/describe.hpp"
 
 namespace osier::cli {
 

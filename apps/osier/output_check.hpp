@@ -6,8 +6,8 @@
 #include <string>
 #include <unistd.h>
 
-#include "core/fields.hpp"
 #include "io/atomic_file.hpp"
+#include "osier/error.hpp"
 
 namespace osier::cli {
 

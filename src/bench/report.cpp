@@ -2,10 +2,11 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "bench/plot.hpp"
 #include "bench/tables.hpp"
-#include "core/fields.hpp"
+#include "core/json.hpp"
 #include "io/atomic_file.hpp"
 
 namespace osier {

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <fmt/format.h>
 
+#include "core/json_reader.hpp"
 #include "math/vec3.hpp"
 #include "osier/simulation.hpp"
 
@@ -51,7 +52,7 @@ std::unique_ptr<SolverSettings> StepProblem::settings(const Variant& variant) co
 StepProblem::Solved StepProblem::solve(const Variant& variant) const {
   const auto solver = settings(variant)->make(model());
   Solved s{start_, {}};
-  s.report = solver->step(model(), control_, s.state, h_);
+  s.report = solver->step(input(), s.state);
   return s;
 }
 

@@ -17,6 +17,7 @@ class StepProblem {
 
   const Model& model() const { return scene_.model(); }
   double h() const { return h_; }
+  StepInput input() const { return constant_input(model(), control_, h_); }
   std::unique_ptr<SolverSettings> settings(const Variant& variant) const;
 
   struct Solved {
@@ -29,7 +30,7 @@ class StepProblem {
    public:
     Repeated(const StepProblem& problem, std::unique_ptr<Solver> solver);
     void rewind() { state_ = problem_.start_; }
-    StepReport step() { return solver_->step(problem_.model(), problem_.control_, state_, problem_.h_); }
+    StepReport step() { return solver_->step(problem_.input(), state_); }
 
    private:
     const StepProblem& problem_;

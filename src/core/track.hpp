@@ -5,11 +5,16 @@
 #include <cstdint>
 #include <vector>
 
+#include "core/describe.hpp"
 #include "math/quat.hpp"
 
 namespace osier {
 
 enum class Interpolation : std::uint8_t { linear, smooth, step };
+template <>
+struct Choices<Interpolation> {
+  static constexpr std::array<const char*, 3> names{"linear", "smooth", "step"};
+};
 
 /// Between two keys: along a line, or for rotations along the shorter arc at constant speed.
 template <class T>

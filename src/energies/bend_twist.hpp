@@ -19,8 +19,8 @@
 // wa, wb are rotation vectors in the world: q <- exp(w/2) q.
 #pragma once
 
-#include "exec/number.hpp"
 #include "math/mat3.hpp"
+#include "math/number.hpp"
 #include "math/quat.hpp"
 
 namespace osier::bend_twist {

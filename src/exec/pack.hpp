@@ -7,7 +7,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "exec/number.hpp"
+#include "math/number.hpp"
 #if defined(__x86_64__)
 #include <immintrin.h>
 #endif

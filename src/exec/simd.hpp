@@ -1,12 +1,12 @@
-// Which instructions this machine has, and which of them to use. Kernels are compiled once per instruction set, each in a file of
-// its own that may contain nothing but templates over its own pack type: anything else compiled with wider instructions could be
-// linked in place of the portable version.
+// Which instructions this machine has, and which of them to use. Sources of kernels are compiled once per instruction set
+// (osier_kernels in CMakeLists.txt) and may contain nothing but templates over their own pack type: anything else compiled with
+// wider instructions could be linked in place of the portable version.
 #pragma once
 
 #include <array>
 #include <cstdint>
 
-#include "core/fields.hpp"
+#include "core/describe.hpp"
 
 namespace osier {
 

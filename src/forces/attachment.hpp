@@ -5,7 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "core/fields.hpp"
+#include "core/describe.hpp"
+#include "core/track.hpp"
 #include "exec/parallel.hpp"
 #include "math/quat.hpp"
 #include "model/rod_graph.hpp"

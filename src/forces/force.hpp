@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "core/fields.hpp"
+#include "core/describe.hpp"
 #include "exec/simd.hpp"
 #include "model/selection.hpp"
 #include "osier/model.hpp"

@@ -1,6 +1,7 @@
 // Gravity, drag, dead forces and torques.
 #pragma once
 
+#include "core/track.hpp"
 #include "forces/force.hpp"
 #include "math/quat.hpp"
 

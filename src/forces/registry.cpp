@@ -1,3 +1,4 @@
+#include "core/fields.hpp"
 #include "forces/attachment.hpp"
 #include "forces/force.hpp"
 #include "forces/loads.hpp"

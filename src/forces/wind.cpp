@@ -2,10 +2,15 @@
 
 #include <numbers>
 
+#include "exec/simd_dispatch.hpp"
 #include "forces/wind_kernels.hpp"
 #include "math/vec3.hpp"
 
 namespace osier {
+
+WindKernel wind_kernel(Simd simd) {
+  return with_simd(simd, []<Simd S> { return wind_kernel_for<S>(); });
+}
 
 void Wind::bind(const Names&, Problems& problems) {
   if (norm2(direction) == 0) problems.add(where + "/direction", "is the zero vector", "give a direction");

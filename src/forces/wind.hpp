@@ -10,6 +10,7 @@
 // The formulas are in wind_push.hpp, for several vertices at a time.
 #pragma once
 
+#include "core/track.hpp"
 #include "forces/force.hpp"
 
 namespace osier {

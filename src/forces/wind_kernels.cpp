@@ -1,20 +1,15 @@
+// Compiled once per instruction set, see exec/simd_target.hpp.
 #include "forces/wind_kernels.hpp"
+
+#include "exec/simd_target.hpp"
+#include "forces/wind_push.hpp"
 
 namespace osier {
 
-WindKernel wind_kernel(Simd simd) {
-  switch (simd_resolved(simd)) {
-#if defined(__x86_64__)
-    case Simd::avx512:
-      return kWindAvx512;
-    case Simd::avx2:
-      return kWindAvx2;
-#endif
-    case Simd::off:
-      return kWindOff;
-    default:
-      return kWindSse2;
-  }
+template <Simd S>
+WindKernel wind_kernel_for() {
+  return &WindPush<NumberOf<double, S>>::apply;
 }
+template WindKernel wind_kernel_for<kSimdTarget>();
 
 }  // namespace osier

@@ -24,10 +24,10 @@ struct WindView {
 /// Adds the push on the vertices from `begin` to `end`.
 using WindKernel = void (*)(const WindView& wind, Index begin, Index end);
 
+/// That of one instruction set.
+template <Simd S>
+WindKernel wind_kernel_for();
 /// `simd` must be available on this machine.
 WindKernel wind_kernel(Simd simd);
-
-// One definition in each file of its instruction set.
-extern const WindKernel kWindOff, kWindSse2, kWindAvx2, kWindAvx512;
 
 }  // namespace osier

@@ -1,13 +1,38 @@
-// What Newton's method needs of its linear algebra: the exact Hessian H of the incremental potential over whatever is not held,
-// factorised, with the signs of its pivots. Two kinds: a general sparse one (sparse_system.hpp) and the recursion along the rods
-// (direct/tree_system.hpp).
+// The linear algebra of one Newton or Gauss-Newton iteration: H, the second derivative of the step's potential over whatever is
+// not held, or what is positive of it. One interface for the recursion along trees (systems/tree), conjugate gradients
+// (systems/blocks), the general sparse factor (systems/sparse) and chains in SIMD lanes (systems/chains).
+//
+//   bind       what is held decides what is unknown, and where its numbers are stored
+//   linearise  H at the unknowns at hand, factored where there is a factor
+//   step       H d = -g at those unknowns, in the form that rounds least
+//   solve      H z = r for any r, any number of times
+//   product    H p
 #pragma once
 
+#include <span>
 #include <vector>
 
-#include "solvers/potential.hpp"
+#include "math/mat3.hpp"
+#include "model/subset.hpp"
+#include "osier/state.hpp"
+
+namespace osier {
+class StepPotential;
+struct Unknowns;
+}  // namespace osier
 
 namespace osier::systems {
+
+/// How much of the potential's curvature an iteration has (docs/theory/direct.md).
+enum class Curvature : std::uint8_t {
+  positive,  ///< what is positive by construction
+  exact,     ///< with compression and the couples of shear forces, which may make the whole indefinite
+};
+
+/// The axes of a segment with a stiffness for each turn with its frame, which gives a couple n x (p - axis). At the first guess
+/// of a step n is as large as segments are stiff, and means nothing: that of the last solve is never far off, and the same once
+/// iterations have converged. Far from equilibrium, where the energy is to fall, only the gradient itself will do.
+enum class Couples : std::uint8_t { of_last_force, of_strain };
 
 /// Added to the diagonal of H: size F l for rotations, size F/l for positions where those are to be shifted as well.
 struct Shift {
@@ -20,15 +45,37 @@ struct Shift {
   }
 };
 
-/// By Sylvester's law of inertia.
+/// Signs of the pivots. By Sylvester's law of inertia as many are negative as there are directions in which the energy falls.
 struct Signature {
-  int negative = 0;       ///< directions in which the energy falls
+  int negative = 0;
   bool definite = false;  ///< all pivots are positive, and none is next to nothing
 };
 
-/// Per vertex and per frame.
-struct Direction {
+/// A vector over what is unknown: per vertex and per frame.
+struct Field {
   std::vector<Vec3d> x, w;
+};
+
+/// A symmetric positive semidefinite block over the displacements of a vertex a, or of the two ends a, b of a segment: what
+/// contact adds to H.
+struct VertexBlock {
+  Index segment = -1;  ///< -1: of vertex a alone
+  Index a = -1;        ///< the vertex, or the first end of the segment
+  Mat3<double> aa, ab, bb;
+};
+
+struct Linearisation {
+  Curvature curvature = Curvature::positive;
+  Couples couples = Couples::of_last_force;
+  bool frames_move = true;  ///< otherwise positions alone
+  Shift shift = {};
+  std::span<const VertexBlock> blocks = {};
+};
+
+/// How far an iterative solve has to go.
+struct Accuracy {
+  double share = 1e-2;  ///< of the largest displacement that may be left
+  double gap = 0;       ///< or this far [m]
 };
 
 class LinearSystem {
@@ -36,18 +83,38 @@ class LinearSystem {
   virtual ~LinearSystem() = default;
   /// The topology has changed.
   virtual void forget() = 0;
-  /// What is held decides what is unknown.
-  virtual void bind(const Model& m, const Control& c) = 0;
-  virtual bool empty() const = 0;
-  /// H at u, q.
-  virtual void assemble(const IncrementalPotential& potential, const std::vector<Vec3d>& u, const std::vector<Quatd>& q) = 0;
-  virtual Signature factorise(const Shift& shift) = 0;
-  /// (H + shift) d = -g by the last factor. False when it is not finite.
-  virtual bool solve(const std::vector<Vec3d>& gx, const std::vector<Vec3d>& gw, Direction& d) = 0;
-  /// (H + [turn]x) d = -g with a skew block for every frame: the Jacobian of the residual. Needs assemble() only. False when it
-  /// is singular.
-  virtual bool solve_skew(const std::vector<Vec3d>& gx, const std::vector<Vec3d>& gw, const std::vector<Vec3d>& turn,
-                          Direction& d) = 0;
+  /// The references have to last until the next call. h is the step, 0 for statics.
+  virtual void bind(const Model& m, const Control& c, const Subset& subset, double h) = 0;
+  virtual bool empty() const { return false; }
+
+  /// Systems without a factor call every H definite.
+  virtual Signature linearise(const StepPotential& potential, const Unknowns& z, const Linearisation& how) = 0;
+  /// Another shift of the H that was linearised last. Systems without a factor find none definite.
+  virtual Signature factorise(const Shift&) { return {}; }
+  /// Newton's correction; false where H turned out not to be positive. Read by displacement() and turn().
+  virtual bool step(const Accuracy& accuracy) = 0;
+  virtual Vec3d displacement(Index v) const = 0;  ///< 0 of what is held
+  virtual Vec3d turn(Index s) const = 0;
+  /// Whether that was done to the accuracy it should have.
+  virtual bool was_solved() const { return true; }
+
+  /// False when the solution is not finite.
+  virtual bool solve(const Field& r, Field& z) = 0;
+  virtual void product(const Field& p, Field& image) const = 0;
+  /// (H + [turn]x) z = r with a skew block for every frame: the Jacobian of a residual that has no potential. False when it is
+  /// singular, or where a system does not offer it.
+  virtual bool solve_skew(const Field& r, const std::vector<Vec3d>& turn, Field& z) {
+    (void)r;
+    (void)turn;
+    (void)z;
+    return false;
+  }
+
+  /// Whether Linearisation::couples makes a difference.
+  virtual bool has_couples() const { return false; }
+  /// Forces of the last solve, which the curvature of the next one rests upon, mean nothing any more.
+  virtual void forget_forces() {}
+  virtual std::size_t bytes() const { return 0; }
 };
 
 }  // namespace osier::systems

@@ -8,8 +8,9 @@
 
 #include <cmath>
 
-#include "math/number.hpp"
 #include "exec/unroll.hpp"
+#include "math/mat3.hpp"
+#include "math/number.hpp"
 
 namespace osier {
 
@@ -60,6 +61,19 @@ struct Ldl {
     backward(y);
   }
 };
+
+/// Solves a symmetric a x = b; false unless every pivot keeps more than the share `least` of its diagonal entry, so that axes of
+/// very different scale are judged each by its own. Then x means nothing.
+template <class T>
+OSIER_FN MaskOf<T> solve_positive(const Mat3<T>& a, const Vec3<T>& b, T least, Vec3<T>& x) {
+  const T lower[6] = {a.m[0][0], a.m[1][0], a.m[1][1], a.m[2][0], a.m[2][1], a.m[2][2]};
+  const Ldl<3, T> ldl(lower);
+  T y[3] = {b.x, b.y, b.z};
+  ldl.solve(y);
+  x = {y[0], y[1], y[2]};
+  const T(&d)[3] = ldl.pivot, zero(0);
+  return (d[0] > zero) & (d[1] > zero) & (d[1] > least * a.m[1][1]) & (d[2] > zero) & (d[2] > least * a.m[2][2]);
+}
 
 /// In place: L below the diagonal, pivots on it. A pivot that is no more than the share `least` of its own diagonal entry is set
 /// to 0 and reported by null(i); so is a negative one, unless `either_sign`.

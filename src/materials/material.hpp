@@ -4,10 +4,10 @@
 #include <optional>
 #include <string>
 
-#include "core/fields.hpp"
+#include "core/describe.hpp"
 #include "materials/preset.hpp"
+#include "materials/section.hpp"
 #include "materials/section_shape.hpp"
-#include "model/rod_graph.hpp"
 
 namespace osier {
 

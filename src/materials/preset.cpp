@@ -2,6 +2,8 @@
 
 #include <numbers>
 
+#include "core/fields.hpp"
+
 namespace osier {
 
 std::span<const Preset> presets() {

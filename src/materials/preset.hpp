@@ -5,7 +5,9 @@
 #include <span>
 #include <string>
 
-#include "core/fields.hpp"
+#include "core/describe.hpp"
+#include "core/json.hpp"
+#include "osier/error.hpp"
 
 namespace osier {
 

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <numbers>
 
+#include "core/fields.hpp"
+
 namespace osier {
 
 using std::numbers::pi;

@@ -8,9 +8,10 @@
 //            G. R. Cowper, The shear coefficient in Timoshenko's beam theory, J. Appl. Mech. 33 (1966), 335-340
 #pragma once
 
-#include <memory>
+#include <string>
 
-#include "core/fields.hpp"
+#include "core/describe.hpp"
+#include "osier/error.hpp"
 
 namespace osier {
 

@@ -15,7 +15,7 @@
 
 #include <limits>
 
-#include "exec/number.hpp"
+#include "math/number.hpp"
 #include "math/quat.hpp"
 
 namespace osier {

@@ -7,7 +7,7 @@
 // most 4e-16 (tested); arguments beyond 2^20 pi are left to the C library, lane by lane.
 #pragma once
 
-#include "exec/pack.hpp"
+#include "math/number.hpp"
 
 namespace osier {
 

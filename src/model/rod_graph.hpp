@@ -1,13 +1,12 @@
 // The graph while it is being built: rods, trees, bridges and nets are the same three lists. compile() turns it into a Model.
 #pragma once
 
-#include <array>
-#include <limits>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "materials/section.hpp"
 #include "math/quat.hpp"
 #include "osier/model.hpp"
 #include "osier/state.hpp"
@@ -19,19 +18,6 @@ constexpr double kMostSegments = 1e7;
 
 /// A joint that turns more than this at rest is a corner between two rods, not a piece of a sampled curve [rad].
 constexpr double kCornerAngle = 0.6;
-
-/// Cross-section properties of a piece of rod, what materials/ makes of moduli, density and shape.
-struct Section {
-  PerAxis stretch_shear{};                                        ///< GA1, GA2, EA [N]
-  PerAxis bend_twist{};                                           ///< EI1, EI2, GJ [N m^2]
-  double line_density = 0;                                        ///< [kg/m]
-  double radius = 0;                                              ///< [m], of the smallest circle around the section
-  PerAxis tau_stretch{};                                          ///< [s]
-  PerAxis tau_bend{};                                             ///< [s]
-  PerAxis inertia{};                                              ///< rho I1, rho I2, rho (I1 + I2), per length [kg m]
-  double strain_limit = std::numeric_limits<double>::infinity();  ///< [-]
-  bool bends() const { return bend_twist.any(); }                 ///< otherwise it is a cable
-};
 
 struct GraphVertex {
   Vec3d rest;      ///< rest shape

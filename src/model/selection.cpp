@@ -6,6 +6,8 @@
 #include <fmt/format.h>
 #include <utility>
 
+#include "core/fields.hpp"
+
 namespace osier {
 
 static const char* word(Element kind) {

@@ -5,7 +5,9 @@
 #include <variant>
 #include <vector>
 
-#include "core/fields.hpp"
+#include "core/describe.hpp"
+#include "core/json.hpp"
+#include "osier/error.hpp"
 #include "osier/model.hpp"
 
 namespace osier {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/fields.hpp"
+#include "core/describe.hpp"
 #include "osier/frame.hpp"
 #include "osier/io.hpp"
 #include "render/color.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "core/fields.hpp"
+#include "core/describe.hpp"
 #include "render/image.hpp"
 
 namespace osier::render {

@@ -5,6 +5,7 @@
 #include <numeric>
 #include <set>
 
+#include "core/text.hpp"
 #include "forces/loads.hpp"
 #include "osier/io.hpp"
 #include "scene/setup.hpp"

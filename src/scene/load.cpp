@@ -4,6 +4,8 @@
 #include <fstream>
 #include <sstream>
 
+#include "core/json_reader.hpp"
+#include "core/schema_builder.hpp"
 #include "osier/scene.hpp"
 #include "scene/parse_json.hpp"
 #include "scene/setup.hpp"

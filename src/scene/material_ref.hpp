@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 
+#include "core/json.hpp"
 #include "materials/material.hpp"
 
 namespace osier {
@@ -20,16 +21,8 @@ struct MaterialRef {
     if (!own) own.emplace();
     own->fields(f);
   }
-  bool read_short(const Json& j, const std::string& at, Problems&) {
-    where = at;
-    if (!j.is_string()) return false;
-    name = j.get<std::string>();
-    return true;
-  }
-  static OrderedJson short_schema(FieldDoc& doc) {
-    doc.type = "a name from `materials`, or a [material](#material)";
-    return {{"type", "string"}};
-  }
+  bool read_short(const Json& j, const std::string& at, Problems& problems);
+  static OrderedJson short_schema(FieldDoc& doc);
 };
 
 }  // namespace osier

@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <set>
 
+#include "core/json_reader.hpp"
+
 namespace osier {
 
 namespace {

@@ -3,7 +3,8 @@
 
 #include <string>
 
-#include "core/fields.hpp"
+#include "core/json.hpp"
+#include "osier/error.hpp"
 
 namespace osier {
 

@@ -1,4 +1,5 @@
 // The scene language's JSON Schema and reference page, from the same descriptions that read scenes.
+#include "core/fields.hpp"
 #include "osier/io.hpp"
 #include "osier/scene.hpp"
 #include "scene/spec.hpp"
@@ -18,6 +19,18 @@ static std::vector<std::string> format_names() {
   std::vector<std::string> names;
   for (const FormatEntry& e : formats()) names.emplace_back(e.name);
   return names;
+}
+
+bool MaterialRef::read_short(const Json& j, const std::string& at, Problems&) {
+  where = at;
+  if (!j.is_string()) return false;
+  name = j.get<std::string>();
+  return true;
+}
+
+OrderedJson MaterialRef::short_schema(FieldDoc& doc) {
+  doc.type = "a name from `materials`, or a [material](#material)";
+  return {{"type", "string"}};
 }
 
 bool FormatName::read_short(const Json& j, const std::string& at, Problems& problems) {

@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "core/fields.hpp"
+#include "core/describe.hpp"
+#include "osier/error.hpp"
+#include "osier/types.hpp"
 
 namespace osier {
 

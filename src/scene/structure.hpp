@@ -5,8 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "core/fields.hpp"
+#include "core/describe.hpp"
 #include "model/rod_graph.hpp"
+#include "osier/error.hpp"
 
 namespace osier {
 

@@ -118,13 +118,14 @@ Diagnostics measure_state(const Model& m, const State& state) {
   return d;
 }
 
-Residual measure_residual(IncrementalPotential& potential, const State& start, const State& end) {
-  std::vector<Vec3d> gx, gw, u(end.vertex_position.size());
-  for (std::size_t v = 0; v < u.size(); ++v) u[v] = end.vertex_position[v] - start.vertex_position[v];
-  potential.set_torque_point(end.frame_rotation);
-  potential.gradient(u, end.frame_rotation, gx, gw);
+Residual measure_residual(StepPotential& potential, const State& start, const State& end) {
+  Unknowns z{std::vector<Vec3d>(end.vertex_position.size()), end.frame_rotation};
+  for (std::size_t v = 0; v < z.u.size(); ++v) z.u[v] = end.vertex_position[v] - start.vertex_position[v];
+  potential.set_torque_point(z.q);
+  std::vector<Vec3d> gx, gw;
+  potential.gradient(z, gx, gw);
   const double value = potential.residual(gx, gw).value;
-  const double scale = potential.force_scale(u, end.frame_rotation);
+  const double scale = potential.force_scale(z);
   return {value, scale > 0 ? value / scale : 0};
 }
 

@@ -4,7 +4,7 @@
 #include "osier/model.hpp"
 #include "osier/simulation.hpp"
 #include "osier/state.hpp"
-#include "solvers/potential.hpp"
+#include "solvers/step_potential.hpp"
 
 namespace osier {
 
@@ -42,6 +42,6 @@ struct Residual {
   double value, relative;
 };
 /// Left-over of the step's equations at its end; `potential` was begun at its start.
-Residual measure_residual(IncrementalPotential& potential, const State& start, const State& end);
+Residual measure_residual(StepPotential& potential, const State& start, const State& end);
 
 }  // namespace osier

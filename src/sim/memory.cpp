@@ -36,9 +36,9 @@ std::size_t control_bytes(std::size_t vertices, std::size_t frames) {
          frames * (sizeof(FrameControl) + sizeof(Quatd) + 3 * sizeof(Vec3d) + sizeof(double));
 }
 
-/// IncrementalPotential, with the two lists that measuring a residual takes.
-std::size_t residual_bytes(std::size_t vertices, std::size_t frames, std::size_t joints) {
-  return vertices * (sizeof(double) + 3 * sizeof(Vec3d)) + frames * (4 * sizeof(Vec3d) + sizeof(Quatd)) + joints * sizeof(Quatd);
+/// The unknowns and the two gradients that measuring a residual takes.
+std::size_t residual_bytes(std::size_t vertices, std::size_t frames) {
+  return vertices * 2 * sizeof(Vec3d) + frames * (sizeof(Vec3d) + sizeof(Quatd));
 }
 
 }  // namespace
@@ -46,13 +46,12 @@ std::size_t residual_bytes(std::size_t vertices, std::size_t frames, std::size_t
 MemoryEstimate estimate_memory(const Scene& scene, const Simulation& simulation) {
   const Setup& setup = scene.setup();
   const Model& m = setup.model;
-  const auto nv = static_cast<std::size_t>(m.vertex_count()), nf = static_cast<std::size_t>(m.frame_count()),
-             nj = static_cast<std::size_t>(m.joint_count());
+  const auto nv = static_cast<std::size_t>(m.vertex_count()), nf = static_cast<std::size_t>(m.frame_count());
   MemoryEstimate e;
   e.scene = bytes_of(m) + bytes_of(setup.initial);
   e.simulation = 2 * bytes_of(setup.initial) + control_bytes(nv, nf);
   const bool is_dynamic = dynamic_cast<const DynamicAnalysis*>(setup.spec.analysis.get()) != nullptr;
-  if (is_dynamic && setup.spec.output.diagnostics != Rate::none) e.simulation += residual_bytes(nv, nf, nj);
+  if (is_dynamic && setup.spec.output.diagnostics != Rate::none) e.simulation += residual_bytes(nv, nf);
   e.solver = setup.spec.solver->bytes(m, simulation.control(), simulation.time_step());
   return e;
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <chrono>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "exec/simd.hpp"
 #include "osier/simulation.hpp"

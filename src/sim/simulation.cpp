@@ -11,7 +11,7 @@
 #include "sim/measure.hpp"
 #include "sim/pull.hpp"
 #include "sim/readout.hpp"
-#include "solvers/potential.hpp"
+#include "solvers/step_potential.hpp"
 
 namespace osier {
 
@@ -20,16 +20,19 @@ struct Simulation::Impl {
   std::shared_ptr<const Setup> setup;
   std::optional<Model> changed;  ///< once something broke or a clamp let go; until then the scene's own serves
   State state, last_good;
-  Control control;
+  Control control;        ///< at the end of the step at hand, or of the last one
+  Control control_start;  ///< at its start, for a solver that reads it
+  Contacts contacts;
   std::unique_ptr<Solver> solver;
   Executor executor;                 ///< for loads and copies, on as many threads as the solver has
   std::vector<std::uint8_t> let_go;  ///< per constraint
   std::vector<std::uint8_t> acts;    ///< per force
   Pull pull;
-  IncrementalPotential potential;
+  StepPotential potential;
   StepReport report;
   const DynamicAnalysis* dynamic = nullptr;
   const StaticAnalysis* statics = nullptr;
+  bool wants_control_start = false;
   bool breakable = false;
   bool spins = false;  ///< frames have velocities of their own, or have had; otherwise those stay what they are
   bool finished = false;
@@ -39,6 +42,9 @@ struct Simulation::Impl {
   const Model& model() const { return changed ? *changed : setup->model; }
   Model& mutable_model() { return changed ? *changed : changed.emplace(setup->model); }
   void prepare_control(double t, double ramp);
+  void prepare_step(double t, double ramp);
+  void roll_back();
+  StepInput input(double h) const { return {model(), wants_control_start ? control_start : control, control, contacts, h}; }
   void keep_state();  ///< in last_good
   /// f(part) in as many parts as there are threads; part(n) is the range of a list of n that belongs to it.
   template <class F>
@@ -91,7 +97,9 @@ Simulation::Simulation(const Scene& scene) : impl_(std::make_unique<Impl>()) {
   s.breakable = std::any_of(limits.begin(), limits.end(), [](double l) { return std::isfinite(l); });
   s.spins = s.model().has_inertia();
   s.last_good = s.state;
+  s.wants_control_start = s.setup->spec.solver->traits().control_at_start;
   s.prepare_control(0, 1);
+  if (s.wants_control_start) s.control_start = s.control;
 }
 Simulation::~Simulation() = default;
 Simulation::Simulation(Simulation&&) noexcept = default;
@@ -130,6 +138,18 @@ void Simulation::Impl::prepare_control(double t, double ramp) {
     if (!let_go[i]) setup->spec.constraints[i]->apply(t, state, executor, control);
 }
 
+/// To where the step at hand began.
+void Simulation::Impl::roll_back() {
+  state = last_good;
+  if (wants_control_start) std::swap(control, control_start);
+}
+
+/// The control at the end of the last step becomes that at the start of the next one, which ends at time t.
+void Simulation::Impl::prepare_step(double t, double ramp) {
+  if (wants_control_start) std::swap(control, control_start);
+  prepare_control(t, ramp);
+}
+
 void Simulation::Impl::keep_state() {
   spins = spins || control.has_rotary_damping;
   const auto fit = [](const auto& from, auto& to) { to.resize(from.size()); };
@@ -154,7 +174,7 @@ void Simulation::Impl::release(double t) {
   }
   if (!topology) return;
   update_topology(mutable_model());
-  solver->rebind(model());
+  solver->rebind(model(), state);
 }
 
 /// After every step, so that the frame rate has no say in what breaks.
@@ -168,14 +188,15 @@ bool Simulation::Impl::break_segments() {
   }
   if (!broken) return false;
   update_topology(mutable_model());
-  solver->rebind(model());
+  solver->rebind(model(), state);
   return true;
 }
 
 void Simulation::Impl::throw_non_finite(const StepReport& r) {
   const std::string what = r.worst_vertex >= 0 ? fmt::format("the position of vertex {}", r.worst_vertex)
                                                : fmt::format("the frame of segment {}", r.worst_segment);
-  state = last_good;
+  roll_back();
+  solver->rebind(model(), state);
   throw NonFiniteError(
       fmt::format("step {}, t = {:.6g} s: {} is not finite; the last good state is kept. Use a smaller step or check "
                   "stiffness, mass and loads there.",
@@ -187,9 +208,9 @@ StepReport Simulation::Impl::dynamic_step(bool measure) {
   release(state.time);
   // Counting steps instead of adding h keeps key times exact over long runs.
   const double t = static_cast<double>(state.step_index + 1) * h;
-  prepare_control(t, 1);
+  prepare_step(t, 1);
   keep_state();
-  report = solver->step(model(), control, state, h);
+  report = solver->step(input(h), state);
   if (report.non_finite) throw_non_finite(report);
   if (measure) {
     const auto before = std::chrono::steady_clock::now();
@@ -207,19 +228,18 @@ StepReport Simulation::Impl::dynamic_step(bool measure) {
 
 /// Equilibrium at pseudo-time t, from the present state, which stays in last_good.
 StepReport Simulation::Impl::solve_at(double t) {
-  prepare_control(t, statics->ramp ? t / statics->duration : 1);
+  prepare_step(t, statics->ramp ? t / statics->duration : 1);
   last_good = state;
   return solver->solve_static(
-      model(), control, state,
+      input(0), state,
       {.tolerance = statics->tolerance, .max_iterations = statics->max_iterations, .along_path = statics->stop_at_instability});
 }
 
-/// Between a pseudo-time whose equilibrium (last_good) is stable and one where it is not. A trial that does not converge counts
-/// as unstable: near a limit point there is nothing to converge to. False, with the state at `unstable`, if from close by that
-/// turns out to be stable after all.
+/// Between a pseudo-time whose equilibrium, the present state, is stable and one where it is not. A trial that does not converge
+/// counts as unstable: near a limit point there is nothing to converge to. False, with the state at `unstable`, if from close by
+/// that turns out to be stable after all.
 bool Simulation::Impl::locate_instability(double stable, double unstable) {
   const double bound = unstable;
-  state = last_good;
   report.residual = accepted.residual, report.residual_relative = accepted.residual_relative;
   while (unstable - stable > 1e-9 * statics->duration) {
     const double middle = 0.5 * (stable + unstable);
@@ -227,7 +247,7 @@ bool Simulation::Impl::locate_instability(double stable, double unstable) {
     report.iterations += trial.iterations;
     if (trial.not_converged || trial.non_finite || trial.unstable_modes > 0) {
       unstable = middle;
-      state = last_good;
+      roll_back();
     } else {
       stable = middle;
       report.residual = trial.residual, report.residual_relative = trial.residual_relative;
@@ -240,7 +260,7 @@ bool Simulation::Impl::locate_instability(double stable, double unstable) {
       accepted = trial;
       return false;
     }
-    state = last_good;
+    roll_back();
   }
   state.time = stable;
   state.step_index += 1;
@@ -267,7 +287,7 @@ StepReport Simulation::Impl::static_step() {
     if (report.non_finite || report.not_converged) {
       const bool lost = report.non_finite && piece * 0.5 < least;
       if (lost) throw_non_finite(report);
-      state = last_good;
+      roll_back();
       piece *= 0.5;
       failed = t;
       if (piece < least && statics->stop_at_instability) {  // a limit point: beyond it there is nothing to converge to
@@ -289,9 +309,12 @@ StepReport Simulation::Impl::static_step() {
       continue;
     }
     if (break_segments()) continue;  // the same load on what is left
-    if (statics->stop_at_instability && report.unstable_modes > 0 && locate_instability(done, t)) {
-      report.iterations += total.iterations;
-      return report;
+    if (statics->stop_at_instability && report.unstable_modes > 0) {
+      roll_back();
+      if (locate_instability(done, t)) {
+        report.iterations += total.iterations;
+        return report;
+      }
     }
     done = t;
     state.time = t;
@@ -409,7 +432,7 @@ bool Simulation::continue_from(const Simulation& other) {
     Model& mine = s.mutable_model();
     mine.segment_alive = n.segment_alive, mine.joint_alive = n.joint_alive;
     update_topology(mine);
-    s.solver->rebind(mine);
+    s.solver->rebind(mine, s.state);
   }
   s.state = o.state;
   // Time is counted in steps, which may have become longer or shorter.
@@ -418,6 +441,7 @@ bool Simulation::continue_from(const Simulation& other) {
   s.let_go = o.let_go, s.acts = o.acts, s.pull = o.pull, s.finished = o.finished;
   s.last_good = s.state;
   if (s.dynamic) s.prepare_control(s.state.time, 1);
+  if (s.wants_control_start) s.control_start = s.control;
   return true;
 }
 

@@ -61,11 +61,17 @@ Quatd guessed_frame(const Model& m, const Control& c, const State& start, double
   return normalized(axis_angle(axis, h * dot(start.frame_velocity[s], axis)) * q);
 }
 
-void update_frame_velocity(const Model& m, const Control& c, const std::vector<Quatd>& start, double h, State& state) {
+void update_frame_velocity(const Model& m, const Control& c, const std::vector<Quatd>& start, double h, State& state,
+                           const IndexList* segments) {
+  if (!m.has_inertia() && !c.has_rotary_damping) return;
   const auto driven = [&](Index s) { return c.has_rotary_damping && c.frame_control[s] == FrameControl::hinged; };
-  for (Index s = 0; s < m.segment_count(); ++s)
+  const IndexList all(m.segment_count());
+  const IndexList& list = segments ? *segments : all;
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const Index s = list[i];
     if (m.segment_inertia[s].any() || driven(s))
       state.frame_velocity[s] = (1 / h) * rotation_log(state.frame_rotation[s] * conj(start[s]));
+  }
 }
 
 }  // namespace osier

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "math/quat.hpp"
+#include "model/subset.hpp"
 #include "osier/model.hpp"
 #include "osier/state.hpp"
 
@@ -36,6 +37,8 @@ void direction_terms(const Model& model, const Control& control, const State& st
 Quatd guessed_frame(const Model& model, const Control& control, const State& start, double h, Index frame);
 
 /// Angular velocities at the end of a step, from the turn since its start, of frames with rotational inertia or a motor.
-void update_frame_velocity(const Model& model, const Control& control, const std::vector<Quatd>& start, double h, State& state);
+/// `segments`: only of these; null: of all.
+void update_frame_velocity(const Model& model, const Control& control, const std::vector<Quatd>& start, double h, State& state,
+                           const IndexList* segments = nullptr);
 
 }  // namespace osier

@@ -1,4 +1,4 @@
-// What a direct solver is asked for.
+// What the iterations of a step are asked for.
 #pragma once
 
 #include "exec/simd.hpp"

@@ -1,7 +1,7 @@
 // Where the frames of a step begin, from how things moved before: node by node in double, and in lanes.
 #pragma once
 
-#include "exec/number.hpp"
+#include "math/number.hpp"
 #include "math/quat.hpp"
 
 namespace osier::systems {

@@ -1,18 +1,22 @@
-// A joint as a Gauss-Newton iteration sees it: the exact gradient, and springs along the axes halfway between its frames.
+// A joint as a Gauss-Newton iteration sees it: the exact gradient, and three springs along axes of their own.
+//
+// The springs are J'KJ with J = dr/dw at the relative rotation at hand. Along the axes halfway between the two frames
+//
+//   (J'KJ)_ij = (h e_i h/2).(K h e_j h/2),   h h = r
+//
+// which is K/4 itself but for terms of second order in the angle of the joint. They matter where the angle is large and one
+// stiffness is much smaller than another: a flat bar that is welded on at a right angle is several times stiffer about its soft
+// axis than K/4 says. Corrections that are several times too long make energy out of nothing; then the springs are those of the
+// eigenvectors of J'KJ.
 #pragma once
 
-#include "energies/bend_twist.hpp"
-#include "math/quat.hpp"
+#include "energies/joint_spring.hpp"
+#include "math/eigen3.hpp"
 #include "solvers/systems/tree/link_algebra.hpp"
 
 namespace osier::systems {
 
-struct JointSpring {
-  Vec3d k, alpha;        ///< 4 (EI1, EI2, GJ)/l and Kelvin-Voigt times over the step, 0 without damping
-  Quatd rest, previous;  ///< conj(qa) qb at rest, and at the start of the step
-  OSIER_FN bool damped() const { return alpha.x > 0 || alpha.y > 0 || alpha.z > 0; }
-  OSIER_FN bool isotropic() const { return k.x == k.y && k.y == k.z && alpha.x == alpha.y && alpha.y == alpha.z; }
-};
+using osier::JointSpring;
 
 struct JointModel {
   Vec3d gradient;  ///< in the turn of the second frame, world axes; in that of the first its negative
@@ -21,31 +25,43 @@ struct JointModel {
   bool isotropic;
 };
 
+/// About how much stiffer than the softest of K/4 the softest direction of J'KJ may be, less 1; h as above.
+OSIER_FN double angle_stiffening(const Vec3d& k, const Quatd& h) {
+  const double least = smaller(smaller(k.x, k.y), k.z), most = larger(larger(k.x, k.y), k.z);
+  const double sine2 = norm2(imag(h));
+  return (least > 0 ? most / least : 1e20) * sine2 * sine2;
+}
+constexpr double kAngleStiffening = 0.02;  ///< below, springs along the halfway axes are taken
+
 OSIER_FN JointModel joint_model(const JointSpring& j, const Quatd& qa, const Quatd& qb) {
   const Quatd r = conj(qa) * qb;
   JointModel model;
-  Vec3d gradient = bend_twist::moment(bend_twist::stiffness4(j.k), r, j.rest), stiff = j.k;
-  if (j.damped()) {
-    gradient += bend_twist::moment(bend_twist::viscous4(j.k, j.alpha), r, j.previous);
-    stiff += times(j.k, j.alpha);
-  }
-  model.gradient = rotate(qa, gradient);
+  Vec3d stiff = j.k;
+  if (j.damped()) stiff += times(j.k, j.alpha);
+  model.gradient = rotate(qa, moment(j, r));
   model.isotropic = j.isotropic();
-  model.axes = model.isotropic ? identity3(1.0) : rotation_matrix(normalized(qa * half_rotation(r)));
-  model.compliance.x = stiff.x > 0 ? 4 / stiff.x : kLoose<double>;
-  model.compliance.y = stiff.y > 0 ? 4 / stiff.y : kLoose<double>;
-  model.compliance.z = stiff.z > 0 ? 4 / stiff.z : kLoose<double>;
+  model.axes = identity3(1.0);
+  if (!model.isotropic) {
+    const Quatd half = half_rotation(r);
+    if (angle_stiffening(stiff, half) < kAngleStiffening) {
+      model.axes = rotation_matrix(normalized(qa * half));
+    } else {
+      const Eigen3<double> own = eigen3(gauss_newton(j, r));
+      model.axes = rotation_matrix(qa) * own.vector;
+      stiff = 4.0 * own.value;
+    }
+  }
+  const double least = 1e-13 * larger(larger(stiff.x, stiff.y), stiff.z);
+  model.compliance.x = stiff.x > least ? 4 / stiff.x : kLoose<double>;
+  model.compliance.y = stiff.y > least ? 4 / stiff.y : kLoose<double>;
+  model.compliance.z = stiff.z > least ? 4 / stiff.z : kLoose<double>;
   return model;
 }
 
 /// Elastic and viscous.
 OSIER_FN double joint_energy(const JointSpring& j, const Quatd& qa, const Quatd& qb) {
   const Quatd r = conj(qa) * qb;
-  const Quatd K = bend_twist::stiffness4(j.k);
-  const double elastic = bend_twist::value4(K, bend_twist::difference(K, r, j.rest));
-  if (!j.damped()) return elastic;
-  const Quatd viscous = bend_twist::viscous4(j.k, j.alpha);
-  return elastic + bend_twist::value4(viscous, bend_twist::difference(viscous, r, j.previous));
+  return elastic_energy(j, r) + viscous_energy(j, r);
 }
 
 }  // namespace osier::systems

@@ -1,86 +1,186 @@
 #include "solvers/newton_driver.hpp"
 
+#include "solvers/first_guess.hpp"
+
 namespace osier::systems {
 
+void NewtonDriver::rebind() {
+  if (system_) system_->forget_forces();
+  wait_ = next_wait_ = 0;
+  outlook_.forget();
+}
+
+/// The unknowns of the first iteration: vertices keep their velocities, frames turn with their edges and spin as in the step
+/// before.
+void NewtonDriver::begin(const Model& m, const Control& c, const State& state, double h, const Subset& subset) {
+  potential_.begin(m, c, state, h, &subset);
+  subset_ = &subset;
+  z_.u.resize(m.vertex_count());
+  executor_.for_each(subset.vertices.size(), [&](std::size_t i) {
+    const Index v = subset.vertices[i];
+    if (!m.vertex_alive[v]) z_.u[v] = {};
+    else z_.u[v] = c.vertex_fixed[v] ? c.vertex_target[v] - state.vertex_position[v] : h * state.vertex_velocity[v];
+  });
+  const bool known = z_.q.size() == state.frame_rotation.size();  // frames of the step before
+  z_.q.resize(m.frame_count());
+  const bool inertia = h > 0 && m.has_inertia();
+  executor_.for_each(subset.frames.size(), [&](std::size_t i) {
+    const Index f = subset.frames[i];
+    Quatd& q = z_.q[f];
+    const Quatd last = known ? q : state.frame_rotation[f];
+    q = state.frame_rotation[f];
+    if (inertia && c.frame_control[f] != FrameControl::fixed) {
+      q = guessed_frame(m, c, state, h, f);
+    } else if (h > 0 && f < m.segment_count() && c.frame_control[f] == FrameControl::free) {
+      const Vec3d edge = potential_.edge_at_start(f);
+      double free;
+      q = normalized(carried_turn(edge, edge_over_length(m, z_.u, f), free) * spin_of(turn_between(last, q), edge) * q);
+    }
+    if (c.frame_control[f] == FrameControl::fixed) q = c.frame_target[f];
+    if (c.frame_control[f] == FrameControl::hinged) q = nearest_on_hinge(q, c.frame_target[f], c.frame_hinge_axis[f]);
+  });
+}
+
+/// A tenth of what counts as converged; with a fixed number of iterations, little enough for any.
+Accuracy NewtonDriver::accuracy() {
+  const double floor = options_.precision == Precision::single_precision ? kFloatFloor : kDoubleFloor;
+  return {.share = options_.loop_share, .gap = (options_.iterations == 0 ? 0.1 * options_.tolerance : 1e-3 * floor) * motion()};
+}
+
+/// False where the curvature is not positive.
+bool NewtonDriver::solve_linear(Curvature curvature, bool frames_move) {
+  const Linearisation how{.curvature = curvature, .couples = couples_, .frames_move = frames_move};
+  if (!system_->linearise(potential_, z_, how).definite && curvature == Curvature::exact) return false;
+  return system_->step(accuracy());
+}
+
 /// With the exact curvature where it is positive, otherwise with what is positive of it. Where it is not, it will not be so soon.
-void Engine::correct() {
+void NewtonDriver::correct() {
   static constexpr int kLongestWait = 63;
-  const bool exact = wait_ == 0 && solve(Curvature::exact);
+  const bool exact = wait_ == 0 && solve_linear(Curvature::exact);
   if (exact != was_exact_) outlook_.forget();
   was_exact_ = exact;
   if (exact) {
     next_wait_ = 0;
-    return;
+  } else {
+    if (wait_ == 0) wait_ = next_wait_ = std::min(2 * next_wait_ + 1, kLongestWait);
+    solve_linear(Curvature::positive);
   }
-  if (wait_ == 0) wait_ = next_wait_ = std::min(2 * next_wait_ + 1, kLongestWait);
-  solve(Curvature::positive);
+  share_ = 0;
+  measure_correction();
+}
+
+/// The turn times the length of its segment, of which spin counts as far as it twists joints: a cable that nothing but its
+/// vertices holds spins by what rounding makes of its forces, all in one, and no vertex moves.
+double NewtonDriver::bend(Index s) const {
+  const Model& m = potential_.model();
+  const Vec3d turn = system_->turn(s), d = director3(z_.q[s]);
+  const double along = dot(turn, d);
+  double twist = 0;
+  for (Index e : m.frame_joints.of(s)) {
+    const Index other = m.joint_frames[e / 2][1 - e % 2];
+    const double spin = m.is_anchor(other) ? 0 : dot(system_->turn(other), director3(z_.q[other]));
+    twist = std::max(twist, std::abs(along - spin));
+  }
+  return m.segment_rest_length[s] * (norm(turn - along * d) + twist);
+}
+
+void NewtonDriver::measure_correction() {
+  turned_ = largest(subset_->segments, [&](Index s) { return norm(system_->turn(s)); });
+  const double moved = largest(subset_->vertices, [&](Index v) { return norm(system_->displacement(v)); });
+  const double bent = largest(subset_->segments, [&](Index s) { return bend(s); });
+  moved_ = std::isfinite(moved + bent) ? std::max(moved, bent) : std::numeric_limits<double>::quiet_NaN();
+}
+
+double NewtonDriver::motion() {
+  return largest(subset_->vertices, [&](Index v) { return norm(z_.u[v]); });
 }
 
 /// How far the rods reach from their first living vertex [m].
-double Engine::extent() {
-  const Model& m = step_.model();
-  const std::vector<Vec3d>& x = step_.start().vertex_position;
+double NewtonDriver::extent() {
+  const Model& m = potential_.model();
+  const std::vector<Vec3d>& x = potential_.start().vertex_position;
+  const IndexList& vertices = subset_->vertices;
   std::size_t first = 0;
-  while (first + 1 < x.size() && !m.vertex_alive[first]) ++first;
-  return largest(x.size(), [&](std::size_t v) { return m.vertex_alive[v] ? norm(x[v] - x[first]) : 0; });
+  while (first + 1 < vertices.size() && !m.vertex_alive[vertices[first]]) ++first;
+  return largest(vertices, [&](Index v) { return m.vertex_alive[v] ? norm(x[v] - x[vertices[first]]) : 0; });
 }
 
 /// Of the vertex that would move farthest if nothing were elastic [m].
-double Engine::free_motion() {
-  return largest(step_.u.size(), [&](std::size_t i) {
-    const auto v = static_cast<Index>(i);
-    const double weight = step_.vertex_weight(v);
-    return step_.model().vertex_alive[v] && step_.is_free(v) && weight > 0 ? norm(step_.vertex_pull(v)) / weight : 0;
+double NewtonDriver::free_motion() {
+  return largest(subset_->vertices, [&](Index v) {
+    const double weight = potential_.vertex_weight(v);
+    const bool moves = potential_.model().vertex_alive[v] && potential_.is_free(v) && weight > 0;
+    return moves ? norm(potential_.vertex_force(v)) / weight : 0;
   });
 }
 
-/// A share of the corrections. Turns beyond a radian are where a quadratic model means nothing.
-void Engine::move_to(double share) {
+/// Adds a share of the corrections to the unknowns.
+void NewtonDriver::move(double share) {
+  executor_.for_each(subset_->vertices.size(), [&](std::size_t i) {
+    const Index v = subset_->vertices[i];
+    z_.u[v] += share * system_->displacement(v);
+  });
+  executor_.for_each(subset_->segments.size(), [&](std::size_t i) {
+    const Index s = subset_->segments[i];
+    if (const Vec3d w = system_->turn(s); norm2(w) > 0) z_.q[s] = normalized(rotation_exp(share * w) * z_.q[s]);
+  });
+}
+
+/// Turns beyond a radian are where a quadratic model means nothing.
+void NewtonDriver::move_to(double share) {
   move((share - share_) / std::max(1.0, turned_));
   share_ = share;
 }
 
 /// Positions to their minimum at the frames at hand; undone if rounding makes that no gain.
-void Engine::settle_positions() {
-  const Energy before = step_.energy(executor_);
-  const std::vector<Vec3d> u = step_.u;
-  solve_positions();
-  if (std::isfinite(largest_correction())) move(1);
-  if (!(step_.energy(executor_).value <= before.value + 1e-12 * before.magnitude)) step_.u = u;
+void NewtonDriver::settle_positions() {
+  const EnergyTerms before = potential_.value(z_, &executor_);
+  const std::vector<Vec3d> u = z_.u;
+  solve_linear(Curvature::positive, false);
+  const double moved = largest(subset_->vertices, [&](Index v) { return norm(system_->displacement(v)); });
+  if (std::isfinite(moved)) move(1);
+  if (!(potential_.value(z_, &executor_).total() <= before.total() + 1e-12 * before.magnitude)) z_.u = u;
 }
 
-/// The ladder: the whole correction; the same with positions settled at its frames; shares of it, halved, settled likewise: the
+/// Tries the whole correction; the same with positions settled at its frames; shares of it, halved, settled likewise: the
 /// direction descends, so this ends. Settled positions are what makes large turns possible: along a straight line to where the
-/// frames turn, vertices stretch their segments. False when rounding leaves nothing; everything is where it was then.
-bool Engine::descend() {
-  const Energy before = step_.energy(executor_);
-  const double work = step_.control().has_torque ? torque_work() / std::max(1.0, turned_) : 0;
-  const auto lower = [&](double share) {
-    return step_.energy(executor_).value - share * work <= before.value + 1e-12 * before.magnitude;
-  };
+/// frames turn, vertices stretch their segments. False when rounding leaves nothing; the unknowns are as they were then.
+bool NewtonDriver::descend() {
+  potential_.set_torque_point(z_.q);
+  const EnergyTerms before = potential_.value(z_, &executor_);
+  const auto lower = [&] { return potential_.value(z_, &executor_).total() <= before.total() + 1e-12 * before.magnitude; };
   move_to(1);
-  if (lower(1)) return true;
+  if (lower()) return true;
   move_to(0);
-  const Correction whole = correction();
-  const std::vector<Vec3d> u = step_.u;
-  const std::vector<Quatd> q = step_.q;
-  double share = 1;
+  const Unknowns start = z_;
+  Field whole{std::vector<Vec3d>(z_.u.size()), std::vector<Vec3d>(z_.q.size())};
+  for (std::size_t i = 0; i < subset_->vertices.size(); ++i)
+    whole.x[subset_->vertices[i]] = system_->displacement(subset_->vertices[i]);
+  for (std::size_t i = 0; i < subset_->segments.size(); ++i) whole.w[subset_->segments[i]] = system_->turn(subset_->segments[i]);
+  double share = 1 / std::max(1.0, turned_);
   for (int cut = 0; cut < 12; ++cut, share *= 0.5) {
-    for (std::size_t v = 0; v < u.size(); ++v) step_.u[v] = u[v] + (share / std::max(1.0, turned_)) * whole.x[v];
-    for (std::size_t f = 0; f < whole.w.size(); ++f)
-      step_.q[f] = normalized(rotation_exp((share / std::max(1.0, turned_)) * whole.w[f]) * q[f]);
-    if (cut > 0 && lower(share)) return true;
+    for (std::size_t i = 0; i < subset_->vertices.size(); ++i) {
+      const Index v = subset_->vertices[i];
+      z_.u[v] = start.u[v] + share * whole.x[v];
+    }
+    for (std::size_t i = 0; i < subset_->segments.size(); ++i) {
+      const Index s = subset_->segments[i];
+      z_.q[s] = normalized(rotation_exp(share * whole.w[s]) * start.q[s]);
+    }
+    if (cut > 0 && lower()) return true;
     settle_positions();
-    if (lower(share)) return true;
+    if (lower()) return true;
   }
-  step_.u = u, step_.q = q;
+  z_ = start;
   return false;
 }
 
-StepReport Engine::step(const Model& m, const Control& c, State& state, double h) {
-  step_.begin(m, c, state, h, executor_);
+StepReport NewtonDriver::solve(const Model& m, const Control& c, const State& state, double h, const Subset& subset) {
+  begin(m, c, state, h, subset);
   given_up_ = false;
   StepReport report;
+  const bool in_float = options_.precision == Precision::single_precision;
   const bool by_tolerance = options_.iterations == 0;
   const int limit = by_tolerance ? options_.max_iterations : options_.iterations;
   double before = std::numeric_limits<double>::infinity();
@@ -89,66 +189,93 @@ StepReport Engine::step(const Model& m, const Control& c, State& state, double h
   couples_ = Couples::of_last_force;
   for (report.iterations = 0; report.iterations < limit;) {
     correct();
-    share_ = 0;
-    if (couples_ == Couples::of_last_force && !is_ordinary({largest_correction(), before, 0}, largest_turn()) && has_couples()) {
-      if (!std::isfinite(largest_correction())) forget_forces();
+    if (couples_ == Couples::of_last_force && !is_ordinary({moved_, before, 0}, turned_) && system_->has_couples()) {
+      if (!std::isfinite(moved_)) system_->forget_forces();
       couples_ = Couples::of_strain;
       correct();
     }
     ++report.iterations;
-    const double moved = largest_correction();
-    if (!std::isfinite(moved)) {
+    if (!std::isfinite(moved_)) {
       report.non_finite = true;
       locate_trouble(report);
       break;
     }
-    turned_ = largest_turn();
-    const auto progress = [&] {
-      return Progress{moved, before, largest(step_.u.size(), [&](std::size_t v) { return norm(step_.u[v]); })};
-    };
+    const double moved = moved_;
+    const auto progress = [&] { return Progress{moved, before, motion()}; };
     const auto is_settled = [&](const Progress& p) {
       if (moved <= options_.tolerance * p.motion) return true;
-      return is_at_floor(p, free_motion(), extent(), options_.precision == Precision::single_precision);
+      return is_at_floor(p, free_motion(), extent(), in_float);
     };
     // What rounding makes of a rod at rest needs no proof either.
     const bool ordinary = is_ordinary({moved, before, 0}, turned_) || (turned_ <= kSmallTurn && is_settled(progress()));
     bool better = true;
-    if (ordinary) move_to(1), couples_ = Couples::of_last_force;
-    else better = descend();
+    if (ordinary) {
+      move_to(1);
+      couples_ = Couples::of_last_force;
+    } else {
+      better = descend();
+    }
     const Progress now = progress();
     const bool enough = outlook_.is_enough(now, ordinary, options_.tolerance);
-    const bool settled = was_solved() && (enough || is_settled(now));
-    given_up_ = !better && !settled && options_.precision == Precision::single_precision;
+    const bool settled = system_->was_solved() && (enough || is_settled(now));
+    given_up_ = !better && !settled && in_float;
     if (given_up_) return report;
     report.not_converged = by_tolerance && !settled;
     if (by_tolerance && (settled || !better)) break;
     before = moved;
   }
-  store(state, report);
-  // Forces of a step that went astray are no guess for the next.
-  if (report.non_finite || report.not_converged) forget_forces(), outlook_.forget();
+  if (report.non_finite || report.not_converged) {
+    // Discard the forces of a step that went astray: they would poison the next one.
+    system_->forget_forces();
+    outlook_.forget();
+  }
   return report;
 }
 
-void Engine::store(State& state, StepReport& report) {
-  const Model& m = step_.model();
-  const Control& c = step_.control();
-  const double h = step_.h();
-  state.vertex_velocity.swap(state.vertex_velocity_previous);
+void NewtonDriver::locate_trouble(StepReport& report) const {
+  const IndexList &vertices = subset_->vertices, &segments = subset_->segments;
+  for (std::size_t i = 0; i < vertices.size() && report.worst_vertex < 0; ++i)
+    if (!is_finite(system_->displacement(vertices[i]))) report.worst_vertex = vertices[i];
+  for (std::size_t i = 0; i < segments.size() && report.worst_vertex < 0 && report.worst_segment < 0; ++i)
+    if (!is_finite(system_->turn(segments[i]))) report.worst_segment = segments[i];
+  if (report.worst_vertex < 0 && report.worst_segment < 0) report.worst_vertex = 0;
+}
+
+void NewtonDriver::store(State& state, StepReport& report) {
+  const Model& m = potential_.model();
+  const Control& c = potential_.control();
+  const double h = potential_.h();
   // By the squares: a state whose energy overflows is as lost as a NaN.
-  const auto size = [&](std::size_t v) { return norm2(state.vertex_position[v]) + norm2(state.vertex_velocity[v]); };
-  const double largest_size = largest(step_.u.size(), [&](std::size_t v) {
-    state.vertex_position[v] += step_.u[v];
+  const auto size = [&](Index v) { return norm2(state.vertex_position[v]) + norm2(state.vertex_velocity_previous[v]); };
+  const double largest_size = largest(subset_->vertices, [&](Index v) {
+    state.vertex_position[v] += z_.u[v];
     if (c.vertex_fixed[v]) state.vertex_position[v] = c.vertex_target[v];
-    state.vertex_velocity[v] = m.vertex_alive[v] ? (1 / h) * step_.u[v] : Vec3d{};
+    state.vertex_velocity_previous[v] = m.vertex_alive[v] ? (1 / h) * z_.u[v] : Vec3d{};
     return size(v);
   });
-  for (Index v = 0; v < m.vertex_count() && !report.non_finite && !std::isfinite(largest_size); ++v)
-    if (!std::isfinite(size(v))) report.non_finite = true, report.worst_vertex = v;
-  for (Index s = 0; s < m.segment_count() && !report.non_finite; ++s)
-    if (!is_finite(step_.q[s])) report.non_finite = true, report.worst_segment = s;
-  state.frame_rotation.swap(step_.q);  // q is the start now
-  update_frame_velocity(m, c, step_.q, h, state);
+  const IndexList &vertices = subset_->vertices, &segments = subset_->segments;
+  for (std::size_t i = 0; i < vertices.size() && !report.non_finite && !std::isfinite(largest_size); ++i)
+    if (!std::isfinite(size(vertices[i]))) {
+      report.non_finite = true;
+      report.worst_vertex = vertices[i];
+    }
+  for (std::size_t i = 0; i < segments.size() && !report.non_finite; ++i)
+    if (!is_finite(z_.q[segments[i]])) {
+      report.non_finite = true;
+      report.worst_segment = segments[i];
+    }
+  for (std::size_t i = 0; i < segments.size(); ++i) std::swap(state.frame_rotation[segments[i]], z_.q[segments[i]]);
+  update_frame_velocity(m, c, z_.q, h, state, &segments);
+}
+
+std::size_t NewtonDriver::bytes() const {
+  const auto of = [](const auto& v) { return v.capacity() * sizeof(v[0]); };
+  return potential_.bytes() + of(z_.u) + of(z_.q) + of(block_largest_) + (system_ ? system_->bytes() : 0);
+}
+
+std::size_t NewtonDriver::bytes(const Model& m) {
+  const auto nv = static_cast<std::size_t>(m.vertex_count()), nf = static_cast<std::size_t>(m.frame_count());
+  return StepPotential::bytes(m) + nv * sizeof(Vec3d) + nf * sizeof(Quatd);
 }
 
 }  // namespace osier::systems

@@ -1,3 +1,4 @@
+#include "core/fields.hpp"
 #include "osier/error.hpp"
 #include "solvers/newton/newton.hpp"
 #include "solvers/solver.hpp"
@@ -5,7 +6,7 @@
 
 namespace osier {
 
-StepReport Solver::solve_static(const Model&, const Control&, State&, const StaticOptions&) {
+StepReport Solver::solve_static(const StepInput&, State&, const StaticOptions&) {
   throw RunError("this solver cannot solve statics");
 }
 

@@ -4,9 +4,12 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
-#include "core/fields.hpp"
+#include "contact/contacts.hpp"
+#include "core/describe.hpp"
 #include "exec/simd.hpp"
+#include "osier/error.hpp"
 #include "osier/model.hpp"
 #include "osier/state.hpp"
 
@@ -19,19 +22,40 @@ struct StaticOptions {
   bool along_path = false;
 };
 
+/// What drives one step, apart from the state it starts from.
+struct StepInput {
+  const Model& model;
+  const Control& start;  ///< loads and prescribed motion at the start of the step
+  const Control& end;    ///< and at its end, where an implicit step takes its loads
+  const Contacts& contacts;
+  double h = 0;  ///< length of the step [s]; 0 for statics
+};
+
+/// A step, or an equilibrium, under a control that does not change, without contacts.
+inline StepInput constant_input(const Model& model, const Control& control, double h = 0) {
+  static const Contacts none;
+  return {model, control, control, none, h};
+}
+
+/// A solver may keep two kinds of memory between steps.
+///  - What the next step cannot do without is declared in State::memory: rollback, continue_from and checkpoints keep it.
+///  - What only makes the next step faster (arrangements of the model, forces and ratios that warm-start an iteration) may stay
+///  in
+///    the object. It may change the last bits of a step, so it must not outlive a change of state from outside: rebind() forgets
+///    it. After `rebind(model, state)` the next steps depend on the state alone, down to the last bit.
 class Solver {
  public:
   virtual ~Solver() = default;
 
-  /// One implicit Euler step of length h. Reads the control, advances positions, velocities, frames; time and step index are
-  /// the caller's. Time-stepping solvers allocate nothing after the first call on a model (Newton, which assembles, does).
-  virtual StepReport step(const Model& model, const Control& control, State& state, double h) = 0;
+  /// One implicit step of length h. Advances positions, velocities, frames; time and step index are the caller's. Time-stepping
+  /// solvers allocate nothing after the first call on a model (Newton, which assembles, does).
+  virtual StepReport step(const StepInput& input, State& state) = 0;
 
-  /// Equilibrium under the control's loads, starting from the state. Only for solvers whose settings say so.
-  virtual StepReport solve_static(const Model& model, const Control& control, State& state, const StaticOptions& options);
+  /// Equilibrium under the loads of `input.end`, starting from the state. Only for solvers whose settings say so.
+  virtual StepReport solve_static(const StepInput& input, State& state, const StaticOptions& options);
 
-  /// The model's topology has changed (fracture, a clamp that let go).
-  virtual void rebind(const Model& model) = 0;
+  /// The model's topology has changed (fracture, a clamp that let go), or the state has been replaced by another.
+  virtual void rebind(const Model& model, State& state) = 0;
 };
 
 enum class Precision : std::uint8_t { single_precision, double_precision };
@@ -55,12 +79,29 @@ struct MethodChoice {
   std::optional<MethodCosts> costs;  ///< where they were compared
 };
 
+/// What a solver can do, whatever the model.
+struct Traits {
+  bool statics = false;            ///< solve_static()
+  bool loops = true;               ///< graphs that are not trees
+  bool hinges = true;              ///< frames that turn about one axis
+  bool anisotropy = true;          ///< a stiffness for every axis of a section
+  bool rotational_inertia = true;  ///< frames with angular velocities
+  bool torques = true;             ///< on frames: couples, and motors without a torque-speed curve
+  bool rotary_damping = true;      ///< motors with a torque-speed curve
+  bool damping = true;             ///< Kelvin-Voigt, of segments and joints
+  bool contacts = false;           ///< reads StepInput::contacts
+  bool control_at_start = false;   ///< reads StepInput::start; for others it may be the control at the end
+  bool single_precision = false;   ///< can work in float
+  bool device = false;             ///< can work on another device than the CPU
+};
+
 /// The `solver` object of a scene: settings that know how to make their solver.
 class SolverSettings {
  public:
   virtual ~SolverSettings() = default;
   virtual std::unique_ptr<Solver> make(const Model& model) const = 0;
   virtual const char* name() const = 0;
+  virtual Traits traits() const = 0;
   virtual Precision precision() const { return Precision::double_precision; }
   virtual int threads() const { return 1; }
   virtual Simd simd() const { return Simd::off; }

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <sstream>
 
+#include "core/fields.hpp"
 #include "scene/parse_json.hpp"
 
 namespace osier::validate {

@@ -3,10 +3,12 @@
 
 #include <filesystem>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "osier/types.hpp"
 #include "validate/expression.hpp"
 
 namespace osier::validate {
@@ -21,10 +23,7 @@ struct RawJson {
     value = j, where = at;
     return true;
   }
-  static OrderedJson short_schema(FieldDoc& doc) {
-    doc.type = "JSON with expressions";
-    return OrderedJson::object();
-  }
+  static OrderedJson short_schema(FieldDoc& doc);
 };
 
 /// One formula for every resolution, or {"20": ..., "50": ...}.

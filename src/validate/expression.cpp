@@ -5,6 +5,8 @@
 #include <muParser.h>
 #include <numbers>
 
+#include "core/fields.hpp"
+
 namespace osier::validate {
 
 namespace {

@@ -6,7 +6,9 @@
 #include <stdexcept>
 #include <string>
 
-#include "core/fields.hpp"
+#include "core/describe.hpp"
+#include "core/json.hpp"
+#include "osier/error.hpp"
 
 namespace osier::validate {
 

@@ -6,7 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "core/fields.hpp"
+#include "core/describe.hpp"
+#include "core/json.hpp"
 #include "osier/simulation.hpp"
 
 namespace osier::validate {

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "core/fields.hpp"
 #include "validate/experiments/descent.hpp"
 #include "validate/experiments/gradient_check.hpp"
 #include "validate/experiments/lambda_bounds.hpp"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "core/json_reader.hpp"
 #include "solvers/solver.hpp"
 
 namespace osier::validate {

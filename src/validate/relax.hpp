@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "core/fields.hpp"
+#include "core/json.hpp"
 #include "osier/state.hpp"
 
 namespace osier::validate {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "core/json_reader.hpp"
+
 namespace osier::validate {
 
 std::optional<ShapeSpec> shape_of(const Trial& trial, Problems& problems) {

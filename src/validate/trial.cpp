@@ -4,6 +4,7 @@
 #include <cmath>
 #include <fmt/format.h>
 
+#include "core/json_reader.hpp"
 #include "scene/setup.hpp"
 #include "sim/probes.hpp"
 #include "validate/relax.hpp"

@@ -8,6 +8,7 @@
 #include <mutex>
 #include <thread>
 
+#include "core/text.hpp"
 #include "exec/parallel.hpp"
 #include "osier/simulation.hpp"
 #include "solvers/solver.hpp"

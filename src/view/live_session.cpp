@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "core/fields.hpp"
 #include "math/vec3.hpp"
 #include "scene/setup.hpp"
 #include "sim/measure.hpp"

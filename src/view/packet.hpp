@@ -6,12 +6,13 @@
 
 #include <bit>
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "core/fields.hpp"
+#include "core/json.hpp"
 #include "osier/frame.hpp"
 #include "osier/io.hpp"
 #include "osier/model.hpp"

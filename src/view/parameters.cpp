@@ -4,6 +4,7 @@
 #include <cmath>
 #include <fmt/format.h>
 
+#include "core/fields.hpp"
 #include "scene/spec.hpp"
 
 namespace osier::view {

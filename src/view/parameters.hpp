@@ -2,10 +2,11 @@
 // step and solver say of themselves.
 #pragma once
 
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
-#include "core/fields.hpp"
+#include "core/json.hpp"
 
 namespace osier::view {
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "core/text.hpp"
 #include "osier/simulation.hpp"
 #include "view/landmarks.hpp"
 #include "view/packet.hpp"

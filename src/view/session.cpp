@@ -4,6 +4,8 @@
 #include <cmath>
 #include <set>
 
+#include "core/text.hpp"
+
 namespace osier::view {
 
 void Session::start(Deliver deliver) {

@@ -12,12 +12,13 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
-#include "core/fields.hpp"
+#include "core/json.hpp"
 #include "view/packet.hpp"
 
 namespace osier::view {

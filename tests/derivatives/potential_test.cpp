@@ -102,7 +102,7 @@ Place smooth_place(const StepProblem& p, double strain, Random& random) {
   }
 }
 
-TEST(IncrementalPotential, GradientMatchesDifferencesOfItsValueOnRandomGraphs) {
+TEST(StepPotential, GradientMatchesDifferencesOfItsValueOnRandomGraphs) {
   for (const Case& c : all_cases()) {
     const StepProblem p = problem_of(c);
     Random random(c.seed + 100);
@@ -133,7 +133,7 @@ Eigen::MatrixXd assembled(const StepProblem& p, const Phi& potential, const Plac
   return h;
 }
 
-TEST(IncrementalPotential, HessianMatchesSecondDifferencesOfItsValueOnRandomGraphs) {
+TEST(StepPotential, HessianMatchesSecondDifferencesOfItsValueOnRandomGraphs) {
   for (const Case& c : all_cases()) {
     const StepProblem p = problem_of(c);
     Random random(c.seed + 200);
@@ -153,7 +153,7 @@ TEST(IncrementalPotential, HessianMatchesSecondDifferencesOfItsValueOnRandomGrap
   }
 }
 
-TEST(IncrementalPotential, AssembledHessianIsSymmetric) {
+TEST(StepPotential, AssembledHessianIsSymmetric) {
   for (const Case& c : all_cases()) {
     const StepProblem p = problem_of(c);
     Random random(c.seed + 300);
@@ -166,7 +166,7 @@ TEST(IncrementalPotential, AssembledHessianIsSymmetric) {
 }
 
 /// Statics (h = 0): no inertia, no damping, the loads' work instead.
-TEST(IncrementalPotential, StaticGradientMatchesDifferencesAndLeavesDampingOut) {
+TEST(StepPotential, StaticGradientMatchesDifferencesAndLeavesDampingOut) {
   StepProblem p = random_problem(16);
   p.h = 0;
   Random random(17);
@@ -215,7 +215,7 @@ TEST(OrientationProblem, IsTheTotalEnergyUpToAConstantWhenOneFrameVaries) {
                        (!p.model.joint_tau[e / 2].any() || pole(at, previous) == pole(moved, previous));
         }
         const EnergyTerms after = potential.value_with_linear_torque(moved);
-        const double phi = after.total() - before, rounding = 1e-13 * (after.magnitude() + o.s + norm(o.b));
+        const double phi = after.total() - before, rounding = 1e-13 * (after.magnitude + o.s + norm(o.b));
         const double model = local(moved.q[s]) - local(at.q[s]);
         ++(same_poles ? equal : above);
         ASSERT_GE(model, phi - rounding) << "seed " << c.seed << " segment " << s;

@@ -307,7 +307,8 @@ TEST(TreeFactor, TakesBlocksBetweenTheEndsOfASegment) {
           for (int b = 0; b < 3; ++b) m.m[a][b] = H(r + a, c + b);
         return m;
       };
-      add_segment_block(p.rows, p.links, i, block(0, 0), block(0, 3), block(3, 3));
+      const Link<double>& l = p.links[static_cast<std::size_t>(i)];
+      add_block_rows(p.rows, {l.parent, l.parent < 0 ? l.root : -1, {}}, {i, -1, {}}, block(0, 0), block(0, 3), block(3, 3));
     }
     ASSERT_LE(p.rows.size() - others, 6 * p.links.size());
     ASSERT_LT(largest_error(solved(p), dense_solution(dense)), 1e-8) << trial;  // of H itself, formed by hand

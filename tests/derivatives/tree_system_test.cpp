@@ -22,9 +22,10 @@ double farthest(const std::vector<Vec3d>& a, const std::vector<Vec3d>& b) {
 
 struct Linearised {
   StepProblem p;
-  IncrementalPotential potential;
-  std::vector<Vec3d> u, gx, gw;
-  std::vector<Quatd> q;
+  StepPotential potential;
+  Subset whole;
+  Unknowns z;
+  systems::Field g;
 };
 
 /// A random graph, bent and strained, with or without mass.
@@ -37,11 +38,12 @@ void linearise(Linearised& l, int i, bool statics) {
   Random random(5300 + static_cast<std::uint64_t>(i));
   if (i % 4 >= 2) make_anisotropic(l.p, 5, random);
   l.potential.begin(l.p.model, l.p.control, l.p.state, statics ? 0 : l.p.h);
-  l.u.assign(l.p.model.vertex_count(), {});
+  l.whole = whole_of(l.p.model);
+  l.z.u.assign(l.p.model.vertex_count(), {});
   for (Index v = 0; v < l.p.model.vertex_count(); ++v)
-    if (!l.p.control.vertex_fixed[v]) l.u[v] = 0.01 * random.in_cube();
-  l.q = l.p.state.frame_rotation;
-  l.potential.gradient(l.u, l.q, l.gx, l.gw);
+    if (!l.p.control.vertex_fixed[v]) l.z.u[v] = 0.01 * random.in_cube();
+  l.z.q = l.p.state.frame_rotation;
+  l.potential.gradient(l.z, l.g.x, l.g.w);
 }
 
 TEST(TreeSystem, HasTheSignatureAndTheDirectionsOfTheSparseHessian) {
@@ -52,8 +54,8 @@ TEST(TreeSystem, HasTheSignatureAndTheDirectionsOfTheSparseHessian) {
     systems::TreeSystem tree;
     systems::SparseSystem sparse;
     for (systems::LinearSystem* s : {static_cast<systems::LinearSystem*>(&tree), static_cast<systems::LinearSystem*>(&sparse)}) {
-      s->bind(l.p.model, l.p.control);
-      s->assemble(l.potential, l.u, l.q);
+      s->bind(l.p.model, l.p.control, l.whole, l.potential.h());
+      s->linearise(l.potential, l.z, {.curvature = systems::Curvature::exact});
     }
     // As it is, and shifted until it is positive: positions as well, since a graph may float.
     for (double size : {0.0, 1e-3, 1.0, 1e3, 1e6}) {
@@ -63,8 +65,8 @@ TEST(TreeSystem, HasTheSignatureAndTheDirectionsOfTheSparseHessian) {
       EXPECT_EQ(by_tree.negative, by_sparse.negative) << i << ", shift " << size;
       EXPECT_EQ(by_tree.definite, by_sparse.definite) << i << ", shift " << size;
       indefinite += by_sparse.negative > 0 ? 1 : 0;
-      systems::Direction a, b;
-      ASSERT_TRUE(tree.solve(l.gx, l.gw, a) && sparse.solve(l.gx, l.gw, b)) << i;
+      systems::Field a, b;
+      ASSERT_TRUE(tree.solve(l.g, a) && sparse.solve(l.g, b)) << i;
       EXPECT_LT(farthest(a.x, b.x), 1e-7 * largest(b.x)) << i << ", shift " << size;
       EXPECT_LT(farthest(a.w, b.w), 1e-7 * largest(b.w)) << i << ", shift " << size;
     }
@@ -81,14 +83,14 @@ TEST(TreeSystem, SolvesWithSkewBlocksAsTheSparseFactorDoes) {
     Random random(5400 + static_cast<std::uint64_t>(i));
     std::vector<Vec3d> turn(l.p.model.segment_count());
     for (int k = 0; k < 3; ++k)
-      turn[static_cast<std::size_t>(random.below(static_cast<int>(turn.size())))] = 0.1 * largest(l.gw) * random.in_cube();
+      turn[static_cast<std::size_t>(random.below(static_cast<int>(turn.size())))] = 0.1 * largest(l.g.w) * random.in_cube();
     systems::TreeSystem tree;
     systems::SparseSystem sparse;
-    systems::Direction a, b;
-    for (auto [s, d] : {std::pair<systems::LinearSystem*, systems::Direction*>{&tree, &a}, {&sparse, &b}}) {
-      s->bind(l.p.model, l.p.control);
-      s->assemble(l.potential, l.u, l.q);
-      ASSERT_TRUE(s->solve_skew(l.gx, l.gw, turn, *d)) << i;
+    systems::Field a, b;
+    for (auto [s, d] : {std::pair<systems::LinearSystem*, systems::Field*>{&tree, &a}, {&sparse, &b}}) {
+      s->bind(l.p.model, l.p.control, l.whole, l.potential.h());
+      s->linearise(l.potential, l.z, {.curvature = systems::Curvature::exact});
+      ASSERT_TRUE(s->solve_skew(l.g, turn, *d)) << i;
     }
     EXPECT_LT(farthest(a.x, b.x), 1e-5 * largest(b.x)) << i;
     EXPECT_LT(farthest(a.w, b.w), 1e-5 * largest(b.w)) << i;

@@ -97,10 +97,10 @@ StepProblem long_chain() {
 long allocations_of_steps(const StepProblem& p, const SolverSettings& settings, int warm_up, int steps) {
   State state = p.state;
   const auto solver = settings.make(p.model);
-  for (int i = 0; i < warm_up; ++i) solver->step(p.model, p.control, state, p.h);
+  for (int i = 0; i < warm_up; ++i) solver->step(p.input(), state);
   allocations = 0;
   counting = true;
-  for (int i = 0; i < steps; ++i) solver->step(p.model, p.control, state, p.h);
+  for (int i = 0; i < steps; ++i) solver->step(p.input(), state);
   counting = false;
   return allocations;
 }
@@ -146,7 +146,7 @@ TEST(Memory, OfTheSweepsIsPredictedWithinTenPercent) {
     State state = p.state;
     const long before = bytes_in_use;
     const auto solver = s.make(p.model);
-    solver->step(p.model, p.control, state, p.h);
+    solver->step(p.input(), state);
     const double used = static_cast<double>(bytes_in_use - before);
     EXPECT_NEAR(static_cast<double>(s.sweep_bytes(p.model)) / used, 1, 0.1) << what << ", " << used << " bytes";
   };
@@ -228,7 +228,7 @@ TEST(Memory, OfDirectSolvesIsAtMost400BytesPerVertex) {
       State state = simulation.state();
       const long before = bytes_in_use;
       const auto solver = s.make(m);
-      EXPECT_FALSE(solver->step(m, simulation.control(), state, simulation.time_step()).not_converged) << name;
+      EXPECT_FALSE(solver->step(constant_input(m, simulation.control(), simulation.time_step()), state).not_converged) << name;
       const double used = static_cast<double>(bytes_in_use - before);
       const auto predicted = static_cast<double>(s.bytes(m, simulation.control(), simulation.time_step()));
       EXPECT_LE(used / m.vertex_count(), 400) << name << " " << simd_name(simd);

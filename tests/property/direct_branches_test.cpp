@@ -80,7 +80,7 @@ TEST(DirectBranches, AreTheSameForAnyNumberOfThreads) {
     for (int threads : {1, 2, 3, 7}) {
       State state = p.state;
       direct::DirectSolver direct(p.model, {.precision = precision, .threads = threads});
-      for (int i = 0; i < 5; ++i) ASSERT_FALSE(direct.step(p.model, p.control, state, p.h).non_finite);
+      for (int i = 0; i < 5; ++i) ASSERT_FALSE(direct.step(p.input(), state).non_finite);
       if (threads == 1) alone = state;
       for (std::size_t v = 0; v < state.vertex_position.size(); ++v)
         ASSERT_EQ(norm(state.vertex_position[v] - alone.vertex_position[v]), 0) << threads << " threads";

@@ -45,7 +45,7 @@ std::unique_ptr<Solver> solver_of(Engine engine, const StepProblem& p, const sys
 /// max |x - x*| over the motion of the step, of the same step by double and as many iterations as it takes.
 double error_of(const StepProblem& p, const State& state) {
   State exact = p.state;
-  direct::DirectSolver(p.model, {.iterations = 30}).step(p.model, p.control, exact, p.h);
+  direct::DirectSolver(p.model, {.iterations = 30}).step(p.input(), exact);
   double error = 0, motion = 0;
   for (Index v = 0; v < p.model.vertex_count(); ++v) {
     error = std::max(error, norm(state.vertex_position[v] - exact.vertex_position[v]));
@@ -63,7 +63,7 @@ class DirectFloor : public testing::TestWithParam<std::tuple<Engine, Precision, 
   StepProblem problem() const {
     StepProblem p = strands(std::get<2>(GetParam()));
     direct::DirectSolver solver(p.model, {.tolerance = 1e-7});
-    for (int i = 0; i < 20; ++i) solver.step(p.model, p.control, p.state, p.h);
+    for (int i = 0; i < 20; ++i) solver.step(p.input(), p.state);
     return p;
   }
 };
@@ -72,8 +72,7 @@ TEST_P(DirectFloor, IsWhereAToleranceBelowItEnds) {
   const StepProblem p = problem();
   State state = p.state;
   const double tolerance = precision() == Precision::single_precision ? 1e-12 : 1e-18;
-  const StepReport report =
-      solver_of(engine(), p, {.tolerance = tolerance, .precision = precision()})->step(p.model, p.control, state, p.h);
+  const StepReport report = solver_of(engine(), p, {.tolerance = tolerance, .precision = precision()})->step(p.input(), state);
   EXPECT_FALSE(report.not_converged);
   EXPECT_LE(report.iterations, 20);
   EXPECT_LT(error_of(p, state), floor());
@@ -83,8 +82,7 @@ TEST_P(DirectFloor, IsBelowEveryToleranceThatIsMet) {
   const StepProblem p = problem();
   for (double tolerance : {1e-2, 1e-3, 5 * floor()}) {
     State state = p.state;
-    const StepReport report =
-        solver_of(engine(), p, {.tolerance = tolerance, .precision = precision()})->step(p.model, p.control, state, p.h);
+    const StepReport report = solver_of(engine(), p, {.tolerance = tolerance, .precision = precision()})->step(p.input(), state);
     EXPECT_FALSE(report.not_converged) << tolerance;
     EXPECT_LT(error_of(p, state), tolerance);
   }
@@ -95,7 +93,7 @@ TEST_P(DirectFloor, DoesNotCutTheFirstStepShort) {
   const StepProblem p = strands(std::get<2>(GetParam()));
   State state = p.state;
   const double tolerance = 5 * floor();
-  solver_of(engine(), p, {.tolerance = tolerance, .precision = precision()})->step(p.model, p.control, state, p.h);
+  solver_of(engine(), p, {.tolerance = tolerance, .precision = precision()})->step(p.input(), state);
   EXPECT_LT(error_of(p, state), tolerance);
 }
 
@@ -103,10 +101,10 @@ TEST_P(DirectFloor, DoesNotCutTheFirstStepShort) {
 TEST_P(DirectFloor, IsReachedAtOnceAtRest) {
   StepProblem p = strands(std::get<2>(GetParam()));
   for (Index v = 0; v < p.model.vertex_count(); ++v) p.control.vertex_damping[v] = 20 * p.model.vertex_mass[v];
-  direct::DirectSolver(p.model).solve_static(p.model, p.control, p.state, {.tolerance = 1e-10});
+  direct::DirectSolver(p.model).solve_static(p.static_input(), p.state, {.tolerance = 1e-10});
   const auto solver = solver_of(engine(), p, {.precision = precision()});
   for (int i = 0; i < 5; ++i) {
-    const StepReport report = solver->step(p.model, p.control, p.state, p.h);
+    const StepReport report = solver->step(p.input(), p.state);
     EXPECT_FALSE(report.not_converged) << i;
     EXPECT_LE(report.iterations, 4) << i;
   }
@@ -128,7 +126,7 @@ TEST_P(DirectFloor, IsFarBelowAToleranceThatEveryStepMeets) {
       if (i == kSteps / 2)
         for (Index v = 0; v < p.model.vertex_count(); ++v) p.control.vertex_force[v] = {20 * p.model.vertex_mass[v], 0, 0};
       State state = p.state;
-      const StepReport report = solver->step(p.model, p.control, state, p.h);
+      const StepReport report = solver->step(p.input(), state);
       EXPECT_FALSE(report.not_converged) << i;
       EXPECT_LT(error_of(p, state), 1e-3) << i;
       iterations += report.iterations;

@@ -104,7 +104,7 @@ std::vector<Simd> sets_here() {
 State after_steps(Solver& solver, const StepProblem& p, int steps = 3) {
   State state = p.state;
   for (int i = 0; i < steps; ++i) {
-    const StepReport report = solver.step(p.model, p.control, state, p.h);
+    const StepReport report = solver.step(p.input(), state);
     EXPECT_FALSE(report.non_finite);
     EXPECT_FALSE(report.not_converged);
   }
@@ -288,8 +288,7 @@ TEST(DirectForest, FallsBackWhereEnergyWouldRise) {
     StepProblem p = random_woods(seed, {.strain = 0.5});
     p.h = 1.0 / 30;
     State state = p.state;
-    const StepReport report =
-        direct::make_solver(p.model, {.tolerance = 1e-9, .max_iterations = 200})->step(p.model, p.control, state, p.h);
+    const StepReport report = direct::make_solver(p.model, {.tolerance = 1e-9, .max_iterations = 200})->step(p.input(), state);
     EXPECT_FALSE(report.non_finite);
     EXPECT_FALSE(report.not_converged);
     const Phi phi(p);

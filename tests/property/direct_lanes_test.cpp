@@ -301,7 +301,7 @@ TEST(DirectLanes, FindNewtonsStepOfRandomAnisotropicChains) {
     const StepProblem p =
         random_chains(400 + static_cast<std::uint64_t>(i), static_cast<Damping>(i % 4), ratio, strain, i % 3 == 1);
     State exact = p.state;
-    ASSERT_FALSE(newton::Settings{}.make(p.model)->step(p.model, p.control, exact, p.h).not_converged);
+    ASSERT_FALSE(newton::Settings{}.make(p.model)->step(p.input(), exact).not_converged);
     const double motion = farthest(exact.vertex_position, p.state.vertex_position);
     const std::vector<Chain> chains = find_chains(p.model);
     const auto check = [&]<class T>(T, double allowed) {

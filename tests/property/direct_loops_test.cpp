@@ -9,7 +9,7 @@
 #include "solvers/direct/split_solver.hpp"
 #include "solvers/direct/step_plan.hpp"
 #include "solvers/newton/newton.hpp"
-#include "solvers/systems/blocks/block_iteration.hpp"
+#include "solvers/systems/blocks/block_system.hpp"
 #include "support/problem.hpp"
 #include "support/scenes.hpp"
 
@@ -70,9 +70,9 @@ TEST(DirectLoops, BlocksArriveWhereNewtonDoes) {
     newton::Settings exact;
     exact.tolerance = 1e-12;
     State by_newton = p.state, by_blocks = p.state;
-    ASSERT_FALSE(exact.make(p.model)->step(p.model, p.control, by_newton, p.h).not_converged) << i;
+    ASSERT_FALSE(exact.make(p.model)->step(p.input(), by_newton).not_converged) << i;
     const StepReport report = direct::DirectSolver(p.model, {.tolerance = 1e-10, .max_iterations = 200, .loops = Loops::blocks})
-                                  .step(p.model, p.control, by_blocks, p.h);
+                                  .step(p.input(), by_blocks);
     EXPECT_FALSE(report.not_converged) << i;
     EXPECT_LT(farthest(by_blocks.vertex_position, by_newton.vertex_position), 1e-8) << i;
   }
@@ -88,12 +88,11 @@ TEST(DirectLoops, BlocksConvergeQuadratically) {
     newton::Settings newton;
     newton.tolerance = 1e-13;
     State exact = p.state;
-    ASSERT_FALSE(newton.make(p.model)->step(p.model, p.control, exact, p.h).not_converged);
+    ASSERT_FALSE(newton.make(p.model)->step(p.input(), exact).not_converged);
     std::vector<double> error;
     for (int n : {2, 3, 4}) {
       State state = p.state;
-      direct::DirectSolver(p.model, {.iterations = n, .loops = Loops::blocks, .loop_share = 1e-12})
-          .step(p.model, p.control, state, p.h);
+      direct::DirectSolver(p.model, {.iterations = n, .loops = Loops::blocks, .loop_share = 1e-12}).step(p.input(), state);
       error.push_back(farthest_step(exact, state, p.state));
     }
     EXPECT_LT(error[0], 0.05);
@@ -111,12 +110,15 @@ TEST(DirectLoops, IterationsAreAsManyAsExpected) {
     Simulation simulation(Scene::load(std::string(OSIER_SOURCE_DIR) + "/scenes/net.json", options));
     for (int i = 0; i < 20; ++i) simulation.step();
     const Model& m = simulation.model();
-    const Executor executor(1);
-    systems::StepModel step;
-    step.begin(m, simulation.control(), simulation.state(), h, executor);
-    systems::BlockIteration<double> blocks;
-    blocks.arrange(m, Simd::automatic);
-    ASSERT_TRUE(blocks.solve(step, systems::Curvature::exact, {}, executor));
+    const Subset whole = whole_of(m);
+    StepPotential potential;
+    potential.begin(m, simulation.control(), simulation.state(), h);
+    Unknowns z{{}, simulation.state().frame_rotation};
+    for (const Vec3d& v : simulation.state().vertex_velocity) z.u.push_back(h * v);
+    systems::BlockSystem<double> blocks(Simd::automatic, 1);
+    blocks.bind(m, simulation.control(), whole, h);
+    blocks.linearise(potential, z, {.curvature = systems::Curvature::exact});
+    ASSERT_TRUE(blocks.step({}));
     const double expected = direct::plan_step(m, simulation.control(), h).iterations;
     EXPECT_GT(blocks.iterations(), 0.5 * expected) << h;
     EXPECT_LT(blocks.iterations(), 2 * expected) << h;
@@ -131,7 +133,7 @@ TEST(DirectLoops, BlocksDoNotDependOnTheNumberOfThreads) {
     for (int threads : {1, 2, 3, 7}) {
       State state = p.state;
       direct::DirectSolver solver(p.model, {.precision = precision, .threads = threads});
-      for (int i = 0; i < 2; ++i) ASSERT_FALSE(solver.step(p.model, p.control, state, p.h).not_converged);
+      for (int i = 0; i < 2; ++i) ASSERT_FALSE(solver.step(p.input(), state).not_converged);
       if (threads == 1) alone = state;
       EXPECT_TRUE(identical(state, alone)) << threads << " threads";
     }
@@ -147,7 +149,7 @@ TEST(DirectLoops, BlocksAreTheSameByEveryInstructionSet) {
       if (!simd_available(simd)) continue;
       State state = p.state;
       direct::DirectSolver(p.model, {.iterations = 5, .simd = simd, .loops = Loops::blocks, .loop_share = 1e-10})
-          .step(p.model, p.control, state, p.h);
+          .step(p.input(), state);
       if (!first) first = state;
       EXPECT_LT(farthest_step(*first, state, p.state), 1e-7) << i << ", " << simd_name(simd);
     }
@@ -158,9 +160,9 @@ TEST(DirectLoops, BlocksAreAccurateInFloat) {
   for (double h : {1e-3, 4e-3, 16e-3}) {
     const StepProblem p = net(12, 300, h);
     State exact = p.state, state = p.state;
-    direct::DirectSolver(p.model, {.iterations = 12, .loops = Loops::columns}).step(p.model, p.control, exact, p.h);
-    const StepReport report = direct::DirectSolver(p.model, {.precision = Precision::single_precision, .loops = Loops::blocks})
-                                  .step(p.model, p.control, state, p.h);
+    direct::DirectSolver(p.model, {.iterations = 12, .loops = Loops::columns}).step(p.input(), exact);
+    const StepReport report =
+        direct::DirectSolver(p.model, {.precision = Precision::single_precision, .loops = Loops::blocks}).step(p.input(), state);
     EXPECT_FALSE(report.not_converged);
     EXPECT_LT(farthest_step(exact, state, p.state), 1e-3) << h;
   }
@@ -174,11 +176,11 @@ TEST(DirectLoops, BlocksOfStiffGraphsDoNotStopEarly) {
     newton::Settings newton;
     newton.tolerance = 1e-12;
     State exact = p.state;
-    ASSERT_FALSE(newton.make(p.model)->step(p.model, p.control, exact, p.h).not_converged);
+    ASSERT_FALSE(newton.make(p.model)->step(p.input(), exact).not_converged);
     for (Precision precision : {Precision::double_precision, Precision::single_precision}) {
       State state = p.state;
       const StepReport report =
-          direct::DirectSolver(p.model, {.precision = precision, .loops = Loops::blocks}).step(p.model, p.control, state, p.h);
+          direct::DirectSolver(p.model, {.precision = precision, .loops = Loops::blocks}).step(p.input(), state);
       EXPECT_FALSE(report.not_converged);
       EXPECT_LT(farthest_step(exact, state, p.state), 1e-3) << stretch;
     }
@@ -195,15 +197,15 @@ TEST(DirectLoops, BlocksTellWhatIsNotANumber) {
       StepProblem p = good;
       p.control.vertex_force[20].y = force;
       State state = p.state;
-      const StepReport report = solver.step(p.model, p.control, state, p.h);
+      const StepReport report = solver.step(p.input(), state);
       EXPECT_TRUE(report.non_finite || report.not_converged) << force;
       if (std::isnan(force)) {
         EXPECT_EQ(report.worst_vertex, 20);
       }
       State after = good.state, alone = good.state;
-      EXPECT_FALSE(solver.step(good.model, good.control, after, good.h).not_converged);
+      EXPECT_FALSE(solver.step(constant_input(good.model, good.control, good.h), after).not_converged);
       direct::DirectSolver(good.model, {.precision = precision, .loops = Loops::blocks})
-          .step(good.model, good.control, alone, good.h);
+          .step(constant_input(good.model, good.control, good.h), alone);
       EXPECT_LT(farthest_step(alone, after, good.state), 1e-3) << force;
     }
 }
@@ -219,11 +221,11 @@ TEST(DirectLoops, BlocksFollowTheModel) {
   update_topology(broken.model);
   direct::DirectSolver solver(broken.model, {.loops = Loops::blocks});
   State state = broken.state;
-  ASSERT_FALSE(solver.step(broken.model, broken.control, state, p.h).non_finite);
-  solver.rebind(p.model);
+  ASSERT_FALSE(solver.step(constant_input(broken.model, broken.control, p.h), state).non_finite);
   State after = p.state, alone = p.state;
-  solver.step(p.model, p.control, after, p.h);
-  direct::DirectSolver(p.model, {.loops = Loops::blocks}).step(p.model, p.control, alone, p.h);
+  solver.rebind(p.model, after);
+  solver.step(p.input(), after);
+  direct::DirectSolver(p.model, {.loops = Loops::blocks}).step(p.input(), alone);
   EXPECT_LT(farthest_step(alone, after, p.state), 1e-4);
 }
 
@@ -243,7 +245,7 @@ TEST(DirectLoops, BlocksHaveHubs) {
   for (Index v = 1; v < p.model.vertex_count(); ++v) p.control.vertex_fixed[v] = 1;
   p.control.vertex_force[hub] = {0, 0, 100};
   State state = p.state;
-  const StepReport report = direct::DirectSolver(p.model, {.loops = Loops::blocks}).step(p.model, p.control, state, p.h);
+  const StepReport report = direct::DirectSolver(p.model, {.loops = Loops::blocks}).step(p.input(), state);
   EXPECT_FALSE(report.non_finite || report.not_converged);
   EXPECT_GT(state.vertex_position[hub].z, 0);
 }
@@ -266,7 +268,7 @@ TEST(DirectLoops, AreNotDisturbedByWhatIsFarAway) {
   };
   const auto stepped = [](const StepProblem& p, double tolerance) {
     State s = p.state;
-    direct::make_solver(p.model, {.tolerance = tolerance})->step(p.model, p.control, s, p.h);
+    direct::make_solver(p.model, {.tolerance = tolerance})->step(p.input(), s);
     s.vertex_position.resize(49);  // those of the net
     return s;
   };
@@ -297,12 +299,12 @@ TEST(DirectLoops, BlocksLetTwistSpread) {
   newton::Settings newton;
   newton.tolerance = 1e-12;
   State exact = p.state;
-  ASSERT_FALSE(newton.make(p.model)->step(p.model, p.control, exact, p.h).not_converged);
+  ASSERT_FALSE(newton.make(p.model)->step(p.input(), exact).not_converged);
   const auto spin = [&](const State& a, Index s) { return norm(a.frame_rotation[s] - p.state.frame_rotation[s]); };
   ASSERT_GT(spin(exact, 40), 0.03);
   for (Precision precision : {Precision::double_precision, Precision::single_precision}) {
     State state = p.state;
-    direct::DirectSolver(p.model, {.precision = precision, .loops = Loops::blocks}).step(p.model, p.control, state, p.h);
+    direct::DirectSolver(p.model, {.precision = precision, .loops = Loops::blocks}).step(p.input(), state);
     for (Index s = 0; s < 60; ++s) EXPECT_NEAR(spin(state, s), spin(exact, s), 1e-3) << s;
   }
 }
@@ -332,7 +334,7 @@ TEST(DirectMemory, IsWhatWasPredictedAndLittle) {
     const double h = simulation.time_step();
     direct::DirectSolver solver(m, {.precision = Precision::single_precision});
     State state = simulation.state();
-    for (int i = 0; i < 2; ++i) solver.step(m, c, state, h);
+    for (int i = 0; i < 2; ++i) solver.step(constant_input(m, c, h), state);
     const double used = static_cast<double>(solver.bytes());
     const auto predicted = static_cast<double>(direct::bytes(m, c, h, {.precision = Precision::single_precision}));
     EXPECT_NEAR(predicted, used, 0.1 * used) << name;

@@ -19,10 +19,10 @@ TEST(DirectStep, ArrivesWhereNewtonDoesOnRandomGraphs) {
     newton::Settings exact;
     exact.tolerance = 1e-12;
     State by_newton = p.state;
-    ASSERT_FALSE(exact.make(p.model)->step(p.model, p.control, by_newton, p.h).not_converged) << i;
+    ASSERT_FALSE(exact.make(p.model)->step(p.input(), by_newton).not_converged) << i;
     direct::DirectSolver direct(p.model, {.tolerance = 1e-10, .max_iterations = 200, .loops = systems::Loops::columns});
     State by_direct = p.state;
-    const StepReport report = direct.step(p.model, p.control, by_direct, p.h);
+    const StepReport report = direct.step(p.input(), by_direct);
     double error = 0;
     for (Index v = 0; v < p.model.vertex_count(); ++v)
       error = std::max(error, norm(by_direct.vertex_position[v] - by_newton.vertex_position[v]));
@@ -64,16 +64,16 @@ TEST(DirectStep, ConvergesInOneOrTwoIterationsWhereSweepsNeedThousands) {
     direct::DirectSolver direct(p.model);
     int most = 0;
     for (int i = 0; i < 20; ++i) {  // in motion
-      StepReport r = direct.step(p.model, p.control, p.state, p.h);
+      StepReport r = direct.step(p.input(), p.state);
       most = std::max(most, r.iterations);
     }
     const State start = p.state;
     State exact = start;
-    direct::DirectSolver(p.model, {.iterations = 30}).step(p.model, p.control, exact, p.h);
+    direct::DirectSolver(p.model, {.iterations = 30}).step(p.input(), exact);
     EXPECT_LE(most, h < 0.01 ? 2 : 6) << "N " << n << ", E " << young << ", h " << h;
     const auto error_after = [&](int iterations) {
       State s = start;
-      direct::DirectSolver(p.model, {.iterations = iterations}).step(p.model, p.control, s, p.h);
+      direct::DirectSolver(p.model, {.iterations = iterations}).step(p.input(), s);
       double error = 0, motion = 0;
       for (Index v = 0; v <= n; ++v) {
         error = std::max(error, norm(s.vertex_position[v] - exact.vertex_position[v]));
@@ -92,7 +92,7 @@ TEST(DirectStep, SettlesAtOnceWhereNothingMoves) {
   for (double& c : p.control.vertex_damping) c = 0.055;  // about critical
   direct::DirectSolver direct(p.model);
   StepReport last;
-  for (int i = 0; i < 3000; ++i) last = direct.step(p.model, p.control, p.state, p.h);
+  for (int i = 0; i < 3000; ++i) last = direct.step(p.input(), p.state);
   double fastest = 0;
   for (const Vec3d& v : p.state.vertex_velocity) fastest = std::max(fastest, norm(v));
   EXPECT_LT(fastest, 1e-9);
@@ -120,10 +120,10 @@ TEST(DirectStep, IsAccurateWithARecursionInFloat) {
                                     {1000, 1e9, 1.0 / 30}}) {
     StepProblem p = cantilever(n, young, h);
     direct::DirectSolver direct(p.model);
-    for (int i = 0; i < 20; ++i) direct.step(p.model, p.control, p.state, p.h);
+    for (int i = 0; i < 20; ++i) direct.step(p.input(), p.state);
     const auto after = [&](Precision precision) {
       State s = p.state;
-      direct::DirectSolver(p.model, {.iterations = 8, .precision = precision}).step(p.model, p.control, s, p.h);
+      direct::DirectSolver(p.model, {.iterations = 8, .precision = precision}).step(p.input(), s);
       return s;
     };
     EXPECT_LT(position_error(after(Precision::single_precision), after(Precision::double_precision), p.state), 1e-5)
@@ -149,7 +149,7 @@ TEST(DirectStep, IsTheSameForAnyNumberOfThreads) {
   for (int k = 0; k < 3; ++k) {
     states[k] = p.state;
     direct::DirectSolver direct(p.model, {.threads = 1 + k});
-    for (int i = 0; i < 5; ++i) direct.step(p.model, p.control, states[k], p.h);
+    for (int i = 0; i < 5; ++i) direct.step(p.input(), states[k]);
   }
   for (int k = 1; k < 3; ++k)
     for (std::size_t v = 0; v < states[0].vertex_position.size(); ++v)
@@ -166,9 +166,10 @@ TEST(DirectStep, NeedsTheMemoryThatWasPredicted) {
     const systems::Options options{
         .tolerance = 1e-9, .precision = precision, .loops = i % 4 < 2 ? systems::Loops::columns : systems::Loops::automatic};
     direct::DirectSolver direct(p.model, options);
-    for (int k = 0; k < 3; ++k) direct.step(p.model, p.control, p.state, p.h);
+    for (int k = 0; k < 3; ++k) direct.step(p.input(), p.state);
     const double used = static_cast<double>(direct.bytes());
-    const double predicted = static_cast<double>(direct::DirectSolver::bytes(p.model, p.control, p.h, options));
+    const double predicted =
+        static_cast<double>(direct::DirectSolver::bytes(p.model, whole_of(p.model), p.control, p.h, options));
     EXPECT_NEAR(predicted, used, 0.1 * used) << i;
   }
 }
@@ -184,11 +185,10 @@ TEST(DirectStep, NeverRaisesTheEnergyFromRandomStarts) {
       double last = std::numeric_limits<double>::infinity();
       for (int n = 1; n <= 8; ++n) {
         State state = p.state;
-        const StepReport report =
-            direct::DirectSolver(p.model, {.iterations = n, .loops = loops}).step(p.model, p.control, state, p.h);
+        const StepReport report = direct::DirectSolver(p.model, {.iterations = n, .loops = loops}).step(p.input(), state);
         ASSERT_FALSE(report.non_finite) << i;
         const EnergyTerms e = potential.value({state.vertex_position, state.frame_rotation});
-        ASSERT_LE(e.total(), last + 1e-11 * e.magnitude()) << "problem " << i << ", iteration " << n;
+        ASSERT_LE(e.total(), last + 1e-11 * e.magnitude) << "problem " << i << ", iteration " << n;
         last = e.total();
       }
     }
@@ -205,9 +205,9 @@ TEST(DirectStatics, FindsTheEquilibriaThatNewtonFinds) {
     if (i > 1)
       for (Vec3d& f : p.control.vertex_force) f = 0.2 * f;
     State by_newton = p.state, by_direct = p.state;
-    const StepReport exact = newton::Settings{}.make(p.model)->solve_static(p.model, p.control, by_newton, {.tolerance = 1e-10});
+    const StepReport exact = newton::Settings{}.make(p.model)->solve_static(p.static_input(), by_newton, {.tolerance = 1e-10});
     direct::DirectSolver direct(p.model);
-    const StepReport report = direct.solve_static(p.model, p.control, by_direct, {.tolerance = 1e-8});
+    const StepReport report = direct.solve_static(p.static_input(), by_direct, {.tolerance = 1e-8});
     ASSERT_FALSE(exact.not_converged || report.not_converged) << i;
     EXPECT_LE(report.residual_relative, 1e-8) << i;
     EXPECT_EQ(report.unstable_modes, exact.unstable_modes) << i;
@@ -238,10 +238,10 @@ void expect_descent_from_garbage(StepProblem p, double segment, const char* what
         const systems::Options options{.iterations = n, .precision = precision};
         std::unique_ptr<Solver> solver = std::make_unique<direct::DirectSolver>(p.model, options);
         if (lanes) solver = direct::make_solver(p.model, options);
-        const StepReport report = solver->step(p.model, p.control, state, p.h);
+        const StepReport report = solver->step(p.input(), state);
         ASSERT_FALSE(report.non_finite) << what;
         const EnergyTerms e = potential.value({state.vertex_position, state.frame_rotation});
-        ASSERT_LE(e.total(), last + 1e-11 * e.magnitude()) << what << ", iteration " << n << (lanes ? ", in lanes" : "");
+        ASSERT_LE(e.total(), last + 1e-11 * e.magnitude) << what << ", iteration " << n << (lanes ? ", in lanes" : "");
         last = e.total();
       }
     }

@@ -43,7 +43,7 @@ State run(const StepProblem& p, const Method& method, int steps) {
   State state = p.state;
   const auto solver = method.settings->make(p.model);
   for (int i = 0; i < steps; ++i) {
-    const StepReport report = solver->step(p.model, p.control, state, p.h);
+    const StepReport report = solver->step(p.input(), state);
     EXPECT_FALSE(report.non_finite || report.not_converged) << method.name << " step " << i;
   }
   return state;

@@ -45,8 +45,7 @@ Drift drift(const StepProblem& p, const SolverSettings& settings, int steps) {
   const auto solver = settings.make(p.model);
   Drift worst;
   for (int i = 1; i <= steps; ++i) {
-    if (solver->step(p.model, p.control, state, p.h).non_finite)
-      worst.place = worst.shape = std::numeric_limits<double>::infinity();
+    if (solver->step(p.input(), state).non_finite) worst.place = worst.shape = std::numeric_limits<double>::infinity();
     if (i % 500 != 0) continue;
     const auto &x = state.vertex_position, &x0 = p.state.vertex_position;
     worst.place = std::max(worst.place, farthest(x, x0));

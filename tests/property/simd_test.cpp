@@ -19,7 +19,7 @@ constexpr double kRounding = 500 * std::numeric_limits<double>::epsilon();
 State after(const StepProblem& p, const Settings& settings, int steps) {
   State state = p.state;
   const auto solver = settings.make(p.model);
-  for (int i = 0; i < steps; ++i) EXPECT_FALSE(solver->step(p.model, p.control, state, p.h).non_finite);
+  for (int i = 0; i < steps; ++i) EXPECT_FALSE(solver->step(p.input(), state).non_finite);
   return state;
 }
 
@@ -218,12 +218,12 @@ TEST(Simd, StopsAtTheSameToleranceAndPlace) {
   Settings s = sweeps(Simd::off, Lambda::secular);
   s.tolerance = 1e-6, s.max_iterations = 4000;
   State off = p.state;
-  const StepReport want = s.make(p.model)->step(p.model, p.control, off, p.h);
+  const StepReport want = s.make(p.model)->step(p.input(), off);
   EXPECT_FALSE(want.not_converged);
   for_each_simd([&](Simd simd) {
     s.instructions = simd;
     State state = p.state;
-    const StepReport got = s.make(p.model)->step(p.model, p.control, state, p.h);
+    const StepReport got = s.make(p.model)->step(p.input(), state);
     EXPECT_EQ(got.iterations, want.iterations) << simd_name(simd);
     EXPECT_LT(difference(p, off, state), kRounding) << simd_name(simd);
   });
@@ -234,9 +234,9 @@ void expect_the_step_of_sequential_sweeps(const StepProblem& p) {
   Settings s = sweeps(Simd::automatic, Lambda::secular);
   s.tolerance = 1e-10, s.max_iterations = 20000;
   State colored = p.state, sequential = p.state;
-  EXPECT_FALSE(s.make(p.model)->step(p.model, p.control, colored, p.h).not_converged);
+  EXPECT_FALSE(s.make(p.model)->step(p.input(), colored).not_converged);
   s.order = stable_cosserat::Order::gauss_seidel;
-  EXPECT_FALSE(s.make(p.model)->step(p.model, p.control, sequential, p.h).not_converged);
+  EXPECT_FALSE(s.make(p.model)->step(p.input(), sequential).not_converged);
   // Frames of cables keep whatever twist they came to on the way.
   EXPECT_LT(farthest(sequential.vertex_position, colored.vertex_position) / extent(sequential), 1e-9);
 }

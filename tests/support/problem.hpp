@@ -8,8 +8,9 @@
 #include "energies/stretch_shear.hpp"
 #include "model/rod_graph.hpp"
 #include "solvers/local_problem.hpp"
-#include "solvers/potential.hpp"
 #include "solvers/solver.hpp"
+#include "solvers/step_hessian.hpp"
+#include "solvers/step_potential.hpp"
 #include "support/random.hpp"
 
 namespace osier::test {
@@ -20,6 +21,9 @@ struct StepProblem {
   State state;  ///< start of the step
   Control control;
   double h = 0.01;
+  /// Of the step, and of the equilibrium under the same control.
+  StepInput input() const { return constant_input(model, control, h); }
+  StepInput static_input() const { return constant_input(model, control); }
 };
 
 enum class Damping { none, stretch, bend, both };
@@ -213,7 +217,7 @@ class Phi {
     potential_.begin(p.model, p.control, p.state, p.h);
   }
   void set_torque_point(const std::vector<Quatd>& q) { potential_.set_torque_point(point_ = q); }
-  EnergyTerms value(const Place& at) const { return potential_.value(displacement(at), at.q); }
+  EnergyTerms value(const Place& at) const { return potential_.value(unknowns(at)); }
   /// With torques as the orientation update sees them, -2 (M q_k).q: the same slope at q_k.
   EnergyTerms value_with_linear_torque(const Place& at) const {
     EnergyTerms e = value(at);
@@ -224,22 +228,24 @@ class Phi {
     return e;
   }
   void gradient(const Place& at, std::vector<Vec3d>& gx, std::vector<Vec3d>& gw) const {
-    potential_.gradient(displacement(at), at.q, gx, gw);
+    potential_.gradient(unknowns(at), gx, gw);
   }
   template <class Sink>
   void hessian(const Place& at, Sink&& sink) const {
-    potential_.hessian(displacement(at), at.q, sink);
+    systems::StepHessian hessian;
+    hessian.assemble(potential_, unknowns(at));
+    hessian.each_block(sink);
   }
 
  private:
-  std::vector<Vec3d> displacement(const Place& at) const {
-    std::vector<Vec3d> u = at.x;
-    for (std::size_t v = 0; v < u.size(); ++v) u[v] -= p_.state.vertex_position[v];
-    return u;
+  Unknowns unknowns(const Place& at) const {
+    Unknowns z{at.x, at.q};
+    for (std::size_t v = 0; v < z.u.size(); ++v) z.u[v] -= p_.state.vertex_position[v];
+    return z;
   }
   const StepProblem& p_;
   std::vector<Quatd> point_;
-  IncrementalPotential potential_;
+  StepPotential potential_;
 };
 
 /// Of one frame, see solvers/local_problem.hpp.

@@ -19,7 +19,7 @@ inline Place stepped(const StepProblem& p, stable_cosserat::Order order, stable_
   s.method = stable_cosserat::Method::sweep;
   s.order = order, s.lambda = lambda, s.iteration_count = iterations, s.number = number;
   State state = p.state;
-  EXPECT_FALSE(s.make(p.model)->step(p.model, p.control, state, p.h).non_finite);
+  EXPECT_FALSE(s.make(p.model)->step(p.input(), state).non_finite);
   for (Quatd& q : state.frame_rotation)
     q = normalized(q);  // Phi is defined on units only; float keeps |q| = 1 to its own rounding
   return {state.vertex_position, state.frame_rotation};

@@ -1,6 +1,8 @@
 // The experiments of the catalogue: that they see what they look for, and also when it is not so.
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
+#include "math/quat.hpp"
 #include "validate/experiments/descent.hpp"
 #include "validate/experiments/gradient_check.hpp"
 #include "validate/experiments/lambda_bounds.hpp"

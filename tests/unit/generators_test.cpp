@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <numbers>
 
+#include "core/fields.hpp"
 #include "scene/generators/bridge.hpp"
 #include "scene/generators/curve_shapes.hpp"
 #include "scene/generators/grass.hpp"

@@ -133,7 +133,7 @@ void expect_plan(const Model& m, int lanes, bool narrow, bool several) {
   }
   const auto bytes = [](const auto&... array) { return (... + (array.size() * sizeof(array[0]))); };
   EXPECT_EQ(plan.layout.bytes(), bytes(plan.vertex_number, plan.segment_number, plan.vertex_index, plan.segment_index, plan.u,
-                                       plan.q, plan.pull, plan.joint, plan.margin, plan.vertex_held, plan.frame_held,
+                                       plan.q, plan.force, plan.joint, plan.margin, plan.vertex_held, plan.frame_held,
                                        plan.frame_hinged, plan.layout.vertex_tiles, plan.layout.segment_tiles,
                                        plan.layout.windows, plan.layout.vertex_id, plan.layout.frame_id, plan.layout.anchors));
 }

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <numbers>
 
+#include "core/fields.hpp"
 #include "materials/material.hpp"
 #include "osier/osier.hpp"
 

@@ -191,7 +191,7 @@ Step step_of(const Scene& scene, int steps) {
 }
 std::vector<Vec3d> solved(const Scene& by, const Step& s) {
   State state = s.start;
-  const StepReport report = by.setup().spec.solver->make(by.model())->step(by.model(), s.control, state, s.h);
+  const StepReport report = by.setup().spec.solver->make(by.model())->step(constant_input(by.model(), s.control, s.h), state);
   EXPECT_FALSE(report.not_converged);
   EXPECT_EQ(report.sweeps_given_up, 0);
   return state.vertex_position;
@@ -247,12 +247,12 @@ TEST(AutoGivesUp, TakesTheSameStepDirectlyAndStaysWithIt) {
   for (int i = 0; i < 200 && after < 3; ++i) {
     loads.step();
     State expected = state;
-    const StepReport report = solver->step(scene.model(), loads.control(), state, loads.time_step());
+    const StepReport report = solver->step(constant_input(scene.model(), loads.control(), loads.time_step()), state);
     EXPECT_FALSE(report.not_converged) << i;
     EXPECT_FALSE(report.non_finite) << i;
     if (report.sweeps_given_up > 0) {
       EXPECT_EQ(report.sweeps_given_up, std::lround(choice.costs->sweeps));
-      other->step(direct.model(), loads.control(), expected, loads.time_step());
+      other->step(constant_input(direct.model(), loads.control(), loads.time_step()), expected);
       for (std::size_t v = 0; v < expected.vertex_position.size(); ++v)
         ASSERT_EQ(norm(expected.vertex_position[v] - state.vertex_position[v]), 0) << v;
       ++given_up;

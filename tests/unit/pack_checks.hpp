@@ -1,8 +1,9 @@
-// Every operation of a pack against the same on one number. Included by one file per instruction set, which may contain nothing
-// but templates over its pack type (exec/simd.hpp): mistakes are handed back in plain arrays.
+// Every operation of a pack against the same on one number. pack_checks.cpp is compiled once per instruction set and may contain
+// nothing but templates over its pack type (exec/simd.hpp): mistakes are handed back in plain arrays.
 #pragma once
 
 #include "exec/lanes.hpp"
+#include "exec/simd.hpp"
 #include "math/sine.hpp"
 
 namespace osier::test {
@@ -18,9 +19,8 @@ struct PackReport {
   PackMistake first[kRoom];
 };
 
-void check_packs_sse2(PackReport& report);
-void check_packs_avx2(PackReport& report);
-void check_packs_avx512(PackReport& report);
+template <Simd S>
+void check_packs(PackReport& report);
 
 template <class P>
 class PackChecks {

@@ -18,10 +18,10 @@ void expect_no_mistake(Simd simd, void (*check)(PackReport&)) {
   EXPECT_EQ(report.mistakes, 0);
 }
 
-TEST(Pack, Of16BytesDoesWhatNumbersDo) { expect_no_mistake(Simd::sse2, check_packs_sse2); }
+TEST(Pack, Of16BytesDoesWhatNumbersDo) { expect_no_mistake(Simd::sse2, check_packs<Simd::sse2>); }
 #if defined(__x86_64__)
-TEST(Pack, Of32BytesDoesWhatNumbersDo) { expect_no_mistake(Simd::avx2, check_packs_avx2); }
-TEST(Pack, Of64BytesDoesWhatNumbersDo) { expect_no_mistake(Simd::avx512, check_packs_avx512); }
+TEST(Pack, Of32BytesDoesWhatNumbersDo) { expect_no_mistake(Simd::avx2, check_packs<Simd::avx2>); }
+TEST(Pack, Of64BytesDoesWhatNumbersDo) { expect_no_mistake(Simd::avx512, check_packs<Simd::avx512>); }
 #endif
 
 }  // namespace

@@ -194,7 +194,7 @@ TEST(Readout, AnisotropicRodAnswersOnEachAxisWithItsOwnStiffness) {
   control.has_torque = true;
   control.frame_torque[n - 1] = {torque, 0, 0};
   const auto solver = newton::Settings{}.make(m);
-  const StepReport report = solver->solve_static(m, control, state, {.tolerance = 1e-12, .max_iterations = 100});
+  const StepReport report = solver->solve_static(constant_input(m, control), state, {.tolerance = 1e-12, .max_iterations = 100});
   ASSERT_FALSE(report.not_converged);
   for (double at : {0.0, 0.2, 0.5, 0.8}) {
     const Readout r = read_at(m, state, at, n);

@@ -1,6 +1,7 @@
 // Expressions of case files and the pass rule.
 #include <gtest/gtest.h>
 
+#include "math/quat.hpp"
 #include "validate/judge.hpp"
 #include "validate/relax.hpp"
 

@@ -1,7 +1,7 @@
 // Words of the curve settings in JSON, on the command line and in the docs; include it wherever their fields() are visited.
 #pragma once
 
-#include "core/fields.hpp"
+#include "core/describe.hpp"
 #include "osier/curves.hpp"
 
 namespace osier {

@@ -1,6 +1,7 @@
 // Analytic shapes: line, arc, circle, helix. Samples lie on the curve at equal arc length.
 #pragma once
 
+#include "math/vec3.hpp"
 #include "scene/shape.hpp"
 
 namespace osier {

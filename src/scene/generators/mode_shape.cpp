@@ -2,6 +2,8 @@
 
 #include <numbers>
 
+#include "math/vec3.hpp"
+
 namespace osier {
 
 namespace {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "io/curves/csv.hpp"
+#include "math/vec3.hpp"
 #include "scene/generators/curve_source.hpp"
 
 namespace osier {

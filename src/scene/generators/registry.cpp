@@ -1,4 +1,5 @@
 // Every shape and structure of the scene language. A new one is a file here and a line below.
+#include "core/fields.hpp"
 #include "scene/generators/bridge.hpp"
 #include "scene/generators/curve_shapes.hpp"
 #include "scene/generators/curves.hpp"

@@ -1,85 +1,141 @@
 #include "solvers/direct/direct_solver.hpp"
 
 #include "solvers/direct/step_plan.hpp"
-#include "solvers/newton_driver.hpp"
-#include "solvers/systems/blocks/block_iteration.hpp"
-#include "solvers/systems/tree/link_assembly.hpp"
+#include "solvers/minimiser.hpp"
+#include "solvers/systems/blocks/block_system.hpp"
+#include "solvers/systems/tree/compliance_tree.hpp"
 #include "solvers/systems/tree/tree_system.hpp"
 
 namespace osier::direct {
 
-DirectSolver::DirectSolver(const Model&, const Options& options) : options_(options) {}
-DirectSolver::~DirectSolver() = default;
-void DirectSolver::rebind(const Model&) {
-  planned_ = false;
-  if (engine_) engine_->rebind();
-  statics_.reset();
-}
+using systems::BlockSystem;
+using systems::ComplianceTree;
+using systems::LinearSystem;
 
 namespace {
 
 /// f(index, how) for whatever is held, vertices before frames.
 template <class F>
-void each_held(const Control& c, const F& f) {
-  for (std::size_t v = 0; v < c.vertex_fixed.size(); ++v)
-    if (c.vertex_fixed[v]) f(static_cast<Index>(v), FrameControl::free);
-  for (std::size_t i = 0; i < c.frame_control.size(); ++i)
-    if (c.frame_control[i] != FrameControl::free) f(static_cast<Index>(i), c.frame_control[i]);
+void each_held(const Control& c, const Subset& subset, const F& f) {
+  for (std::size_t i = 0; i < subset.vertices.size(); ++i)
+    if (const Index v = subset.vertices[i]; c.vertex_fixed[v]) f(v, FrameControl::free);
+  for (std::size_t i = 0; i < subset.frames.size(); ++i)
+    if (const Index s = subset.frames[i]; c.frame_control[s] != FrameControl::free) f(s, c.frame_control[s]);
+}
+
+/// Calls f(T{}) with the number type of a precision.
+template <class F>
+auto with_number(Precision precision, const F& f) {
+  return precision == Precision::single_precision ? f(float{}) : f(double{});
+}
+
+/// Where many columns are open at once their small compliances drown in float; the recursion is then done in double.
+Precision precision_of(const StepPlan& plan, const Options& options) {
+  constexpr int kMostColumnsInFloat = 64;
+  const bool wide = plan.loops == Loops::columns && plan.tree.plan().most_columns() > kMostColumnsInFloat;
+  return wide ? Precision::double_precision : options.precision;
+}
+
+std::unique_ptr<LinearSystem> make_system(StepPlan plan, const Options& options) {
+  return with_number(precision_of(plan, options), [&]<class T>(T) -> std::unique_ptr<LinearSystem> {
+    if (plan.loops == Loops::blocks) return std::make_unique<BlockSystem<T>>(options.simd, options.threads);
+    auto tree = std::make_unique<ComplianceTree<T>>(options.threads);
+    tree->adopt(std::move(plan.tree));
+    return tree;
+  });
 }
 
 }  // namespace
 
-/// The tree depends on what is held.
+void hold_anchors(const Model& m, const Control& c, State& state) {
+  for (Index f = m.segment_count(); f < m.frame_count(); ++f)
+    if (c.frame_control[f] == FrameControl::fixed) state.frame_rotation[f] = c.frame_target[f];
+}
+
+DirectSolver::DirectSolver(const Model& m, const Options& options) : DirectSolver(whole_of(m), options) {}
+DirectSolver::DirectSolver(Subset subset, const Options& options)
+    : options_(options), subset_(std::move(subset)), driver_(options) {}
+
+void DirectSolver::rebind(const Model& m, State&) {
+  if (subset_.is_whole()) subset_ = whole_of(m);
+  set_subset(std::move(subset_));
+  statics_.reset();
+}
+
+void DirectSolver::set_subset(Subset subset) {
+  subset_ = std::move(subset);
+  planned_ = false;
+  driver_.rebind();
+  if (driver_.system()) driver_.system()->forget();
+  if (fallback_) fallback_->set_subset(subset_);
+}
+
+/// The tree depends on what is held, and what is cheaper on the step.
 void DirectSolver::settle_plan(const Model& m, const Control& c, double h) {
   std::size_t count = 0;
   bool same = planned_;
-  each_held(c, [&](Index i, FrameControl how) {
+  each_held(c, subset_, [&](Index i, FrameControl how) {
     same = same && count < held_.size() && held_[count] == std::pair(i, how);
     ++count;
   });
-  const bool other_step = h > 2 * planned_h_ || h < 0.5 * planned_h_;  // what is cheaper depends on it
+  const bool other_step = h > 2 * planned_h_ || h < 0.5 * planned_h_;
   if (same && count == held_.size() && !other_step) return;
-  const bool same_model = planned_;
-  planned_ = true, planned_h_ = h;
+  planned_ = true;
+  planned_h_ = h;
   held_.clear();
   held_.reserve(count);
-  each_held(c, [&](Index i, FrameControl how) { held_.emplace_back(i, how); });
-  StepPlan plan = plan_step(m, c, h, options_);
-  const bool same_engine = engine_ && plan.loops == loops_;
-  if (!same_engine) engine_ = plan.loops == Loops::blocks ? make_block_engine(options_) : make_tree_engine(options_);
+  each_held(c, subset_, [&](Index i, FrameControl how) { held_.emplace_back(i, how); });
+  StepPlan plan = plan_step(m, c, subset_, h, options_);
+  const bool same_blocks = plan.loops == Loops::blocks && loops_ == Loops::blocks;
   loops_ = plan.loops;
-  if (plan.loops == Loops::blocks && same_engine && same_model) return;  // blocks do not depend on what is held
-  engine_->arrange(m, std::move(plan.tree));
+  if (!same_blocks) driver_.arrange(make_system(std::move(plan), options_));
+  driver_.system()->bind(m, c, subset_, h);
 }
 
-StepReport DirectSolver::step(const Model& m, const Control& c, State& state, double h) {
-  settle_plan(m, c, h);
-  const StepReport report = engine_->step(m, c, state, h);
-  if (!engine_->has_given_up()) return report;
+StepReport DirectSolver::solve(const StepInput& input, const State& state) {
+  settle_plan(input.model, input.end, input.h);
+  const StepReport report = driver_.solve(input.model, input.end, state, input.h, subset_);
+  in_double_ = driver_.has_given_up();
+  if (!in_double_) return report;
   // Far from where it should be a net, say, has compliances that float cannot add up.
-  Options options = options_;
-  options.precision = Precision::double_precision;
-  return DirectSolver(m, options).step(m, c, state, h);
+  if (!fallback_) {
+    Options options = options_;
+    options.precision = Precision::double_precision;
+    fallback_ = std::make_unique<DirectSolver>(subset_, options);
+  }
+  return fallback_->solve(input, state);
 }
-StepReport DirectSolver::solve_static(const Model& m, const Control& c, State& state, const StaticOptions& options) {
-  if (!statics_) statics_ = make_statics(m, c);
-  return statics_->solve_static(m, c, state, options);
-}
-std::size_t DirectSolver::bytes() const { return (engine_ ? engine_->bytes() : 0) + held_.capacity() * sizeof(held_[0]); }
 
-std::size_t DirectSolver::bytes(const Model& m, const Control& c, double h, const Options& options) {
-  const StepPlan plan = plan_step(m, c, h, options);
-  std::size_t axes = 0;
-  for (const TreeNode& n : plan.tree.nodes) axes += static_cast<std::size_t>(axis_sets(m, n));
-  const auto linear = [&]<class T>(T) {
-    if (plan.loops == Loops::blocks) return BlockIteration<T>::bytes(m, options.simd);
-    return plan.tree.bytes() + TreeFactor<T>::bytes(plan.tree.plan(), plan.tree.rows.size(), axes) +
-           plan.tree.roots.size() * sizeof(RootVertex<T>) + static_cast<std::size_t>(m.segment_count()) * sizeof(Vec3<T>);
-  };
+void DirectSolver::store(State& state, StepReport& report) {
+  if (in_double_) fallback_->store(state, report);
+  else driver_.store(state, report);
+}
+
+StepReport DirectSolver::step(const StepInput& input, State& state) {
+  StepReport report = solve(input, state);
+  store(state, report);
+  hold_anchors(input.model, input.end, state);
+  state.vertex_velocity.swap(state.vertex_velocity_previous);
+  return report;
+}
+
+StepReport DirectSolver::solve_static(const StepInput& input, State& state, const StaticOptions& options) {
+  if (!statics_) statics_ = systems::make_minimiser(systems::make_exact_system(input.model, input.end));
+  return statics_->solve_static(input, state, options);
+}
+
+std::size_t DirectSolver::bytes() const {
+  return driver_.bytes() + subset_.bytes() + held_.capacity() * sizeof(held_[0]) + (fallback_ ? fallback_->bytes() : 0);
+}
+
+std::size_t DirectSolver::bytes(const Model& m, const Subset& subset, const Control& c, double h, const Options& options) {
+  const StepPlan plan = plan_step(m, c, subset, h, options);
+  const std::size_t linear = with_number(precision_of(plan, options), [&]<class T>(T) {
+    return plan.loops == Loops::blocks ? BlockSystem<T>::bytes(m, subset, options.simd) : ComplianceTree<T>::bytes(m, plan.tree);
+  });
   std::size_t held = 0;
-  each_held(c, [&](Index, FrameControl) { ++held; });
-  return StepModel::bytes(m) + held * sizeof(std::pair<Index, FrameControl>) +
-         (options.precision == Precision::single_precision ? linear(float{}) : linear(double{}));
+  each_held(c, subset, [&](Index, FrameControl) { ++held; });
+  return systems::NewtonDriver::bytes(m) + subset.bytes() + held * sizeof(std::pair<Index, FrameControl>) + linear;
 }
 
 }  // namespace osier::direct

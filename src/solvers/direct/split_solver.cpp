@@ -5,87 +5,36 @@
 #include <optional>
 
 #include "solvers/direct/step_plan.hpp"
+#include "solvers/joint_model.hpp"
 #include "solvers/systems/chains/chain_direct.hpp"
 #include "solvers/systems/forest/forest.hpp"
 #include "solvers/systems/tree/link_assembly.hpp"
 
 namespace osier::direct {
 
+using lanes::StepView;
+using systems::ChainDirect;
+using systems::ChainOptions;
+using systems::ChainOutcome;
+using systems::fits_lanes;
+using systems::Forest;
+using systems::is_isotropic_joint;
+using systems::is_isotropic_segment;
+using systems::Tree;
+using systems::TreeRow;
+
 namespace {
-
-/// The model with nothing but some of its segments.
-Model reduced(const Model& m, const std::vector<std::uint8_t>& wanted) {
-  Model part = m;
-  for (Index s = 0; s < m.segment_count(); ++s)
-    if (!wanted[static_cast<std::size_t>(s)]) part.segment_alive[s] = 0;
-  update_topology(part);
-  return part;
-}
-
-/// Where many columns are open at once their small compliances drown in float; the recursion is then done in double.
-Options suited(Options options, const Model& m, const Control& c, double h) {
-  constexpr int kMostColumnsInFloat = 64;
-  if (options.precision == Precision::double_precision) return options;
-  const StepPlan plan = plan_step(m, c, h, options);
-  if (plan.loops == Loops::columns && plan.tree.plan().most_columns() > kMostColumnsInFloat)
-    options.precision = Precision::double_precision;
-  return options;
-}
-
-/// Some of a model's segments, with whatever belongs to them, stepped apart from the rest.
-class Part {
- public:
-  /// `wanted` per segment.
-  Part(const Model& m, const Control& c, double h, const std::vector<std::uint8_t>& wanted, const Options& options)
-      : model_(reduced(m, wanted)) {
-    for (Index v = 0; v < m.vertex_count(); ++v)
-      if (model_.vertex_alive[v]) vertices_.push_back(v);
-    for (Index s = 0; s < m.segment_count(); ++s)
-      if (model_.segment_alive[s]) frames_.push_back(s);
-    for (Index f = m.segment_count(); f < m.frame_count(); ++f) frames_.push_back(f);
-    solver_ = std::make_unique<DirectSolver>(model_, suited(options, model_, c, h));
-  }
-
-  StepReport step(const Control& c, const State& from, double h) {
-    // Elsewhere nothing moves.
-    state_.vertex_position.resize(from.vertex_position.size());
-    state_.vertex_velocity.resize(from.vertex_velocity.size());
-    state_.vertex_velocity_previous.resize(from.vertex_velocity.size());
-    state_.frame_rotation.resize(from.frame_rotation.size());
-    state_.frame_velocity.resize(from.frame_velocity.size());
-    for (Index v : vertices_) {
-      state_.vertex_position[v] = from.vertex_position[v];
-      state_.vertex_velocity[v] = from.vertex_velocity[v];
-    }
-    for (Index f : frames_) {
-      state_.frame_rotation[f] = from.frame_rotation[f];
-      if (!from.frame_velocity.empty()) state_.frame_velocity[f] = from.frame_velocity[f];
-    }
-    return solver_->step(model_, c, state_, h);
-  }
-  /// The new velocities go where those of the step before were: the caller swaps.
-  void store(State& to) const {
-    for (Index v : vertices_) {
-      to.vertex_position[v] = state_.vertex_position[v];
-      to.vertex_velocity_previous[v] = state_.vertex_velocity[v];
-    }
-    for (Index f : frames_) {
-      to.frame_rotation[f] = state_.frame_rotation[f];
-      if (!to.frame_velocity.empty()) to.frame_velocity[f] = state_.frame_velocity[f];
-    }
-  }
-  bool empty() const { return vertices_.empty(); }
-
- private:
-  Model model_;
-  State state_;
-  std::vector<Index> vertices_, frames_;
-  std::unique_ptr<DirectSolver> solver_;
-};
 
 /// What lanes are made for: frames without inertia, and stiffness along every axis of every joint.
 bool is_plain(const Model& m, const Chain& c) {
-  const auto plain = [&](Index j) { return j < 0 || m.joint_stiffness[j].smallest() > 0; };
+  // Lanes have springs along the axes halfway between two frames, which is too soft where flat bars are welded on at an angle.
+  const auto plain = [&](Index j) {
+    if (j < 0) return true;
+    const Quatd half = half_rotation(m.joint_rest_rotation[j]);
+    return m.joint_stiffness[j].smallest() > 0 &&
+           (is_isotropic_joint(m, j) ||
+            systems::angle_stiffening(cast<double>(m.joint_stiffness[j]), half) < systems::kAngleStiffening);
+  };
   for (Index s = c.first_segment; s < c.first_segment + c.segments(); ++s)
     if (!(m.segment_stiffness[s].smallest() > 0) || m.segment_inertia[s].any()) return false;
   if (!plain(c.head_joint) || !plain(c.tail_joint)) return false;
@@ -168,8 +117,8 @@ bool any_of_them(const std::vector<std::uint8_t>& wanted) {
 template <class T>
 std::optional<Forest<T>> forest_of(const Model& m, const Control& c, std::vector<std::uint8_t>& rest, Simd simd) {
   if (!any_of_them(rest) || m.joint_count() == 0) return {};
-  const Tree tree = first_tree(reduced(m, rest), c);  // trees that close loops are not for lanes
-  const std::vector<std::uint8_t> wanted = nodes_for_lanes(m, c, tree);
+  const Tree tree = systems::first_tree(m, c, subset_of(m, rest));  // trees that close loops are not for lanes
+  const std::vector<std::uint8_t> wanted = systems::nodes_for_lanes(m, c, tree);
   if (!any_of_them(wanted)) return {};
   bool isotropic = !c.has_torque;
   for (std::size_t i = 0; i < tree.nodes.size(); ++i)
@@ -187,24 +136,27 @@ std::optional<Forest<T>> forest_of(const Model& m, const Control& c, std::vector
 template <class T>
 class SplitSolver final : public Solver {
  public:
-  SplitSolver(const Model& m, const Options& options) : options_(options), executor_(options.threads) { rebind(m); }
+  SplitSolver(const Model& m, const Options& options) : options_(options), executor_(options.threads) { arrange(m); }
 
-  void rebind(const Model& m) override {
+  void rebind(const Model& m, State&) override { arrange(m); }
+
+  void arrange(const Model& m) {
     chains_ = find_chains(m);
     std::erase_if(chains_, [&](const Chain& c) { return !is_plain(m, c); });
     chains_.shrink_to_fit();
-    whole_.reset(), statics_.reset();
+    whole_.reset();
+    rescue_.reset();
     split_ = false;
   }
 
-  StepReport step(const Model& m, const Control& c, State& state, double h) override {
-    settle_split(m, c, h);
-    if (!has_lanes_ && !forest_) return whole(m, c, h).step(m, c, state, h);
+  StepReport step(const StepInput& input, State& state) override {
+    const Model& m = input.model;
+    const Control& c = input.end;
+    const double h = input.h;
+    settle_split(m, c);
+    if (!has_lanes_ && !forest_) return whole(m).step(input, state);
     StepReport report;
-    if (rest_) {
-      report = rest_->step(c, state, h);
-      rest_->store(state);
-    }
+    if (rest_) report = rest_->solve(input, state);
     const ChainOptions options{
         .iterations = options_.iterations, .max_iterations = options_.max_iterations, .tolerance = options_.tolerance};
     const StepView view = lanes::view_of(m, c, state, h);
@@ -217,26 +169,24 @@ class SplitSolver final : public Solver {
     }
     report.iterations = std::max(report.iterations, outcome.iterations);
     report.not_converged = report.not_converged || outcome.unsettled != 0;
-    if (outcome.risen != 0) rescue(m, c, state, h, report);
+    if (rest_) rest_->store(state, report);
+    if (outcome.risen != 0) rescue(input, state, report);
+    hold_anchors(m, c, state);
     state.vertex_velocity.swap(state.vertex_velocity_previous);
-    for (Index f = m.segment_count(); f < m.frame_count(); ++f)
-      if (c.frame_control[f] == FrameControl::fixed) state.frame_rotation[f] = c.frame_target[f];
     return report;
   }
 
-  StepReport solve_static(const Model& m, const Control& c, State& state, const StaticOptions& options) override {
-    return whole(m, c, 0).solve_static(m, c, state, options);
+  StepReport solve_static(const StepInput& input, State& state, const StaticOptions& options) override {
+    return whole(input.model).solve_static(input, state, options);
   }
 
  private:
-  /// h = 0: for statics.
-  DirectSolver& whole(const Model& m, const Control& c, double h) {
-    std::unique_ptr<DirectSolver>& solver = h > 0 ? whole_ : statics_;
-    if (!solver) solver = std::make_unique<DirectSolver>(m, suited(options_, m, c, h));
-    return *solver;
+  DirectSolver& whole(const Model& m) {
+    if (!whole_) whole_ = std::make_unique<DirectSolver>(m, options_);
+    return *whole_;
   }
 
-  void settle_split(const Model& m, const Control& c, double h) {
+  void settle_split(const Model& m, const Control& c) {
     std::vector<std::uint8_t>& fits = fits_now_;
     const bool same_holds = split_ && c.vertex_fixed == vertex_fixed_ && c.frame_control == frame_control_;
     const bool same_torque = c.has_torque == had_torque_;
@@ -257,23 +207,29 @@ class SplitSolver final : public Solver {
     std::vector<std::uint8_t> rest = segments_but(m, in_lanes);
     forest_ = forest_of<T>(m, c, rest, options_.simd);
     rest_.reset();
-    if ((has_lanes_ || forest_) && any_of_them(rest)) rest_ = std::make_unique<Part>(m, c, h, rest, options_);
+    if ((has_lanes_ || forest_) && any_of_them(rest))
+      rest_ = std::make_unique<DirectSolver>(subset_of(m, std::move(rest)), options_);
   }
 
   /// Lanes whose energy rose, again with a search that makes sure it falls.
-  void rescue(const Model& m, const Control& c, State& state, double h, StepReport& report) {
+  void rescue(const StepInput& input, State& state, StepReport& report) {
+    const Model& m = input.model;
     std::vector<std::uint8_t> wanted(static_cast<std::size_t>(m.segment_count()), 0);
     lanes_.each_risen([&](Index first_segment, Index count) {
       for (Index s = first_segment; s < first_segment + count; ++s) wanted[static_cast<std::size_t>(s)] = 1;
     });
     if (trees_rose_) forest_->each_segment([&](Index s) { wanted[static_cast<std::size_t>(s)] = 1; });
-    Part part(m, c, h, wanted, options_);
-    const StepReport again = part.step(c, state, h);
-    part.store(state);
+    if (!rescue_) rescue_ = std::make_unique<DirectSolver>(Subset{}, options_);
+    rescue_->set_subset(subset_of(m, std::move(wanted)));
+    StepReport again = rescue_->solve(input, state);
+    rescue_->store(state, again);
     report.iterations = std::max(report.iterations, again.iterations);
     report.not_converged = report.not_converged || again.not_converged;
-    if (again.non_finite)
-      report.non_finite = true, report.worst_vertex = again.worst_vertex, report.worst_segment = again.worst_segment;
+    if (again.non_finite) {
+      report.non_finite = true;
+      report.worst_vertex = again.worst_vertex;
+      report.worst_segment = again.worst_segment;
+    }
   }
 
   Options options_;
@@ -285,8 +241,9 @@ class SplitSolver final : public Solver {
   Lanes<T> lanes_;
   std::optional<Forest<T>> forest_;
   bool trees_rose_ = false;
-  std::unique_ptr<Part> rest_;
-  std::unique_ptr<DirectSolver> whole_, statics_;
+  std::unique_ptr<DirectSolver> rest_;    ///< what lanes do not take
+  std::unique_ptr<DirectSolver> rescue_;  ///< lanes whose energy rose, for one step
+  std::unique_ptr<DirectSolver> whole_;
 };
 
 template <class T>
@@ -294,7 +251,7 @@ std::size_t bytes_of(const Model& m, const Control& c, double h, const Options& 
   const std::vector<Chain> chains = chains_for_lanes(m, c);
   std::vector<std::uint8_t> rest = segments_but(m, chains);
   const std::optional<Forest<T>> forest = forest_of<T>(m, c, rest, options.simd);
-  if (chains.empty() && !forest) return DirectSolver::bytes(m, c, h, suited(options, m, c, h));
+  if (chains.empty() && !forest) return DirectSolver::bytes(m, whole_of(m), c, h, options);
   Lanes<T> lanes;
   lanes.bind(m, c, chains, options.simd, Executor(options.threads));
   // And what tells whether they are still the same: chains, whether each fits now and did before, what is held.
@@ -302,8 +259,7 @@ std::size_t bytes_of(const Model& m, const Control& c, double h, const Options& 
       chains.size() * (sizeof(Chain) + 2) + c.vertex_fixed.size() + c.frame_control.size() * sizeof(FrameControl);
   const std::size_t in_lanes = known + lanes.bytes() + (forest ? forest->bytes() : 0);
   if (!any_of_them(rest)) return in_lanes;
-  const Model others = reduced(m, rest);
-  return in_lanes + DirectSolver::bytes(others, c, h, suited(options, others, c, h));
+  return in_lanes + DirectSolver::bytes(m, subset_of(m, std::move(rest)), c, h, options);
 }
 
 template <class T>
@@ -311,7 +267,7 @@ RestPlan plan_rest_of(const Model& m, const Control& c, double h, const Options&
   std::vector<std::uint8_t> rest = segments_but(m, chains_for_lanes(m, c));
   forest_of<T>(m, c, rest, options.simd);
   RestPlan plan{.segments = static_cast<Index>(std::count(rest.begin(), rest.end(), std::uint8_t{1})), .plan = {}};
-  if (plan.segments > 0) plan.plan = plan_step(reduced(m, rest), c, h, options);
+  if (plan.segments > 0) plan.plan = plan_step(m, c, subset_of(m, std::move(rest)), h, options);
   return plan;
 }
 

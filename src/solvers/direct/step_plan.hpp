@@ -2,12 +2,15 @@
 // on blocks. What takes less time.
 #pragma once
 
+#include "model/subset.hpp"
 #include "solvers/driver_options.hpp"
 #include "solvers/systems/tree/tree.hpp"
 
 namespace osier::direct {
 
-using namespace systems;
+using systems::Loops;
+using systems::Options;
+using systems::Tree;
 
 struct StepPlan {
   Loops loops = Loops::columns;
@@ -16,6 +19,8 @@ struct StepPlan {
   double ns = 0;          ///< expected of a Gauss-Newton iteration, per segment
 };
 
+StepPlan plan_step(const Model& model, const Control& control, const Subset& subset, double h, const Options& options = {});
+/// Of the whole model.
 StepPlan plan_step(const Model& model, const Control& control, double h, const Options& options = {});
 
 }  // namespace osier::direct

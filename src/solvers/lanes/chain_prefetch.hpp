@@ -2,7 +2,7 @@
 // places as there are lanes: more streams than the machine's own prefetching follows.
 #pragma once
 
-#include "exec/number.hpp"
+#include "math/number.hpp"
 #include "solvers/lanes/chain_plan.hpp"
 #include "solvers/lanes/step_view.hpp"
 

@@ -1,14 +1,9 @@
-// The oracle: a sparse Newton method on (x, rotation vector) for any graph. Plain, general, slow and exact. It minimises the
-// incremental potential of solvers/potential.hpp to a residual tolerance and serves `analysis: static`.
+// The oracle: the minimiser (solvers/minimiser.hpp) on a general sparse factor, for any graph. Plain, slow and exact.
 #pragma once
 
 #include <memory>
 
 #include "solvers/solver.hpp"
-
-namespace osier::systems {
-class LinearSystem;
-}
 
 namespace osier::newton {
 
@@ -31,11 +26,9 @@ class Settings : public SolverSettings {
 
   std::unique_ptr<Solver> make(const Model& model) const override;
   const char* name() const override { return "newton"; }
+  Traits traits() const override { return {.statics = true}; }
   bool can_solve_statics() const override { return true; }
   std::size_t bytes(const Model& model, const Control& control, double h) const override;
 };
-
-/// The same iterations on another kind of linear algebra.
-std::unique_ptr<Solver> make_solver(const Settings& settings, std::unique_ptr<systems::LinearSystem> system);
 
 }  // namespace osier::newton

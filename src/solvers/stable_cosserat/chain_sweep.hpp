@@ -1,75 +1,121 @@
-// Red-black sweeps over chains in lanes by the closed form (chain_pack.hpp has their order).
+// Red-black sweeps over a group of chains in lanes (chain_plan.hpp), all iterations of a step while the group is in cache. Law is
+// one of sweep_laws.hpp.
+//
+// The four half-sweeps (even vertices, odd vertices, even segments, odd segments) run interleaved along the rows, each element as
+// soon as the ones it must see are done:
+//
+//   v0 | v2 v1 s0 | v4 v3 s2 | v6 v5 s4 s1 | v8 v7 s6 s3 | ...
+//
+// Positions see frames of the last sweep, frames see new positions, odd elements see new even ones: the same numbers as four
+// passes, in one. A chain that is cut continues in the next lane: ghost rows before the first and after the last row hold the
+// neighbours' values, refreshed when the order asks for it.
 #pragma once
 
-#include "solvers/stable_cosserat/chain_pack.hpp"
+#include "energies/kelvin_voigt.hpp"
+#include "solvers/lanes/chain_plan.hpp"
+#include "solvers/lanes/chain_prefetch.hpp"
+#include "solvers/stable_cosserat/careful_frame.hpp"
 
 namespace osier::stable_cosserat {
 
-template <class P>
-struct ChainRow {
-  Vec3<P> u, rhs;
-  P inverse_hessian;
+/// One row of all lanes: vertex i, segment i and the joint between segments i - 1 and i.
+template <class P, class Law>
+struct ChainRowStart {
+  Vec3<P> u, rhs;  ///< rhs: m v_t/h + f
+  P vertex;        ///< what Law::Vertex asks for: 1/H in closed form, otherwise m/h^2 + c/h
   Quat<P> q;
+  typename Law::Spring spring;
+  typename Law::Joint joint;
+};
+template <class P, class Law>
+struct ChainRow : ChainRowStart<P, Law> {
+  Vec3<P> edge;  ///< at u = 0
+};
+/// In closed form the edge is folded into v, and what it contributes to the force at u = 0 into rhs.
+template <class P>
+struct ChainRow<P, ClosedFormLaw<P>> : ChainRowStart<P, ClosedFormLaw<P>> {
   Vec3<P> v0;       ///< v of the local problem at u = 0
   P k_over_length;  ///< k/l
-  P c;              ///< k/l^2, stiffened by damping
-  Vec3<P> pull;     ///< on the second vertex by the image of the axis; what the edge at u = 0 adds is in rhs
-  Quat<P> target;   ///< of the joint to the row before
 };
-
 /// Beyond that where something is damped.
 template <class P>
 struct ChainDamping {
-  Vec3<P> eta;
-  P bound;
+  Vec3<P> axis;  ///< eta in closed form, otherwise the rest vector
+  P bound2;      ///< elastic and viscous poles of the joint may differ where c^2 is below it
+};
+/// Lanes that are not moved, or that need more than the ordinary update.
+struct RowFlags {
+  std::uint32_t vertex_held, frame_held, frame_hinged;
 };
 
-template <class P>
-class ChainSweep : ChainPack<P, ChainRow<P>> {
-  using Pack = ChainPack<P, ChainRow<P>>;
-  using Pack::torque_at, Pack::g_, Pack::view_, Pack::rows_, Pack::row_, Pack::flags_;
-  using Pack::W, Pack::kAll, Pack::constant, Pack::frame_at, Pack::frame_before, Pack::from_after, Pack::from_before;
-
+template <class P, class Law>
+class ChainSweep {
  public:
   using T = ScalarOf<P>;
 
   static std::size_t scratch_bytes(Index rows, bool damped) {
     return static_cast<std::size_t>(rows + 2) *
-               (sizeof(ChainRow<P>) + sizeof(P) + (damped ? sizeof(ChainDamping<P>) : 0) + sizeof(RowFlags)) +
+               (sizeof(Row) + (damped ? sizeof(Damping) : 0) + (Law::kClosedForm ? sizeof(P) : 0) + sizeof(RowFlags)) +
            64;
   }
 
   /// One step of one group. False when something is no longer finite.
-  static bool step(const ChainGroup& g, const ChainGroup* next, const T* constants, bool damped, const StepView& view,
-                   Lambda lambda, int iterations, void* scratch) {
+  static bool step(const lanes::ChainGroup& g, const lanes::ChainGroup* next, const T* constants, bool damped,
+                   const lanes::StepView& view, Lambda lambda, int iterations, void* scratch) {
     ChainSweep s(g, next, constants, damped, view, scratch);
-    if (damped) s.load<true>(lambda == Lambda::exact);
-    else s.load<false>(lambda == Lambda::exact);
-    if (lambda == Lambda::approx) s.sweeps<Lambda::approx>(iterations);
-    if (lambda == Lambda::exact) s.sweeps<Lambda::exact>(iterations);
-    if (lambda == Lambda::secular) s.sweeps<Lambda::secular>(iterations);
-    return s.store(lambda == Lambda::exact);
+    if (damped) s.run<true>(lambda, iterations);
+    else s.run<false>(lambda, iterations);
+    return s.store();
   }
 
  private:
-  ChainSweep(const ChainGroup& g, const ChainGroup* next, const T* constants, bool damped, const StepView& view, void* scratch)
-      : Pack(g, next, constants, constants_per_row(StiffnessLaw::isotropic, damped), view), damped_(damped) {
+  using Row = ChainRow<P, Law>;
+  using Damping = ChainDamping<P>;
+  using Segment = typename Law::Segment;
+  static constexpr int W = lanes_of<P>;
+  static constexpr std::uint32_t kAll = all_lanes<P>;
+
+  ChainSweep(const lanes::ChainGroup& g, const lanes::ChainGroup* next, const T* constants, bool damped,
+             const lanes::StepView& view, void* scratch)
+      : g_(g),
+        view_(view),
+        rows_(g.rows),
+        shortest_(g.rows),
+        next_(next, view, lanes::ChainUse::sweeps),
+        constants_(constants),
+        constants_per_row_(lanes::constants_per_row(
+            Law::kClosedForm ? StiffnessLaw::isotropic : StiffnessLaw::anisotropic, damped)) {
+    for (int k = 0; k < W; ++k) shortest_ = g.segments[k] < shortest_ ? g.segments[k] : shortest_;
     auto* memory = static_cast<std::byte*>(scratch);
-    row_ = this->template take<ChainRow<P>>(memory);
-    if (damped) damping_ = this->template take<ChainDamping<P>>(memory);
-    gamma_ = this->template take<P>(memory);
-    flags_ = this->template take<RowFlags>(memory);
+    row_ = take<Row>(memory);
+    if (damped) damping_ = take<Damping>(memory);
+    if (Law::kClosedForm) gamma_ = take<P>(memory);
+    flags_ = take<RowFlags>(memory);
+  }
+  /// An array with the ghost rows, taken from scratch memory.
+  template <class A>
+  A* take(std::byte*& scratch) const {
+    A* array = reinterpret_cast<A*>(scratch) + 1;
+    scratch += static_cast<std::size_t>(rows_ + 2) * sizeof(A);
+    return array;
   }
 
   template <bool kDamped>
-  void load(bool gamma);
-  bool store(bool gamma);
-  template <Lambda kLambda>
-  void sweeps(int iterations) {
-    for (int n = 0; n < iterations; ++n) {
-      if (damped_) sweep<true, kLambda>();
-      else sweep<false, kLambda>();
+  void run(Lambda lambda, int iterations) {
+    const bool with_gamma = Law::kClosedForm && lambda == Lambda::exact;
+    load<kDamped>(with_gamma);
+    if constexpr (Law::kClosedForm) {
+      if (lambda == Lambda::approx) sweeps<kDamped, Lambda::approx>(iterations);
+      if (lambda == Lambda::exact) sweeps<kDamped, Lambda::exact>(iterations);
     }
+    if (!Law::kClosedForm || lambda == Lambda::secular) sweeps<kDamped, Lambda::secular>(iterations);
+    if (with_gamma) store_gamma();
+  }
+  template <bool kDamped>
+  void load(bool with_gamma);
+  template <bool kDamped, Lambda kLambda>
+  void sweeps(int iterations) {
+    for (int n = 0; n < iterations; ++n) sweep<kDamped, kLambda>();
   }
   template <bool kDamped, Lambda kLambda>
   void sweep();
@@ -77,206 +123,425 @@ class ChainSweep : ChainPack<P, ChainRow<P>> {
   template <bool kDamped, Lambda kLambda>
   OSIER_FN void turn_segment(Index i);
   template <bool kDamped, Lambda kLambda>
-  [[gnu::noinline]] void repair(Index i, std::uint32_t lanes, const Quat<P>& q_before, Quat<P>& q);
-  template <bool kDamped>
-  OSIER_FN void pull(Index i) {
-    ChainRow<P>& r = row_[i];
-    const Vec3<P> image = kDamped ? axis_image_of<P, true>(r.q, damping_[i].eta) : director3(r.q);
-    r.pull = image_pull(r.k_over_length, image);
-  }
-
-  bool damped_;
-  ChainDamping<P>* damping_ = nullptr;
-  P* gamma_;  ///< for lambda `exact` alone
-};
-
-template <class P>
-template <bool kDamped>
-void ChainSweep<P>::load(bool gamma) {
-  const P inverse_h(static_cast<T>(1 / view_.h));
-  this->begin_load();
-  if constexpr (kDamped) damping_[-1] = {}, damping_[rows_] = {};
-  for (Index i = 0; i < rows_; ++i) {
-    ChainRow<P>& r = row_[i];
-    const auto n = this->numbers(i);
-    r.inverse_hessian = this->load_start(i, n);  // so far the sum
-    const P inverse_length = constant(i, kInverseLength), k_stretch = constant(i, kStretch);
-    const Vec3<P> p0 = inverse_length * this->edge(n);
-    P stiffening(1);
-    r.k_over_length = k_stretch * inverse_length;
-    r.v0 = stretch_shear::orientation_pull(k_stretch, p0);
-    r.target = {constant(i, kTargetX), constant(i, kTargetY), constant(i, kTargetZ), constant(i, kTargetW)};
-    if (gamma) gamma_[i] = gather<P>(view_.gamma, [&](int k) { return n.segment[k]; });
-    if constexpr (kDamped) {
-      const P alpha = constant(i, kTauStretch) * inverse_h;
-      stiffening = P(1) + alpha;
-      const Vec3<P> strain_prev = rotate(conj(r.q), p0 - director3(r.q));
-      damping_[i].eta = stretch_shear::generalised_axis(alpha, strain_prev);
-    }
-    r.c = stiffening * r.k_over_length * inverse_length;
-    r.pull = edge_pull(r.k_over_length, stiffening, p0);  // for now
-  }
-  this->put_anchors(false);
-  if (g_.cut) {
-    ChainRow<P>&before = row_[-1], &after = row_[rows_], &first = row_[0], &last = row_[rows_ - 1];
-    from_before(before.c, last.c);
-    from_before(before.pull, last.pull);
-    from_before(before.q, last.q);
-    from_after(after.q, first.q);
-  }
-  for (Index i = 0; i < rows_; ++i) {
-    ChainRow<P>& r = row_[i];
-    r.inverse_hessian = inverse(r.inverse_hessian + row_[i - 1].c + r.c);
-    r.rhs += row_[i - 1].pull - r.pull;
-    if constexpr (kDamped) {
-      const Quat<P> elastic = r.target;
-      fold_joint(elastic, root(norm2(elastic)), constant(i, kTauBend) * inverse_h, conj(row_[i - 1].q) * r.q, r.target,
-                 damping_[i].bound);
-    }
-  }
-  this->put_anchors(true);
-  for (Index i = 0; i < rows_; ++i) {
-    this->hold_frame(i);
-    pull<kDamped>(i);
-  }
-  if (!g_.cut) return;
-  from_after(row_[rows_].target, row_[0].target);
-  if constexpr (kDamped) {
-    damping_[rows_].bound = P(-1);
-    from_after(damping_[rows_].bound, damping_[0].bound);
-  }
-}
-
-template <class P>
-OSIER_FN void ChainSweep<P>::move_vertex(Index i) {
-  const std::uint32_t held = flags_[i].vertex_held;
-  if (held == kAll) return;
-  ChainRow<P>& r = row_[i];
-  const ChainRow<P>& before = row_[i - 1];
-  Vec3<P> sum = r.rhs;
-  add_segment(sum, P(1), before.pull, before.c, before.u);
-  add_segment(sum, P(-1), r.pull, r.c, row_[i + 1].u);
-  const Vec3<P> u = r.inverse_hessian * sum;
-  if (held == 0) {
-    r.u = u;
-    return;
-  }
-  const MaskOf<P> keep = mask_of_bits<P>(held);
-  r.u = select<P>(keep, r.u, u);
-}
-
-template <class P>
-template <bool kDamped, Lambda kLambda>
-OSIER_FN void ChainSweep<P>::turn_segment(Index i) {
-  const RowFlags f = flags_[i];
-  if (f.frame_held == kAll) return;
-  ChainRow<P>& r = row_[i];
-  const ChainRow<P>&before = row_[i - 1], &after = row_[i + 1];
-  OrientationProblem<P> o;
-  o.v = r.v0 + stretch_shear::orientation_pull(r.k_over_length, after.u - r.u);
-  MaskOf<P> differ_before{}, differ_after{};
-  o.b = joint_pull(before.q, r.target, kDamped ? damping_[i].bound : P(-1), r.q, differ_before) +
-        joint_pull(after.q, conj(after.target), kDamped ? damping_[i + 1].bound : P(-1), r.q, differ_after);
-  if (view_.torque) [[unlikely]]
-    o.b += torque_at(i);
-  o.eta = {P(0), P(0), P(1)};
-  if constexpr (kDamped) o.eta = damping_[i].eta;
-  complete_problem<P, kDamped>(o);
-  MaskOf<P> degenerate{};
-  P gamma = kLambda == Lambda::exact ? gamma_[i] : P(0);
-  Quat<P> q = solve_orientation<P, kLambda>(o, gamma, degenerate);
-  if (kLambda == Lambda::exact) gamma_[i] = select(degenerate, gamma_[i], gamma);
-  std::uint32_t special = bits(degenerate) | f.frame_hinged;
-  if constexpr (kDamped) special |= bits(differ_before | differ_after);
-  special &= ~f.frame_held;
-  if (special != 0) [[unlikely]] {  // by a copy: what has its address taken lives in memory from the start
-    Quat<P> repaired = q;
-    repair<kDamped, kLambda>(i, special, r.q, repaired);
-    q = repaired;
-  }
-  if (f.frame_held != 0) {
-    const MaskOf<P> keep = mask_of_bits<P>(f.frame_held);
-    q = select<P>(keep, r.q, q);
-  }
-  r.q = q;
-  pull<kDamped>(i);
-}
-
-/// Lane by lane, what the closed form leaves aside: hinges, undetermined frames, and elastic and viscous poles that differ.
-template <class P>
-template <bool kDamped, Lambda kLambda>
-void ChainSweep<P>::repair(Index i, std::uint32_t lanes, const Quat<P>& q_before, Quat<P>& q) {
-  const ChainRow<P>&r = row_[i], &before = row_[i - 1], &after = row_[i + 1];
-  for (int k = 0; k < W; ++k) {
-    if (!(lanes >> k & 1u)) continue;
-    const Quat<T> present = lane_of(q_before, k);
-    const Index s = g_.first_segment[k] + i;
-    OrientationProblem<T> o;
-    const Vec3<T> ub = lane_of(after.u, k), ua = lane_of(r.u, k);
-    o.v = lane_of(r.v0, k) + stretch_shear::orientation_pull(lane(r.k_over_length, k), ub - ua);
-    o.b = {T(0), T(0), T(0), T(0)};
-    const auto joint = [&](const Quat<T>& other, Quat<T> target, T bound, Index frame_a, Index frame_b, T k_viscous,
-                           bool second) {
-      bool differ = false;
-      if (!second) target = conj(target);
-      const Quat<T> both = joint_pull(other, target, bound, present, differ);
-      if (!differ) {
-        o.b += both;
-        return;
-      }
-      // target = k rest + alpha k sigma previous: take the viscous part out again. sigma is the sign of target.previous.
-      Quat<T> previous = cast<T>(conj(view_.rotation[frame_a]) * view_.rotation[frame_b]);
-      if (!second) previous = conj(previous);
-      const Quat<T> viscous = k_viscous * previous;
-      const Quat<T> elastic = dot(target, previous) < T(0) ? target + viscous : target - viscous;
-      o.b += bend_twist::pull(other, elastic, present) + bend_twist::pull(other, viscous, present);
-    };
-    const auto k_viscous = [&](Index row, int in_lane) {
-      if constexpr (!kDamped) return T(0);
-      const auto at = [&](ChainConstant what) { return lane(constant(row, what), in_lane); };
-      const T size = std::sqrt(at(kTargetX) * at(kTargetX) + at(kTargetY) * at(kTargetY) + at(kTargetZ) * at(kTargetZ) +
-                               at(kTargetW) * at(kTargetW));
-      return size * at(kTauBend) * static_cast<T>(1 / view_.h);
-    };
-    const T none(-1);
-    joint(lane_of(before.q, k), lane_of(r.target, k), kDamped ? lane(damping_[i].bound, k) : none, frame_before(i, k), s,
-          k_viscous(i, k), true);
-    const bool wraps = g_.cut && i + 1 == rows_ && k + 1 < W;
-    const bool beyond = i + 1 == rows_ && !wraps;
-    if (!beyond)
-      joint(lane_of(after.q, k), lane_of(after.target, k), kDamped ? lane(damping_[i + 1].bound, k) : none, s,
-            wraps ? s + 1 : frame_at(i + 1, k), wraps ? k_viscous(0, k + 1) : k_viscous(i + 1, k), false);
-    if (view_.torque) o.b += torque_pull(cast<T>(view_.torque[s]), cast<T>(view_.torque_material[s]), present);
-    o.eta = {T(0), T(0), T(1)};
-    if constexpr (kDamped) o.eta = lane_of(damping_[i].eta, k);
-    complete_problem<T, kDamped>(o);
-    Quat<T> result;
-    if (flags_[i].frame_hinged >> k & 1u) {
-      result = updated_hinge(o, present, cast<T>(view_.frame_target[s]), cast<T>(view_.hinge_axis[s]));
-    } else {
-      bool degenerate = false;
-      T gamma = kLambda == Lambda::exact ? lane(gamma_[i], k) : T(0);
-      result = solve_orientation<T, kLambda>(o, gamma, degenerate);
-      if (degenerate) result = solve_degenerate<T, kLambda>(o, present);
-    }
-    set_lanes(q, k, result);
-  }
-}
-
-template <class P>
-template <bool kDamped, Lambda kLambda>
-void ChainSweep<P>::sweep() {
-  this->sweep_rows([&](Index i) { move_vertex(i); }, [&](Index i) { turn_segment<kDamped, kLambda>(i); },
-                   [&] { from_before(row_[-1].pull, row_[rows_ - 1].pull); });
-}
-
-template <class P>
-bool ChainSweep<P>::store(bool gamma) {
-  if (gamma)
+  [[gnu::noinline]] void careful_frames(Index i, std::uint32_t lanes, Quat<P>& q);
+  void store_gamma() const {
     for (Index i = 0; i < rows_; ++i)
       for (int k = 0; k < W; ++k)
         if (i < g_.segments[k]) view_.gamma[g_.first_segment[k] + i] = static_cast<double>(lane(gamma_[i], k));
-  return Pack::store();
+  }
+  /// False when something is no longer finite.
+  bool store() const;
+
+  // ------------------------------------------------------------------------------------------------ numbers of the model
+
+  OSIER_FN P constant(Index i, int what) const {
+    return load_lanes<P>(constants_ + (static_cast<std::ptrdiff_t>(i) * constants_per_row_ + what) * W);
+  }
+  OSIER_FN Vec3<P> three_constants(Index i, int what) const {
+    return {constant(i, what), constant(i, what + 1), constant(i, what + 2)};
+  }
+  OSIER_FN P inverse_step() const { return P(static_cast<T>(1 / view_.h)); }
+
+  /// Numbers of the model in a row; a lane that ends before it reads its first one.
+  struct Numbers {
+    Index vertex[W], next[W], segment[W];
+  };
+  OSIER_FN Numbers numbers(Index i) const {
+    Numbers n;
+    for (int k = 0; k < W; ++k) {
+      const bool vertex = i < g_.vertices[k], segment = i < g_.segments[k];
+      n.vertex[k] = g_.first_vertex[k] + (vertex ? i : 0);
+      n.next[k] = n.vertex[k] + (segment ? 1 : 0);
+      n.segment[k] = g_.first_segment[k] + (segment ? i : 0);
+    }
+    return n;
+  }
+  /// The frame before a row's segment in a lane: that of a segment, across a cut as well, or an anchor, or -1.
+  OSIER_FN Index frame_before(Index i, int k) const {
+    if (i > 0 || (g_.cut && k > 0)) return g_.first_segment[k] + i - 1;
+    return g_.head[k];
+  }
+
+  // -------------------------------------------------------------------------------------------------------- load
+
+  OSIER_FN RowFlags flags_at(Index i, const Numbers& n) const;
+  /// Flags, u, rhs and q of a row, and m/h^2 + c/h.
+  OSIER_FN void load_vertex(Index i, const Numbers& n);
+  template <bool kDamped>
+  OSIER_FN void load_segment(Index i, const Numbers& n);
+  template <bool kDamped>
+  OSIER_FN void load_joint(Index i);
+  /// Anchors stand in the row before the first segment and in the one after the last.
+  void put_anchors(bool at_end) {
+    const auto put = [&](Index i, int k, Index frame) {
+      const bool fixed = at_end && view_.frame_control[frame] == FrameControl::fixed;
+      set_lanes(row_[i].q, k, cast<T>(fixed ? view_.frame_target[frame] : view_.rotation[frame]));
+    };
+    for (int k = 0; k < W; ++k) {
+      if (g_.head[k] >= 0) put(-1, k, g_.head[k]);
+      if (g_.tail[k] >= 0) put(g_.segments[k], k, g_.tail[k]);
+    }
+  }
+  /// From here on the frame is that of the end of the step where it is prescribed.
+  OSIER_FN void hold_frame(Index i) {
+    if (flags_[i].frame_held == 0) return;
+    for (int k = 0; k < W; ++k) {
+      const Index s = g_.first_segment[k] + i;
+      if (i < g_.segments[k] && view_.frame_control[s] == FrameControl::fixed)
+        set_lanes(row_[i].q, k, cast<T>(view_.frame_target[s]));
+    }
+  }
+
+  // ------------------------------------------------------------------------------------------- what the law asks of a row
+
+  /// Stiffness of the axes, damping folded in [N/m].
+  template <bool kDamped>
+  OSIER_FN Vec3<P> stiffness(Index i) const {
+    const Vec3<P> k = three_constants(i, lanes::kStretchOfSweep);
+    if constexpr (!kDamped) return k;
+    const Vec3<P> alpha = inverse_step() * three_constants(i, lanes::kTauStretchOfSweep);
+    return k + times(alpha, k);
+  }
+  /// eta in closed form, otherwise the rest vector [m].
+  template <bool kDamped>
+  OSIER_FN Vec3<P> rest_axis(Index i) const {
+    if constexpr (kDamped) return damping_[i].axis;
+    else if constexpr (Law::kClosedForm) return {P(0), P(0), P(1)};
+    else return {P(0), P(0), constant(i, lanes::kLengthOfSweep)};
+  }
+  template <bool kDamped>
+  OSIER_FN Segment segment(Index i) const {
+    const Row& r = row_[i];
+    const Vec3<P> stretch = row_[i + 1].u - r.u;
+    if constexpr (Law::kClosedForm)
+      return {r.v0 + stretch_shear::orientation_pull(r.k_over_length, stretch), rest_axis<kDamped>(i)};
+    else return {r.edge + stretch, stiffness<kDamped>(i), rest_axis<kDamped>(i)};
+  }
+  template <bool kDamped>
+  OSIER_FN void put_spring(Index i) {
+    Row& r = row_[i];
+    if constexpr (Law::kClosedForm)
+      r.spring.force = image_force(r.k_over_length, axis_image_of<P, kDamped>(r.q, rest_axis<kDamped>(i)));
+    else r.spring = Law::spring(r.q, stiffness<kDamped>(i), rest_axis<kDamped>(i), r.edge);
+  }
+  [[gnu::noinline]] Quat<P> torque_at(Index i) const {
+    const auto segments = [&](int k) { return g_.first_segment[k] + (i < g_.segments[k] ? i : 0); };
+    return torque_pull(gather<P>(view_.torque, segments), gather<P>(view_.torque_material, segments), row_[i].q);
+  }
+
+  // ------------------------------------------------------------------------------------------------------- ghost rows
+
+  /// Row -1 from the last row of the lane before; lane 0 keeps what it has. A is a number or a structure of numbers.
+  template <class A>
+  OSIER_FN static void from_before(A& here, const A& last) {
+    each_number(here, last, [](P& to, const P& from) {
+      P moved = shifted_up(from);
+      set_lane(moved, 0, lane(to, 0));
+      to = moved;
+    });
+  }
+  /// The row after the last from the first row of the lane after.
+  template <class A>
+  OSIER_FN static void from_after(A& here, const A& first) {
+    each_number(here, first, [](P& to, const P& from) {
+      P moved = shifted_down(from);
+      set_lane(moved, W - 1, lane(to, W - 1));
+      to = moved;
+    });
+  }
+  template <class A, class F>
+  OSIER_FN static void each_number(A& to, const A& from, const F& f) {
+    for (std::size_t n = 0; n < sizeof(A) / sizeof(P); ++n) f(reinterpret_cast<P*>(&to)[n], reinterpret_cast<const P*>(&from)[n]);
+  }
+
+  const lanes::ChainGroup& g_;
+  const lanes::StepView& view_;
+  const Index rows_;  ///< of all lanes
+  Index shortest_;    ///< segments of the shortest lane
+  lanes::ChainPrefetch<P> next_;
+  const T* constants_;
+  const int constants_per_row_;
+  Row* row_ = nullptr;
+  Damping* damping_ = nullptr;
+  P* gamma_ = nullptr;  ///< of Lambda::exact
+  RowFlags* flags_ = nullptr;
+};
+
+/// Of lanes that go on at row i, from the control; the others are held.
+template <class P, class Law>
+OSIER_FN RowFlags ChainSweep<P, Law>::flags_at(Index i, const Numbers& n) const {
+  RowFlags f{0, 0, 0};
+  std::uint32_t any_control = 0;  // mostly nothing is
+  for (int k = 0; k < W; ++k)
+    any_control |= view_.vertex_fixed[n.vertex[k]] | static_cast<std::uint32_t>(view_.frame_control[n.segment[k]]);
+  if (any_control != 0) [[unlikely]]
+    for (int k = 0; k < W; ++k) {
+      f.vertex_held |= (view_.vertex_fixed[n.vertex[k]] ? 1u : 0u) << k;
+      f.frame_held |= (view_.frame_control[n.segment[k]] == FrameControl::fixed ? 1u : 0u) << k;
+      f.frame_hinged |= (view_.frame_control[n.segment[k]] == FrameControl::hinged ? 1u : 0u) << k;
+    }
+  if (i < shortest_) return f;
+  for (int k = 0; k < W; ++k) {
+    if (i >= g_.vertices[k]) f.vertex_held |= 1u << k;
+    if (i >= g_.segments[k]) {
+      f.frame_held |= 1u << k;
+      f.frame_hinged &= ~(1u << k);
+    }
+  }
+  return f;
+}
+
+template <class P, class Law>
+OSIER_FN void ChainSweep<P, Law>::load_vertex(Index i, const Numbers& n) {
+  const P h(static_cast<T>(view_.h)), inverse_h = inverse_step(), inverse_h2(static_cast<T>(1 / (view_.h * view_.h)));
+  Row& r = row_[i];
+  const RowFlags f = flags_[i] = flags_at(i, n);
+  const auto vertices = [&](int k) { return n.vertex[k]; };
+  const Vec3<P> velocity = gather<P>(view_.velocity, vertices), force = gather<P>(view_.force, vertices);
+  const P mass = constant(i, lanes::kMass);
+  const P inverse_mass = select(mass > P(0), inverse(mass), P(0));
+  r.u = expected_displacement(velocity, gather<P>(view_.velocity_previous, vertices), force, inverse_mass, h);
+  if (f.vertex_held != 0)
+    for (int k = 0; k < W; ++k)
+      if (const Index v = n.vertex[k]; view_.vertex_fixed[v])
+        set_lanes(r.u, k, cast<T>(view_.vertex_target[v] - view_.position[v]));
+  r.rhs = (mass * inverse_h) * velocity + force;
+  r.q = gather<P>(view_.rotation, [&](int k) { return n.segment[k]; });
+  r.vertex = mass * inverse_h2 + inverse_h * gather<P>(view_.damping, vertices);
+}
+
+template <class P, class Law>
+template <bool kDamped>
+OSIER_FN void ChainSweep<P, Law>::load_segment(Index i, const Numbers& n) {
+  Row& r = row_[i];
+  // In double (deviation 1).
+  const Vec3<P> edge = gather_difference<P>(
+      view_.position, [&](int k) { return n.next[k]; }, [&](int k) { return n.vertex[k]; });
+  if constexpr (Law::kClosedForm) {
+    const P inverse_length = constant(i, lanes::kInverseLength), k_stretch = constant(i, lanes::kStretch);
+    const Vec3<P> p0 = inverse_length * edge;
+    P stiffening(1);
+    r.k_over_length = k_stretch * inverse_length;
+    r.v0 = stretch_shear::orientation_pull(k_stretch, p0);
+    r.joint.target = {constant(i, lanes::kTargetX), constant(i, lanes::kTargetY), constant(i, lanes::kTargetZ),
+                      constant(i, lanes::kTargetW)};
+    if constexpr (kDamped) {
+      const P alpha = constant(i, lanes::kTauStretch) * inverse_step();
+      stiffening = P(1) + alpha;
+      const Vec3<P> strain_prev = rotate(conj(r.q), p0 - director3(r.q));
+      damping_[i].axis = stretch_shear::generalised_axis(alpha, strain_prev);
+    }
+    r.spring.stiffness = stiffening * r.k_over_length * inverse_length;
+    r.spring.force = edge_force(r.k_over_length, stiffening, p0);  // so far that of the edge alone
+  } else {
+    r.edge = edge;
+    if constexpr (kDamped) {
+      const P length = constant(i, lanes::kLengthOfSweep), inverse_length = select(length > P(0), P(1) / length, P(0));
+      const Vec3<P> strain = rotate(conj(r.q), inverse_length * edge - director3(r.q));
+      const Vec3<P> alpha = inverse_step() * three_constants(i, lanes::kTauStretchOfSweep);
+      damping_[i].axis = length * stretch_shear::folded(three_constants(i, lanes::kStretchOfSweep), alpha, strain).rest;
+    }
+  }
+}
+
+/// The joint to the row before, with damping folded in, once all frames of the start of the step are there. In closed form it
+/// also completes the Hessian of the vertex, and moves the part of the springs' forces that does not change to the vertex.
+template <class P, class Law>
+template <bool kDamped>
+OSIER_FN void ChainSweep<P, Law>::load_joint(Index i) {
+  Row& r = row_[i];
+  const Row& before = row_[i - 1];
+  if constexpr (Law::kClosedForm) {
+    r.vertex = inverse(r.vertex + before.spring.stiffness + r.spring.stiffness);
+    r.rhs += before.spring.force - r.spring.force;
+    if constexpr (kDamped) {
+      const Quat<P> elastic = r.joint.target;
+      const P viscous = constant(i, lanes::kTauBend) * inverse_step() * root(norm2(elastic));
+      P margin2;
+      r.joint.target = kelvin_voigt::fold_joint(elastic, viscous, conj(before.q) * r.q, margin2);
+      damping_[i].bound2 = margin2 * norm2(r.joint.target);
+    }
+  } else {
+    Index joint[W];
+    T sign[W], there[W];
+    for (int k = 0; k < W; ++k) {
+      Index j = -1, anchor = -1;
+      const bool tail = i == g_.segments[k] && g_.tail_joint[k] >= 0;  // in row 0 where a piece is a single vertex
+      if (tail) j = g_.tail_joint[k], anchor = g_.tail[k];
+      else if (i == 0 && !(g_.cut && k > 0)) j = g_.head_joint[k], anchor = g_.head[k];
+      else if (i < g_.segments[k] && g_.jointed[k]) j = g_.first_joint[k] + i;
+      // As this row sees it: the model may have it the other way round where an anchor is.
+      const bool flipped = j >= 0 && anchor >= 0 && (view_.joint_frames[j][0] == anchor) == tail;
+      joint[k] = j < 0 ? 0 : j;
+      sign[k] = flipped ? T(-1) : T(1);
+      there[k] = j < 0 ? T(0) : T(1);
+    }
+    if (!any(load_lanes<P>(there) > P(0))) {
+      r.joint.K = r.joint.rest = {P(0), P(0), P(0), P(0)};
+      if constexpr (kDamped) damping_[i].bound2 = P(-1);
+      return;
+    }
+    const auto joints = [&](int k) { return joint[k]; };
+    const P imaginary = load_lanes<P>(sign);
+    const Vec3<P> stiffness = load_lanes<P>(there) * gather<P>(view_.joint_stiffness, joints);
+    const Quat<P> model_rest = gather<P>(view_.joint_rest, joints);
+    const Quat<P> rest{imaginary * model_rest.x, imaginary * model_rest.y, imaginary * model_rest.z, model_rest.w};
+    const Quat<P> K = bend_twist::stiffness4(stiffness);
+    r.joint = {K, rest};
+    if constexpr (kDamped) {
+      const Quat<P> viscous = inverse_step() * bend_twist::viscous4(stiffness, gather<P>(view_.joint_tau, joints));
+      P margin2;
+      kelvin_voigt::fold_joint(K, rest, viscous, conj(before.q) * r.q, r.joint.K, r.joint.rest, margin2);
+      damping_[i].bound2 = margin2 * norm2(bend_twist::times(r.joint.K, r.joint.rest));
+    }
+  }
+}
+
+template <class P, class Law>
+template <bool kDamped>
+void ChainSweep<P, Law>::load(bool with_gamma) {
+  Row &before = row_[-1] = {}, &after = row_[rows_] = {};
+  flags_[-1] = flags_[rows_] = {kAll, kAll, 0};
+  if constexpr (kDamped) damping_[-1] = damping_[rows_] = {};
+  for (Index i = 0; i < rows_; ++i) {
+    const Numbers n = numbers(i);
+    load_vertex(i, n);
+    load_segment<kDamped>(i, n);
+    if (with_gamma) gamma_[i] = gather<P>(view_.gamma, [&](int k) { return n.segment[k]; });
+  }
+  put_anchors(false);
+  if (g_.cut) {
+    if constexpr (Law::kClosedForm) from_before(before.spring, row_[rows_ - 1].spring);
+    from_before(before.q, row_[rows_ - 1].q);
+    from_after(after.q, row_[0].q);
+  }
+  for (Index i = 0; i < rows_; ++i) load_joint<kDamped>(i);
+  put_anchors(true);
+  for (Index i = 0; i < rows_; ++i) {
+    hold_frame(i);
+    put_spring<kDamped>(i);
+  }
+  if (!g_.cut) return;
+  from_after(after.joint, row_[0].joint);
+  if constexpr (kDamped) {
+    damping_[rows_].bound2 = P(-1);
+    from_after(damping_[rows_].bound2, damping_[0].bound2);
+  }
+}
+
+template <class P, class Law>
+template <bool kDamped, Lambda kLambda>
+void ChainSweep<P, Law>::sweep() {
+  const bool cut = g_.cut;
+  Row &before = row_[-1], &after = row_[rows_];
+  const Row &first = row_[0], &last = row_[rows_ - 1];
+  if (cut) {
+    from_before(before.u, last.u);
+    from_before(before.spring, last.spring);
+    from_before(before.q, last.q);
+  }
+  move_vertex(0);
+  if (cut) from_after(after.u, first.u);
+  // An odd segment could go right after the even one behind it, but would then wait for it; two rows later nothing does.
+  for (Index i = 0; i < rows_; i += 2) {
+    if (i + 2 < rows_) move_vertex(i + 2);
+    if (i + 1 < rows_) move_vertex(i + 1);
+    turn_segment<kDamped, kLambda>(i);
+    if (i > 2) turn_segment<kDamped, kLambda>(i - 3);
+    else if (i == 0 && cut) from_after(after.q, first.q);
+    next_.row(i);
+    next_.row(i + 1);
+  }
+  next_.done();
+  for (Index i = rows_ % 2 == 0 ? rows_ - 3 : rows_ - 2; i < rows_; i += 2)
+    if (i > 0) turn_segment<kDamped, kLambda>(i);
+}
+
+template <class P, class Law>
+OSIER_FN void ChainSweep<P, Law>::move_vertex(Index i) {
+  const std::uint32_t held = flags_[i].vertex_held;
+  if (held == kAll) return;
+  Row& r = row_[i];
+  const Row& before = row_[i - 1];
+  typename Law::Vertex vertex(r.u, r.vertex, r.rhs);
+  vertex.add(before.spring, P(1), before.u);
+  vertex.add(r.spring, P(-1), row_[i + 1].u);
+  Vec3<P> u = vertex.updated(r.vertex);
+  if (held != 0) u = select<P>(mask_of_bits<P>(held), r.u, u);
+  r.u = u;
+}
+
+template <class P, class Law>
+template <bool kDamped, Lambda kLambda>
+OSIER_FN void ChainSweep<P, Law>::turn_segment(Index i) {
+  const RowFlags f = flags_[i];
+  if (f.frame_held == kAll) return;
+  Row& r = row_[i];
+  const Row &before = row_[i - 1], &after = row_[i + 1];
+  typename Law::template Frame<kDamped, kLambda> frame(r.q, segment<kDamped>(i));
+  Quat<P> weighted_rest;
+  const P c_before = frame.add_joint(r.q, before.q, r.joint, weighted_rest);
+  const P c_after = frame.add_joint(r.q, after.q, after.joint.reversed(), weighted_rest);
+  if (view_.torque) [[unlikely]]
+    frame.add_torque(r.q, torque_at(i));
+  MaskOf<P> refused{};
+  P gamma = kLambda == Lambda::exact ? gamma_[i] : P(0);
+  Quat<P> q = frame.updated(r.q, gamma, refused);
+  std::uint32_t special = bits(refused) | f.frame_hinged;
+  if constexpr (kDamped)
+    special |= bits((c_before * c_before < damping_[i].bound2) | (c_after * c_after < damping_[i + 1].bound2));
+  special &= ~f.frame_held;
+  if (kLambda == Lambda::exact) gamma_[i] = select(mask_of_bits<P>(special), gamma_[i], gamma);
+  if (special != 0) [[unlikely]] {  // by a copy: what has its address taken lives in memory from the start
+    Quat<P> careful = q;
+    careful_frames<kDamped, kLambda>(i, special, careful);
+    q = careful;
+  }
+  if (f.frame_held != 0) q = select<P>(mask_of_bits<P>(f.frame_held), r.q, q);
+  r.q = q;
+  put_spring<kDamped>(i);
+}
+
+template <class P, class Law>
+template <bool kDamped, Lambda kLambda>
+void ChainSweep<P, Law>::careful_frames(Index i, std::uint32_t lanes, Quat<P>& q) {
+  const Row &r = row_[i], &before = row_[i - 1], &after = row_[i + 1];
+  const Segment local = segment<kDamped>(i);
+  for (int k = 0; k < W; ++k) {
+    if (!(lanes >> k & 1u)) continue;
+    T gamma = kLambda == Lambda::exact ? lane(gamma_[i], k) : T(0);
+    const Index s = g_.first_segment[k] + i;
+    const auto frame_of = [&](Index f) { return lane_of(f == frame_before(i, k) ? before.q : after.q, k); };
+    const auto each_joint = [&](const auto& add) { each_joint_spring<T>(view_, s, frame_of, add); };
+    set_lanes(q, k, careful_frame_of<kDamped, kLambda>(view_, s, lane_of(r.q, k), lane_of(local, k), gamma, each_joint));
+    if (kLambda == Lambda::exact) set_lane(gamma_[i], k, gamma);
+  }
+}
+
+template <class P, class Law>
+bool ChainSweep<P, Law>::store() const {
+  using R = Four<P, double>;
+  const R inverse_h = R::all(1 / view_.h);
+  R sum = R::all(0);  // not finite when anything is not; by the squares: a state whose energy overflows is as lost as a NaN
+  for (Index i = 0; i < rows_; ++i) {
+    const Row& r = row_[i];
+    const P moved[4] = {r.u.x, r.u.y, r.u.z, P(0)}, turned[4] = {r.q.x, r.q.y, r.q.z, r.q.w};
+    rows_of_components(moved, [&](int k, const Four<P, T>& lane_u) {
+      if (i >= shortest_ && i >= g_.vertices[k]) return;
+      const Index v = g_.first_vertex[k] + i;
+      const R u = cast_row<double>(lane_u), x = row<P>(view_.position[v]) + u, velocity = inverse_h * u;
+      put_row(x, view_.position[v]);
+      put_row(velocity, view_.velocity_previous[v]);
+      sum = sum + x * x + velocity * velocity;
+    });
+    rows_of_components(turned, [&](int k, const Four<P, T>& lane_q) {
+      if (i >= shortest_ && i >= g_.segments[k]) return;
+      const R q = cast_row<double>(lane_q);
+      put_row(q, view_.rotation[g_.first_segment[k] + i]);
+      sum = sum + q * q;
+    });
+  }
+  return is_finite(sum);
 }
 
 }  // namespace osier::stable_cosserat

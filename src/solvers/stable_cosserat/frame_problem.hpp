@@ -23,14 +23,22 @@
 
 #include "energies/bend_twist.hpp"
 #include "energies/stretch_shear.hpp"
+#include "linalg/small_ldl.hpp"
 #include "solvers/stable_cosserat/orientation_update.hpp"
 
 namespace osier::stable_cosserat {
 
-/// A joint as the frame at hand sees it; elasticity and damping are one each, or folded into one (fold_joint).
+/// A joint as the frame at hand sees it; elasticity and damping are one each, or folded into one (kelvin_voigt.hpp).
 template <class T>
 struct JointTerm {
   Quat<T> other, K, rest;
+};
+
+/// 1/2 k |y - R a|^2: what DirectionTerm is, in T.
+template <class T>
+struct Direction {
+  T k;
+  Vec3<T> y, a;
 };
 
 /// s + a.b, in fused multiply-adds alone.
@@ -92,7 +100,7 @@ class FrameProblem {
     add_joint(q, j, weighed_rest, c);
   }
   /// k_y t.(y' t a) with y' = R' y, up to a constant.
-  OSIER_FN void add_direction(const Quat<T>& q, const GeneralDirection<T>& d) {
+  OSIER_FN void add_direction(const Quat<T>& q, const Direction<T>& d) {
     const Vec3<T> y = rotate(conj(q), d.y);
     const Quat<T> units[4] = {{T(1), T(0), T(0), T(0)}, {T(0), T(1), T(0), T(0)}, {T(0), T(0), T(1), T(0)}, {}};
     for (int i = 0, at = 0; i < 4; ++i) {
@@ -209,29 +217,6 @@ OSIER_FN Quat<T> careful_frame(const FrameProblem<T>& problem, const Quat<T>& q,
   Quat<T> t = hinge ? updated_hinge(above, here, conj(q) * c0, axis) : orientation_careful(above, here);
   if (t.w < T(0)) t = -t;
   return problem.rises({t, {t.x, t.y, t.z, t.w - T(1)}}) ? q : turned(q, t);
-}
-
-/// A joint's elasticity and damping as one. Both are quadratic in r and share their pole but for a wedge about the equator:
-///
-///   1/2 (r - phi q0).K (r - phi q0) + 1/2 (r - psi p).Kv (r - psi p) = 1/2 (r - phi t).(K + Kv)(r - phi t) + constant,
-///
-///   (K + Kv) t = n = a + b,   a = K q0,   b = Kv p or its negative, whichever is nearer to a
-///
-/// as long as r.a and r.b have one sign. With w the part of a (and of -b) across n they can only differ where
-/// |r.n| <= |w| |n|^2/min(a.n, b.n); `margin2` is the square of that over |n|^2, a little more than rounding can hide, and
-/// negative without damping.
-template <class T>
-OSIER_FN void fold_joint(const Quat<T>& K, const Quat<T>& rest, const Quat<T>& viscous, const Quat<T>& previous, Quat<T>& sum,
-                         Quat<T>& target, T& margin2) {
-  const Quat<T> a = bend_twist::times(K, rest), towards = bend_twist::times(viscous, previous);
-  const Quat<T> b = bend_twist::pole(dot(a, towards)) * towards, n = a + b;
-  sum = K + viscous;
-  const auto over = [](T x, T k) { return select(k > T(0), x / k, T(0)); };
-  target = {over(n.x, sum.x), over(n.y, sum.y), over(n.z, sum.z), over(n.w, sum.w)};
-  const T size2 = norm2(n), inverse2 = select(size2 > T(0), T(1) / size2, T(0)), along = dot(a, n);
-  const T across = root(norm2(a - (along * inverse2) * n)), least = smaller(along, dot(b, n));
-  const T margin = across * root(size2) / least + T(1e-6);
-  margin2 = select(norm2(b) > T(0), select(least > T(0), margin * margin, T(2)), T(-1));
 }
 
 }  // namespace osier::stable_cosserat

@@ -16,14 +16,14 @@ class GraphEngine {
   void bind(const Model& model, std::span<const std::uint8_t> taken, Simd simd, bool gamma) {
     const Kernels<T>& table = kernels<T>(simd);
     plan_ = plan_graph<T>(model, taken, table.lanes, gamma);
-    kernel_ = &table.graph[plan_.layout.axes()][plan_.layout.narrow];
+    kernel_ = &table.graph[plan_.layout.axes()].by_index[plan_.layout.narrow];
     graph_ = view_of(plan_);
   }
   bool empty() const { return plan_.layout.empty(); }
 
   void load(const Model& model, const StepView& view, const Executor& executor) {
     if (empty()) return;
-    graph_.segments = model.segment_count(), graph_.segment_tau = model.segment_tau.data();
+    graph_.segments = model.segment_count();
     put_anchors(view, false);
     shared_as_swept(executor, 3, [&](std::size_t i, const auto& each_segments, const auto& each_vertices) {
       if (i == 0) each_segments([&](Index b, Index e) { kernel_->load_frames(graph_, view, b, e); });

@@ -1,11 +1,11 @@
 // One pack of a tile of a graph (graph_plan.hpp) in the middle of a step: where its numbers and its neighbours' are, and what
-// all sweeps over graphs do alike. Every static function works on a range of tiles of one kind; the tiles of one colour do not
+// does not depend on the law. Every static function works on a range of tiles of one kind; the tiles of one colour do not
 // touch each other, so that ranges of them may run on any threads in any order. A step is
 //
 //   load_frames | load_segments | load_margins, load_vertices | hold_frames | { move the colours of vertices, turn those of
 //   segments } ... | store
 //
-// of which the sweeps proper (graph_sweep.hpp, graph_axes_sweep.hpp) bring what they do not share.
+// of which graph_sweep.hpp has what depends on the law.
 #pragma once
 
 #include "exec/lanes.hpp"
@@ -15,7 +15,7 @@
 
 namespace osier::stable_cosserat {
 
-using namespace lanes;
+using lanes::StepView;
 
 /// I: of the indices of a GraphPlan.
 template <class P, class I>
@@ -74,7 +74,7 @@ class GraphPack {
         window_(g.window[tile_.region]),
         u_window_(g.u + quad(window_.vertices)),
         q_window_(g.q + quad(window_.frames)),
-        pull_window_(g.pull + quad(window_.frames)),
+        force_window_(g.force + quad(window_.frames)),
         joint_window_(g.joint + quad(window_.joints)),
         indices_(static_cast<const I*>(kind == kVertices ? g.vertex_index : g.segment_index) + rows(tile_.indices)),
         numbers_(kind == kVertices ? g.vertex_number + rows(t) * kVertexRows : g.segment_number + rows(t) * g.segment_rows),
@@ -103,7 +103,9 @@ class GraphPack {
   OSIER_FN static P number(const T* p) { return load_lanes<P>(p); }
   OSIER_FN static Vec3<P> vector(const T* p) { return {number(p), number(p + kTile), number(p + 2 * kTile)}; }
   OSIER_FN static void put(const Vec3<P>& v, T* p) {
-    store_lanes(v.x, p), store_lanes(v.y, p + kTile), store_lanes(v.z, p + 2 * kTile);
+    store_lanes(v.x, p);
+    store_lanes(v.y, p + kTile);
+    store_lanes(v.z, p + 2 * kTile);
   }
 
   /// What an index counts from, and in.
@@ -182,7 +184,7 @@ class GraphPack {
   /// Edges of now less those of the start.
   OSIER_FN Vec3<P> edge_changes() const { return displacements(index(1)) - displacements(index(0)); }
 
-  /// Notes which vertices are held and the pull of inertia and loads; where they are expected and m/h^2 + c/h.
+  /// Notes which vertices are held and m v_t/h + f; returns where they are expected and m/h^2 + c/h.
   OSIER_FN void load_vertex_start(Vec3<P>& u, P& weight) const {
     const auto vertices = numbers_in(g_.vertex_id);
     std::uint32_t fixed = 0, any_fixed = 0;
@@ -213,7 +215,7 @@ class GraphPack {
   const StepView& view_;
   const GraphTile tile_;
   const GraphWindow window_;
-  const T *const u_window_, *const q_window_, *const pull_window_, *const joint_window_;
+  const T *const u_window_, *const q_window_, *const force_window_, *const joint_window_;
   const I* const indices_;
   T* const numbers_;
   const Index t_;

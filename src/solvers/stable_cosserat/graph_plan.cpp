@@ -227,7 +227,7 @@ std::size_t GraphLayout::bytes() const {
   const std::size_t vertices = vertex_id.size(), frames = frame_id.size();
   const std::size_t rows = kVertexRows * vertex_tiles.size() + static_cast<std::size_t>(segment_rows()) * segment_tiles.size();
   return kTile * (rows * size_of_number + (vertex_index_rows + segment_index_rows) * size_of_index()) +
-         4 * size_of_number * (vertices + (1 + pull_planes()) * frames + joint_planes() * joint_places) +
+         4 * size_of_number * (vertices + (1 + force_planes()) * frames + joint_planes() * joint_places) +
          (has_joint_margins() ? joint_places * size_of_number : 0) + (vertices + frames + anchors.size()) * sizeof(Index) +
          windows.size() * sizeof(GraphWindow) + vertex_tiles.size() * (sizeof(GraphTile) + sizeof(std::uint16_t)) +
          segment_tiles.size() * (sizeof(GraphTile) + 2 * sizeof(std::uint16_t) + size_of_number);
@@ -264,7 +264,7 @@ class Filler {
     p_.segment_number.assign(l_.segment_tiles.size() * static_cast<std::size_t>(l_.segment_rows()) * kTile, T(0));
     p_.segment_index.assign(l_.segment_index_rows * kTile * sizeof(I), std::byte{0});
     p_.u.assign(4 * l_.vertex_id.size(), T(0));
-    p_.pull.assign(4 * l_.frame_id.size() * l_.pull_planes(), T(0));
+    p_.force.assign(4 * l_.frame_id.size() * l_.force_planes(), T(0));
     p_.q.assign(4 * l_.frame_id.size(), T(0));
     p_.joint.assign(4 * l_.joint_places * l_.joint_planes(), T(0));
     p_.joint_margin.assign(l_.has_joint_margins() ? l_.joint_places : 0, T(0));

@@ -1,6 +1,6 @@
 // Any part of a model arranged in tiles for SIMD: sixteen elements of one colour, whatever the lanes, sorted so that those of a
 // tile have about as many neighbours. What neighbours ask of an element lies in arrays of quadruples: u of a vertex with the
-// inverse of its Hessian (x, y, z, 1/H), the frame q, a segment's pull and c (x, y, z, c), the target of a joint (see JointSide)
+// inverse of its Hessian (x, y, z, 1/H), the frame q, a segment's force and c (x, y, z, c), the target of a joint (see joint_share)
 // as its owner sees it: its first frame, or the second where the first is an anchor. A tile has room for the neighbours of its
 // largest member; where an element has fewer, it meets one that is zero and changes nothing.
 //
@@ -8,7 +8,7 @@
 // beginning with some that are zero; an index counts from the beginning of the region before, and so takes 16 bits in models of
 // any length, but for very wide ones (see `narrow`). A model that is small enough is one region.
 //
-// Where stiffness differs between axes, segments and joints have more to keep (graph_axes_sweep.hpp), in several arrays of
+// Where stiffness differs between axes, segments and joints have more to keep (graph_sweep.hpp), in several arrays of
 // quadruples that are alike: planes.
 #pragma once
 
@@ -28,7 +28,7 @@ inline constexpr int kUnit = 8;   ///< bytes that an index counts in: what an ad
 constexpr Index units_of_quad(std::size_t size_of_number) { return static_cast<Index>(4 * size_of_number / kUnit); }
 
 struct GraphTile {
-  Index place;            ///< the first of its quadruples: u of vertices; q and pull of segments
+  Index place;            ///< the first of its quadruples: u of vertices; q and force of segments
   Index indices;          ///< the first of its rows of indices
   Index joints;           ///< the first quadruple of the joints that segments own, kTile for each
   Index in, out;          ///< vertices: segments that end and that begin here. Segments: joints of their own, and of others
@@ -72,7 +72,7 @@ struct GraphLayout {
     if (axes()) return damped ? kDampedAxesRows : kUndampedAxesRows;
     return (damped ? kDampedRows : kUndampedRows) + (gamma ? 1 : 0);
   }
-  std::size_t pull_planes() const { return axes() ? 3 : 1; }
+  std::size_t force_planes() const { return axes() ? 3 : 1; }
   std::size_t joint_planes() const { return axes() ? 2 : 1; }
   bool has_joint_margins() const { return axes() && damped; }
   int gamma_row() const { return damped ? kDampedRows : kUndampedRows; }
@@ -94,8 +94,8 @@ struct GraphPlan {
   GraphLayout layout;
   AlignedArray<T> vertex_number, segment_number;
   AlignedArray<std::byte> vertex_index, segment_index;               ///< std::uint16_t or Index, in units of kUnit bytes
-  AlignedArray<T> u, q, pull, joint;                                 ///< quadruples; of pull and joint, plane by plane
-  std::vector<T> margin;                                             ///< per segment tile, where poles may differ (JointSide)
+  AlignedArray<T> u, q, force, joint;                                ///< quadruples; of force and joint, plane by plane
+  std::vector<T> margin;                                             ///< per segment tile, where poles may differ (kelvin_voigt.hpp)
   std::vector<T> joint_margin;                                       ///< with axes, the same per joint
   std::vector<std::uint16_t> vertex_held, frame_held, frame_hinged;  ///< bits of elements, per tile
 };

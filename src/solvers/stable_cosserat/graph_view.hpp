@@ -6,8 +6,6 @@
 
 namespace osier::stable_cosserat {
 
-using namespace lanes;
-
 template <class T>
 struct GraphView {
   const GraphTile *vertex_tile, *segment_tile;
@@ -15,12 +13,11 @@ struct GraphView {
   T *vertex_number, *segment_number;
   const void *vertex_index, *segment_index;  ///< of the type the layout has chosen
   const Index *vertex_id, *frame_id;
-  T *u, *q, *pull, *joint, *margin, *joint_margin;
-  std::ptrdiff_t pull_plane, joint_plane;  ///< numbers of one
+  T *u, *q, *force, *joint, *margin, *joint_margin;
+  std::ptrdiff_t force_plane, joint_plane;  ///< numbers of one
   std::uint16_t *vertex_held, *frame_held, *frame_hinged;
   double most_tau;
-  Index segments = 0;                    ///< of the model; frames beyond are anchors
-  const PerAxis* segment_tau = nullptr;  ///< of the model
+  Index segments = 0;  ///< of the model; frames beyond are anchors
   int segment_rows;
   int gamma_row;  ///< -1 without
   bool damped;
@@ -39,11 +36,11 @@ GraphView<T> view_of(GraphPlan<T>& p) {
           .frame_id = p.layout.frame_id.data(),
           .u = p.u.data(),
           .q = p.q.data(),
-          .pull = p.pull.data(),
+          .force = p.force.data(),
           .joint = p.joint.data(),
           .margin = p.margin.data(),
           .joint_margin = p.joint_margin.data(),
-          .pull_plane = static_cast<std::ptrdiff_t>(4 * p.layout.frame_id.size()),
+          .force_plane = static_cast<std::ptrdiff_t>(4 * p.layout.frame_id.size()),
           .joint_plane = static_cast<std::ptrdiff_t>(4 * p.layout.joint_places),
           .vertex_held = p.vertex_held.data(),
           .frame_held = p.frame_held.data(),

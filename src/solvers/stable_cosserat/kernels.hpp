@@ -1,7 +1,7 @@
 // The sweeps' kernels by instruction set.
 #pragma once
 
-#include "exec/simd.hpp"
+#include "exec/simd_dispatch.hpp"
 #include "solvers/lanes/chain_plan.hpp"
 #include "solvers/lanes/step_view.hpp"
 #include "solvers/stable_cosserat/graph_view.hpp"
@@ -9,9 +9,9 @@
 
 namespace osier::stable_cosserat {
 
-using namespace lanes;
+using lanes::ChainGroup, lanes::StepView;
 
-/// See ChainPack.
+/// See ChainSweep.
 template <class T>
 struct ChainKernel {
   std::size_t (*scratch_bytes)(Index rows, bool damped);
@@ -30,18 +30,24 @@ struct GraphKernel {
 };
 
 template <class T>
-struct Kernels {
-  int lanes;
-  ChainKernel<T> chain[2];     ///< by StiffnessLaw
-  GraphKernel<T> graph[2][2];  ///< by StiffnessLaw, with indices of 32 and of 16 bits
+struct GraphKernels {
+  GraphKernel<T> by_index[2];  ///< with indices of 32 and of 16 bits
 };
 
-/// `simd` must be available on this machine.
 template <class T>
-const Kernels<T>& kernels(Simd simd);
+struct Kernels {
+  int lanes;
+  ChainKernel<T> chain[2];   ///< by StiffnessLaw
+  GraphKernels<T> graph[2];  ///< likewise
+};
 
-/// Those of one instruction set; each is instantiated in the file of its set (kernels_*.cpp) and nowhere else.
+/// Those of one instruction set.
 template <class T, Simd S>
 const Kernels<T>& kernels_for();
+/// `simd` must be available on this machine.
+template <class T>
+const Kernels<T>& kernels(Simd simd) {
+  return with_simd(simd, []<Simd S>() -> const Kernels<T>& { return kernels_for<T, S>(); });
+}
 
 }  // namespace osier::stable_cosserat

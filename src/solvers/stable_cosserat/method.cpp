@@ -19,23 +19,23 @@ namespace {
 class LateChoice final : public Solver {
  public:
   explicit LateChoice(const Settings& settings) : settings_(settings) {}
-  StepReport step(const Model& m, const Control& c, State& state, double h) override {
-    if (!solver_) choose(m, c, h);
-    StepReport report = solver_->step(m, c, state, h);
+  StepReport step(const StepInput& input, State& state) override {
+    if (!solver_) choose(input.model, input.end, input.h);
+    StepReport report = solver_->step(input, state);
     if (!may_give_up_ || !report.not_converged) return report;
     const int sweeps = report.iterations;  // the state is as it was
     may_give_up_ = false;
-    solver_ = settings_.make_direct(m);
-    report = solver_->step(m, c, state, h);
+    solver_ = settings_.make_direct(input.model);
+    report = solver_->step(input, state);
     report.sweeps_given_up = sweeps;
     return report;
   }
-  StepReport solve_static(const Model& m, const Control& c, State& state, const StaticOptions& options) override {
-    if (!solver_) choose(m, c, 0);
-    return solver_->solve_static(m, c, state, options);
+  StepReport solve_static(const StepInput& input, State& state, const StaticOptions& options) override {
+    if (!solver_) choose(input.model, input.end, 0);
+    return solver_->solve_static(input, state, options);
   }
-  void rebind(const Model& m) override {
-    if (solver_) solver_->rebind(m);
+  void rebind(const Model& m, State& state) override {
+    if (solver_) solver_->rebind(m, state);
   }
 
  private:

@@ -13,78 +13,36 @@
 //  5. A hinged segment has one angle left; its local problem is solved on that circle.
 #pragma once
 
+#include <limits>
+
 #include "energies/bend_twist.hpp"
-#include "energies/stretch_shear.hpp"
 #include "math/secular.hpp"
 #include "solvers/stable_cosserat/lambda.hpp"
-#include "solvers/stable_cosserat/workspace.hpp"
 
 namespace osier::stable_cosserat {
 
-/// p of the segment at the present displacements.
+/// One joint's share of b: phi q_other target, where target = k rest or, with damping, the sum of kelvin_voigt.hpp, as the second
+/// frame of the joint sees it; the first one sees its conjugate. c = q.(q_other target) tells which pole it is.
 template <class T>
-OSIER_FN Vec3<T> edge_over_length(const Model& m, const Workspace<T>& w, Index s) {
-  const auto [a, b] = m.segment_vertices[s];
-  return w.segment[s].p0 + w.segment[s].inverse_length * (w.u[b] - w.u[a]);
-}
-
-/// One joint's share of b, see JointSide; c = q.(q_other target) tells which pole it is.
-template <class T>
-OSIER_FN Quat<T> joint_pull(const Quat<T>& other, const Quat<T>& target, const Quat<T>& q, T& c) {
+OSIER_FN Quat<T> joint_share(const Quat<T>& other, const Quat<T>& target, const Quat<T>& q, T& c) {
   const Quat<T> t = other * target;
   c = dot(t, q);
   const T sign = bend_twist::pole(c);
   return sign * t;
 }
-/// The same; `poles_differ` when elasticity and damping must be taken one by one.
-template <class T>
-OSIER_FN Quat<T> joint_pull(const Quat<T>& other, const Quat<T>& target, T bound, const Quat<T>& q, MaskOf<T>& poles_differ) {
-  using std::abs;
-  T c;
-  const Quat<T> pull = joint_pull(other, target, q, c);
-  poles_differ = abs(c) <= bound;
-  return pull;
-}
 
-/// JointSide for the second frame from k rest, k, alpha = tau/h and the rotation at the start of the step; the first frame sees
-/// the conjugate of the target. k sin(angle) is the imaginary part of conj(k rest) previous, a little more than rounding can
-/// hide.
-template <class T>
-OSIER_FN void fold_joint(const Quat<T>& k_rest, T k, T alpha, const Quat<T>& previous, Quat<T>& target, T& bound) {
-  const T sigma = bend_twist::pole(dot(k_rest, previous));
-  target = k_rest + (alpha * k * sigma) * previous;
-  bound = select(alpha > T(0), (T(1) + alpha) * (root(norm2(imag(conj(k_rest) * previous))) + T(1e-6) * k), T(-1));
-}
-
-/// An upper limit of (bound/|target|)^2, from a joint's target and `most_alpha` >= alpha alone. With theta the angle between rest
-/// and sigma previous, phi that between target and previous:
+/// An upper limit of the margin of kelvin_voigt::fold_joint, squared, from a joint's target and `most_alpha` >= alpha alone. With
+/// theta the angle between rest and the nearer of the two previous, phi that between target and previous:
 ///
-///   bound = (1 + alpha) k (sin theta + 1e-6),   k sin theta = |target| sin phi,   |target| between k sqrt(1 + alpha^2) and k (1
-///   + alpha)
+///   margin |target| <= (1 + alpha) k sin theta,   k sin theta = |target| sin phi,   |target| >= k sqrt(1 + alpha^2)
 ///
-/// so that bound/|target| <= sqrt(2) ((1 + alpha) sin phi + 1e-6). Where poles are said to differ and do not, taking elasticity
-/// and damping one by one gives the same.
+/// so that margin <= sqrt(2) (1 + alpha) sin phi. Where poles are said to differ and do not, taking elasticity and damping one
+/// by one gives the same.
 template <class T>
 OSIER_FN T pole_margin2(const Quat<T>& target, const Quat<T>& previous, T most_alpha) {
   const T size2 = norm2(target), sine2 = norm2(imag(conj(target) * previous));
   const T margin = (T(1) + most_alpha) * root(sine2 / select(size2 > T(0), size2, T(1))) + T(1e-6);
   return T(2) * margin * margin;
-}
-
-/// The accumulator b  (SCR Eq. 17, VSCR Eq. 21, 22).
-template <class T>
-OSIER_FN Quat<T> bending_pull(const Model& m, const Workspace<T>& w, Index s) {
-  const Quat<T> q = w.q[s];
-  Quat<T> b{T(0), T(0), T(0), T(0)};
-  for (Index i = m.frame_joints.start[s], end = m.frame_joints.start[s + 1]; i < end; ++i) {
-    const JointSide<T>& j = w.joint_side[i];
-    const Quat<T>& other = w.q[j.other];
-    bool poles_differ = false;
-    const Quat<T> pull = joint_pull(other, j.target, j.bound, q, poles_differ);
-    if (!poles_differ) b += pull;
-    else b += bend_twist::pull(other, w.joint_terms[i].elastic, q) + bend_twist::pull(other, w.joint_terms[i].viscous, q);
-  }
-  return b;
 }
 
 /// Couples enter b as 2 M q (deviation 3).
@@ -110,24 +68,6 @@ template <class T, bool kAxial>
 OSIER_FN void complete_problem(OrientationProblem<T>& o) {
   o.Sb = kAxial ? o.v * o.b * o.eta : times_e3(o.v * o.b);
   o.s = problem_scale<T, kAxial>(o);
-}
-
-/// v of SCR Eq. 15.
-template <class T>
-OSIER_FN Vec3<T> stretch_pull(const Model& m, const Workspace<T>& w, Index s) {
-  return stretch_shear::orientation_pull(w.segment[s].k, edge_over_length(m, w, s));
-}
-
-/// A segment's whole local problem. kAxial: stretch is damped, so the material axis is eta and not e3.
-template <class T, bool kAxial>
-OSIER_FN OrientationProblem<T> orientation_problem(const Model& m, const Workspace<T>& w, Index s, bool has_torque) {
-  OrientationProblem<T> o;
-  o.v = stretch_pull(m, w, s);
-  o.b = bending_pull(m, w, s);
-  if (has_torque) o.b += torque_pull(w.torque[s], w.torque_material[s], w.q[s]);
-  o.eta = kAxial ? w.segment[s].eta : Vec3<T>{T(0), T(0), T(1)};
-  complete_problem<T, kAxial>(o);
-  return o;
 }
 
 /// Eq. 25 of SCR, one application per sweep; gamma remembers lambda between the bounds s and s + |b|.

@@ -3,40 +3,36 @@
 // With the orientations held, the incremental potential is quadratic in one vertex and its 3x3 Hessian is a multiple of the
 // identity, so one division solves the block exactly:
 //
-//   u_v <- ( m v_t/h + f  +  sum_s ( +-pull_s + c_s u_other ) ) / ( m/h^2 + c_drag/h + sum_s c_s )
+//   u_v <- ( m v_t/h + f  +  sum_s ( +-force_s + c_s u_other ) ) / ( m/h^2 + c_drag/h + sum_s c_s )
 #pragma once
 
 #include <limits>
 
 #include "energies/stretch_shear.hpp"
-#include "exec/number.hpp"
-#include "solvers/stable_cosserat/workspace.hpp"
+#include "linalg/small_ldl.hpp"
+#include "math/mat3.hpp"
+#include "math/number.hpp"
 
 namespace osier::stable_cosserat {
 
-/// One segment's share of the sum; sign +1 at its second vertex, -1 at its first.
+/// One segment's share of the sum: `force` on its second vertex at u = 0 and c = (1 + alpha) k/l^2. The sign is +1 at its second
+/// vertex and -1 at its first.
 template <class T>
-OSIER_FN void add_segment(Vec3<T>& sum, T sign, const Vec3<T>& pull, T c, const Vec3<T>& other) {
-  sum += Vec3<T>{sign * pull.x + c * other.x, sign * pull.y + c * other.y, sign * pull.z + c * other.z};
+OSIER_FN void add_segment(Vec3<T>& sum, T sign, const Vec3<T>& force, T c, const Vec3<T>& other) {
+  sum += Vec3<T>{sign * force.x + c * other.x, sign * force.y + c * other.y, sign * force.z + c * other.z};
 }
 
-/// Force of a segment on its second vertex at u = 0; `image` is where its axis points.
+/// That force in two parts: the one by the edge, which is constant at u = 0, and the one by the image of the axis.
 template <class T>
-OSIER_FN Vec3<T> segment_pull(T k, T inverse_length, T stiffening, const Vec3<T>& p0, const Vec3<T>& image) {
-  return -inverse_length * stretch_shear::gradient_p(k, stiffening, p0, image);
-}
-
-/// The same in two parts: by the edge, which is constant at u = 0, and by the image of the axis.
-template <class T>
-OSIER_FN Vec3<T> edge_pull(T k_over_length, T stiffening, const Vec3<T>& p0) {
+OSIER_FN Vec3<T> edge_force(T k_over_length, T stiffening, const Vec3<T>& p0) {
   return stretch_shear::gradient_p(-k_over_length, stiffening, p0, Vec3<T>{T(0), T(0), T(0)});
 }
 template <class T>
-OSIER_FN Vec3<T> image_pull(T k_over_length, const Vec3<T>& image) {
+OSIER_FN Vec3<T> image_force(T k_over_length, const Vec3<T>& image) {
   return k_over_length * image;
 }
 
-/// The same with stiffnesses that differ, where the Hessian is a matrix: one Newton step from u. It is a sum of positive
+/// The update where stiffnesses differ and the Hessian is a matrix: one Newton step from u. It is a sum of positive
 /// semidefinite blocks, but where they differ by more than the digits of T a pivot may be lost. Its trace then stands for it,
 /// which cannot raise the energy (what is left of a pivot that is nearly lost may); a massless vertex that nothing stretches
 /// stays.
@@ -61,16 +57,6 @@ OSIER_FN Vec3<T> expected_displacement(const Vec3<T>& velocity, const Vec3<T>& v
   const T felt = dot(velocity - velocity_previous, a_ext);  // h a_last . a_ext
   const T share = select(size2 > T(0), smaller(larger(felt / (h * size2), T(0)), T(1)), T(0));
   return h * velocity + (h * h * share) * a_ext;
-}
-
-template <class T>
-OSIER_FN Vec3<T> updated_position(const Model& m, const Workspace<T>& w, const Vec3<T>* u, Index v) {
-  Vec3<T> sum = w.vertex[v].rhs;
-  for (Index i = m.vertex_segments.start[v], end = m.vertex_segments.start[v + 1]; i < end; ++i) {
-    const VertexSide<T>& e = w.vertex_side[i];
-    add_segment(sum, e.sign, w.pull[e.segment], e.c, u[e.other]);
-  }
-  return w.vertex[v].inverse_hessian * sum;
 }
 
 }  // namespace osier::stable_cosserat

@@ -1,22 +1,17 @@
-// One time step of Algorithm 2 of "Stable Cosserat Rods", with the addendum's changes. The conductor is step(); line numbers
-// of the algorithm box stand in the margin.
+// One time step of Algorithm 2 of "Stable Cosserat Rods", with the addendum's changes. The conductor is step(); the
+// sweeps themselves are in chain_sweep.hpp, graph_sweep.hpp and element_sweep.hpp.
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <limits>
 
 #include "exec/parallel.hpp"
-#include "model/edge.hpp"
 #include "solvers/direct/direct_solver.hpp"
-#include "solvers/direction_terms.hpp"
 #include "solvers/stable_cosserat/chain_engine.hpp"
 #include "solvers/stable_cosserat/element_sweep.hpp"
-#include "solvers/stable_cosserat/general_sweep.hpp"
 #include "solvers/stable_cosserat/graph_engine.hpp"
-#include "solvers/stable_cosserat/residual.hpp"
 #include "solvers/stable_cosserat/stable_cosserat.hpp"
 #include "solvers/stable_cosserat/sweep_error.hpp"
-#include "solvers/stable_cosserat/workspace.hpp"
 
 namespace osier::stable_cosserat {
 
@@ -36,20 +31,12 @@ void locate_trouble(const Model& m, const State& state, StepReport& report) {
 /// Coloured sweeps run in lanes, unless frames have inertia; everything else element by element.
 bool sweeps_in_lanes(const Settings& s, const Model& m) { return s.order == Order::red_black && !m.has_inertia(); }
 
-WorkspaceNeeds workspace_needs(const Settings& s, const Model& m) {
-  WorkspaceNeeds needs;
-  needs.general = !m.is_isotropic() || m.has_inertia();
-  needs.jacobi = s.order == Order::jacobi;
-  needs.bending = std::any_of(m.joint_tau.begin(), m.joint_tau.end(), [](const PerAxis& tau) { return tau.any(); });
-  return needs;
-}
-
 /// Strands and chains that are swept by themselves, all iterations in one go. Where the sweeps must find out when to stop there
 /// are none: somebody has to look in between.
 std::vector<Chain> chains_in_lanes(const Settings& s, const Model& m) {
   if (s.tolerance || s.goal) return {};
   std::vector<Chain> chains = find_chains(m);
-  std::erase_if(chains, [](const Chain& c) { return !fits_lanes(c); });
+  std::erase_if(chains, [](const Chain& c) { return !lanes::fits_lanes(c); });
   return chains;
 }
 std::vector<std::uint8_t> vertices_of(const Model& m, std::span<const Chain> chains) {
@@ -62,49 +49,28 @@ template <class T>
 class StableCosserat final : public Solver {
  public:
   StableCosserat(const Settings& settings, const Model& model) : settings_(settings), executor_(settings.thread_count) {
-    rebind(model);
+    arrange_sweeps(model);
   }
 
-  void rebind(const Model& m) override;
-  StepReport step(const Model& m, const Control& c, State& state, double h) override;
+  void rebind(const Model& m, State&) override { arrange_sweeps(m); }
+  StepReport step(const StepInput& input, State& state) override;
 
  private:
-  void arrange(const Model& m);
-  void load(const Model& m, const Control& c, const State& state, double h);
-  void initial_guess(const Model& m, const Control& c, const State& state, double h);
-  void load_general(const Model& m, const Control& c, const State& state, double h);
-  void sweep(const Model& m, const Control& c) {
-    if (general_) sweep_general(m, c, settings_.order, executor_, w_);
-    else if (axial_) sweep_lambda<true>(m, c);
-    else sweep_lambda<false>(m, c);
-  }
-  template <bool kAxial>
-  void sweep_lambda(const Model& m, const Control& c) {
-    if (settings_.lambda == Lambda::approx) sweep_once<kAxial, Lambda::approx>(m, c);
-    if (settings_.lambda == Lambda::exact) sweep_once<kAxial, Lambda::exact>(m, c);
-    if (settings_.lambda == Lambda::secular) sweep_once<kAxial, Lambda::secular>(m, c);
-  }
-  template <bool kAxial, Lambda kLambda>
-  void sweep_once(const Model& m, const Control& c) {
-    ElementSweep<T, kAxial, kLambda> elements(m, c, w_);
-    if (settings_.order == Order::jacobi) elements.jacobi(executor_);
-    else elements.gauss_seidel();
+  void arrange_sweeps(const Model& m);
+  void bind_elements(const Model& m) {
+    elements_.bind(m, settings_.order);
+    bound_ = true;
   }
   template <class Sweep, class Left>
   void iterate(StepReport& report, const Sweep& sweep_once, const Left& left) const;
   template <class Sweep, class At, class Change>
   void iterate_to_goal(const Model& m, StepReport& report, const Sweep& sweep_once, const At& at, const Change& change);
-  void store(const Model& m, State& state, double h, StepReport& report) const;
   void step_in_lanes(const Model& m, const Control& c, State& state, double h, StepReport& report);
-  Residual residual_in_lanes(const Model& m, const Control& c);
 
   Settings settings_;
   Executor executor_;
-  bool axial_ = false;    ///< some segment damps stretch: the material axis is eta
-  bool bending_ = false;  ///< some joint damps bending
-  bool anisotropic_ = false, inertia_ = false;
-  bool general_ = false;     ///< the step at hand has more than the closed form
-  bool by_element_ = false;  ///< and goes through the workspace
+  bool inertia_ = false;     ///< some frames have it
+  bool by_element_ = false;  ///< the step at hand goes element by element
 
   // In lanes: the chains, all else, and what nothing sweeps over.
   bool in_lanes_ = false;
@@ -116,21 +82,16 @@ class StableCosserat final : public Solver {
   MoveMeter<T> meter_;
 
   // Element by element, and for residuals.
-  bool arranged_ = false;
-  Workspace<T> w_;
-  std::vector<DirectionTerm> directions_;
+  bool bound_ = false;
+  ElementSweep<T> elements_;
   std::vector<Quatd> frames_start_;
 };
 
 template <class T>
-void StableCosserat<T>::rebind(const Model& m) {
-  const auto positive = [](const PerAxis& tau) { return tau.any(); };
-  axial_ = std::any_of(m.segment_tau.begin(), m.segment_tau.end(), positive);
-  bending_ = std::any_of(m.joint_tau.begin(), m.joint_tau.end(), positive);
-  anisotropic_ = !m.is_isotropic();
+void StableCosserat<T>::arrange_sweeps(const Model& m) {
   inertia_ = m.has_inertia();
   in_lanes_ = sweeps_in_lanes(settings_, m);
-  arranged_ = false;
+  bound_ = false;
   if (in_lanes_) {
     const std::vector<Chain> chains = chains_in_lanes(settings_, m);
     chains_.bind(m, chains, settings_.instructions, executor_);
@@ -142,162 +103,7 @@ void StableCosserat<T>::rebind(const Model& m) {
       if (m.is_anchor(f) || !m.segment_alive[f]) loose_frames_.push_back(f);
   }
   if (settings_.goal) meter_.bind(in_lanes_ ? graph_.places() : static_cast<std::size_t>(m.vertex_count()));
-  if (!in_lanes_ || settings_.tolerance) arrange(m);
-}
-
-/// Makes the workspace ready for the model.
-template <class T>
-void StableCosserat<T>::arrange(const Model& m) {
-  arranged_ = true;
-  const WorkspaceNeeds needs = workspace_needs(settings_, m);
-  w_.each_array(m, needs, [](auto& array, std::size_t size) { array.resize(size); });
-  if (needs.general) {
-    w_.general.direction.reserve(3 * w_.segment.size());
-    directions_.reserve(3 * w_.segment.size());
-  }
-  for (std::size_t i = 0; i < w_.vertex_side.size(); ++i) {
-    const Index seg = m.vertex_segments.entry[i] / 2, side = m.vertex_segments.entry[i] % 2;
-    w_.vertex_side[i] = {m.segment_vertices[seg][1 - side], seg, T(0), side == 1 ? T(1) : T(-1)};
-  }
-  for (std::size_t i = 0; i < w_.joint_side.size(); ++i) {
-    const Index j = m.frame_joints.entry[i] / 2, side = m.frame_joints.entry[i] % 2;
-    const Quatd rest = side == 1 ? m.joint_rest_rotation[j] : conj(m.joint_rest_rotation[j]);
-    w_.joint_side[i] = {cast<T>(m.joint_stiffness[j].d3 * rest), T(-1), m.joint_frames[j][1 - side]};
-    if (bending_) w_.joint_rows[static_cast<std::size_t>(j)][static_cast<std::size_t>(side)] = static_cast<Index>(i);
-  }
-}
-
-/// Everything that stays put during the sweeps of one step. Differences of positions are formed in double.
-template <class T>
-void StableCosserat<T>::load(const Model& m, const Control& c, const State& state, double h) {
-  executor_.for_each(w_.q.size(), [&](std::size_t f) {
-    Quatd q = state.frame_rotation[f];
-    if (inertia_) q = guessed_frame(m, c, state, h, static_cast<Index>(f));
-    if (c.frame_control[f] == FrameControl::fixed) q = c.frame_target[f];
-    if (c.frame_control[f] == FrameControl::hinged) q = nearest_on_hinge(q, c.frame_target[f], c.frame_hinge_axis[f]);
-    w_.q[f] = cast<T>(q);
-    if (c.has_torque) {
-      w_.torque[f] = cast<T>(c.frame_torque[f]);
-      w_.torque_material[f] = cast<T>(c.frame_torque_material[f]);
-    }
-  });
-  executor_.for_each(w_.segment.size(), [&](std::size_t s) {
-    const double l = m.segment_rest_length[s], k = m.segment_stiffness[s].d3;
-    const double alpha = m.segment_tau[s].d3 / h;
-    const Vec3d p = osier::edge_over_length(m, state.vertex_position, static_cast<Index>(s));
-    SegmentData<T>& d = w_.segment[s];
-    d.p0 = cast<T>(p);
-    d.inverse_length = static_cast<T>(1 / l);
-    d.k = static_cast<T>(k);
-    d.stiffening = static_cast<T>(1 + alpha);
-    d.c = static_cast<T>((1 + alpha) * k / (l * l));
-    d.eta = {T(0), T(0), T(1)};
-    if (axial_) d.eta = cast<T>(stretch_shear::generalised_axis(alpha, stretch_shear::local_strain(p, state.frame_rotation[s])));
-    w_.gamma[s] = static_cast<T>(state.segment_gamma[s]);
-    w_.pull[s] = pull_at(w_, static_cast<Index>(s), rotate(w_.q[s], d.eta));
-  });
-  executor_.for_each(w_.vertex_side.size(),
-                     [&](std::size_t i) { w_.vertex_side[i].c = w_.segment[w_.vertex_side[i].segment].c; });
-  if (bending_)
-    executor_.for_each(w_.joint_rows.size(), [&](std::size_t j) {
-      if (!m.joint_alive[j]) return;
-      const auto [a, b] = m.joint_frames[j];
-      const Quatd rest = m.joint_rest_rotation[j], previous = conj(state.frame_rotation[a]) * state.frame_rotation[b];
-      const double k = m.joint_stiffness[j].d3, alpha = m.joint_tau[j].d3 / h;
-      Quatd folded;
-      double folded_bound = 0;
-      fold_joint(k * rest, k, alpha, previous, folded, folded_bound);
-      const Quat<T> target = cast<T>(folded);
-      const T bound = static_cast<T>(folded_bound);
-      const JointTerms<T> terms{cast<T>(k * rest), cast<T>((alpha * k) * previous)};
-      const auto [row_a, row_b] = w_.joint_rows[j];  // what b sees; a sees the conjugate
-      w_.joint_side[row_b].target = target;
-      w_.joint_side[row_a].target = conj(target);
-      w_.joint_side[row_b].bound = w_.joint_side[row_a].bound = bound;
-      w_.joint_terms[row_b] = terms;
-      w_.joint_terms[row_a] = {conj(terms.elastic), conj(terms.viscous)};
-    });
-  executor_.for_each(w_.vertex.size(), [&](std::size_t v) {
-    VertexData<T>& d = w_.vertex[v];
-    d.rhs = cast<T>((m.vertex_mass[v] / h) * state.vertex_velocity[v] + c.vertex_force[v]);
-    double hessian = m.vertex_mass[v] / (h * h) + c.vertex_damping[v] / h;
-    for (Index e : m.vertex_segments.of(static_cast<Index>(v))) {
-      const Index s = e / 2;
-      const double l = m.segment_rest_length[s];
-      hessian += (1 + m.segment_tau[s].d3 / h) * m.segment_stiffness[s].d3 / (l * l);
-    }
-    d.inverse_hessian = static_cast<T>(1 / hessian);
-  });
-}
-
-/// x <- x_t + h v_t + h^2 a~ with VBD's adaptive a~ (Chen et al. 2024): the part of the last step's acceleration that points
-/// along the loads, no more than the loads themselves. A rod at rest under gravity starts at rest.
-template <class T>
-void StableCosserat<T>::initial_guess(const Model& m, const Control& c, const State& state, double h) {
-  executor_.for_each(w_.u.size(), [&](std::size_t v) {
-    if (c.vertex_fixed[v]) {
-      w_.u[v] = cast<T>(c.vertex_target[v] - state.vertex_position[v]);
-      return;
-    }
-    w_.u[v] = cast<T>(expected_displacement(state.vertex_velocity[v], state.vertex_velocity_previous[v], c.vertex_force[v],
-                                            m.vertex_mass[v] > 0 ? 1 / m.vertex_mass[v] : 0.0, h));
-  });
-}
-
-/// The energy of every axis of its own, and frames with inertia: the same for segments and joints in one double loop.
-template <class T>
-void StableCosserat<T>::load_general(const Model& m, const Control& c, const State& state, double h) {
-  GeneralData<T>& g = w_.general;
-  const auto ns = static_cast<std::size_t>(m.segment_count());
-  g.segment.resize(ns), g.joint.resize(static_cast<std::size_t>(m.joint_count())), g.weight.resize(w_.u.size());
-  g.direction_start.resize(ns + 1);
-  executor_.for_each(ns, [&](std::size_t s) {
-    const Vec3d p = osier::edge_over_length(m, state.vertex_position, static_cast<Index>(s));
-    const stretch_shear::FoldedSpring<double> spring =
-        stretch_shear::folded(cast<double>(m.segment_stiffness[s]), cast<double>((1 / h) * m.segment_tau[s]),
-                              stretch_shear::local_strain(p, state.frame_rotation[s]));
-    const double l = m.segment_rest_length[s];
-    g.segment[s].k = cast<T>((1 / (l * l)) * spring.k);
-    g.segment[s].rest = cast<T>(l * spring.rest);
-    refresh(g.segment[s], w_.q[s]);
-  });
-  executor_.for_each(g.joint.size(), [&](std::size_t j) {
-    const auto [a, b] = m.joint_frames[j];
-    GeneralJoint<T>& joint = g.joint[j];
-    joint.K = cast<T>(bend_twist::stiffness4(cast<double>(m.joint_stiffness[j])));
-    joint.rest = cast<T>(m.joint_rest_rotation[j]);
-    joint.K_viscous = cast<T>((1 / h) * bend_twist::viscous4(cast<double>(m.joint_stiffness[j]), cast<double>(m.joint_tau[j])));
-    joint.previous = cast<T>(conj(state.frame_rotation[a]) * state.frame_rotation[b]);
-  });
-  executor_.for_each(g.weight.size(),
-                     [&](std::size_t v) { g.weight[v] = static_cast<T>(m.vertex_mass[v] / (h * h) + c.vertex_damping[v] / h); });
-  direction_terms(m, c, state, h, directions_);
-  g.direction.clear();
-  std::size_t next = 0;
-  for (std::size_t s = 0; s < ns; ++s) {
-    g.direction_start[s] = static_cast<Index>(g.direction.size());
-    for (; next < directions_.size() && directions_[next].frame == static_cast<Index>(s); ++next)
-      g.direction.push_back({static_cast<T>(directions_[next].k), cast<T>(directions_[next].y), cast<T>(directions_[next].a)});
-  }
-  g.direction_start[ns] = static_cast<Index>(g.direction.size());
-}
-
-template <class T>
-void StableCosserat<T>::store(const Model& m, State& state, double h, StepReport& report) const {
-  state.vertex_velocity.swap(state.vertex_velocity_previous);
-  executor_.for_each(w_.u.size(), [&](std::size_t v) {
-    if (!m.vertex_alive[v]) {
-      state.vertex_velocity[v] = {};
-      return;
-    }
-    const Vec3d u = cast<double>(w_.u[v]);
-    state.vertex_position[v] += u;
-    state.vertex_velocity[v] = (1 / h) * u;  // v <- (x - x_t)/h
-  });
-  executor_.for_each(w_.q.size(), [&](std::size_t f) { state.frame_rotation[f] = cast<double>(w_.q[f]); });
-  if (settings_.lambda == Lambda::exact)
-    for (std::size_t s = 0; s < w_.gamma.size(); ++s) state.segment_gamma[s] = static_cast<double>(w_.gamma[s]);
-  locate_trouble(m, state, report);
+  if (!in_lanes_ || settings_.tolerance) bind_elements(m);
 }
 
 /// A fixed number of sweeps, or until `left` finds little left.
@@ -342,22 +148,9 @@ void StableCosserat<T>::iterate_to_goal(const Model& m, StepReport& report, cons
 }
 
 template <class T>
-Residual StableCosserat<T>::residual_in_lanes(const Model& m, const Control& c) {
-  graph_.copy_out(w_.u, w_.q);
-  if (general_) {
-    executor_.for_each(w_.segment.size(), [&](std::size_t s) { refresh(w_.general.segment[s], w_.q[s]); });
-    return residual_general(m, c, w_, directions_);
-  }
-  executor_.for_each(w_.segment.size(),
-                     [&](std::size_t s) { w_.pull[s] = pull_at(w_, static_cast<Index>(s), rotate(w_.q[s], w_.segment[s].eta)); });
-  return residual(m, c, w_);
-}
-
-template <class T>
 void StableCosserat<T>::step_in_lanes(const Model& m, const Control& c, State& state, double h, StepReport& report) {
   const StepView view = lanes::view_of(m, c, state, h);
-  if (settings_.tolerance) load(m, c, state, h);
-  if (settings_.tolerance && general_) load_general(m, c, state, h);
+  if (settings_.tolerance) elements_.load(m, c, state, view, executor_);
   graph_.load(m, view, executor_);
   const auto sweep_once = [&] { graph_.sweep(view, settings_.lambda, 1, executor_); };
   if (settings_.goal) {
@@ -366,7 +159,11 @@ void StableCosserat<T>::step_in_lanes(const Model& m, const Control& c, State& s
         [&](std::size_t i) { return graph_.change(view, i); });
     if (report.not_converged) return;
   } else if (settings_.tolerance) {
-    iterate(report, sweep_once, [&] { return residual_in_lanes(m, c); });
+    iterate(report, sweep_once, [&] {
+      graph_.copy_out(elements_.displacements(), elements_.frames());
+      elements_.refresh(executor_);
+      return elements_.residual();
+    });
   } else {
     report.iterations = settings_.iteration_count;
     graph_.sweep(view, settings_.lambda, report.iterations, executor_);
@@ -382,33 +179,35 @@ void StableCosserat<T>::step_in_lanes(const Model& m, const Control& c, State& s
 
 /// Algorithm 2.
 template <class T>
-StepReport StableCosserat<T>::step(const Model& m, const Control& c, State& state, double h) {
+StepReport StableCosserat<T>::step(const StepInput& input, State& state) {
+  const Model& m = input.model;
+  const Control& c = input.end;
+  const double h = input.h;
   StepReport report;
-  general_ = anisotropic_ || inertia_ || c.has_rotary_damping;
-  by_element_ = !in_lanes_ || inertia_ || c.has_rotary_damping;
+  const bool spinning = inertia_ || c.has_rotary_damping;
+  by_element_ = !in_lanes_ || spinning;
   if (!by_element_) {
     step_in_lanes(m, c, state, h, report);
     return report;
   }
-  if (!arranged_) arrange(m);
-  load(m, c, state, h);  // VSCR section 8: strains of x_t, q_t
-  if (general_) load_general(m, c, state, h);
-  if (inertia_ || c.has_rotary_damping) frames_start_ = state.frame_rotation;
-  initial_guess(m, c, state, h);  // x <- x_t + h v_t + h^2 a~
+  if (!bound_) bind_elements(m);
+  if (spinning) frames_start_ = state.frame_rotation;
+  elements_.load(m, c, state, lanes::view_of(m, c, state, h), executor_);  // VSCR section 8: strains of x_t, q_t
+  const auto sweep_once = [&] { elements_.sweep(settings_.order, settings_.lambda, executor_); };
   if (settings_.goal) {
-    const auto at = [&](std::size_t v) { return m.vertex_alive[v] ? w_.u[v] : Vec3<T>{}; };
+    const std::vector<Vec3<T>>& u = elements_.displacements();
+    const auto at = [&](std::size_t v) { return m.vertex_alive[v] ? u[v] : Vec3<T>{}; };
     const auto change = [&](std::size_t v) {
-      return m.vertex_alive[v] ? cast<double>(w_.u[v]) - h * state.vertex_velocity[v] : Vec3d{};
+      return m.vertex_alive[v] ? cast<double>(u[v]) - h * state.vertex_velocity[v] : Vec3d{};
     };
-    iterate_to_goal(
-        m, report, [&] { sweep(m, c); }, at, change);
+    iterate_to_goal(m, report, sweep_once, at, change);
     if (report.not_converged) return report;
   } else {
-    iterate(
-        report, [&] { sweep(m, c); }, [&] { return general_ ? residual_general(m, c, w_, directions_) : residual(m, c, w_); });
+    iterate(report, sweep_once, [&] { return elements_.residual(); });
   }
-  store(m, state, h, report);  // v <- (x - x_t)/h
-  if (inertia_ || c.has_rotary_damping) update_frame_velocity(m, c, frames_start_, h, state);
+  elements_.store(state, executor_);  // v <- (x - x_t)/h
+  locate_trouble(m, state, report);
+  if (spinning) update_frame_velocity(m, c, frames_start_, h, state);
   return report;
 }
 
@@ -427,11 +226,7 @@ std::size_t bytes_of_sweeps(const Settings& s, const Model& m) {
   } else if (s.goal) {
     sum += MoveMeter<T>::bytes(static_cast<std::size_t>(m.vertex_count()));
   }
-  Workspace<T> w;
-  const WorkspaceNeeds needs = workspace_needs(s, m);
-  w.each_array(m, needs, [&](const auto& array, std::size_t size) { sum += size * sizeof(array[0]); });
-  const auto ns = static_cast<std::size_t>(m.segment_count());
-  if (needs.general) sum += 3 * ns * (sizeof(GeneralDirection<T>) + sizeof(DirectionTerm));
+  sum += ElementSweep<T>::bytes(m, s.order);
   if (m.has_inertia()) sum += static_cast<std::size_t>(m.frame_count()) * sizeof(Quatd);
   return sum;
 }

@@ -111,6 +111,7 @@ class Settings : public SolverSettings {
   /// These settings for sweeps that `auto` has chosen: a fixed number of them, or with a goal.
   Settings sweeps_of_auto(const Model& model, const Control& control, double h, const MethodChoice& choice) const;
   const char* name() const override { return "stable_cosserat"; }
+  Traits traits() const override { return {.statics = can_solve_statics(), .single_precision = true}; }
   Precision precision() const override { return number; }
   int threads() const override { return thread_count; }
   Simd simd() const override { return instructions; }

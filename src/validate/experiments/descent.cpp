@@ -57,10 +57,9 @@ std::vector<double> Descent::examine(const Json& json, const std::filesystem::pa
       for (Quatd& q : after.q) q = normalized(q);  // float keeps |q| = 1 to its own rounding only
       before = after;
       before.q[s] = w.state.frame_rotation[s];
-      const IncrementalPotential potential = w.potential(before);
-      const EnergyTerms e0 = potential.value(w.displacement(before), before.q),
-                        e1 = potential.value(w.displacement(after), after.q);
-      const double rounding = 16 * eps * pull_on(w, before, s) + 1e-14 * e0.magnitude(), change = e1.total() - e0.total();
+      const StepPotential potential = w.potential(before);
+      const EnergyTerms e0 = potential.value(w.unknowns(before)), e1 = potential.value(w.unknowns(after));
+      const double rounding = 16 * eps * pull_on(w, before, s) + 1e-14 * e0.magnitude, change = e1.total() - e0.total();
       rise = std::max(rise, change / rounding);
       lowered += change < -rounding ? 1 : 0, ++updates;
       w.control.frame_control[s] = FrameControl::fixed;

@@ -25,12 +25,12 @@ struct Errors {
 };
 
 void compare(const Workbench& w, const Place& at, Errors& worst) {
-  const IncrementalPotential potential = w.potential(at);
+  const StepPotential potential = w.potential(at);
   std::vector<Vec3d> gx, gw;
-  potential.gradient(w.displacement(at), at.q, gx, gw);
+  potential.gradient(w.unknowns(at), gx, gw);
   const double scale_x = largest(gx), scale_w = largest(gw);
   Place trial = at;
-  const auto value = [&] { return potential.value(w.displacement(trial), trial.q).total(); };
+  const auto value = [&] { return potential.value(w.unknowns(trial)).total(); };
   for (Index v = 0; v < w.model.vertex_count(); ++v) {
     if (w.control.vertex_fixed[v]) continue;  // carries a reaction, which the value does not know
     const double l = w.model.segment_rest_length[w.model.vertex_segments.of(v)[0] / 2];

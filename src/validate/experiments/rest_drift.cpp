@@ -30,7 +30,7 @@ std::vector<double> RestDrift::examine(const Json& json, const std::filesystem::
   const std::vector<Vec3d>&x = state.vertex_position, &x0 = w.state.vertex_position;
   double place = 0, shape = 0;
   for (int i = 1; i <= steps; ++i) {
-    if (solver->step(w.model, w.control, state, w.h).non_finite) throw RunError("the state is not finite");
+    if (solver->step(w.input(), state).non_finite) throw RunError("the state is not finite");
     if (i % 500 != 0 && i != steps) continue;
     place = std::max(place, farthest(x, x0));
     for (std::size_t a = 0; a < x.size(); ++a)

@@ -1,5 +1,7 @@
 #include "validate/experiments/reversal.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include "validate/experiments/scene_transforms.hpp"
 #include "validate/experiments/workbench.hpp"
 

@@ -1,5 +1,6 @@
 #include "validate/experiments/rigid_motion.hpp"
 
+#include <nlohmann/json.hpp>
 #include <numbers>
 
 #include "validate/experiments/scene_transforms.hpp"

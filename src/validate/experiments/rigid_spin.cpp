@@ -26,12 +26,12 @@ std::vector<double> RigidSpin::examine(const Json& json, const std::filesystem::
     Place at{damped.state.vertex_position, damped.state.frame_rotation};
     for (Vec3d& x : at.x) x = rotate(turn, x) + shift;
     for (Quatd& q : at.q) q = normalized(turn * q);
-    const std::vector<Vec3d> u = damped.displacement(at);
-    const IncrementalPotential with = damped.potential(at), without = plain.potential(at);
-    const EnergyTerms e = with.value(u, at.q);
+    const Unknowns z = damped.unknowns(at);
+    const StepPotential with = damped.potential(at), without = plain.potential(at);
+    const EnergyTerms e = with.value(z);
     std::vector<Vec3d> gx, gw, hx, hw;
-    with.gradient(u, at.q, gx, gw);
-    without.gradient(u, at.q, hx, hw);
+    with.gradient(z, gx, gw);
+    without.gradient(z, hx, hw);
     energy = std::max(energy, e.damping / (e.stretch_shear + e.bend_twist));
     force = std::max(force, farthest(gx, hx) / largest(hx));
     moment = std::max(moment, farthest(gw, hw) / largest(hw));

@@ -1,6 +1,11 @@
 #include "validate/experiments/scene_transforms.hpp"
 
+#include <algorithm>
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+#include "math/quat.hpp"
+#include "osier/error.hpp"
 
 namespace osier::validate {
 

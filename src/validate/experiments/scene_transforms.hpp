@@ -1,7 +1,8 @@
 // The same scene somewhere else, or counted from the other end.
 #pragma once
 
-#include "core/fields.hpp"
+#include "core/json.hpp"
+#include "osier/types.hpp"
 
 namespace osier::validate {
 

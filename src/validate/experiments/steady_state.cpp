@@ -1,5 +1,7 @@
 #include "validate/experiments/steady_state.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include "validate/experiments/workbench.hpp"
 
 namespace osier::validate {

@@ -22,7 +22,7 @@ State Workbench::run(int steps, const SolverSettings& settings) const {
   State s = state;
   const auto made = settings.make(model);
   for (int i = 0; i < steps; ++i) {
-    const StepReport report = made->step(model, control, s, h);
+    const StepReport report = made->step(input(), s);
     if (report.non_finite || report.not_converged) throw RunError("a step did not converge");
   }
   return s;
@@ -69,17 +69,17 @@ double Workbench::least_cosine(const Place& at) const {
   return least;
 }
 
-IncrementalPotential Workbench::potential(const Place& at) const {
-  IncrementalPotential p;
+StepPotential Workbench::potential(const Place& at) const {
+  StepPotential p;
   p.begin(model, control, state, h);
   p.set_torque_point(at.q);
   return p;
 }
 
-std::vector<Vec3d> Workbench::displacement(const Place& at) const {
-  std::vector<Vec3d> u = at.x;
-  for (std::size_t v = 0; v < u.size(); ++v) u[v] -= state.vertex_position[v];
-  return u;
+Unknowns Workbench::unknowns(const Place& at) const {
+  Unknowns z{at.x, at.q};
+  for (std::size_t v = 0; v < z.u.size(); ++v) z.u[v] -= state.vertex_position[v];
+  return z;
 }
 
 OrientationProblem<double> Workbench::local_problem(const Place& at, Index s) const {

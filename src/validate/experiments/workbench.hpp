@@ -5,13 +5,13 @@
 #include <filesystem>
 #include <memory>
 
-#include "core/fields.hpp"
+#include "core/json.hpp"
 #include "math/secular.hpp"
 #include "osier/scene.hpp"
 #include "osier/simulation.hpp"
 #include "scene/generators/sampling.hpp"
 #include "scene/setup.hpp"
-#include "solvers/potential.hpp"
+#include "solvers/step_potential.hpp"
 
 namespace osier::validate {
 
@@ -31,6 +31,7 @@ struct Workbench {
   /// Throws RunError for a static scene.
   Workbench(const Json& json, const std::filesystem::path& folder);
 
+  StepInput input() const { return constant_input(model, control, h); }
   std::unique_ptr<Solver> solver() const { return scene.setup().spec.solver->make(model); }
   /// The state after `steps` steps under the same loads, by the scene's solver or another one. Throws RunError when a step fails.
   State run(int steps) const { return run(steps, *scene.setup().spec.solver); }
@@ -46,8 +47,8 @@ struct Workbench {
   double least_cosine(const Place& at) const;
 
   /// The incremental potential of the step; its torques are those at `at`.
-  IncrementalPotential potential(const Place& at) const;
-  std::vector<Vec3d> displacement(const Place& at) const;
+  StepPotential potential(const Place& at) const;
+  Unknowns unknowns(const Place& at) const;
 
   /// Of one frame, see solvers/local_problem.hpp.
   OrientationProblem<double> local_problem(const Place& at, Index segment) const;

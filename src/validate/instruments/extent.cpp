@@ -1,5 +1,7 @@
 #include "validate/instruments/extent.hpp"
 
+#include "math/quat.hpp"
+
 namespace osier::validate {
 
 void Extent::prepare(const Scene& scene, Problems& problems) {

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "math/quat.hpp"
 #include "validate/instruments/crossings.hpp"
 
 namespace osier::validate {

@@ -2,6 +2,8 @@
 
 #include <cmath>
 
+#include "math/quat.hpp"
+
 namespace osier::validate {
 
 void Turning::prepare(const Scene& scene, Problems& problems) {

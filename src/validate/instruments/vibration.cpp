@@ -1,5 +1,7 @@
 #include "validate/instruments/vibration.hpp"
 
+#include <nlohmann/json.hpp>
+
 #include "math/quat.hpp"
 #include "validate/instruments/crossings.hpp"
 

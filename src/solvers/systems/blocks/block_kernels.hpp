@@ -1,7 +1,7 @@
 // The kernels of conjugate gradients on blocks, by instruction set.
 #pragma once
 
-#include "exec/simd.hpp"
+#include "exec/simd_dispatch.hpp"
 #include "solvers/systems/blocks/block_plan.hpp"
 
 namespace osier::systems {
@@ -21,13 +21,13 @@ struct BlockKernel {
   Move move;
 };
 
-/// `simd` must be available on this machine.
-template <class T>
-const BlockKernel<T>& block_kernel(Simd simd, bool isotropic);
-
-/// Those of one instruction set, isotropic and not; each is instantiated in the file of its set (block_kernels_*.cpp) and nowhere
-/// else.
+/// Those of one instruction set, isotropic and not.
 template <class T, Simd S>
 const BlockKernel<T>* block_kernels_for();
+/// `simd` must be available on this machine.
+template <class T>
+const BlockKernel<T>& block_kernel(Simd simd, bool isotropic) {
+  return with_simd(simd, [&]<Simd S>() -> const BlockKernel<T>& { return block_kernels_for<T, S>()[isotropic ? 0 : 1]; });
+}
 
 }  // namespace osier::systems

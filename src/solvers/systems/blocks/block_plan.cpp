@@ -37,7 +37,7 @@ void tile(Index count, int lanes, const Alive& alive, const Entries& entries, st
 
 }  // namespace
 
-BlockLayout lay_out_blocks(const Model& m, int lanes) {
+BlockLayout lay_out_blocks(const Model& m, const Subset& subset, int lanes) {
   BlockLayout l;
   l.lanes = lanes;
   const std::size_t w = at(lanes);
@@ -48,11 +48,11 @@ BlockLayout lay_out_blocks(const Model& m, int lanes) {
     members.emplace_back(own.begin(), own.end());
   };
   tile(
-      m.vertex_count(), lanes, [&](Index v) { return m.vertex_alive[v] != 0; }, [&](Index v) { return m.vertex_segments.of(v); },
+      m.vertex_count(), lanes, [&](Index v) { return subset.has_vertex(m, v); }, [&](Index v) { return m.vertex_segments.of(v); },
       l.vertex_place, add);
   l.vertex_tiles = l.tiles.size();
   tile(
-      m.segment_count(), lanes, [&](Index s) { return m.segment_alive[s] != 0; }, [&](Index s) { return m.frame_joints.of(s); },
+      m.segment_count(), lanes, [&](Index s) { return subset.has_segment(m, s); }, [&](Index s) { return m.frame_joints.of(s); },
       l.segment_place, add);
   const auto no_segment = static_cast<Index>(4 * l.segment_places());
   const auto nothing = static_cast<Index>(4 * (l.vertex_places() + l.segment_places()));  // among directions
@@ -80,7 +80,8 @@ BlockLayout lay_out_blocks(const Model& m, int lanes) {
       const Index e = members[t][k];
       std::size_t next[2] = {at(tile.in), 0};  // by side
       if (of_vertices) {
-        for (Index entry : m.vertex_segments.of(e)) put(next[entry % 2]++, l.quad(l.segment_place[at(entry / 2)]));
+        for (Index entry : m.vertex_segments.of(e))
+          if (subset.has_segment(m, entry / 2)) put(next[entry % 2]++, l.quad(l.segment_place[at(entry / 2)]));
         continue;
       }
       for (std::size_t end = 0; end < 2; ++end) put(end, l.quad(l.vertex_place[at(m.segment_vertices[e][end])]));

@@ -1,4 +1,4 @@
-// The numbers of a graph's linearised step (block_iteration.hpp) in tiles for SIMD: as many vertices, or segments, as there are
+// The numbers of a graph's linearised step (block_system.hpp) in tiles for SIMD: as many vertices, or segments, as there are
 // lanes, sorted so that those of a tile have about as many neighbours. What only the element itself asks for lies in rows of its
 // tile, a component in each; what neighbours fetch, directions and the forces through segments, as quadruples in the order of
 // place_of_lane (exec/lanes.hpp). A lane that has fewer neighbours than others of its tile meets one that is zero.
@@ -7,7 +7,7 @@
 #include <span>
 
 #include "exec/aligned.hpp"
-#include "osier/model.hpp"
+#include "model/subset.hpp"
 
 namespace osier::systems {
 
@@ -34,7 +34,7 @@ struct BlockLayout {
   Index quad(Index place) const;
   std::size_t bytes() const;
 };
-BlockLayout lay_out_blocks(const Model& model, int lanes);
+BlockLayout lay_out_blocks(const Model& model, const Subset& subset, int lanes);
 
 /// How many rows an array has for each tile.
 inline constexpr int kFrameInverseRows = 2;  ///< z = A r + C arm (arm.r)

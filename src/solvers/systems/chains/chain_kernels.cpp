@@ -1,14 +1,22 @@
+// Compiled once per instruction set, see exec/simd_target.hpp.
 #include "solvers/systems/chains/chain_kernels.hpp"
 
-#include "exec/simd_dispatch.hpp"
+#include "exec/simd_target.hpp"
 
 namespace osier::systems {
 
-template <class T>
-const ChainKernel<T>& chain_kernel(Simd simd) {
-  return with_simd(simd, []<Simd S>() -> const ChainKernel<T>& { return chain_kernel_for<T, S>(); });
+template <class P>
+constexpr ChainKernel<ScalarOf<P>> kChainKernel{
+    lanes_of<P>,
+    {IsotropicLink<P>::kForces, AnisotropicLink<P>::kForces},
+    {&ChainStep<P, IsotropicLink>::scratch_bytes, &ChainStep<P, AnisotropicLink>::scratch_bytes},
+    {&ChainStep<P, IsotropicLink>::step, &ChainStep<P, AnisotropicLink>::step}};
+
+template <class T, Simd S>
+const ChainKernel<T>& chain_kernel_for() {
+  return kChainKernel<NumberOf<T, S>>;
 }
-template const ChainKernel<float>& chain_kernel(Simd simd);
-template const ChainKernel<double>& chain_kernel(Simd simd);
+template const ChainKernel<float>& chain_kernel_for<float, kSimdTarget>();
+template const ChainKernel<double>& chain_kernel_for<double, kSimdTarget>();
 
 }  // namespace osier::systems

@@ -1,7 +1,7 @@
 // The direct solver's kernels for chains by instruction set.
 #pragma once
 
-#include "exec/simd.hpp"
+#include "exec/simd_dispatch.hpp"
 #include "solvers/systems/chains/chain_newton.hpp"
 
 namespace osier::systems {
@@ -22,12 +22,13 @@ struct ChainKernel {
   Step step(StiffnessLaw law) const { return step_by_law[static_cast<int>(law)]; }
 };
 
-/// `simd` must be available on this machine.
-template <class T>
-const ChainKernel<T>& chain_kernel(Simd simd);
-
-/// That of one instruction set; each is instantiated in the file of its set (chain_kernels_*.cpp) and nowhere else.
+/// That of one instruction set.
 template <class T, Simd S>
 const ChainKernel<T>& chain_kernel_for();
+/// `simd` must be available on this machine.
+template <class T>
+const ChainKernel<T>& chain_kernel(Simd simd) {
+  return with_simd(simd, []<Simd S>() -> const ChainKernel<T>& { return chain_kernel_for<T, S>(); });
+}
 
 }  // namespace osier::systems

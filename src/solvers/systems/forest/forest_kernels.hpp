@@ -1,7 +1,7 @@
 // The direct solver's kernels for trees in lanes, by instruction set.
 #pragma once
 
-#include "exec/simd.hpp"
+#include "exec/simd_dispatch.hpp"
 #include "solvers/systems/forest/forest_step.hpp"
 
 namespace osier::systems {
@@ -18,12 +18,13 @@ struct ForestKernel {
   double (*free_motion2)(const ForestView<T>&, int first, int last);
 };
 
-/// `simd` must be available on this machine.
-template <class T>
-const ForestKernel<T>& forest_kernel(Simd simd, StiffnessLaw law);
-
-/// Those of one instruction set, by law; each is instantiated in the file of its set (forest_kernels_*.cpp) and nowhere else.
+/// Those of one instruction set, by law.
 template <class T, Simd S>
 const ForestKernel<T>* forest_kernels_for();
+/// `simd` must be available on this machine.
+template <class T>
+const ForestKernel<T>& forest_kernel(Simd simd, StiffnessLaw law) {
+  return with_simd(simd, [&]<Simd S>() -> const ForestKernel<T>& { return forest_kernels_for<T, S>()[static_cast<int>(law)]; });
+}
 
 }  // namespace osier::systems

@@ -6,7 +6,7 @@
 
 namespace osier::systems {
 
-void SparseSystem::bind(const Model& m, const Control& c) {
+void SparseSystem::bind(const Model& m, const Control& c, const Subset& subset, double) {
   model_ = &m;
   nodes_.assign(m.vertex_count() + m.frame_count(), {});
   unknowns_ = 0;
@@ -15,9 +15,9 @@ void SparseSystem::bind(const Model& m, const Control& c) {
     unknowns_ += count;
   };
   for (Index v = 0; v < m.vertex_count(); ++v)
-    if (!c.vertex_fixed[v] && m.vertex_alive[v]) give(v, 3);
+    if (!c.vertex_fixed[v] && subset.has_vertex(m, v)) give(v, 3);
   for (Index s = 0; s < m.segment_count(); ++s) {
-    if (!m.segment_alive[s] || c.frame_control[s] == FrameControl::fixed) continue;
+    if (!subset.has_segment(m, s) || c.frame_control[s] == FrameControl::fixed) continue;
     if (c.frame_control[s] == FrameControl::hinged) give(m.vertex_count() + s, 1, c.frame_hinge_axis[s]);
     else give(m.vertex_count() + s, 3);
   }
@@ -26,9 +26,17 @@ void SparseSystem::bind(const Model& m, const Control& c) {
     pattern_known_ = false;
 }
 
-void SparseSystem::assemble(const IncrementalPotential& potential, const std::vector<Vec3d>& u, const std::vector<Quatd>& q) {
+Signature SparseSystem::linearise(const StepPotential& potential, const Unknowns& z, const Linearisation& how) {
+  potential_ = &potential;
+  z_ = &z;
+  hessian_.assemble(potential, z, how.blocks);
+  assemble();
+  return factorise(how.shift);
+}
+
+void SparseSystem::assemble() {
   triplets_.clear();
-  potential.hessian(u, q, [&](Index row, Index col, const Mat3<double>& block) {
+  hessian_.each_block([&](Index row, Index col, const Mat3<double>& block) {
     const NodeUnknowns &r = nodes_[row], &s = nodes_[col];
     if (r.count == 0 || s.count == 0) return;
     const auto axis = [](const NodeUnknowns& n, int i) {
@@ -50,6 +58,7 @@ void SparseSystem::assemble(const IncrementalPotential& potential, const std::ve
 }
 
 Signature SparseSystem::factorise(const Shift& shift) {
+  hessian_.set_shift(shift);
   const Index vertices = model_->vertex_count();
   for (Index n = 0; n < static_cast<Index>(nodes_.size()); ++n) {
     if (nodes_[n].count == 0) continue;
@@ -68,38 +77,47 @@ Signature SparseSystem::factorise(const Shift& shift) {
   return signature;
 }
 
-void SparseSystem::set_rhs(const std::vector<Vec3d>& gx, const std::vector<Vec3d>& gw) {
+void SparseSystem::set_rhs(const Field& r) {
   rhs_.resize(unknowns_);
   for (std::size_t n = 0; n < nodes_.size(); ++n) {
     const NodeUnknowns& node = nodes_[n];
-    const Vec3d& g = n < gx.size() ? gx[n] : gw[n - gx.size()];
+    const Vec3d& f = n < r.x.size() ? r.x[n] : r.w[n - r.x.size()];
     if (node.count == 3) {
-      rhs_[node.first] = -g.x, rhs_[node.first + 1] = -g.y, rhs_[node.first + 2] = -g.z;
+      rhs_[node.first] = f.x;
+      rhs_[node.first + 1] = f.y;
+      rhs_[node.first + 2] = f.z;
     } else if (node.count == 1) {
-      rhs_[node.first] = -dot(g, node.axis);
+      rhs_[node.first] = dot(f, node.axis);
     }
   }
 }
 
-bool SparseSystem::set_direction(const Eigen::VectorXd& step, Direction& d) const {
-  d.x.assign(model_->vertex_count(), {});
-  d.w.assign(model_->frame_count(), {});
+bool SparseSystem::set_solution(const Eigen::VectorXd& solution, Field& z) const {
+  z.x.assign(model_->vertex_count(), {});
+  z.w.assign(model_->frame_count(), {});
   for (std::size_t n = 0; n < nodes_.size(); ++n) {
     const NodeUnknowns& node = nodes_[n];
-    Vec3d& out = n < d.x.size() ? d.x[n] : d.w[n - d.x.size()];
-    if (node.count == 3) out = {step[node.first], step[node.first + 1], step[node.first + 2]};
-    else if (node.count == 1) out = step[node.first] * node.axis;
+    Vec3d& out = n < z.x.size() ? z.x[n] : z.w[n - z.x.size()];
+    if (node.count == 3) out = {solution[node.first], solution[node.first + 1], solution[node.first + 2]};
+    else if (node.count == 1) out = solution[node.first] * node.axis;
   }
-  return step.allFinite();
+  return solution.allFinite();
 }
 
-bool SparseSystem::solve(const std::vector<Vec3d>& gx, const std::vector<Vec3d>& gw, Direction& d) {
-  set_rhs(gx, gw);
-  return set_direction(factor_.solve(rhs_), d);
+bool SparseSystem::solve(const Field& r, Field& z) {
+  set_rhs(r);
+  return set_solution(factor_.solve(rhs_), z);
 }
 
-bool SparseSystem::solve_skew(const std::vector<Vec3d>& gx, const std::vector<Vec3d>& gw, const std::vector<Vec3d>& turn,
-                              Direction& d) {
+bool SparseSystem::step(const Accuracy&) {
+  Field gradient;
+  potential_->gradient(*z_, gradient.x, gradient.w);
+  for (Vec3d& g : gradient.x) g = -g;
+  for (Vec3d& g : gradient.w) g = -g;
+  return solve(gradient, step_);
+}
+
+bool SparseSystem::solve_skew(const Field& r, const std::vector<Vec3d>& turn, Field& z) {
   Sparse full = matrix_.selfadjointView<Eigen::Lower>();
   std::vector<Eigen::Triplet<double>> skew_part;
   for (Index s = 0; s < model_->segment_count(); ++s) {
@@ -116,8 +134,8 @@ bool SparseSystem::solve_skew(const std::vector<Vec3d>& gx, const std::vector<Ve
   full.makeCompressed();
   Eigen::SparseLU<Sparse> lu(full);
   if (lu.info() != Eigen::Success) return false;
-  set_rhs(gx, gw);
-  return set_direction(lu.solve(rhs_), d);
+  set_rhs(r);
+  return set_solution(lu.solve(rhs_), z);
 }
 
 }  // namespace osier::systems

@@ -3,20 +3,25 @@
 
 #include <Eigen/SparseCholesky>
 
-#include "linalg/linear_system.hpp"
+#include "solvers/step_hessian.hpp"
 
 namespace osier::systems {
 
 class SparseSystem final : public LinearSystem {
  public:
   void forget() override { pattern_known_ = false; }
-  void bind(const Model& m, const Control& c) override;
+  void bind(const Model& m, const Control& c, const Subset& subset, double h) override;
   bool empty() const override { return unknowns_ == 0; }
-  void assemble(const IncrementalPotential& potential, const std::vector<Vec3d>& u, const std::vector<Quatd>& q) override;
-  Signature factorise(const Shift& shift) override;
-  bool solve(const std::vector<Vec3d>& gx, const std::vector<Vec3d>& gw, Direction& d) override;
-  bool solve_skew(const std::vector<Vec3d>& gx, const std::vector<Vec3d>& gw, const std::vector<Vec3d>& turn,
-                  Direction& d) override;
+  /// Always with the exact curvature.
+  Signature linearise(const StepPotential& potential, const Unknowns& z, const Linearisation& how) override;
+  /// Another shift of the same H.
+  Signature factorise(const Shift& shift);
+  bool step(const Accuracy& accuracy) override;
+  Vec3d displacement(Index v) const override { return step_.x[static_cast<std::size_t>(v)]; }
+  Vec3d turn(Index s) const override { return step_.w[static_cast<std::size_t>(s)]; }
+  bool solve(const Field& r, Field& z) override;
+  void product(const Field& p, Field& image) const override { hessian_.product(p, nullptr, image); }
+  bool solve_skew(const Field& r, const std::vector<Vec3d>& turn, Field& z) override;
 
  private:
   /// Which unknowns a node (vertex or frame) has: three, one along `axis` (hinge), or none.
@@ -27,13 +32,18 @@ class SparseSystem final : public LinearSystem {
   };
   using Sparse = Eigen::SparseMatrix<double>;
 
-  void set_rhs(const std::vector<Vec3d>& gx, const std::vector<Vec3d>& gw);
-  bool set_direction(const Eigen::VectorXd& step, Direction& d) const;
+  void assemble();
+  void set_rhs(const Field& r);
+  bool set_solution(const Eigen::VectorXd& solution, Field& z) const;
 
   const Model* model_ = nullptr;
+  const StepPotential* potential_ = nullptr;
+  const Unknowns* z_ = nullptr;
   std::vector<NodeUnknowns> nodes_, pattern_nodes_;
   Index unknowns_ = 0;
   bool pattern_known_ = false;
+  StepHessian hessian_;
+  Field step_;
   std::vector<Eigen::Triplet<double>> triplets_;
   Sparse matrix_;
   Eigen::VectorXd diagonal_, rhs_;

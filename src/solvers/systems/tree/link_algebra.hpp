@@ -16,8 +16,8 @@
 // the same steps lead back from zeta to y.
 #pragma once
 
-#include "math/number.hpp"
 #include "exec/unroll.hpp"
+#include "math/number.hpp"
 #include "math/quat.hpp"
 #include "math/sym6.hpp"
 

@@ -1,7 +1,10 @@
-// Links, roots and rows of the recursion (tree_factor.hpp) for the state at hand (step_model.hpp), in its number type.
+// Links, roots and rows of the recursion (tree_factor.hpp) at given unknowns of a step (step_potential.hpp), in its number type.
 #pragma once
 
-#include "solvers/newton_driver.hpp"
+#include "linalg/linear_system.hpp"
+#include "solvers/joint_model.hpp"
+#include "solvers/step_potential.hpp"
+#include "solvers/systems/tree/tree.hpp"
 #include "solvers/systems/tree/tree_factor.hpp"
 
 namespace osier::systems {
@@ -28,7 +31,12 @@ inline AxisSets axis_sets(const Model& m, const TreeNode& n) {
   return is_isotropic_segment(m, n.segment) && is_isotropic_joint(m, n.joint) ? AxisSets::none : AxisSets::two;
 }
 
-/// The same for positions alone: rigid joints on a frame that does not turn.
+inline JointModel joint_at(const StepPotential& step, const Unknowns& z, Index j) {
+  const auto [a, b] = step.model().joint_frames[j];
+  return joint_model(step.joint_spring(j), z.q[a], z.q[b]);
+}
+
+/// A link for positions alone: rigid joints on a frame that does not turn.
 template <class T>
 Link<T> with_still_frame(Link<T> l) {
   l.w_compliance = {};
@@ -42,22 +50,22 @@ Row<T> with_still_frames(Row<T> r) {
   return r;
 }
 
-/// `pull`: the force through the link in the last solve; `couples`: by that force, or by that of the strain at hand (engine.hpp).
+/// `link_force`: through the link in the last solve; `couples`: by that force, or by that of the strain at hand.
 template <class T>
-Link<T> assemble_link(const StepModel& step, const Tree& tree, std::size_t i, const Vec3d& pull, Curvature curvature,
-                      Couples couples) {
+Link<T> assemble_link(const StepPotential& step, const Unknowns& z, const Tree& tree, std::size_t i, const Vec3d& link_force,
+                      Curvature curvature, Couples couples) {
   const Model& m = step.model();
   const TreeNode& n = tree.nodes[i];
   const Index s = n.segment;
   const double length = m.segment_rest_length[s], l2 = length * length;
   const double sign = n.near_vertex == m.segment_vertices[s][0] ? 1 : -1;
-  const Quatd& q = step.q[s];
-  const SegmentAtHand here = step.segment(s);
+  const Quatd& q = z.q[s];
+  const SegmentAtHand here = step.segment(z, s);
   const stretch_shear::FoldedSpring<double>& k = here.spring;
   const Vec3d &axis = here.axis, off = here.edge - axis, d = normalized(axis);
 
   Vec3d force, couple, strain_w;
-  const Vec3d n_section = (sign * length) * pull;
+  const Vec3d n_section = (sign * length) * link_force;
   const bool exact = curvature == Curvature::exact && n.joint >= 0;
   Mat3<double> turning = stretch_shear::hessian_ww(1.0, exact ? n_section : std::max(0.0, dot(n_section, d)) * d, d);
   if (!here.isotropic) {
@@ -70,13 +78,13 @@ Link<T> assemble_link(const StepModel& step, const Tree& tree, std::size_t i, co
   double weight = 0;
   if (const Index far = n.far_vertex; far >= 0 && step.is_free(far)) {
     weight = step.vertex_weight(far);
-    force = step.vertex_pull(far) - weight * step.u[far];
+    force = step.vertex_force(far) - weight * z.u[far];
   }
   Link<T> l;
   l.w_compliance = {kLoose<T>, kLoose<T>, kLoose<T>};
   Mat3<double> w_axes = identity3(1.0);
   if (n.joint >= 0) {
-    const JointModel joint = step.joint(n.joint);
+    const JointModel joint = joint_at(step, z, n.joint);
     const double side = m.joint_frames[n.joint][1] == s ? 1 : -1;
     w_axes = joint.axes;
     l.w_compliance = cast<T>(joint.compliance);
@@ -110,7 +118,7 @@ Link<T> assemble_link(const StepModel& step, const Tree& tree, std::size_t i, co
     turning = turning + identity3(1e-10 * (inertia > 0 ? std::min(inertia, k.k.z) : k.k.z)) + against_spin * outer(d, d);
   }
   for (const auto& [node, j] : tree.local_joints_of(i)) {
-    const JointModel joint = step.joint(j);
+    const JointModel joint = joint_at(step, z, j);
     const auto inverse = [](double x) { return 1 / x; };
     const double side = m.joint_frames[j][1] == s ? 1 : -1;
     const Vec3d stiffness{inverse(joint.compliance.x), inverse(joint.compliance.y), inverse(joint.compliance.z)};
@@ -122,7 +130,7 @@ Link<T> assemble_link(const StepModel& step, const Tree& tree, std::size_t i, co
     turning = turning + term.k * (identity3(norm2(a)) + -1.0 * outer(a, a));
     couple -= stretch_shear::gradient_w(term.k, term.y, a);
   }
-  if (step.control().has_torque) couple += step.torque(s);
+  if (step.control().has_torque) couple += step.torque(s, q);
 
   l.world_axes = axis_sets(m, n) == AxisSets::none;
   if (!l.world_axes) l.x_axes = cast3<T>(rotation_matrix(q)), l.w_axes = cast3<T>(w_axes);
@@ -136,18 +144,19 @@ Link<T> assemble_link(const StepModel& step, const Tree& tree, std::size_t i, co
 }
 
 template <class T>
-RootVertex<T> assemble_root(const StepModel& step, Index v) {
+RootVertex<T> assemble_root(const StepPotential& step, const Unknowns& z, Index v) {
   const double weight = step.vertex_weight(v);
   RootVertex<T> root;
   root.held = !step.is_free(v);
   root.stiffness = identity3(static_cast<T>(weight));
-  root.force = cast<T>(step.vertex_pull(v) - weight * step.u[v]);
+  root.force = cast<T>(step.vertex_force(v) - weight * z.u[v]);
   return root;
 }
 
 /// put(i, row) for every row of the range. A joint's three rows follow each other: it is looked at once.
 template <class T, class Put>
-void assemble_rows(const StepModel& step, const Tree& tree, std::size_t begin, std::size_t end, const Put& put) {
+void assemble_rows(const StepPotential& step, const Unknowns& z, const Tree& tree, std::size_t begin, std::size_t end,
+                   const Put& put) {
   const auto nodes = static_cast<Index>(tree.nodes.size());
   Index latest = -1;
   JointModel joint{};
@@ -165,7 +174,7 @@ void assemble_rows(const StepModel& step, const Tree& tree, std::size_t begin, s
     switch (row.kind) {
       case TreeRow::Kind::hold_vertex:
       case TreeRow::Kind::close_segment:
-        tie(rotate(step.q[s], unit), {});
+        tie(rotate(z.q[s], unit), {});
         break;
       case TreeRow::Kind::hold_frame:
         tie({}, unit);
@@ -175,7 +184,7 @@ void assemble_rows(const StepModel& step, const Tree& tree, std::size_t begin, s
         tie({}, rotate(rotation_between(Vec3d{1, 0, 0}, step.control().frame_hinge_axis[s]), unit));
         break;
       case TreeRow::Kind::close_joint: {
-        if (latest != row.joint) joint = step.joint(latest = row.joint);
+        if (latest != row.joint) joint = joint_at(step, z, latest = row.joint);
         const Vec3d axis = column(joint.axes, row.axis);
         const double compliance = component(joint.compliance, row.axis);
         tie({}, axis);

@@ -16,9 +16,10 @@ enum class Search { breadth_first, depth_first };
 class Builder {
  public:
   /// `first_root`: where to begin, or -1.
-  Builder(const Model& m, const Control& c, Search search, Index first_root = -1)
+  Builder(const Model& m, const Control& c, const Subset& subset, Search search, Index first_root = -1)
       : m_(m),
         c_(c),
+        subset_(subset),
         search_(search),
         first_root_(first_root),
         clamped_(m.vertex_count(), 0),
@@ -30,7 +31,11 @@ class Builder {
 
  private:
   static constexpr Index kRoot = -1, kNotYet = -2;
-  Index degree(Index v) const { return static_cast<Index>(m_.vertex_segments.of(v).size()); }
+  bool has(Index s) const { return subset_.has_segment(m_, s); }
+  Index degree(Index v) const {
+    const auto entries = m_.vertex_segments.of(v);
+    return static_cast<Index>(std::count_if(entries.begin(), entries.end(), [&](Index e) { return has(e / 2); }));
+  }
   std::vector<Index> root_candidates() const;
   Tree finish();
   bool plant(Index root);
@@ -43,6 +48,7 @@ class Builder {
 
   const Model& m_;
   const Control& c_;
+  const Subset& subset_;
   Search search_;
   Index first_root_;
   Tree t_;
@@ -64,8 +70,8 @@ class Builder {
 std::vector<Index> Builder::root_candidates() const {
   std::vector<Index> order;
   const auto take = [&](auto&& wanted) {
-    for (Index v = 0; v < m_.vertex_count(); ++v)
-      if (m_.vertex_alive[v] && wanted(v)) order.push_back(v);
+    for (std::size_t i = 0; i < subset_.vertices.size(); ++i)
+      if (const Index v = subset_.vertices[i]; m_.vertex_alive[v] && wanted(v)) order.push_back(v);
   };
   if (first_root_ >= 0) order.push_back(first_root_);
   take([&](Index v) { return clamped_[v] != 0; });
@@ -118,7 +124,8 @@ void Builder::add_node(Index s, Index near_end) {
     node.far_vertex = -1;
   } else if (!clamped_[far_end] && arrived_[far_end] == kNotYet) {
     arrived_[far_end] = n;
-    for (Index e : m_.vertex_segments.of(far_end)) (joined(e / 2, s) ? frontier_ : later_).push_back({e / 2, far_end});
+    for (Index e : m_.vertex_segments.of(far_end))
+      if (has(e / 2)) (joined(e / 2, s) ? frontier_ : later_).push_back({e / 2, far_end});
   }
   node_of_segment_[s] = n;
   t_.nodes.push_back(node);
@@ -128,11 +135,12 @@ void Builder::add_node(Index s, Index near_end) {
 bool Builder::plant(Index root) {
   const auto segments = m_.vertex_segments.of(root);
   if (!clamped_[root] && arrived_[root] != kNotYet) return false;
-  const auto taken = [&](Index e) { return node_of_segment_[e / 2] >= 0; };
+  const auto taken = [&](Index e) { return node_of_segment_[e / 2] >= 0 || !has(e / 2); };
   if (!segments.empty() && std::all_of(segments.begin(), segments.end(), taken)) return false;
   if (!clamped_[root]) arrived_[root] = kRoot;
   t_.roots.push_back(root);
-  for (Index e : segments) frontier_.push_back({e / 2, root});
+  for (Index e : segments)
+    if (has(e / 2)) frontier_.push_back({e / 2, root});
   return true;
 }
 
@@ -173,8 +181,9 @@ void Builder::add_rows() {
          .node = closing.node,
          .other = arrived_[closing.vertex] == kRoot ? node_count + root_of_vertex[closing.vertex] : arrived_[closing.vertex]},
         0);
-  for (Index j = 0; j < m_.joint_count(); ++j) {
-    if (!m_.joint_alive[j] || joint_used_[j]) continue;
+  for (std::size_t i = 0; i < subset_.joints.size(); ++i) {
+    const Index j = subset_.joints[i];
+    if (joint_used_[j] || !subset_.has_joint(m_, j)) continue;
     const auto [a, b] = m_.joint_frames[j];
     if (m_.is_anchor(a) || m_.is_anchor(b)) t_.local_joints.emplace_back(node_of_segment_[m_.is_anchor(a) ? b : a], j);
     else add({.kind = Kind::close_joint, .axis = 0, .node = node_of_segment_[b], .other = node_of_segment_[a], .joint = j}, 0);
@@ -259,12 +268,13 @@ TreePlan Tree::plan() const {
 namespace {
 
 /// A vertex in the middle of the largest part of the model: halfway along the longest of the shortest ways, about.
-Index middle_vertex(const Model& m) {
+Index middle_vertex(const Model& m, const Subset& subset) {
   BreadthFirst search(m);
   std::vector<std::uint8_t> seen(m.vertex_count(), 0);
   Index start = -1;
   std::size_t most = 0;
-  for (Index v = 0; v < m.vertex_count(); ++v) {
+  for (std::size_t i = 0; i < subset.vertices.size(); ++i) {
+    const Index v = subset.vertices[i];
     if (seen[v] || !m.vertex_alive[v]) continue;
     const std::span<const Index> part = search.search(v);
     for (Index w : part) seen[w] = 1;
@@ -302,23 +312,32 @@ bool Tree::has_more_columns_than(double count) const {
   return false;
 }
 
-Tree first_tree(const Model& m, const Control& c) { return Builder(m, c, Search::breadth_first).build(); }
+Tree first_tree(const Model& m, const Control& c, const Subset& subset) {
+  return Builder(m, c, subset, Search::breadth_first).build();
+}
 
-Tree build_tree(const Model& m, const Control& c) { return *build_tree_within(m, c, std::numeric_limits<double>::infinity()); }
+Tree build_tree(const Model& m, const Control& c, const Subset& subset) {
+  return *build_tree_within(m, c, subset, std::numeric_limits<double>::infinity());
+}
 
-std::optional<Tree> build_tree_within(const Model& m, const Control& c, double columns) {
-  Tree best = first_tree(m, c);
+Tree build_tree(const Model& m, const Control& c) { return build_tree(m, c, whole_of(m)); }
+
+std::optional<Tree> build_tree_within(const Model& m, const Control& c, const Subset& subset, double columns) {
+  Tree best = first_tree(m, c, subset);
   if (!best.closes_loops()) return best;
   constexpr double kFar = 4;  // more than what another tree is likely to save
   if (std::isfinite(columns) && best.has_more_columns_than(kFar * columns)) return {};
   double least = best.plan().work();
   const auto consider = [&](Tree tree) {
     if (std::isfinite(columns) && tree.has_more_columns_than(kFar * columns)) return;
-    if (const double work = tree.plan().work(); work < least) least = work, best = std::move(tree);
+    if (const double work = tree.plan().work(); work < least) {
+      least = work;
+      best = std::move(tree);
+    }
   };
-  consider(Builder(m, c, Search::depth_first).build());
+  consider(Builder(m, c, subset, Search::depth_first).build());
   // From the middle the ways around loops are short, but what is held there has to be held by rows.
-  consider(Builder(m, c, Search::breadth_first, middle_vertex(m)).build());
+  consider(Builder(m, c, subset, Search::breadth_first, middle_vertex(m, subset)).build());
   return best;
 }
 

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "model/subset.hpp"
 #include "osier/model.hpp"
 #include "osier/state.hpp"
 #include "solvers/systems/tree/tree_plan.hpp"
@@ -48,11 +49,12 @@ struct Tree {
 };
 
 /// Roots are held vertices where there are some, otherwise ends. Grown breadth first.
-Tree first_tree(const Model& model, const Control& control);
+Tree first_tree(const Model& model, const Control& control, const Subset& subset);
 /// Where there are loops, the tree with the least work of those that were tried.
-Tree build_tree(const Model& model, const Control& control);
+Tree build_tree(const Model& model, const Control& control, const Subset& subset);
+Tree build_tree(const Model& model, const Control& control);  ///< of the whole model
 /// The same, or nothing if that many columns, counted at every place where one is open, are far from enough: to find the best
 /// tree of a large net would take longer than to step it.
-std::optional<Tree> build_tree_within(const Model& model, const Control& control, double columns);
+std::optional<Tree> build_tree_within(const Model& model, const Control& control, const Subset& subset, double columns);
 
 }  // namespace osier::systems

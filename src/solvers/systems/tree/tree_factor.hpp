@@ -26,7 +26,7 @@
 //
 // Interface for contact. A symmetric positive semidefinite block on one vertex is added to load_stiffness.xx of its link, or to
 // stiffness of its root. A block [[Haa, Hab], [Hab^T, Hbb]] on the near and far vertex of a segment becomes rows by
-// add_segment_block() below. Then plan() when the set of rows with their ends has changed, factor() when numbers have, and
+// add_block_rows() below. Then plan() when the set of rows with their ends has changed, factor() when numbers have, and
 // solve() for any number of right-hand sides (f of links and roots, e of rows).
 //
 // Storage. A node has the lower triangle of S, which its children add up and which then turns into the steps of its own link; one
@@ -75,11 +75,11 @@ struct Row {
   T e = 0;
 };
 
-/// Rows for the quadratic form of a symmetric positive semidefinite H over (dx_a, dx_b), the near and far vertex of the segment
-/// of node n: at most six, as many as H has rank. Their number may change with H; plan() anew if it did.
+/// Rows for the quadratic form of a symmetric positive semidefinite [[Haa, Hab], [Hab', Hbb]] over the displacements of two ends:
+/// at most six, as many as it has rank. Their number may change with H; plan() anew if it did.
 template <class T>
-void add_segment_block(std::vector<Row<T>>& rows, const std::vector<Link<T>>& links, int n, const Mat3<T>& Haa,
-                       const Mat3<T>& Hab, const Mat3<T>& Hbb);
+void add_block_rows(std::vector<Row<T>>& rows, const typename Row<T>::End& a, const typename Row<T>::End& b, const Mat3<T>& Haa,
+                    const Mat3<T>& Hab, const Mat3<T>& Hbb);
 
 /// How many sets of axes a link needs beside those of the world.
 enum class AxisSets : std::uint8_t { none, one, two };
@@ -115,6 +115,9 @@ class TreeFactor {
   /// Another right-hand side: forces of the links, forces and places of the roots, offsets of the rows. The strains of the links
   /// belong to the factor, and count in the right-hand side that came with it only.
   void load(const std::vector<Link<T>>& links, const std::vector<RootVertex<T>>& roots, const std::vector<Row<T>>& rows);
+  /// The same with forces made on demand: force(i) of a link, root_force(r) of a root; rows have no offsets.
+  template <class Force, class RootForce>
+  void load_made(const Force& force, const RootForce& root_force);
   /// For the right-hand side at hand, which it consumes. visit(node, F, arm): the force on the link's subtree, from its parent.
   template <class Visit>
   void solve(const Executor* executor, const Visit& visit);
@@ -266,8 +269,8 @@ void factor_ldl(T* a, int n, T least, bool either_sign, const Null& null) {
 }
 
 template <class T>
-void add_segment_block(std::vector<Row<T>>& rows, const std::vector<Link<T>>& links, int n, const Mat3<T>& Haa,
-                       const Mat3<T>& Hab, const Mat3<T>& Hbb) {
+void add_block_rows(std::vector<Row<T>>& rows, const typename Row<T>::End& a, const typename Row<T>::End& b, const Mat3<T>& Haa,
+                    const Mat3<T>& Hab, const Mat3<T>& Hbb) {
   T h[6][6];
   T largest = 0;
   for (int i = 0; i < 3; ++i)
@@ -276,7 +279,6 @@ void add_segment_block(std::vector<Row<T>>& rows, const std::vector<Link<T>>& li
       h[i][3 + j] = Hab.m[i][j], h[3 + j][i] = Hab.m[i][j];
     }
   for (int i = 0; i < 6; ++i) largest = std::max(largest, h[i][i]);
-  const Link<T>& l = links[static_cast<std::size_t>(n)];
   // Rank-1 pieces by the largest pivot; H = sum v v^T/pivot.
   for (int k = 0; k < 6; ++k) {
     int best = 0;
@@ -287,8 +289,8 @@ void add_segment_block(std::vector<Row<T>>& rows, const std::vector<Link<T>>& li
     T v[6];
     for (int i = 0; i < 6; ++i) v[i] = h[i][best];
     Row<T> row;
-    row.end[0] = {l.parent, l.parent < 0 ? l.root : -1, {{v[0], v[1], v[2]}, {}}};
-    row.end[1] = {n, -1, {{v[3], v[4], v[5]}, {}}};
+    row.end[0] = {a.node, a.root, {{v[0], v[1], v[2]}, {}}};
+    row.end[1] = {b.node, b.root, {{v[3], v[4], v[5]}, {}}};
     row.compliance = pivot;
     rows.push_back(row);
     for (int i = 0; i < 6; ++i)
@@ -688,6 +690,15 @@ void TreeFactor<T>::load(const Links& links, const std::vector<RootVertex<T>>& r
   }
   std::fill(d_.begin(), d_.end(), T(0));
   for (std::size_t i = 0; i < compliance_.size(); ++i) d_[at(plan_.closing_column[i])] = -rows[i].e;
+}
+
+template <class T>
+template <class Force, class RootForce>
+void TreeFactor<T>::load_made(const Force& force, const RootForce& root_force) {
+  for (std::size_t i = 0; i < springs_.size(); ++i) z_[i] = force(i);
+  strained_ = false;
+  for (std::size_t r = 0; r < roots_.size(); ++r) roots_[r].f = root_force(r);
+  std::fill(d_.begin(), d_.end(), T(0));
 }
 
 template <class T>

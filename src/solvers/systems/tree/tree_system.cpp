@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "solvers/newton/newton.hpp"
+#include "linalg/gmres.hpp"
 
 namespace osier::systems {
 
@@ -34,7 +34,7 @@ bool TreeSystem::suits(const Model& m, const Control& c) {
   // Ten times a chain's work is what the sparse factor costs.
   constexpr double kMost = 10;
   const std::optional<Tree> tree =
-      build_tree_within(m, c, kMost * TreePlan::kWorkOfLink / TreePlan::kWorkOfColumn * m.segment_count());
+      build_tree_within(m, c, whole_of(m), kMost * TreePlan::kWorkOfLink / TreePlan::kWorkOfColumn * m.segment_count());
   if (!tree) return false;
   const TreePlan plan = tree->plan();
   return plan.work() <= kMost * TreePlan::kWorkOfLink * std::max(1, plan.node_count());
@@ -46,11 +46,11 @@ void TreeSystem::forget() {
 }
 
 /// The tree depends on what is held.
-void TreeSystem::build(const Model& m, const Control& c) {
+void TreeSystem::build(const Model& m, const Control& c, const Subset& subset) {
   if (!built_control_.empty() && built_fixed_ == c.vertex_fixed && built_control_ == c.frame_control) return;
   built_fixed_ = c.vertex_fixed;
   built_control_ = c.frame_control;
-  tree_ = build_tree(m, c);
+  tree_ = build_tree(m, c, subset);
   links_.assign(tree_.nodes.size(), {});
   roots_.assign(tree_.roots.size(), {});
   rows_.assign(tree_.rows.size(), {});
@@ -72,10 +72,11 @@ void TreeSystem::build(const Model& m, const Control& c) {
   factor_.plan(links_, static_cast<int>(roots_.size()), rows_);
 }
 
-void TreeSystem::bind(const Model& m, const Control& c) {
-  m_ = &m, c_ = &c;
-  sparse_.bind(m, c);
-  build(m, c);
+void TreeSystem::bind(const Model& m, const Control& c, const Subset& subset, double h) {
+  m_ = &m;
+  c_ = &c;
+  sparse_.bind(m, c, subset, h);
+  build(m, c, subset);
 }
 
 void TreeSystem::add_parent(Index frame, const Mat3<double>& block) {
@@ -86,11 +87,11 @@ void TreeSystem::add_parent(Index frame, const Mat3<double>& block) {
 
 TreeSystem::JointSplit TreeSystem::split(Index j, Index child) const {
   const auto [a, b] = m_->joint_frames[j];
-  const JointHessian& h = joint_[static_cast<std::size_t>(j)];
+  const JointHessian& h = hessian_.joint(j);
   const PerAxis& k = m_->joint_stiffness[j];
   JointSplit s;
   s.isotropic = k.uniform();
-  s.axes = s.isotropic ? identity3(1.0) : rotation_matrix(normalized((*q_)[a] * half_rotation(conj((*q_)[a]) * (*q_)[b])));
+  s.axes = s.isotropic ? identity3(1.0) : rotation_matrix(normalized(z_->q[a] * half_rotation(conj(z_->q[a]) * z_->q[b])));
   s.stiffness = 0.25 * cast<double>(k);
   const Mat3<double> K = s.isotropic ? identity3(s.stiffness.x) : rotated_diagonal(s.axes, s.stiffness);
   const Index parent = child == b ? a : b;
@@ -109,32 +110,30 @@ TreeSystem::JointSplit TreeSystem::split(Index j, Index child) const {
   return s;
 }
 
-void TreeSystem::assemble(const IncrementalPotential& potential, const std::vector<Vec3d>& u, const std::vector<Quatd>& q) {
-  potential_ = &potential, u_ = &u, q_ = &q;
-  sparse_ready_ = false;
-  const Model& m = *m_;
-  segment_.resize(m.segment_count());
-  joint_.resize(m.joint_count());
-  for (Index s = 0; s < m.segment_count(); ++s)
-    if (m.segment_alive[s]) segment_[s] = potential.segment_hessian(u, q, s);
-  for (Index j = 0; j < m.joint_count(); ++j)
-    if (m.joint_alive[j]) joint_[j] = potential.joint_hessian(q, j);
-  frame_.assign(m.segment_count(), {});
-  for (const DirectionTerm& t : potential.directions())
-    frame_[t.frame] = frame_[t.frame] + stretch_shear::hessian_ww(t.k, t.y, rotate(q[t.frame], t.a));
-
+Signature TreeSystem::linearise(const StepPotential& potential, const Unknowns& z, const Linearisation& how) {
+  potential_ = &potential;
+  z_ = &z;
+  sparse_ready_ = only_sparse_ = false;
+  hessian_.assemble(potential, z, how.blocks);
+  extra_.clear();
+  for (const VertexBlock& block : how.blocks) {
+    only_sparse_ = only_sparse_ || block.segment >= 0;
+    extra_.resize(static_cast<std::size_t>(m_->vertex_count()));
+    if (block.segment < 0) extra_[block.a] = extra_[block.a] + block.aa;
+  }
   std::fill(local_.begin(), local_.end(), Mat3<double>{});
   for (std::size_t i = 0; i < links_.size(); ++i) assemble_node(i);
   for (std::size_t i = 0; i < rows_.size(); ++i) assemble_row(i);
-  for (const auto& [node, joint] : tree_.local_joints) local_[node] = local_[node] + joint_[joint].same;
+  for (const auto& [node, joint] : tree_.local_joints) local_[node] = local_[node] + hessian_.joint(joint).same;
   for (std::size_t r = 0; r < roots_.size(); ++r) roots_[r].held = c_->vertex_fixed[tree_.roots[r]] != 0;
+  return factorise(how.shift);
 }
 
 void TreeSystem::assemble_node(std::size_t i) {
   const TreeNode& n = tree_.nodes[i];
   const Index s = n.segment;
-  const Quatd& q = (*q_)[s];
-  const SegmentHessian& h = segment_[s];
+  const Quatd& q = z_->q[s];
+  const SegmentHessian& h = hessian_.segment(s);
   const PerAxis k = potential_->position_stiffness(s);
   const Vec3d stiffness = cast<double>(k);
   const double sign = n.near_vertex == m_->segment_vertices[s][0] ? 1 : -1;
@@ -143,7 +142,7 @@ void TreeSystem::assemble_node(std::size_t i) {
   l.x_compliance = inverse(stiffness);
   l.w_compliance = {kLoose<double>, kLoose<double>, kLoose<double>};
   Mat3<double> A = skew(l.arm), Q = identity3(1.0), w_axes = identity3(1.0);
-  local_[i] = local_[i] + frame_[s];
+  local_[i] = local_[i] + hessian_.frame(s);
   if (c_->frame_control[s] != FrameControl::fixed) {
     A = sign * ((k.uniform() ? identity3(1 / k.d3) : rotated_diagonal(rotation_matrix(q), inverse(stiffness))) * h.xw);
     local_[i] = local_[i] + h.ww + -1.0 * (sign * (transposed(A) * h.xw));  // A'xx A = sign A'xw
@@ -174,7 +173,7 @@ void TreeSystem::assemble_row(std::size_t i) {
   switch (row.kind) {
     case TreeRow::Kind::hold_vertex:
     case TreeRow::Kind::close_segment:
-      tie(rotate((*q_)[s], unit), {});
+      tie(rotate(z_->q[s], unit), {});
       break;
     case TreeRow::Kind::hold_frame:
       tie({}, unit);
@@ -198,38 +197,23 @@ void TreeSystem::assemble_row(std::size_t i) {
 
 Signature TreeSystem::factorise(const Shift& shift) {
   shift_ = shift;
-  for (std::size_t r = 0; r < roots_.size(); ++r) {
-    const Index v = tree_.roots[r];
-    roots_[r].stiffness = identity3(potential_->inertia_weight(v) + shift.of_vertex(*m_, v));
-  }
+  hessian_.set_shift(shift);
+  if (only_sparse_) return sparse().factorise(shift);
+  const auto of_vertex = [&](Index v) {
+    const Mat3<double> weight = identity3(hessian_.vertex_weight(v));
+    return extra_.empty() ? weight : weight + extra_[v];
+  };
+  for (std::size_t r = 0; r < roots_.size(); ++r) roots_[r].stiffness = of_vertex(tree_.roots[r]);
   for (std::size_t i = 0; i < links_.size(); ++i) {
     const TreeNode& n = tree_.nodes[i];
     Sym6<double>& load = links_[i].load_stiffness;
-    load.xx = n.far_vertex >= 0 && !c_->vertex_fixed[n.far_vertex]
-                  ? identity3(potential_->inertia_weight(n.far_vertex) + shift.of_vertex(*m_, n.far_vertex))
-                  : Mat3<double>{};
+    load.xx = n.far_vertex >= 0 && !c_->vertex_fixed[n.far_vertex] ? of_vertex(n.far_vertex) : Mat3<double>{};
     const double alone = n.joint < 0 ? next_to_nothing(links_[i].arm, links_[i].x_compliance) : 0;
     load.ww = local_[i] + identity3(alone + shift.of_frame(*m_, n.segment));
   }
   factor_.factor_signed(links_, roots_, rows_, reframe_);
   const auto pivots = factor_.count_pivots();
   return {.negative = pivots.negative, .definite = pivots.negative == 0 && pivots.null == 0};
-}
-
-void TreeSystem::clear(Field& f) const {
-  f.x.assign(m_->vertex_count(), {});
-  f.w.assign(m_->frame_count(), {});
-}
-
-/// Nothing on what is held.
-void TreeSystem::keep_free(Field& f) const {
-  for (Index v = 0; v < m_->vertex_count(); ++v)
-    if (c_->vertex_fixed[v] || !m_->vertex_alive[v]) f.x[v] = {};
-  for (Index s = 0; s < m_->frame_count(); ++s) {
-    if (m_->is_anchor(s) || !m_->segment_alive[s] || c_->frame_control[s] == FrameControl::fixed) f.w[s] = {};
-    else if (c_->frame_control[s] == FrameControl::hinged)
-      f.w[s] = dot(c_->frame_hinge_axis[s], f.w[s]) * c_->frame_hinge_axis[s];
-  }
 }
 
 /// Of forces, couples by their segment's length.
@@ -248,40 +232,14 @@ void TreeSystem::by_recursion(const Field& force, Field& out) {
     links_[i].force = {n.far_vertex >= 0 ? force.x[n.far_vertex] : Vec3d{}, force.w[n.segment]};
   }
   factor_.solve(links_, roots_, rows_);
-  clear(out);
+  hessian_.clear(out);
   for (std::size_t r = 0; r < roots_.size(); ++r) out.x[tree_.roots[r]] = factor_.root_displacement()[r];
   for (std::size_t i = 0; i < links_.size(); ++i) {
     const TreeNode& n = tree_.nodes[i];
     if (n.far_vertex >= 0) out.x[n.far_vertex] = factor_.displacement()[i].x;
     out.w[n.segment] = factor_.displacement()[i].w;
   }
-  keep_free(out);
-}
-
-void TreeSystem::apply(const Field& d, const std::vector<Vec3d>* turn, Field& out) const {
-  const Model& m = *m_;
-  clear(out);
-  for (Index v = 0; v < m.vertex_count(); ++v)
-    if (m.vertex_alive[v]) out.x[v] = (potential_->inertia_weight(v) + shift_.of_vertex(m, v)) * d.x[v];
-  for (Index s = 0; s < m.segment_count(); ++s) {
-    if (!m.segment_alive[s]) continue;
-    const auto [a, b] = m.segment_vertices[s];
-    const SegmentHessian& h = segment_[s];
-    const Vec3d along = d.x[b] - d.x[a], force = h.xx * along + h.xw * d.w[s];
-    out.x[b] += force;
-    out.x[a] -= force;
-    out.w[s] += transposed_times(h.xw, along) + h.ww * d.w[s] + frame_[s] * d.w[s] + shift_.of_frame(m, s) * d.w[s];
-    if (turn) out.w[s] += cross((*turn)[s], d.w[s]);
-  }
-  for (Index j = 0; j < m.joint_count(); ++j) {
-    if (!m.joint_alive[j]) continue;
-    const auto [a, b] = m.joint_frames[j];
-    const JointHessian& h = joint_[j];
-    const Vec3d difference = h.same * (d.w[b] - d.w[a]);
-    out.w[b] += difference + cross(-0.5 * h.gradient, d.w[a]);
-    out.w[a] -= difference - cross(0.5 * h.gradient, d.w[b]);
-  }
-  keep_free(out);
+  hessian_.keep_free(out);
 }
 
 /// By the recursion, corrected by what is left over. False if that does not become small.
@@ -290,7 +248,7 @@ bool TreeSystem::refined(const Field& force, Field& out) {
   const double whole = size(force);
   double before = whole;
   for (int i = 0; i < 4; ++i) {
-    apply(out, nullptr, left_);
+    hessian_.product(out, nullptr, left_);
     for (std::size_t v = 0; v < left_.x.size(); ++v) left_.x[v] = force.x[v] - left_.x[v];
     for (std::size_t f = 0; f < left_.w.size(); ++f) left_.w[f] = force.w[f] - left_.w[f];
     const double left = size(left_);
@@ -305,98 +263,72 @@ bool TreeSystem::refined(const Field& force, Field& out) {
 }
 
 SparseSystem& TreeSystem::sparse() {
-  if (!sparse_ready_) sparse_.assemble(*potential_, *u_, *q_);
+  if (!sparse_ready_) sparse_.linearise(*potential_, *z_, {.shift = shift_, .blocks = hessian_.blocks()});
   sparse_ready_ = true;
   ++sparse_solves_;
   return sparse_;
 }
 
-bool TreeSystem::solve(const std::vector<Vec3d>& gx, const std::vector<Vec3d>& gw, Direction& d) {
-  force_ = {gx, gw};
-  for (Vec3d& f : force_.x) f = -f;
-  for (Vec3d& f : force_.w) f = -f;
-  keep_free(force_);
-  if (refined(force_, d)) return true;
+bool TreeSystem::solve(const Field& r, Field& z) {
+  force_ = r;
+  hessian_.keep_free(force_);
+  if (!only_sparse_ && refined(force_, z)) return true;
   SparseSystem& other = sparse();
-  return other.factorise(shift_).definite && other.solve(gx, gw, d);
+  return other.factorise(shift_).definite && other.solve(r, z);
 }
 
+bool TreeSystem::step(const Accuracy&) {
+  Field gradient;
+  potential_->gradient(*z_, gradient.x, gradient.w);
+  for (Vec3d& g : gradient.x) g = -g;
+  for (Vec3d& g : gradient.w) g = -g;
+  return solve(gradient, step_);
+}
+
+namespace {
+
+/// Couples count by their segment's length.
+struct FieldSpace {
+  using Vector = Field;
+  const Model& m;
+  double dot(const Field& a, const Field& b) const {
+    double sum = 0;
+    for (std::size_t v = 0; v < a.x.size(); ++v) sum += osier::dot(a.x[v], b.x[v]);
+    for (Index s = 0; s < m.segment_count(); ++s)
+      sum += osier::dot(a.w[s], b.w[s]) / (m.segment_rest_length[s] * m.segment_rest_length[s]);
+    return sum;
+  }
+  static void add(Field& a, double t, const Field& b) {
+    for (std::size_t v = 0; v < a.x.size(); ++v) a.x[v] += t * b.x[v];
+    for (std::size_t f = 0; f < a.w.size(); ++f) a.w[f] += t * b.w[f];
+  }
+  Field zero() const {
+    return {std::vector<Vec3d>(static_cast<std::size_t>(m.vertex_count())),
+            std::vector<Vec3d>(static_cast<std::size_t>(m.frame_count()))};
+  }
+};
+
+}  // namespace
+
 /// GMRES on (H + [turn]x) H^-1: as many iterations as the skew blocks have rank, at most; few of them matter.
-bool TreeSystem::solve_skew(const std::vector<Vec3d>& gx, const std::vector<Vec3d>& gw, const std::vector<Vec3d>& turn,
-                            Direction& d) {
+bool TreeSystem::solve_skew(const Field& r, const std::vector<Vec3d>& turn, Field& z) {
   constexpr int kMost = 24;
   constexpr double kEnough = 1e-8;
   factorise({});
-  std::vector<Field> basis, preconditioned;
-  std::vector<std::vector<double>> columns;  // of the triangular factor
-  std::vector<double> cosine, sine, rhs;
-  const auto dot_of = [&](const Field& a, const Field& b) {
-    double sum = 0;
-    for (std::size_t v = 0; v < a.x.size(); ++v) sum += dot(a.x[v], b.x[v]);
-    for (Index s = 0; s < m_->segment_count(); ++s)
-      sum += dot(a.w[s], b.w[s]) / (m_->segment_rest_length[s] * m_->segment_rest_length[s]);
-    return sum;
+  force_ = r;
+  hessian_.keep_free(force_);
+  hessian_.clear(z);
+  const auto apply = [&](const Field& v, Field& preconditioned, Field& image) {
+    by_recursion(v, preconditioned);
+    hessian_.product(preconditioned, &turn, image);
   };
-  const auto add = [](Field& a, double t, const Field& b) {
-    for (std::size_t v = 0; v < a.x.size(); ++v) a.x[v] += t * b.x[v];
-    for (std::size_t f = 0; f < a.w.size(); ++f) a.w[f] += t * b.w[f];
-  };
-  force_ = {gx, gw};
-  keep_free(force_);
-  const double whole = size(force_);
-  clear(d);
-  if (whole == 0) return true;
-  Field first = force_;
-  clear(force_);
-  add(force_, -1 / whole, first);
-  basis.push_back(force_);
-  rhs.push_back(whole);
-  bool done = false;
-  for (int k = 0; k < kMost && !done; ++k) {
-    Field z, next;
-    by_recursion(basis.back(), z);
-    apply(z, &turn, next);
-    if (!std::isfinite(size(next))) break;
-    preconditioned.push_back(std::move(z));
-    std::vector<double> h;
-    for (const Field& v : basis) {
-      h.push_back(dot_of(v, next));
-      add(next, -h.back(), v);
-    }
-    double length = size(next);
-    for (std::size_t i = 0; i < cosine.size(); ++i) {
-      const double upper = cosine[i] * h[i] + sine[i] * h[i + 1];
-      h[i + 1] = cosine[i] * h[i + 1] - sine[i] * h[i];
-      h[i] = upper;
-    }
-    const double radius = std::hypot(h.back(), length);
-    if (!(radius > 0)) break;
-    cosine.push_back(h.back() / radius), sine.push_back(length / radius);
-    h.back() = radius;
-    columns.push_back(h);
-    rhs.push_back(-sine.back() * rhs.back());
-    rhs[rhs.size() - 2] *= cosine.back();
-    done = std::abs(rhs.back()) <= kEnough * whole;
-    Field unit;
-    clear(unit);
-    if (!done) add(unit, 1 / length, next), basis.push_back(std::move(unit));
-  }
-  if (!done) {
-    SparseSystem& other = sparse();
-    return other.solve_skew(gx, gw, turn, d);
-  }
-  for (std::size_t i = columns.size(); i-- > 0;) {
-    double t = rhs[i];
-    for (std::size_t k = i + 1; k < columns.size(); ++k) t -= columns[k][i] * rhs[k];
-    rhs[i] = t / columns[i][i];
-    add(d, rhs[i], preconditioned[i]);
-  }
-  return std::isfinite(size(d));
+  if (!only_sparse_ && gmres(FieldSpace{*m_}, force_, z, kMost, kEnough, apply)) return true;
+  return sparse().solve_skew(r, turn, z);
 }
 
-std::unique_ptr<Solver> make_statics(const Model& m, const Control& c) {
-  const newton::Settings settings;
-  return TreeSystem::suits(m, c) ? newton::make_solver(settings, std::make_unique<TreeSystem>()) : settings.make(m);
+std::unique_ptr<LinearSystem> make_exact_system(const Model& m, const Control& c) {
+  if (TreeSystem::suits(m, c)) return std::make_unique<TreeSystem>();
+  return std::make_unique<SparseSystem>();
 }
 
 }  // namespace osier::systems

@@ -1,5 +1,5 @@
 // The exact Hessian of the incremental potential by the recursion along the rods: what Newton's method needs of its linear
-// algebra (newton/linear_system.hpp), in O(n) on chains and trees.
+// algebra (linalg/linear_system.hpp), in O(n) on chains and trees.
 //
 // A link of the recursion is a spring between a node and its parent, z -> eps = M z - z_parent. The exact Hessian has more:
 //
@@ -16,7 +16,7 @@
 
 #include <memory>
 
-#include "solvers/solver.hpp"
+#include "solvers/step_hessian.hpp"
 #include "solvers/systems/sparse/sparse_system.hpp"
 #include "solvers/systems/tree/tree.hpp"
 #include "solvers/systems/tree/tree_factor.hpp"
@@ -29,41 +29,38 @@ class TreeSystem final : public LinearSystem {
   static bool suits(const Model& m, const Control& c);
 
   void forget() override;
-  void bind(const Model& m, const Control& c) override;
+  void bind(const Model& m, const Control& c, const Subset& subset, double h) override;
   bool empty() const override { return sparse_.empty(); }
-  void assemble(const IncrementalPotential& potential, const std::vector<Vec3d>& u, const std::vector<Quatd>& q) override;
+  /// Always with the exact curvature.
+  Signature linearise(const StepPotential& potential, const Unknowns& z, const Linearisation& how) override;
   Signature factorise(const Shift& shift) override;
-  bool solve(const std::vector<Vec3d>& gx, const std::vector<Vec3d>& gw, Direction& d) override;
-  bool solve_skew(const std::vector<Vec3d>& gx, const std::vector<Vec3d>& gw, const std::vector<Vec3d>& turn,
-                  Direction& d) override;
+  bool step(const Accuracy& accuracy) override;
+  Vec3d displacement(Index v) const override { return step_.x[static_cast<std::size_t>(v)]; }
+  Vec3d turn(Index s) const override { return step_.w[static_cast<std::size_t>(s)]; }
+  bool solve(const Field& r, Field& z) override;
+  void product(const Field& p, Field& image) const override { hessian_.product(p, nullptr, image); }
+  bool solve_skew(const Field& r, const std::vector<Vec3d>& turn, Field& z) override;
   /// Solves that the general sparse factor had to do, so far.
   int sparse_solves() const { return sparse_solves_; }
 
  private:
-  /// Forces on what is not held, or displacements of it.
-  using Field = Direction;
-  void build(const Model& m, const Control& c);
+  void build(const Model& m, const Control& c, const Subset& subset);
   void assemble_node(std::size_t i);
   void assemble_row(std::size_t i);
   struct JointSplit;
   JointSplit split(Index joint, Index child) const;
   void add_parent(Index frame, const Mat3<double>& block);
   void by_recursion(const Field& force, Field& out);
-  /// (H + shift) d, plus the skew blocks if there are any.
-  void apply(const Field& d, const std::vector<Vec3d>* turn, Field& out) const;
   bool refined(const Field& force, Field& out);
-  void clear(Field& f) const;
-  void keep_free(Field& f) const;
   double size(const Field& f) const;
   SparseSystem& sparse();
 
   const Model* m_ = nullptr;
   const Control* c_ = nullptr;
-  const IncrementalPotential* potential_ = nullptr;
-  const std::vector<Vec3d>* u_ = nullptr;
-  const std::vector<Quatd>* q_ = nullptr;
+  const StepPotential* potential_ = nullptr;
+  const Unknowns* z_ = nullptr;
   Tree tree_;
-  std::vector<Index> node_of_segment_;  ///< -1 for dead ones
+  std::vector<Index> node_of_segment_;  ///< -1 for those that are in no tree
   std::vector<std::uint8_t> built_fixed_;
   std::vector<FrameControl> built_control_;
   TreeFactor<double> factor_;
@@ -71,18 +68,17 @@ class TreeSystem final : public LinearSystem {
   std::vector<RootVertex<double>> roots_;
   std::vector<Row<double>> rows_;
   std::vector<Reframe<double>> reframe_;
-  std::vector<Mat3<double>> local_;      ///< per node, on its frame, without the shift
-  std::vector<SegmentHessian> segment_;  ///< per segment
-  std::vector<JointHessian> joint_;      ///< per joint
-  std::vector<Mat3<double>> frame_;      ///< per segment: of directions (rotational inertia, motors)
+  std::vector<Mat3<double>> local_;  ///< per node, on its frame, without the shift
+  StepHessian hessian_;
   Shift shift_;
+  std::vector<Mat3<double>> extra_;  ///< per vertex, of blocks on one vertex; empty without
   SparseSystem sparse_;
-  bool sparse_ready_ = false;
+  bool sparse_ready_ = false, only_sparse_ = false;  ///< the latter: blocks on the ends of segments, which are not in the tree
   int sparse_solves_ = 0;
-  Field force_, left_, more_;
+  Field step_, force_, left_, more_;
 };
 
-/// Equilibria by Newton's method on this system, or on the sparse one where it does not suit.
-std::unique_ptr<Solver> make_statics(const Model& m, const Control& c);
+/// This system, or the sparse one where it does not suit.
+std::unique_ptr<LinearSystem> make_exact_system(const Model& m, const Control& c);
 
 }  // namespace osier::systems

@@ -1,0 +1,111 @@
+// The exact Hessian of the step's potential, element by element: for products H p without a matrix, and for whoever assembles
+// one.
+#pragma once
+
+#include <vector>
+
+#include "linalg/linear_system.hpp"
+#include "solvers/step_potential.hpp"
+
+namespace osier::systems {
+
+class StepHessian {
+ public:
+  /// At the unknowns z, with extra blocks of contact. `potential` has to last.
+  void assemble(const StepPotential& potential, const Unknowns& z, std::span<const VertexBlock> blocks = {});
+  void set_shift(const Shift& shift) { shift_ = shift; }
+
+  /// (H + shift) p, plus the skew blocks if there are any. Of what is held p has to be 0, and the image is.
+  void product(const Field& p, const std::vector<Vec3d>* turn, Field& image) const;
+  /// Sets to 0 what a field has on what is held, and across hinges.
+  void keep_free(Field& f) const;
+  void clear(Field& f) const;
+
+  const SegmentHessian& segment(Index s) const { return segment_[static_cast<std::size_t>(s)]; }
+  const JointHessian& joint(Index j) const { return joint_[static_cast<std::size_t>(j)]; }
+  /// Of directions: rotational inertia and motors.
+  const Mat3<double>& frame(Index s) const { return frame_[static_cast<std::size_t>(s)]; }
+  double vertex_weight(Index v) const;  ///< with the shift
+  double frame_shift(Index s) const { return shift_.of_frame(potential_->model(), s); }
+  std::span<const VertexBlock> blocks() const { return blocks_; }
+
+  /// sink(row, column, block) for the blocks of H without the shift, both triangles; nodes are vertices first, then frames.
+  template <class Sink>
+  void each_block(Sink&& sink) const;
+
+ private:
+  const StepPotential* potential_ = nullptr;
+  Shift shift_;
+  std::vector<SegmentHessian> segment_;
+  std::vector<JointHessian> joint_;
+  std::vector<Mat3<double>> frame_;
+  std::vector<VertexBlock> blocks_;
+};
+
+/// The same, assembled at the first product.
+class LazyHessian {
+ public:
+  /// The references have to last until the last product.
+  void set(const StepPotential& potential, const Unknowns& z, std::span<const VertexBlock> blocks) {
+    potential_ = &potential;
+    z_ = &z;
+    blocks_.assign(blocks.begin(), blocks.end());
+    ready_ = false;
+  }
+  std::span<const VertexBlock> blocks() const { return blocks_; }
+  void product(const Field& p, Field& image) {
+    if (!ready_) hessian_.assemble(*potential_, *z_, blocks_);
+    ready_ = true;
+    hessian_.product(p, nullptr, image);
+  }
+
+ private:
+  const StepPotential* potential_ = nullptr;
+  const Unknowns* z_ = nullptr;
+  std::vector<VertexBlock> blocks_;
+  StepHessian hessian_;
+  bool ready_ = false;
+};
+
+template <class Sink>
+void StepHessian::each_block(Sink&& sink) const {
+  const Model& m = potential_->model();
+  const Index first_frame = m.vertex_count();
+  for (Index v = 0; v < m.vertex_count(); ++v) sink(v, v, identity3(potential_->vertex_weight(v)));
+  for (Index s = 0; s < m.segment_count(); ++s) {
+    const Index own = first_frame + s;
+    sink(own, own, Mat3<double>{});  // keeps the diagonal in the pattern
+    if (!m.segment_alive[s]) continue;
+    const auto [a, b] = m.segment_vertices[s];
+    const SegmentHessian& h = segment(s);
+    sink(a, a, h.xx);
+    sink(b, b, h.xx);
+    sink(a, b, -1.0 * h.xx);
+    sink(b, a, -1.0 * h.xx);
+    sink(b, own, h.xw);
+    sink(own, b, transposed(h.xw));
+    sink(a, own, -1.0 * h.xw);
+    sink(own, a, -1.0 * transposed(h.xw));
+    sink(own, own, h.ww);
+    if (potential_->has_directions()) sink(own, own, frame(s));
+  }
+  for (Index j = 0; j < m.joint_count(); ++j) {
+    if (!m.joint_alive[j]) continue;
+    const Index a = first_frame + m.joint_frames[j][0], b = first_frame + m.joint_frames[j][1];
+    const Mat3<double> across = joint(j).first_second();
+    sink(a, a, joint(j).same);
+    sink(b, b, joint(j).same);
+    sink(a, b, across);
+    sink(b, a, transposed(across));
+  }
+  for (const VertexBlock& block : blocks_) {
+    sink(block.a, block.a, block.aa);
+    if (block.segment < 0) continue;
+    const Index b = m.segment_vertices[block.segment][1];
+    sink(b, b, block.bb);
+    sink(block.a, b, block.ab);
+    sink(b, block.a, transposed(block.ab));
+  }
+}
+
+}  // namespace osier::systems

@@ -1,0 +1,292 @@
+#include "solvers/step_potential.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "energies/inertia.hpp"
+#include "energies/torque.hpp"
+
+namespace osier {
+
+void EnergyTerms::operator+=(const EnergyTerms& e) {
+  inertia += e.inertia;
+  stretch_shear += e.stretch_shear;
+  bend_twist += e.bend_twist;
+  damping += e.damping;
+  torque += e.torque;
+  magnitude += e.magnitude;
+}
+
+namespace {
+
+const Vec3d kAxis3{0, 0, 1};
+
+Vec3d strain(const Vec3d& edge, const Quatd& q) { return stretch_shear::strain(edge, q, kAxis3); }
+
+/// Adds to one of the terms, and to the magnitude.
+void add(EnergyTerms& e, double EnergyTerms::*term, double energy) {
+  e.*term += energy;
+  e.magnitude += std::abs(energy);
+}
+
+}  // namespace
+
+EnergyTerms elastic_energy(const Model& m, const std::vector<Vec3d>& x, const std::vector<Quatd>& q) {
+  EnergyTerms e;
+  for (Index s = 0; s < m.segment_count(); ++s)
+    if (m.segment_alive[s])
+      add(e, &EnergyTerms::stretch_shear,
+          stretch_shear::value(cast<double>(m.segment_stiffness[s]), strain(edge_over_length(m, x, s), q[s])));
+  for (Index j = 0; j < m.joint_count(); ++j) {
+    if (!m.joint_alive[j]) continue;
+    const auto [a, b] = m.joint_frames[j];
+    const JointSpring spring{cast<double>(m.joint_stiffness[j]), {}, m.joint_rest_rotation[j], {}};
+    add(e, &EnergyTerms::bend_twist, elastic_energy(spring, conj(q[a]) * q[b]));
+  }
+  return e;
+}
+
+SegmentHessian segment_hessian(const Vec3d& k, double l, const Vec3d& p, const Quatd& q, const Vec3d& rest) {
+  const Mat3<double> C = rotated_diagonal(rotation_matrix(q), k);
+  const Vec3d n = stretch_shear::section_force(k, stretch_shear::strain(p, q, rest), q);
+  return {(1 / (l * l)) * C, (1 / l) * stretch_shear::hessian_pw(C, p, n), stretch_shear::hessian_ww(C, p, n)};
+}
+
+void StepPotential::begin(const Model& m, const Control& c, const State& start, double h, const Subset* subset) {
+  m_ = &m;
+  c_ = &c;
+  start_ = &start;
+  h_ = h;
+  part_ = subset;
+  if (!subset) all_ = whole_of(m);
+  direction_terms(m, c, start, h, directions_);
+  direction_start_.assign(directions_.empty() ? 0 : m.segment_count() + 1, 0);
+  for (const DirectionTerm& t : directions_) ++direction_start_[t.frame + 1];
+  for (std::size_t s = 1; s < direction_start_.size(); ++s) direction_start_[s] += direction_start_[s - 1];
+  set_torque_point(start.frame_rotation);
+}
+
+void StepPotential::set_torque_point(const std::vector<Quatd>& q) {
+  if (c_->has_torque) torque_point_ = q;
+}
+
+double StepPotential::vertex_weight(Index v) const {
+  return h_ > 0 ? inertia::weight(m_->vertex_mass[v], c_->vertex_damping[v], h_) : 0;
+}
+
+Vec3d StepPotential::vertex_force(Index v) const {
+  return h_ > 0 ? inertia::force(c_->vertex_force[v], m_->vertex_mass[v], start_->vertex_velocity[v], h_) : c_->vertex_force[v];
+}
+
+Vec3d StepPotential::torque(Index frame, const Quatd& q) const {
+  if (!c_->has_torque) return {};
+  return torque::total(c_->frame_torque[frame], c_->frame_torque_material[frame], q);
+}
+
+stretch_shear::FoldedSpring<double> StepPotential::spring(Index s, const Vec3d& edge_at_start) const {
+  const Vec3d k = cast<double>(m_->segment_stiffness[s]);
+  if (!(h_ > 0) || !m_->segment_tau[s].any()) return {k, kAxis3};
+  return stretch_shear::folded(k, cast<double>((1 / h_) * m_->segment_tau[s]),
+                               stretch_shear::local_strain(edge_at_start, start_->frame_rotation[s]));
+}
+
+SegmentAtHand StepPotential::segment(const Unknowns& z, Index s) const {
+  const Vec3d start = edge_at_start(s);
+  const stretch_shear::FoldedSpring<double> spring = this->spring(s, start);
+  const Vec3d &k = spring.k, &rest = spring.rest;
+  const bool isotropic = k.x == k.y && k.y == k.z;
+  const Vec3d edge = start + edge_over_length(*m_, z.u, s);
+  const Vec3d axis = rest.x == 0 && rest.y == 0 ? rest.z * director3(z.q[s]) : rotate(z.q[s], rest);
+  const Vec3d off = edge - axis;
+  const Vec3d section = isotropic ? k.x * off : stretch_shear::section_force(k, rotate(conj(z.q[s]), off), z.q[s]);
+  return {spring, edge, axis, section, isotropic};
+}
+
+JointSpring StepPotential::joint_spring(Index j) const {
+  const auto [a, b] = m_->joint_frames[j];
+  const bool damped = h_ > 0 && m_->joint_tau[j].any();
+  return {cast<double>(m_->joint_stiffness[j]), damped ? cast<double>((1 / h_) * m_->joint_tau[j]) : Vec3d{},
+          m_->joint_rest_rotation[j], damped ? conj(start_->frame_rotation[a]) * start_->frame_rotation[b] : Quatd{}};
+}
+
+std::span<const DirectionTerm> StepPotential::directions(Index s) const {
+  if (direction_start_.empty()) return {};
+  return std::span(directions_).subspan(direction_start_[s], direction_start_[s + 1] - direction_start_[s]);
+}
+
+PerAxis StepPotential::position_stiffness(Index s) const {
+  const double l = m_->segment_rest_length[s];
+  if (!m_->segment_alive[s]) return {};
+  const PerAxis elastic = (1 / (l * l)) * m_->segment_stiffness[s];
+  return h_ > 0 ? elastic + (1 / h_) * (elastic * m_->segment_tau[s]) : elastic;
+}
+
+void StepPotential::add_segment(const Unknowns& z, Index s, EnergyTerms& e) const {
+  if (!m_->segment_alive[s]) return;
+  const Vec3d start = edge_at_start(s), edge = start + edge_over_length(*m_, z.u, s);
+  add(e, &EnergyTerms::stretch_shear, stretch_shear::value(cast<double>(m_->segment_stiffness[s]), strain(edge, z.q[s])));
+  if (h_ > 0 && m_->segment_tau[s].any()) {
+    const Vec3d k = cast<double>((1 / h_) * (m_->segment_stiffness[s] * m_->segment_tau[s]));
+    const Vec3d rest = kAxis3 + stretch_shear::local_strain(start, start_->frame_rotation[s]);
+    add(e, &EnergyTerms::damping, stretch_shear::value(k, stretch_shear::strain(edge, z.q[s], rest)));
+  }
+  for (const DirectionTerm& t : directions(s)) {
+    const Vec3d a = rotate(z.q[s], t.a);
+    add(e, &EnergyTerms::inertia, stretch_shear::value(t.k, t.y, a));
+    e.magnitude += t.k * norm(t.y - a);  // rounding of y - R a, which is of order one
+  }
+  if (c_->has_torque) {
+    const Quatd& point = torque_point_[s];
+    add(e, &EnergyTerms::torque, -dot(torque(s, point), rotation_log(z.q[s] * conj(point))));
+  }
+}
+
+void StepPotential::add_joint(const Unknowns& z, Index j, EnergyTerms& e) const {
+  if (!m_->joint_alive[j]) return;
+  const auto [a, b] = m_->joint_frames[j];
+  const JointSpring spring = joint_spring(j);
+  const Quatd r = conj(z.q[a]) * z.q[b];
+  add(e, &EnergyTerms::bend_twist, elastic_energy(spring, r));
+  add(e, &EnergyTerms::damping, viscous_energy(spring, r));
+}
+
+void StepPotential::add_vertex(const Unknowns& z, Index v, EnergyTerms& e) const {
+  if (c_->vertex_fixed[v] || !m_->vertex_alive[v]) return;
+  add(e, &EnergyTerms::inertia, 0.5 * vertex_weight(v) * norm2(z.u[v]));
+  add(e, &EnergyTerms::inertia, -dot(vertex_force(v), z.u[v]));
+}
+
+EnergyTerms StepPotential::value(const Unknowns& z, const Executor* executor) const {
+  const IndexList &segments = subset().segments, &joints = subset().joints, &vertices = subset().vertices;
+  const std::size_t n = segments.size() + joints.size() + vertices.size();
+  block_.resize((n + kBlock - 1) / kBlock);
+  const auto sum_block = [&](std::size_t block) {
+    EnergyTerms sum;
+    for (std::size_t i = block * kBlock; i < std::min(n, (block + 1) * kBlock); ++i) {
+      if (i < segments.size()) add_segment(z, segments[i], sum);
+      else if (i < segments.size() + joints.size()) add_joint(z, joints[i - segments.size()], sum);
+      else add_vertex(z, vertices[i - segments.size() - joints.size()], sum);
+    }
+    block_[block] = sum;
+  };
+  if (executor) {
+    executor->for_each(block_.size(), sum_block, kBlock);
+  } else {
+    for (std::size_t block = 0; block < block_.size(); ++block) sum_block(block);
+  }
+  EnergyTerms sum;
+  for (const EnergyTerms& e : block_) sum += e;
+  return sum;
+}
+
+void StepPotential::gradient(const Unknowns& z, std::vector<Vec3d>& gx, std::vector<Vec3d>& gw) const {
+  const Model& m = *m_;
+  gx.assign(m.vertex_count(), {});
+  gw.assign(m.frame_count(), {});
+  for (Index v = 0; v < m.vertex_count(); ++v) gx[v] = vertex_weight(v) * z.u[v] - vertex_force(v);
+  for (Index s = 0; s < m.segment_count(); ++s) {
+    if (!m.segment_alive[s]) continue;
+    const SegmentAtHand here = segment(z, s);
+    const Vec3d n = (1 / m.segment_rest_length[s]) * here.section;
+    gx[m.segment_vertices[s][1]] += n;
+    gx[m.segment_vertices[s][0]] -= n;
+    gw[s] += stretch_shear::gradient_w(here.section, here.edge);
+  }
+  for (Index j = 0; j < m.joint_count(); ++j) {
+    if (!m.joint_alive[j]) continue;
+    const auto [a, b] = m.joint_frames[j];
+    const Vec3d g = rotate(z.q[a], moment(joint_spring(j), conj(z.q[a]) * z.q[b]));
+    gw[b] += g;
+    gw[a] -= g;
+  }
+  for (const DirectionTerm& t : directions_) gw[t.frame] += stretch_shear::gradient_w(t.k, t.y, rotate(z.q[t.frame], t.a));
+  if (c_->has_torque)
+    for (Index f = 0; f < m.frame_count(); ++f) gw[f] -= torque(f, z.q[f]);
+}
+
+SegmentHessian StepPotential::segment_hessian(const Unknowns& z, Index s) const {
+  const SegmentAtHand here = segment(z, s);
+  return osier::segment_hessian(here.spring.k, m_->segment_rest_length[s], here.edge, z.q[s], here.spring.rest);
+}
+
+JointHessian StepPotential::joint_hessian(const std::vector<Quatd>& q, Index j) const {
+  const auto [a, b] = m_->joint_frames[j];
+  const JointSpring spring = joint_spring(j);
+  const Quatd r = conj(q[a]) * q[b];
+  const Mat3<double> R = rotation_matrix(q[a]);
+  return {R * osier::hessian(spring, r) * transposed(R), rotate(q[a], moment(spring, r))};
+}
+
+double StepPotential::force_scale(const Unknowns& z) const {
+  const Model& m = *m_;
+  double scale = 0;
+  for (Index v = 0; v < m.vertex_count(); ++v) {
+    if (c_->vertex_fixed[v] || !m.vertex_alive[v]) continue;
+    scale = std::max({scale, norm(c_->vertex_force[v]), vertex_weight(v) * norm(z.u[v]), norm(vertex_force(v))});
+  }
+  for (Index s = 0; s < m.segment_count(); ++s) {
+    if (!m.segment_alive[s]) continue;
+    const double l = m.segment_rest_length[s];
+    const Vec3d k = cast<double>(m.segment_stiffness[s]);
+    scale = std::max(scale, norm(times(k, strain(edge_at_start(s) + edge_over_length(m, z.u, s), z.q[s]))) / l);
+    if (c_->has_torque) scale = std::max(scale, norm(torque(s, z.q[s])) / l);
+  }
+  for (Index j = 0; j < m.joint_count(); ++j) {
+    if (!m.joint_alive[j]) continue;
+    const auto [a, b] = m.joint_frames[j];
+    const JointSpring elastic{cast<double>(m.joint_stiffness[j]), {}, m.joint_rest_rotation[j], {}};
+    scale = std::max(scale, norm(moment(elastic, conj(z.q[a]) * z.q[b])) / m.joint_length[j]);
+  }
+  for (const DirectionTerm& t : directions_) scale = std::max(scale, t.pull / m.segment_rest_length[t.frame]);
+  return scale;
+}
+
+double StepPotential::rounding_floor(const std::vector<Vec3d>& u, double force_scale) const {
+  const Model& m = *m_;
+  constexpr double kRoundings = 256 * std::numeric_limits<double>::epsilon();
+  double edges = 0, motion = 0;  // edges and directors are of order one, displacements of order u
+  for (Index s = 0; s < m.segment_count(); ++s) {
+    const auto [a, b] = m.segment_vertices[s];
+    const double k = kRoundings * position_stiffness(s).largest();
+    edges = std::max(edges, k * m.segment_rest_length[s]);
+    motion = std::max(motion, k * std::max(norm(u[a]), norm(u[b])));
+  }
+  for (Index j = 0; j < m.joint_count(); ++j)
+    if (m.joint_alive[j]) edges = std::max(edges, kRoundings * m.joint_stiffness[j].largest() / m.joint_length[j]);
+  for (const DirectionTerm& t : directions_) edges = std::max(edges, kRoundings * t.k / m.segment_rest_length[t.frame]);
+  // Motion is no excuse for what is no equilibrium at all: a piece that flies away raises its own noise.
+  return edges + std::min(motion, (is_static() ? 1e-6 : 1e-3) * force_scale);
+}
+
+StepPotential::Residual StepPotential::residual(const std::vector<Vec3d>& gx, const std::vector<Vec3d>& gw) const {
+  const Model& m = *m_;
+  Residual r;
+  for (Index v = 0; v < m.vertex_count(); ++v) {
+    if (c_->vertex_fixed[v] || !m.vertex_alive[v]) continue;
+    const double size = norm(gx[v]);
+    if (!(size <= r.value)) r = {.value = size, .vertex = v, .segment = -1};
+  }
+  for (Index s = 0; s < m.segment_count(); ++s) {
+    if (!m.segment_alive[s] || c_->frame_control[s] == FrameControl::fixed) continue;
+    const bool hinged = c_->frame_control[s] == FrameControl::hinged;
+    const double moment = hinged ? std::abs(dot(gw[s], c_->frame_hinge_axis[s])) : norm(gw[s]);
+    const double size = moment / m.segment_rest_length[s];
+    if (!(size <= r.value)) r = {.value = size, .vertex = -1, .segment = s};
+  }
+  return r;
+}
+
+std::size_t StepPotential::bytes() const {
+  const auto of = [](const auto& v) { return v.capacity() * sizeof(v[0]); };
+  return of(directions_) + of(direction_start_) + of(torque_point_) + of(block_) + all_.bytes();
+}
+
+std::size_t StepPotential::bytes(const Model& m) {
+  const auto nv = static_cast<std::size_t>(m.vertex_count()), ns = static_cast<std::size_t>(m.segment_count()),
+             nj = static_cast<std::size_t>(m.joint_count());
+  const std::size_t directions = m.has_inertia() ? ns * (3 * sizeof(DirectionTerm) + sizeof(Index)) : 0;
+  return directions + (ns + nj + nv) / kBlock * sizeof(EnergyTerms);
+}
+
+}  // namespace osier
