@@ -203,15 +203,7 @@ OSIER_FN float shifted_down(float a) { return a; }
 OSIER_FN double shifted_up(double a) { return a; }
 OSIER_FN double shifted_down(double a) { return a; }
 
-/// A number as an array of its lanes.
-template <class P>
-OSIER_FN P load_lanes(const ScalarOf<P>* p) {
-  if constexpr (lanes_of<P> == 1) return *p;
-  else return P::load(p);
-}
 OSIER_PACK void store_lanes(Pack<S, N> a, S* p) { a.store(p); }
-OSIER_FN void store_lanes(float a, float* p) { *p = a; }
-OSIER_FN void store_lanes(double a, double* p) { *p = a; }
 #undef OSIER_PACK
 
 }  // namespace osier

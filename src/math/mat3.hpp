@@ -59,23 +59,6 @@ OSIER_FN Mat3<T> operator*(const Mat3<T>& a, const Mat3<T>& b) {
   return r;
 }
 
-/// Solves a symmetric a x = b by LDL^T; false unless every pivot keeps more than the share `least` of its diagonal entry, so
-/// that axes of very different scale are judged each by its own. Then x means nothing.
-template <class T>
-OSIER_FN MaskOf<T> solve_positive(const Mat3<T>& a, const Vec3<T>& b, T least, Vec3<T>& x) {
-  const T d0 = a.m[0][0], i0 = inverse(d0);
-  const T l10 = a.m[1][0] * i0, l20 = a.m[2][0] * i0;
-  const T d1 = a.m[1][1] - l10 * a.m[1][0], i1 = inverse(d1);
-  const T e21 = a.m[2][1] - l20 * a.m[1][0], l21 = e21 * i1;
-  const T d2 = a.m[2][2] - l20 * a.m[2][0] - l21 * e21;
-  const T y1 = b.y - l10 * b.x, y2 = b.z - l20 * b.x - l21 * y1;
-  x.z = y2 * inverse(d2);
-  x.y = y1 * i1 - l21 * x.z;
-  x.x = b.x * i0 - l10 * x.y - l20 * x.z;
-  const T zero(0);
-  return (d0 > zero) & (d1 > zero) & (d1 > least * a.m[1][1]) & (d2 > zero) & (d2 > least * a.m[2][2]);
-}
-
 template <class T>
 OSIER_FN Mat3<T> transposed(const Mat3<T>& a) {
   Mat3<T> r;

@@ -41,6 +41,15 @@ OSIER_FN float lane(float x, int) { return x; }
 OSIER_FN double lane(double x, int) { return x; }
 OSIER_FN void set_lane(float& x, int, float value) { x = value; }
 OSIER_FN void set_lane(double& x, int, double value) { x = value; }
+OSIER_FN void store_lanes(float a, float* p) { *p = a; }
+OSIER_FN void store_lanes(double a, double* p) { *p = a; }
 // clang-format on
+
+/// A number from an array of its lanes; store_lanes() is the other way.
+template <class P>
+OSIER_FN P load_lanes(const ScalarOf<P>* p) {
+  if constexpr (lanes_of<P> == 1) return *p;
+  else return P::load(p);
+}
 
 }  // namespace osier

@@ -1,10 +1,9 @@
 // When the iterations of a step are done, for trees and for lanes alike.
 #pragma once
 
-#include <algorithm>
 #include <limits>
 
-#include "osier/types.hpp"
+#include "math/number.hpp"
 
 namespace osier::systems {
 
@@ -27,11 +26,11 @@ OSIER_FN bool is_ordinary(const Progress& p, double turned) { return turned <= k
 /// Nothing but rounding is left. Forces are rounded, so what they would do if nothing were elastic, `free` [m], counts as well as
 /// the motion, of which a rod at rest has none; so are strains, which shows at the far end of the rods' `reach` [m].
 OSIER_FN bool is_at_floor(const Progress& p, double free, double reach, bool in_float) {
-  const double scale = std::max(p.motion, free);
+  const double scale = larger(free, p.motion);
   const double digits = in_float ? double{std::numeric_limits<float>::epsilon()} : std::numeric_limits<double>::epsilon();
   const bool stalled = !(p.moved <= 0.5 * p.before);
   return p.moved <= 8 * digits * scale || p.moved <= 1e-12 * reach ||
-         (stalled && p.moved <= std::max((in_float ? kFloatFloor : kDoubleFloor) * scale, digits * reach));
+         (stalled && p.moved <= larger(digits * reach, (in_float ? kFloatFloor : kDoubleFloor) * scale));
 }
 
 /// The smallest change of motion, over the motion, that errors are measured against: one to the same side in every step, 1e-3 of
@@ -42,7 +41,7 @@ constexpr double kLeastChange = 1.0 / 32;
 OSIER_FN double left_after(double moved, double s) { return 2 * moved * s / (1 - s); }
 /// The error that a tolerance allows in a step that goes this far, `motion`, and changes that much of it.
 OSIER_FN double allowed_error(double tolerance, double change, double motion) {
-  return tolerance * std::clamp(change, kLeastChange * motion, motion);
+  return tolerance * smaller(motion, larger(kLeastChange * motion, change));
 }
 
 /// What a step's correction leaves to be done, without another iteration to see it. Within a step corrections have contracted by
@@ -63,7 +62,7 @@ class Outlook {
     if (corrections_ == 1) first_ = p.moved;
     if (corrections_ == 2) ratio_ = p.before > 0 ? p.moved / p.before : 0, seen_ = p.before, unseen_ = 0;
     const bool seen = corrections_ > 1 || (unseen_ < kMostUnseen && first_ <= kMostGrowth * seen_);
-    const double s = corrections_ > 1 ? p.moved / p.before : ratio_ * std::max(1.0, first_ / seen_);
+    const double s = corrections_ > 1 ? p.moved / p.before : ratio_ * larger(first_ / seen_, 1.0);
     if (!seen || !small_turn || !(s < kLargest)) return false;
     if (!(left_after(p.moved, s) <= allowed_error(tolerance, first_, p.motion))) return false;
     if (corrections_ == 1) ++unseen_;

@@ -1,4 +1,4 @@
-// The direct method for a whole model: chains (chain_step.hpp) and trees (forest_step.hpp) in lanes, everything else by the
+// The direct method for a whole model: chains (chain_newton.hpp) and trees (forest_step.hpp) in lanes, everything else by the
 // recursion over trees one node at a time (direct_solver.hpp), which also takes what lanes cannot: loops, rods held in the middle
 // or hinged, and, for one step, those whose energy rose.
 #pragma once

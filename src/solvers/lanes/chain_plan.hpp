@@ -6,7 +6,7 @@
 
 #include "exec/aligned.hpp"
 #include "model/chains.hpp"
-#include "solvers/lanes/stiffness_law.hpp"
+#include "solvers/lanes/chain_constants.hpp"
 
 namespace osier::lanes {
 
@@ -24,55 +24,6 @@ struct ChainGroup {
   bool jointed[kMostLanes] = {};  ///< not a cable
   std::size_t constants = 0;      ///< where the group's constants begin
 };
-
-/// What does not change from step to step, per row and lane.
-enum ChainConstant : int {
-  kMass,
-  kInverseLength,
-  kStretch,  ///< k^ss
-  kTargetX,  ///< k^bt times rest rotation, as the second frame of the joint sees it
-  kTargetY,
-  kTargetZ,
-  kTargetW,
-  kUndampedConstants,
-  kTauStretch = kUndampedConstants,
-  kTauBend,
-  kDampedConstants
-};
-/// The same where rest rotations are read from the model, for the direct solver.
-enum DirectConstant : int {
-  kBend = kStretch + 1,  ///< k^bt
-  kUndampedDirectConstants,
-  kTauStretchDirect = kUndampedDirectConstants,
-  kTauBendDirect,
-  kDampedDirectConstants
-};
-/// The same of the anisotropic law, after mass and inverse length: three numbers each, about d1, d2, d3.
-enum AxisConstant : int {
-  kStretchAxes = kInverseLength + 1,
-  kBendAxes = kStretchAxes + 3,
-  kUndampedAxisConstants = kBendAxes + 3,
-  kTauStretchAxes = kUndampedAxisConstants,
-  kTauBendAxes = kTauStretchAxes + 3,
-  kDampedAxisConstants = kTauBendAxes + 3
-};
-/// For sweeps there is the length itself, and k^ss over its square; joints, which only the beginning of a step asks for, are read
-/// from the model.
-enum SweepAxisConstant : int {
-  kLengthOfSweep = kMass + 1,
-  kStretchOfSweep,
-  kUndampedSweepAxisConstants = kStretchOfSweep + 3,
-  kTauStretchOfSweep = kUndampedSweepAxisConstants,
-  kDampedSweepAxisConstants = kTauStretchOfSweep + 3
-};
-enum class ChainUse : std::uint8_t { sweeps, direct };
-constexpr int constants_per_row(StiffnessLaw law, bool damped, ChainUse use = ChainUse::sweeps) {
-  if (law == StiffnessLaw::anisotropic && use == ChainUse::sweeps)
-    return damped ? kDampedSweepAxisConstants : kUndampedSweepAxisConstants;
-  if (law == StiffnessLaw::anisotropic) return damped ? kDampedAxisConstants : kUndampedAxisConstants;
-  if (use == ChainUse::direct) return damped ? kDampedDirectConstants : kUndampedDirectConstants;
-  return damped ? kDampedConstants : kUndampedConstants;
-}
 
 template <class T>
 struct ChainPlan {

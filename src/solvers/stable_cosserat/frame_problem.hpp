@@ -23,6 +23,7 @@
 
 #include "energies/bend_twist.hpp"
 #include "energies/stretch_shear.hpp"
+#include "linalg/small_ldl.hpp"
 #include "solvers/stable_cosserat/orientation_update.hpp"
 
 namespace osier::stable_cosserat {

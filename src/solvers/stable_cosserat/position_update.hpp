@@ -9,6 +9,7 @@
 #include <limits>
 
 #include "energies/stretch_shear.hpp"
+#include "linalg/small_ldl.hpp"
 #include "math/mat3.hpp"
 #include "math/number.hpp"
 

@@ -1,69 +1,126 @@
 #include "solvers/systems/chains/chain_close.hpp"
 
-#include <Eigen/Dense>
+#include <cmath>
+#include <utility>
+
+#include "linalg/small_ldl.hpp"
 
 namespace osier::systems {
 
 namespace {
 
-using Vec = Eigen::Matrix<double, 6, 1>;
-using Mat = Eigen::Matrix<double, 6, 6>;
+constexpr int kMostPieces = 16;
 
-Mat symmetric(const double* lower) {
-  Mat m;
+/// The forces on the last node of a piece by the displacement z of what it hangs on: constant - gain z.
+struct TailForce {
+  double gain[6][6], constant[6];
+};
+
+/// Held components do not move: B^T z + D lambda + d = 0 there, and no force elsewhere.
+TailForce force_of_held_tail(const ChainPiece& p, const bool (&tail_held)[2]) {
+  int held[6], n = 0;
   for (int i = 0; i < 6; ++i)
-    for (int j = 0; j <= i; ++j) m(i, j) = m(j, i) = lower[i * (i + 1) / 2 + j];
-  return m;
+    if (tail_held[i / 3]) held[n++] = i;
+  double D[21];
+  for (int i = 0; i < n; ++i)
+    for (int j = 0; j <= i; ++j) D[triangle(i, j)] = p.D[triangle(held[i], held[j])];
+  factor_ldl(D, n, 0.0, false, [](int) {});
+  TailForce out{};
+  for (int column = 0; column < 7; ++column) {
+    double y[6];
+    for (int i = 0; i < n; ++i) y[i] = column < 6 ? p.B[held[i]][column] : -p.d[held[i]];
+    solve_ldl(D, n, y);
+    for (int i = 0; i < n; ++i) (column < 6 ? out.gain[held[i]][column] : out.constant[held[i]]) = y[i];
+  }
+  return out;
 }
-Mat columns(const double (&B)[6][6]) {
-  Mat m;
-  for (int c = 0; c < 6; ++c)
-    for (int a = 0; a < 6; ++a) m(a, c) = B[c][a];
-  return m;
+
+/// What goes on after the piece has the stiffness S and the force f where the piece ends, at z_last = B^T z + D lambda + d:
+///
+///   known + lambda = f - S z_last,   (1 + S D) lambda = f - known - S d - S B^T z
+///
+/// The matrix is not symmetric: Gaussian elimination with row pivoting.
+TailForce force_between_pieces(const ChainPiece& p, const double (&S)[21], const double (&f)[6]) {
+  double a[6][13];  // 1 + S D, S B^T and f - known - S d
+  for (int i = 0; i < 6; ++i) {
+    for (int j = 0; j < 6; ++j) {
+      double with_D = i == j ? 1 : 0, with_B = 0;
+      for (int k = 0; k < 6; ++k) {
+        with_D += S[triangle(i, k)] * p.D[triangle(k, j)];
+        with_B += S[triangle(i, k)] * p.B[k][j];
+      }
+      a[i][j] = with_D;
+      a[i][6 + j] = with_B;
+    }
+    a[i][12] = f[i] - p.known[i];
+    for (int k = 0; k < 6; ++k) a[i][12] -= S[triangle(i, k)] * p.d[k];
+  }
+  for (int j = 0; j < 6; ++j) {
+    int pivot = j;
+    for (int i = j + 1; i < 6; ++i)
+      if (std::abs(a[i][j]) > std::abs(a[pivot][j])) pivot = i;
+    if (pivot != j) std::swap(a[pivot], a[j]);
+    for (int i = j + 1; i < 6; ++i) {
+      const double scale = a[i][j] / a[j][j];
+      for (int c = j + 1; c < 13; ++c) a[i][c] -= scale * a[j][c];
+    }
+  }
+  TailForce out;
+  for (int i = 6; i-- > 0;)
+    for (int c = 0; c < 7; ++c) {
+      double x = a[i][6 + c];
+      for (int k = i + 1; k < 6; ++k) x -= a[i][k] * (c < 6 ? out.gain[k][c] : out.constant[k]);
+      (c < 6 ? out.gain[i][c] : out.constant[i]) = x / a[i][i];
+    }
+  return out;
 }
 
 }  // namespace
 
 void close_pieces(const ChainPiece* pieces, int count, const ChainEnds& ends, double (*z)[6], double (*lambda)[6]) {
-  constexpr int kMost = 16;
-  Mat gain[kMost];  // lambda = constant - gain z
-  Vec constant[kMost];
-  Mat S = Mat::Zero();  // of everything from a piece on, as the one before feels it
-  Vec f = Vec::Zero();
+  TailForce tail[kMostPieces];
+  double S[21] = {}, f[6] = {};  // of everything from a piece on, as the one before feels it
   for (int k = count - 1; k >= 0; --k) {
     const ChainPiece& p = pieces[k];
-    const Mat B = columns(p.B), D = symmetric(p.D);
-    const Vec d = Eigen::Map<const Vec>(p.d);
-    if (k == count - 1) {
-      // Held components do not move: B^T z + D lambda + d = 0 there, and no force elsewhere. Unit rows stand for the others.
-      Mat A = Mat::Identity();
-      Mat held = Mat::Zero();
-      for (int i = 0; i < 6; ++i)
-        if (ends.tail_held[i / 3]) held(i, i) = 1;
-      if (ends.tail_held[0] || ends.tail_held[1]) A = held * D * held + (Mat::Identity() - held);
-      const Eigen::LDLT<Mat> solver(A);
-      gain[k] = held * solver.solve(held * B.transpose());
-      constant[k] = -(held * solver.solve(held * d));
-    } else {
-      // known + lambda = f - S z_last with z_last = B^T z + D lambda + d.
-      const Eigen::PartialPivLU<Mat> solver(Mat::Identity() + S * D);
-      gain[k] = solver.solve(S * B.transpose());
-      constant[k] = solver.solve(f - Eigen::Map<const Vec>(p.known) - S * d);
+    tail[k] = k == count - 1 ? force_of_held_tail(p, ends.tail_held) : force_between_pieces(p, S, f);
+    for (int i = 0; i < 6; ++i) {
+      // B gain is symmetric but for rounding.
+      for (int j = 0; j <= i; ++j) {
+        double lower = 0, upper = 0;
+        for (int c = 0; c < 6; ++c) {
+          lower += p.B[c][i] * tail[k].gain[c][j];
+          upper += p.B[c][j] * tail[k].gain[c][i];
+        }
+        S[triangle(i, j)] = p.S[triangle(i, j)] + 0.5 * (lower + upper);
+      }
+      f[i] = p.f[i];
+      for (int c = 0; c < 6; ++c) f[i] += p.B[c][i] * tail[k].constant[c];
     }
-    S = symmetric(p.S) + B * gain[k];
-    S = (0.5 * (S + S.transpose())).eval();
-    f = Eigen::Map<const Vec>(p.f) + B * constant[k];
   }
-  Vec here = Vec::Zero();
+  double here[6] = {};
   if (!ends.root_held) {
-    const Eigen::Matrix3d A = S.topLeftCorner<3, 3>() + ends.root_weight * Eigen::Matrix3d::Identity();
-    here.head<3>() = A.ldlt().solve(f.head<3>() + Eigen::Map<const Eigen::Vector3d>(ends.root_force));
+    double A[6], x[3];
+    for (int i = 0; i < 3; ++i) {
+      for (int j = 0; j <= i; ++j) A[triangle(i, j)] = S[triangle(i, j)] + ends.root_block[triangle(i, j)];
+      A[triangle(i, i)] += ends.root_weight;
+      x[i] = f[i] + ends.root_force[i];
+    }
+    Ldl<3, double>(A).solve(x);
+    for (int i = 0; i < 3; ++i) here[i] = x[i];
   }
   for (int k = 0; k < count; ++k) {
     const ChainPiece& p = pieces[k];
-    const Vec force = constant[k] - gain[k] * here;
-    for (int a = 0; a < 6; ++a) z[k][a] = here[a], lambda[k][a] = force[a];
-    here = (columns(p.B).transpose() * here + symmetric(p.D) * force + Eigen::Map<const Vec>(p.d)).eval();
+    for (int a = 0; a < 6; ++a) {
+      z[k][a] = here[a];
+      lambda[k][a] = tail[k].constant[a];
+      for (int b = 0; b < 6; ++b) lambda[k][a] -= tail[k].gain[a][b] * here[b];
+    }
+    double next[6];
+    for (int a = 0; a < 6; ++a) {
+      next[a] = p.d[a];
+      for (int b = 0; b < 6; ++b) next[a] += p.B[a][b] * z[k][b] + p.D[triangle(a, b)] * lambda[k][b];
+    }
+    for (int a = 0; a < 6; ++a) here[a] = next[a];
   }
 }
 

@@ -1,4 +1,4 @@
-// Where pieces of a chain meet, and where its end is held: six forces per piece, found in double (see chain_step.hpp).
+// Where pieces of a chain meet, and where its end is held: six forces per piece, found in double (see chain_factor.hpp).
 #pragma once
 
 namespace osier::systems {
@@ -14,6 +14,7 @@ struct ChainEnds {
   bool root_held;        ///< the first vertex
   double root_weight;    ///< its mass/h^2 and drag/h
   double root_force[3];  ///< its own loads at the present displacement
+  double root_block[6];  ///< extra stiffness on it, lower triangle
   bool tail_held[2];     ///< position, rotation of the last node
 };
 

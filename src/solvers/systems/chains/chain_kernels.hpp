@@ -2,7 +2,7 @@
 #pragma once
 
 #include "exec/simd_dispatch.hpp"
-#include "solvers/systems/chains/chain_step.hpp"
+#include "solvers/systems/chains/chain_newton.hpp"
 
 namespace osier::systems {
 

@@ -3,7 +3,7 @@
 
 #include "exec/aligned.hpp"
 #include "exec/parallel.hpp"
-#include "solvers/systems/chains/chain_step.hpp"
+#include "solvers/systems/chains/chain_newton.hpp"
 #include "solvers/systems/forest/forest_kernels.hpp"
 
 namespace osier::systems {

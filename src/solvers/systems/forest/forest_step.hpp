@@ -18,11 +18,13 @@
 
 #include "solvers/lanes/step_view.hpp"
 #include "solvers/systems/chains/link_row.hpp"
+#include "solvers/systems/chains/link_start.hpp"
 #include "solvers/systems/forest/forest_plan.hpp"
 
 namespace osier::systems {
 
 using lanes::StepView;
+using strain_since_start::turned;
 
 /// Numbers in a record: of a slot (S 21, f 6, and what its joint adds to the stiffness of the parent's turn alone; or z 6, spin,
 /// -, turn 4, u 3), of columns (B 18, D 6, d or tau 3), of a tie (C 6, e 3, m/2 3; later M^-1 dB^T 18, M^-1 delta 3 and Q 9).
@@ -114,18 +116,18 @@ class ForestStep {
   OSIER_FN static void fetch(const T* base, int first, const OffsetOf& offset_of, P (&out)[N]) {
     Offsets offset;
     for (int k = 0; k < W; ++k) offset[k] = offset_of(k);
-#pragma GCC unroll 8
+OSIER_UNROLL(8)
     for (int q = 0; q < N / 4; ++q) {
       P quad[4];
       gather_quads<P>(base + first + 4 * q, offset, quad);
-#pragma GCC unroll 4
+OSIER_UNROLL(4)
       for (int a = 0; a < 4; ++a) out[4 * q + a] = quad[a];
     }
   }
   /// The other way; a lane whose offset is negative is not written.
   template <int N, class OffsetOf>
   OSIER_FN static void put(T* base, int first, const OffsetOf& offset_of, const P (&in)[N]) {
-#pragma GCC unroll 8
+OSIER_UNROLL(8)
     for (int q = 0; q < N / 4; ++q) {
       const P quad[4] = {in[4 * q], in[4 * q + 1], in[4 * q + 2], in[4 * q + 3]};
       rows_of_components(quad, [&](int k, const Four<P, T>& r) {
@@ -202,7 +204,7 @@ class ForestStep {
     for (int k = 0; k < W; ++k) {
       const auto energy = static_cast<double>(lane(totals.energy, k));
       out.energy += energy, out.size += energy + 2 * static_cast<double>(lane(totals.gained, k));
-      out.no_room = out.no_room || lane(totals.room, k) < T(0);
+      out.no_room = out.no_room || lane(totals.pole_margin, k) < T(0);
     }
   }
 };
@@ -281,7 +283,7 @@ void ForestStep<P, Law>::load(const View& v, const StepView& view, int first, in
     r.load_joint(number, springs);
     if constexpr (!Law<P>::kOwnAxes) r.kept_springs = springs;
     typename Law<P>::template Start<D> start[kParts];
-    Law<P>::begin(start, damping, springs);
+    LinkStart<Law<P>>::begin(start, damping, springs);
     D arm[3][kParts], stretch[3][kParts];
     for (int g = 0; g < kParts; ++g) {
       const auto in = [g](const auto& index_of) { return [g, &index_of](int k) { return index_of(g * D_lanes + k); }; };
@@ -305,7 +307,7 @@ void ForestStep<P, Law>::load(const View& v, const StepView& view, int first, in
     }
     r.arm0 = {narrow<P>(arm[0]), narrow<P>(arm[1]), narrow<P>(arm[2])};
     r.stretch0 = {narrow<P>(stretch[0]), narrow<P>(stretch[1]), narrow<P>(stretch[2])};
-    Law<P>::take(start, r);
+    LinkStart<Law<P>>::take(start, r);
     P mass = gather<P>(view.mass, far), drag = gather<P>(view.damping, far);
     Vec3<P> velocity = gather<P>(view.velocity, far), force = gather<P>(view.force, far);
     Vec3<P> near_u = h * gather<P>(view.velocity, near);
@@ -348,7 +350,7 @@ void ForestStep<P, Law>::load_ties(const View& v, const StepView& view, int firs
     const auto springs = springs_of(v, view, joint_of);
     tie.load_joint(number, springs);
     typename Law<P>::template Start<D> start[kParts];
-    Law<P>::begin(start, Law<P>::stretch_damping(number, inverse_h, false), springs);
+    LinkStart<Law<P>>::begin(start, Law<P>::stretch_damping(number, inverse_h, false), springs);
     for (int g = 0; g < kParts; ++g) {
       const auto frame = [&, g](int end) {
         return [&, g, end](int k) {
@@ -363,7 +365,7 @@ void ForestStep<P, Law>::load_ties(const View& v, const StepView& view, int firs
       start[g].form(gather<D>(view.rotation, frame(1)), gather<D>(view.rotation, frame(0)), gather<D>(view.joint_rest, joint),
                     {D(0), D(0), D(0)}, D(0));
     }
-    Law<P>::take(start, tie);
+    LinkStart<Law<P>>::take(start, tie);
   }
 }
 
@@ -392,7 +394,7 @@ void ForestStep<P, Law>::bend_tie_rows(const View& v, const StepView& view, int 
       const Quat<P> frame0 = frame(0), now = turn_a * frame0;
       Vec3<P> m;
       const Mat3<P> axes = rotation_matrix(
-          tie.template bend<kDamped>(springs, turn_b, NearFrame<P>{turn_a, frame0, now}, frame(1), m, bent, totals.room));
+          tie.template bend<kDamped>(springs, turn_b, NearFrame<P>{turn_a, frame0, now}, frame(1), m, bent, totals.pole_margin));
       e_w = axes * times(tie.w_compliance, m), half_m = none;
       const Mat3<P> compliance = rotated_diagonal(axes, tie.w_compliance);
       for (int x = 0, n = 0; x < 3; ++x)
@@ -429,7 +431,7 @@ void ForestStep<P, Law>::collect(const View& v, int i, P (&S)[21], P (&f)[6]) {
         v.record, 0, [&](int k) { return child(v, slot[k], c) * kSlotRecord; }, below);
     for (int a = 0; a < 21; ++a) S[a] += below[a];
     for (int a = 0; a < 6; ++a) f[a] += below[21 + a];
-    for (int a = 3; a < 6; ++a) S[packed(a, a)] += below[27];
+    for (int a = 3; a < 6; ++a) S[triangle(a, a)] += below[27];
   }
   if (here.forks) close_forks(v, i, S, f);
   for (int w = here.first_wide; w < here.last_wide; ++w) close_wide(v, v.wide[w], S, f);
@@ -475,7 +477,7 @@ void ForestStep<P, Law>::close_forks(const View& v, int i, P (&S)[21], P (&f)[6]
   }
   for (int x = 0; x < 6; ++x) {
     const P v0 = i0 * V[0][x], v1 = i1 * V[1][x], v2 = i2 * V[2][x];
-    for (int y = 0; y <= x; ++y) S[packed(x, y)] += v0 * V[0][y] + v1 * V[1][y] + v2 * V[2][y];
+    for (int y = 0; y <= x; ++y) S[triangle(x, y)] += v0 * V[0][y] + v1 * V[1][y] + v2 * V[2][y];
     f[x] -= v0 * V[0][6] + v1 * V[1][6] + v2 * V[2][6];
   }
   for (int m = 0; m < 3; ++m) {
@@ -510,7 +512,7 @@ void ForestStep<P, Law>::close_wide(const View& v, const WideNode& node, P (&S)[
   for (int c = node.first_child; c < node.last_child; ++c) {
     const T* below = v.record + static_cast<std::ptrdiff_t>(v.wide_child[c]) * kSlotRecord;
     for (int a = 0; a < 27; ++a) sum[a] += static_cast<double>(below[a]);
-    for (int a = 3; a < 6; ++a) sum[packed(a, a)] += static_cast<double>(below[27]);
+    for (int a = 3; a < 6; ++a) sum[triangle(a, a)] += static_cast<double>(below[27]);
   }
   const int ties = node.last_tie - node.first_tie, n = 3 * ties;
   double M[3 * kMostTies][3 * kMostTies], V[3 * kMostTies][7], pivot[3 * kMostTies];
@@ -518,7 +520,7 @@ void ForestStep<P, Law>::close_wide(const View& v, const WideNode& node, P (&S)[
   const auto column = [&](int tie, int end) {
     return v.column + static_cast<std::ptrdiff_t>(column_of(v, v.ties[node.first_tie + tie].slot[end])) * kColumnRecord;
   };
-  const auto entry = [](const T* triangle, int x, int y) { return static_cast<double>(triangle[packed(x, y)]); };
+  const auto entry = [](const T* lower, int x, int y) { return static_cast<double>(lower[triangle(x, y)]); };
   const auto full = [&](const T* triangle) {
     Mat3<double> m;
     for (int x = 0; x < 3; ++x)
@@ -560,7 +562,7 @@ void ForestStep<P, Law>::close_wide(const View& v, const WideNode& node, P (&S)[
   for (int i = 0; i < n; ++i)
     for (int x = 0; x < 6; ++x) {
       const double g = V[i][x] / pivot[i];
-      for (int y = 0; y <= x; ++y) sum[packed(x, y)] += g * V[i][y];
+      for (int y = 0; y <= x; ++y) sum[triangle(x, y)] += g * V[i][y];
       sum[21 + x] -= g * V[i][6];
     }
   for (int x = 0; x < 7; ++x)
@@ -616,9 +618,9 @@ OSIER_FN void ForestStep<P, Law>::pass_row(const View& v, const StepView& view, 
   // Copies, so that what the recursion works on has no address and stays in registers.
   P below_S[21], below_f[6], S[21], f[6];
   collect(v, i, below_S, below_f);
-#pragma GCC unroll 21
+OSIER_UNROLL(21)
   for (int a = 0; a < 21; ++a) S[a] = below_S[a];
-#pragma GCC unroll 6
+OSIER_UNROLL(6)
   for (int a = 0; a < 6; ++a) f[a] = below_f[a];
   CarriedColumns<P, N> columns;
   if constexpr (N > 0) {
@@ -636,7 +638,7 @@ OSIER_FN void ForestStep<P, Law>::pass_row(const View& v, const StepView& view, 
   const bool leans = is_bent(e_w, kBent);
   v.leans[i] = leans;
   const auto by = lean_of(r);
-  add_pull(r.pull, arm, stiff_joint(r), S);
+  add_force_stiffness(r.pull, arm, stiff_joint(r), S);
   P for_parent(0);
   if constexpr (!Law<P>::kOwnAxes)
     if (leans) {
@@ -644,8 +646,8 @@ OSIER_FN void ForestStep<P, Law>::pass_row(const View& v, const StepView& view, 
       const P k = select(r.w_compliance > P(0), inverse(r.w_compliance), P(0));
       const P even = k * (by.a - by.a * by.a - norm2(s)), couple = P(2) * k * (P(1) - by.a);
       for_parent = k * (by.a - P(1));
-      S[packed(3, 3)] += even + k * s.x * s.x, S[packed(4, 4)] += even + k * s.y * s.y, S[packed(5, 5)] += even + k * s.z * s.z;
-      S[packed(4, 3)] += k * s.x * s.y, S[packed(5, 3)] += k * s.x * s.z, S[packed(5, 4)] += k * s.y * s.z;
+      S[triangle(3, 3)] += even + k * s.x * s.x, S[triangle(4, 4)] += even + k * s.y * s.y, S[triangle(5, 5)] += even + k * s.z * s.z;
+      S[triangle(4, 3)] += k * s.x * s.y, S[triangle(5, 3)] += k * s.x * s.z, S[triangle(5, 4)] += k * s.y * s.z;
       f[3] -= couple * s.x, f[4] -= couple * s.y, f[5] -= couple * s.z;
     }
   to_near_end<N>(axes, arm, e_w, leans, by, S, f, columns);
@@ -653,9 +655,9 @@ OSIER_FN void ForestStep<P, Law>::pass_row(const View& v, const StepView& view, 
   r.pull = e_x;
   if constexpr (Law<P>::kOwnAxes) turn_all<N>(axes.x, axes.w, S, f, columns);
   P record[kSlotRecord];
-#pragma GCC unroll 21
+OSIER_UNROLL(21)
   for (int a = 0; a < 21; ++a) record[a] = S[a];
-#pragma GCC unroll 6
+OSIER_UNROLL(6)
   for (int a = 0; a < 6; ++a) record[21 + a] = f[a];
   record[27] = for_parent;
   put(
@@ -703,19 +705,19 @@ void ForestStep<P, Law>::down(const View& v, const StepView& view, int first, in
         v.record, 0, [&](int k) { return slot[k].parent * kSlotRecord; }, above);
     fetch(
         v.record, 0, [&](int k) { return own_record(i, k); }, own);
-#pragma GCC unroll 6
+OSIER_UNROLL(6)
     for (int a = 0; a < 6; ++a) z[a] = above[a], F[a] = own[21 + a];
-#pragma GCC unroll 6
+OSIER_UNROLL(6)
     for (int a = 0; a < 6; ++a)
-#pragma GCC unroll 6
-      for (int b = 0; b < 6; ++b) F[a] -= own[packed(a, b)] * z[b];
+OSIER_UNROLL(6)
+      for (int b = 0; b < 6; ++b) F[a] -= own[triangle(a, b)] * z[b];
     if (v.rows[i].column >= 0) {
       P column[kColumnRecord];
       fetch(
           v.column, 0, [&](int k) { return column_of(v, i * W + k) * kColumnRecord; }, column);
-#pragma GCC unroll 3
+OSIER_UNROLL(3)
       for (int m = 0; m < 3; ++m)
-#pragma GCC unroll 6
+OSIER_UNROLL(6)
         for (int a = 0; a < 6; ++a) F[a] += column[6 * m + a] * column[kTauInColumn + m];
     }
     const Vec3<P> arm = arm_now(r), e_w = r.joint_strain();
@@ -729,7 +731,7 @@ void ForestStep<P, Law>::down(const View& v, const StepView& view, int first, in
       turn_six(x, w, F);
     }
     P y[6];
-#pragma GCC unroll 6
+OSIER_UNROLL(6)
     for (int a = 0; a < 6; ++a) y[a] = z[a] + (r.compliance(a) * F[a] - e[a]);
     // Spin counts as far as it twists the joint to the parent.
     P spin;

@@ -1,66 +1,25 @@
-// The elastic law of one row of chain_step.hpp, in lanes: what it keeps of a step, its strains, and the axes along which its
-// springs act.
+// The elastic law of one link, for a number or for a pack of lanes: what it keeps of a step, and the axes along which its springs
+// act. The strains themselves are those of energies/strain_since_start.hpp.
 //
 //   IsotropicLink     one stiffness for position and one for rotation, so that the axes of the world will do
 //   AnisotropicLink   a stiffness and a Kelvin-Voigt time for each axis: those of the segment (d1, d2, d3) for position, those
 //                     halfway between the two frames for rotation. It knows the frames, so torques are its business too,
 //                     whatever the stiffness
 //
-// Both measure everything from the start of the step, marked t, so that float keeps its digits for what happens within it:
-//
-//   bend (isotropic)     q_b conj(q_a q0) = dq_b (q_b conj(q_a q0))_t conj(dq_a)
-//   bend (anisotropic)   D = D_t + c,  r = r_t + c,  c = conj(q_a) (Delta - 1) q_a r_t at t,  Delta = conj(dq_a) dq_b
-//
-// with the brackets and D_t = r_t - phi q0, r_t = conj(q_a) q_b, formed in double, and Delta_w - 1 as -|Im Delta|^2/(1 +
-// Delta_w). c itself is the difference that damping works on. phi is that of the start: a lane where it should change is given
-// up.
+// No packs, containers or matrices of a library are included here: a graphics card compiles this file as it is.
 #pragma once
 
-#include "energies/bend_twist.hpp"
+#include "energies/strain_since_start.hpp"
 #include "energies/stretch_shear.hpp"
-#include "exec/lanes.hpp"
+#include "math/lane_access.hpp"
 #include "solvers/joint_model.hpp"
-#include "solvers/lanes/chain_plan.hpp"
+#include "solvers/lanes/chain_constants.hpp"
 #include "solvers/systems/tree/link_algebra.hpp"
 
 namespace osier::systems {
 
-/// The segment at the start of the step, formed in double: l axis_t and l (p_t - axis_t). With damping the axis at rest leans
-/// towards where the edge was, axis_t = d + share (p_t - d), share = alpha/(1 + alpha), along the world's axes or those of q.
-template <class D>
-struct SegmentStart {
-  Vec3<D> arm, stretch;
-};
-template <class D>
-OSIER_FN Vec3<D> leaning(const Quat<D>&, const Vec3<D>& apart, D share) {
-  return share * apart;
-}
-template <class D>
-OSIER_FN Vec3<D> leaning(const Quat<D>& q, const Vec3<D>& apart, const Vec3<D>& share) {
-  return rotate(q, times(share, rotate(conj(q), apart)));
-}
-template <class D, class Share>
-OSIER_FN SegmentStart<D> segment_start(const Quat<D>& q, const Vec3<D>& edge, D length, const Share& share) {
-  const Vec3<D> along = length * director3(q), apart = edge - along, leant = leaning(q, apart, share);
-  return {along + leant, apart - leant};
-}
-
-template <class P>
-OSIER_FN void widen3(const Vec3<P>& v, Vec3<typename InDouble<P>::type> (&part)[InDouble<P>::parts]) {
-  typename InDouble<P>::type x[InDouble<P>::parts], y[InDouble<P>::parts], z[InDouble<P>::parts];
-  widen(v.x, x), widen(v.y, y), widen(v.z, z);
-  for (int g = 0; g < InDouble<P>::parts; ++g) part[g] = {x[g], y[g], z[g]};
-}
-/// A quaternion of what was formed in double.
-template <class P, class Start>
-OSIER_FN Quat<P> narrowed(const Start (&start)[InDouble<P>::parts], Quat<typename InDouble<P>::type> Start::*what) {
-  typename InDouble<P>::type c[4][InDouble<P>::parts];
-  for (int g = 0; g < InDouble<P>::parts; ++g) {
-    const auto& q = start[g].*what;
-    c[0][g] = q.x, c[1][g] = q.y, c[2][g] = q.z, c[3][g] = q.w;
-  }
-  return {narrow<P>(c[0]), narrow<P>(c[1]), narrow<P>(c[2]), narrow<P>(c[3])};
-}
+using strain_since_start::segment_start;
+using strain_since_start::SegmentStart;
 
 /// Axes along which the springs of a link act, as columns. The isotropic law has those of the world.
 template <class P>
@@ -69,8 +28,8 @@ struct LinkAxes {
 };
 struct WorldAxes {};
 
-/// The frame before: turned by that much since the start of the step, and what it was then and is now where the law asks for it.
-/// References: what is not needed yet must not take registers.
+/// The frame before: its turn since the start of the step, and what it was then and is now where the law asks for it. These are
+/// references because what is not needed yet must not take registers.
 template <class P>
 struct NearFrame {
   const Quat<P>& turn;
@@ -83,7 +42,7 @@ struct IsotropicJoint {
   Quat<P> bend0;
   P k, w_compliance;  ///< k^bt, 4/(k (1 + viscous))
 
-  /// What is not kept: tau/h.
+  /// Constants that the row does not keep: `viscous` = tau/h.
   struct Springs {
     P viscous;
   };
@@ -106,29 +65,18 @@ struct IsotropicJoint {
   /// Strain and energy.
   template <bool kDamped>
   OSIER_FN void bend(const Springs& springs, const Quat<P>& turn, const Quat<P>& turn_near, Vec3<P>& e_w, P& energy) const {
-    const Quat<P> near_back = conj(turn_near), bend = turn * bend0 * near_back;
-    const P phi = bend_twist::pole(bend.w);
-    Vec3<P> couple = phi * imag(bend);
-    P bent = norm2(imag(bend)) * inverse(P(1) + phi * bend.w);
-    if constexpr (kDamped) {
-      const Quat<P> since = turn * near_back;
-      const P psi = bend_twist::pole(since.w);
-      couple += (springs.viscous * psi) * imag(since);
-      bent += springs.viscous * norm2(imag(since)) * inverse(P(1) + psi * since.w);
-    }
-    e_w = (P(0.5) * k * w_compliance) * couple;  // 2/(1 + viscous), or 0 without a joint
-    energy = k * bent;
+    const auto bent = strain_since_start::isotropic_bend<kDamped>(bend0, springs.viscous, turn, turn_near);
+    e_w = (P(0.5) * k * w_compliance) * bent.couple;  // 2/(1 + viscous), or 0 without a joint
+    energy = k * bent.energy;
   }
 };
 
 template <class P>
 struct IsotropicLink : IsotropicJoint<P> {
   using T = ScalarOf<P>;
-  using D = typename InDouble<P>::type;
   using Joint = IsotropicJoint<P>;
   using Springs = typename Joint::Springs;
   using Axes = WorldAxes;
-  static constexpr int kParts = InDouble<P>::parts;
   static constexpr StiffnessLaw kLaw = StiffnessLaw::isotropic;
   static constexpr bool kOwnAxes = false;
   static constexpr int kForces = 1;  ///< numbers of the force through a link that matter: its tension
@@ -166,20 +114,6 @@ struct IsotropicLink : IsotropicJoint<P> {
       bend = q * conj(before * rest);
     }
   };
-  OSIER_FN static void begin(Start<D> (&start)[kParts], P stretch_viscous, const Springs&) {
-    D share[kParts];
-    widen(stretch_viscous * inverse(P(1) + stretch_viscous), share);
-    for (int g = 0; g < kParts; ++g) start[g].share = share[g];
-  }
-  OSIER_FN static Start<double> begin_lane(int lane_index, P stretch_viscous, const Springs&) {
-    const double alpha = static_cast<double>(lane(stretch_viscous, lane_index));
-    return {alpha / (1 + alpha), {}, {}};
-  }
-  OSIER_FN static void take(const Start<D> (&start)[kParts], Joint& joint) { joint.bend0 = narrowed<P>(start, &Start<D>::bend); }
-  OSIER_FN static void take_lane(int lane_index, const Start<double>& start, Joint& joint) {
-    set_lanes(joint.bend0, lane_index, cast<T>(start.bend));
-  }
-
   OSIER_FN P compliance(int axis) const { return axis < 3 ? x_compliance : this->w_compliance; }
   OSIER_FN const Vec3<P>& moment() const { return lean; }
   OSIER_FN Vec3<P> joint_strain() const { return P(2) * lean; }
@@ -195,14 +129,14 @@ struct IsotropicLink : IsotropicJoint<P> {
   }
 };
 
-/// Keeps what has digits to lose and no more: the axes follow from the frames, strains and leans from the moment.
+/// Keeps what has digits to lose and no more: the axes follow from the frames, strains and the turn with the moment from m.
 template <class P>
 struct AnisotropicJoint {
   using T = ScalarOf<P>;
   Vec3<P> w_compliance;
   Quat<P> difference0;  ///< D_t
 
-  /// What is not kept.
+  /// Constants that the row does not keep.
   struct Springs {
     Quat<P> K, K_viscous;
   };
@@ -231,33 +165,18 @@ struct AnisotropicJoint {
   }
   OSIER_FN void replace_joint(int lane_index, T w) { set_lanes(w_compliance, lane_index, {w, w, w}); }
 
-  /// Moment m along the springs, energy, and the frame of the springs' axes, which is returned. `room` becomes negative where a
-  /// pole should change.
+  /// Moment m along the springs, energy, and the frame of the springs' axes, which is returned. `pole_margin` becomes negative
+  /// where a pole should change. A lane without a joint, or with a rigid hold in its place, has no springs.
   template <bool kDamped>
   OSIER_FN Quat<P> bend(const Springs& springs, const Quat<P>& turn, const NearFrame<P>& near, const Quat<P>& frame0, Vec3<P>& m,
-                        P& energy, P& room) const {
-    const Quat<P> r0 = conj(near.start) * frame0;
-    const Quat<P> apart = conj(near.turn) * turn;
-    const Vec3<P> v = rotate(conj(near.start), imag(apart));
-    const Quat<P> change = Quat<P>{v.x, v.y, v.z, -norm2(v) * inverse(P(1) + apart.w)} * r0;
-    const Quat<P> r = r0 + change, apart_from_rest = difference0 + change;
-    Quat<P> pull = bend_twist::times(springs.K, apart_from_rest);
-    energy = P(0.5) * dot(apart_from_rest, pull);
-    P least = dot(r, bend_twist::times(springs.K, r)) - dot(r, pull);  // r.(K q0) with the pole of the start
-    if constexpr (kDamped) {
-      const Quat<P> viscous = bend_twist::times(springs.K_viscous, change);
-      energy += P(0.5) * dot(change, viscous);
-      pull += viscous;
-      least = smaller(least, apart.w);
-    }
-    // Of the two quaternions of a rotation the one whose root is half of it. Which of them r is does not matter elsewhere.
-    const P nearer = bend_twist::pole(r.w), c = nearer * r.w, scale = inverse_sqrt(P(2) + P(2) * c), side = nearer * scale;
-    const Quat<P> half{side * r.x, side * r.y, side * r.z, scale * (P(1) + c)};
-    // Where there is no joint, or something else in its place, there are no springs.
+                        P& energy, P& pole_margin) const {
+    const auto bent = strain_since_start::anisotropic_bend<kDamped>(springs.K, springs.K_viscous, difference0, turn, near.turn,
+                                                                    near.start, frame0);
+    const Quat<P> half = strain_since_start::half_turn_of(bent.r);
     const MaskOf<P> jointed = is_jointed();
-    room = smaller(room, select(jointed, least, P(0)));
-    energy = select(jointed, energy, P(0));
-    m = select(jointed, rotate(conj(half), bend_twist::gradient_of_pull(pull, r)), Vec3<P>{P(0), P(0), P(0)});
+    pole_margin = smaller(pole_margin, select(jointed, bent.pole_margin, P(0)));
+    energy = select(jointed, bent.energy, P(0));
+    m = select(jointed, rotate(conj(half), bend_twist::gradient_of_pull(bent.gradient, bent.r)), Vec3<P>{P(0), P(0), P(0)});
     return near.now * half;
   }
 };
@@ -265,18 +184,16 @@ struct AnisotropicJoint {
 template <class P>
 struct AnisotropicLink : AnisotropicJoint<P> {
   using T = ScalarOf<P>;
-  using D = typename InDouble<P>::type;
   using Joint = AnisotropicJoint<P>;
   using Springs = typename Joint::Springs;
   using Axes = LinkAxes<P>;
-  static constexpr int kParts = InDouble<P>::parts;
   static constexpr StiffnessLaw kLaw = StiffnessLaw::anisotropic;
   static constexpr bool kOwnAxes = true;
   static constexpr int kForces = 3;
 
   using Damping = Vec3<P>;
   Vec3<P> x_compliance;
-  // Of the iteration.
+  // Of the iteration:
   Vec3<P> m;        ///< moment of the joint, along its springs
   Quat<P> w_frame;  ///< whose axes they are
 
@@ -309,30 +226,6 @@ struct AnisotropicLink : AnisotropicJoint<P> {
       difference = bend_twist::difference(K, conj(before) * q, rest);
     }
   };
-  OSIER_FN static void begin(Start<D> (&start)[kParts], const Vec3<P>& stretch_viscous, const Springs& springs) {
-    Vec3<D> share[kParts], bend[kParts];
-    D real[kParts];
-    const auto part = [](P alpha) { return alpha * inverse(P(1) + alpha); };
-    widen3(Vec3<P>{part(stretch_viscous.x), part(stretch_viscous.y), part(stretch_viscous.z)}, share);
-    widen3(imag(springs.K), bend);
-    widen(springs.K.w, real);
-    for (int g = 0; g < kParts; ++g) start[g].share = share[g], start[g].K = {bend[g].x, bend[g].y, bend[g].z, real[g]};
-  }
-  OSIER_FN static Start<double> begin_lane(int lane_index, const Vec3<P>& stretch_viscous, const Springs& springs) {
-    const Vec3d alpha = cast<double>(lane_of(stretch_viscous, lane_index));
-    Start<double> start{};
-    start.share = {alpha.x / (1 + alpha.x), alpha.y / (1 + alpha.y), alpha.z / (1 + alpha.z)};
-    start.K = cast<double>(lane_of(springs.K, lane_index));
-    start.difference = {0, 0, 0, 0};
-    return start;
-  }
-  OSIER_FN static void take(const Start<D> (&start)[kParts], Joint& joint) {
-    joint.difference0 = narrowed<P>(start, &Start<D>::difference);
-  }
-  OSIER_FN static void take_lane(int lane_index, const Start<double>& start, Joint& joint) {
-    set_lanes(joint.difference0, lane_index, cast<T>(start.difference));
-  }
-
   OSIER_FN P compliance(int axis) const {
     return axis < 3 ? component(x_compliance, axis) : component(this->w_compliance, axis - 3);
   }
@@ -350,8 +243,8 @@ struct AnisotropicLink : AnisotropicJoint<P> {
   template <bool kDamped, class Force>
   OSIER_FN Vec3<P> strain(const Springs& springs, const Quat<P>& turn, const NearFrame<P>& near, const Quat<P>& frame0,
                           const Quat<P>& frame, const Force& force, Vec3<P>& e_x, Vec3<P>& e_w, Axes& axes_now, P& stretched,
-                          P& bent, P& room) {
-    w_frame = this->template bend<kDamped>(springs, turn, near, frame0, m, bent, room);
+                          P& bent, P& pole_margin) {
+    w_frame = this->template bend<kDamped>(springs, turn, near, frame0, m, bent, pole_margin);
     axes_now = axes(frame);
     e_w = joint_strain();
     e_x = transposed_times(axes_now.x, e_x);
