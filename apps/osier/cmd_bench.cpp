@@ -11,20 +11,20 @@ namespace osier::cli {
 
 namespace {
 
-struct Options {
+struct BenchArguments {
   BenchOptions bench;
   std::string json, results;
   bool quiet = false;
 };
 
-void check_outputs(const Options& o) {
+void check_outputs(const BenchArguments& o) {
   Problems problems;
   check_output_file("--json", o.json, problems);
   check_output_folder("--results", o.results, problems);
   problems.throw_if_any();
 }
 
-int run(Options& o) {
+int bench(BenchArguments& o) {
   check_outputs(o);
   o.bench.folder = find_scenes();
   if (!o.quiet) o.bench.progress = [](const std::string& what) { fmt::print(stderr, "{}\n", what); };
@@ -41,7 +41,7 @@ int run(Options& o) {
 }  // namespace
 
 Command add_bench(CLI::App& app) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<BenchArguments>();
   CLI::App* sub = app.add_subcommand("bench", "Measure speed, and the error that goes with it");
   const CLI::Validator not_empty([](std::string& text) { return text.empty() ? std::string("is empty") : std::string{}; },
                                  "TEXT");
@@ -56,7 +56,7 @@ Command add_bench(CLI::App& app) {
       ->check(CLI::Range(1, 1024));
   sub->add_flag("--quick", o->bench.quick, "Small sizes, one repetition: shows that it works, measures nothing");
   sub->add_flag("--quiet", o->quiet, "No progress");
-  return {sub, [o] { return run(*o); }};
+  return {sub, [o] { return bench(*o); }};
 }
 
 }  // namespace osier::cli

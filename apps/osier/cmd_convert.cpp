@@ -31,7 +31,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Options {
+struct ConvertArguments {
   std::string in, out, frame, frames;
   CurveEdits edits;
   std::optional<double> time;
@@ -48,7 +48,7 @@ struct Options {
 };
 
 /// Which frames of `count`: one, `a:b:step` (b included), or all.
-std::vector<int> chosen_frames(const Options& o, int count, Problems& problems) {
+std::vector<int> chosen_frames(const ConvertArguments& o, int count, Problems& problems) {
   std::vector<int> list;
   const auto place = [&](int n) { return n < 0 ? n + count : n; };
   if (count == 0) {
@@ -81,7 +81,7 @@ std::vector<int> chosen_frames(const Options& o, int count, Problems& problems) 
 }
 
 /// The mistakes that need no file to be opened.
-const CurveOutput* check(const Options& o, bool recorded, Problems& problems) {
+const CurveOutput* check(const ConvertArguments& o, bool recorded, Problems& problems) {
   const fs::path out(o.out);
   const std::string extension = out.extension().string();
   const CurveOutput* format = find_curve_output(extension);
@@ -129,7 +129,7 @@ const CurveOutput* check(const Options& o, bool recorded, Problems& problems) {
 /// What happens to every frame on its way.
 class Pipeline {
  public:
-  Pipeline(const Options& o) : o_(o) {}
+  Pipeline(const ConvertArguments& o) : o_(o) {}
 
   CurveFrame operator()(CurveFrame frame, bool edit) {
     if (edit) {
@@ -153,13 +153,13 @@ class Pipeline {
   }
 
  private:
-  const Options& o_;
+  const ConvertArguments& o_;
   std::optional<FrameEdits> edits_;
   std::optional<GuideStrands> strands_;
   std::optional<Yarn> yarn_;
 };
 
-CurveWriteOptions write_options(const Options& o, CurveWriteOptions base) {
+CurveWriteOptions write_options(const ConvertArguments& o, CurveWriteOptions base) {
   base.sides = o.sides.value_or(base.sides);
   base.tubes = o.tubes, base.per_frame = o.per_frame;
   base.live = false;  // a conversion that does not come to its end leaves nothing
@@ -170,7 +170,7 @@ CurveWriteOptions write_options(const Options& o, CurveWriteOptions base) {
   return base;
 }
 
-void warn_of_losses(const Options& o, const CurveOutput& format, const CurveFrame& frame) {
+void warn_of_losses(const ConvertArguments& o, const CurveOutput& format, const CurveFrame& frame) {
   if (o.quiet) return;
   for (const std::string& lost : what_is_lost(format, frame))
     if (!o.tubes || lost != "widths")  // tubes show them
@@ -183,7 +183,7 @@ void stop_if_interrupted() {
 
 /// Calls write(frame number) for all, with progress.
 template <class Write>
-void each_frame(const Options& o, const std::vector<int>& frames, Write write) {
+void each_frame(const ConvertArguments& o, const std::vector<int>& frames, Write write) {
   Progress progress(fs::path(o.out).filename().string(), o.quiet || frames.size() < 2);
   using Clock = std::chrono::steady_clock;
   for (std::size_t i = 0; i < frames.size(); ++i) {
@@ -197,7 +197,7 @@ void each_frame(const Options& o, const std::vector<int>& frames, Write write) {
 }
 
 /// Segment by segment, with all that is known of them: no curves are made.
-void copy_run(const Options& o, Trajectory& run, const std::vector<int>& frames) {
+void copy_run(const ConvertArguments& o, Trajectory& run, const std::vector<int>& frames) {
   const fs::path out(o.out);
   const std::string extension = out.extension().string();
   const FormatEntry* format = find_format(extension == ".h5" ? "hdf5" : extension == ".obj" ? "obj" : "vtp");
@@ -238,7 +238,7 @@ CurveMaterials materials_of(const Trajectory& run) {
                      "call osier from the folder of the scene"}});
 }
 
-void convert_frames(const Options& o, const CurveOutput* format, Trajectory& run, const std::vector<int>& frames) {
+void convert_frames(const ConvertArguments& o, const CurveOutput* format, Trajectory& run, const std::vector<int>& frames) {
   const std::string extension = fs::path(o.out).extension().string();
   const bool as_segments = !o.edited() && (extension == ".h5" || extension == ".vtp" || extension == ".pvd" ||
                                            (extension == ".obj" && (o.per_frame || frames.size() == 1)));
@@ -277,7 +277,7 @@ void convert_frames(const Options& o, const CurveOutput* format, Trajectory& run
   }
 }
 
-void convert_run(const Options& o, const CurveOutput* format) {
+void convert_run(const ConvertArguments& o, const CurveOutput* format) {
   Trajectory run = Trajectory::open(o.in);
   Problems problems;
   const std::vector<int> frames = chosen_frames(o, run.frame_count(), problems);
@@ -286,7 +286,7 @@ void convert_run(const Options& o, const CurveOutput* format) {
   if (!o.quiet) fmt::print("{} frame{} -> {}\n", frames.size(), frames.size() == 1 ? "" : "s", o.out);
 }
 
-void convert_curves(const Options& o, const CurveOutput& format) {
+void convert_curves(const ConvertArguments& o, const CurveOutput& format) {
   CurveReadOptions read;
   read.time = o.time, read.cubic_samples = o.cubic_samples;
   if (!o.frame.empty()) {
@@ -327,7 +327,7 @@ std::vector<Problem> named_as_options(std::vector<Problem> problems) {
   return problems;
 }
 
-int convert(const Options& o) {
+int convert(const ConvertArguments& o) {
   Problems problems;
   const bool recorded = Trajectory::is_meant(o.in);
   const CurveOutput* format = check(o, recorded, problems);
@@ -345,7 +345,7 @@ int convert(const Options& o) {
 }  // namespace
 
 Command add_convert(CLI::App& app) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<ConvertArguments>();
   CLI::App* sub = app.add_subcommand("convert", "Convert runs and curve files to other formats");
   sub->add_option("IN", o->in, "Folder of a run, trajectory.h5, or a curve file")->required();
   sub->add_option("OUT", o->out, "File to write; the extension is the format (docs/formats.md)")->required();

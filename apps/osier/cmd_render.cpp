@@ -27,7 +27,7 @@ namespace {
 namespace fs = std::filesystem;
 using namespace osier::render;
 
-struct Options {
+struct RenderArguments {
   SceneOption scene;  ///< its file may also be a trajectory
   std::string output, frame, mp4, png_folder, size = "1280x720", camera, style = "tubes", color = "rod", legend = "auto",
                                               background = "light", palette, ground;
@@ -97,7 +97,7 @@ void check_range(const char* option, double value, double low, double high, Prob
   if (!(value >= low && value <= high)) problems.add(option, fmt::format("{}", value), fmt::format("use {} to {}", low, high));
 }
 
-StageOptions read_options(const Options& o, Problems& problems) {
+StageOptions read_options(const RenderArguments& o, Problems& problems) {
   StageOptions stage;
   read_size(o.size, stage, problems);
   stage.view = parse_view(o.camera, "--camera", problems);
@@ -130,7 +130,7 @@ StageOptions read_options(const Options& o, Problems& problems) {
   return stage;
 }
 
-void check_outputs(const Options& o, const StageOptions& stage, Problems& problems) {
+void check_outputs(const RenderArguments& o, const StageOptions& stage, Problems& problems) {
   if (o.is_film()) {
     const char* film = o.mp4.empty() ? "--png" : "--mp4";
     if (!o.frame.empty()) problems.add("--frame", fmt::format("a film ({}) has all frames", film), "leave out one of them");
@@ -176,7 +176,7 @@ class TemporaryFolder {
 
 /// Runs a scene as far as it is needed. A trajectory is the one form that is drawn, so that a scene and its recording give the
 /// same picture.
-void simulate(const Scene& scene, const Options& o, std::optional<int> last_frame, const fs::path& folder) {
+void simulate(const Scene& scene, const RenderArguments& o, std::optional<int> last_frame, const fs::path& folder) {
   if (!o.quiet)
     for (const std::string& w : scene.warnings()) fmt::print(stderr, "warning: {}\n", w);
   Progress progress("simulating " + scene.name(), o.quiet);
@@ -206,7 +206,7 @@ struct Source {
   std::optional<Scene> scene;
   std::optional<int> frame;  ///< of the picture; else the last
 
-  Source(const Options& o, Problems& problems) {
+  Source(const RenderArguments& o, Problems& problems) {
     try {
       if (Trajectory::is_meant(o.scene.file)) {
         refuse_changes(o.scene, problems);
@@ -221,7 +221,7 @@ struct Source {
       for (const Problem& p : e.problems()) problems.add(p.where, p.what, p.remedy);
     }
   }
-  void choose(const Options& o, int count, Problems& problems) {
+  void choose(const RenderArguments& o, int count, Problems& problems) {
     if (!o.frame.empty()) frame = choose_frame("--frame", o.frame, count, problems);
   }
 };
@@ -251,7 +251,8 @@ double seconds_since(std::chrono::steady_clock::time_point start) {
   return std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
 }
 
-void tell(const Options& o, const StageOptions& stage_options, const Stage& stage, const std::string& what, double seconds) {
+void tell(const RenderArguments& o, const StageOptions& stage_options, const Stage& stage, const std::string& what,
+          double seconds) {
   if (o.quiet) return;
   std::string text = fmt::format("{} in {:.1f} s; grid {:.4g} m", what, seconds, stage.grid());
   if (is_measured(stage_options.color))
@@ -260,7 +261,8 @@ void tell(const Options& o, const StageOptions& stage_options, const Stage& stag
   fmt::print("{} -> {}\n", text, o.mp4.empty() ? o.png_folder.empty() ? o.output : o.png_folder : o.mp4);
 }
 
-void make_picture(Trajectory& run, std::optional<int> chosen, Options o, const StageOptions& options, const Executor& executor) {
+void make_picture(Trajectory& run, std::optional<int> chosen, RenderArguments o, const StageOptions& options,
+                  const Executor& executor) {
   const auto start = std::chrono::steady_clock::now();
   if (o.output.empty()) o.output = run.name() + ".png";
   const int number = chosen.value_or(run.frame_count() - 1);
@@ -280,14 +282,14 @@ void make_picture(Trajectory& run, std::optional<int> chosen, Options o, const S
 }
 
 /// The film plays as fast as things happened, unless told otherwise.
-double film_speed(const Trajectory& run, const Options& o) {
+double film_speed(const Trajectory& run, const RenderArguments& o) {
   if (o.fps) return *o.fps;
   const int frames = run.frame_count();
   const double duration = frames > 1 ? run.time(frames - 1) - run.time(0) : 0;
   return duration > 0 ? std::clamp((frames - 1) / duration, 1.0, 1000.0) : 30;
 }
 
-void make_film(Trajectory& run, const Options& o, const StageOptions& options, const Executor& executor) {
+void make_film(Trajectory& run, const RenderArguments& o, const StageOptions& options, const Executor& executor) {
   const auto start = std::chrono::steady_clock::now();
   const int frames = run.frame_count();
   const Stage stage(run.model(), run.info(), options, [&](const auto& look) {
@@ -310,7 +312,7 @@ void make_film(Trajectory& run, const Options& o, const StageOptions& options, c
   tell(o, options, stage, fmt::format("{} frames", frames), seconds_since(start));
 }
 
-int render(const Options& o) {
+int render(const RenderArguments& o) {
   if (!can_trace()) throw RunError(kCannotTrace);
   Problems problems;
   const StageOptions stage = read_options(o, problems);
@@ -342,7 +344,7 @@ int render(const Options& o) {
 }  // namespace
 
 Command add_render(CLI::App& app) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<RenderArguments>();
   CLI::App* sub = app.add_subcommand("render", "Draw a picture or a film of a run or a scene");
   sub->add_option("TRAJECTORY|SCENE", o->scene.file, "Folder of a run, its trajectory.h5, or a scene to simulate first")
       ->required();

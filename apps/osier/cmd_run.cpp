@@ -16,7 +16,7 @@ namespace osier::cli {
 
 namespace {
 
-struct Options {
+struct RunArguments {
   SceneOption scene;
   std::string folder, stats;
   std::filesystem::path html;
@@ -30,7 +30,7 @@ void write_stats(const std::string& file, const RunStats& stats) {
   if (!out.flush()) throw RunError(file + ": cannot be written");
 }
 
-int run(const Options& o) {
+int run(const RunArguments& o) {
   const Scene scene = o.scene.load();
   Problems problems;
   check_output_file("--stats", o.stats, problems);
@@ -87,7 +87,7 @@ int run(const Options& o) {
 }  // namespace
 
 Command add_run(CLI::App& app) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<RunArguments>();
   CLI::App* sub = app.add_subcommand("run", "Simulate a scene");
   o->scene.add_to(*sub);
   const CLI::Validator not_empty([](std::string& text) { return text.empty() ? std::string("is empty") : std::string{}; },

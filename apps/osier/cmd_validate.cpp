@@ -12,7 +12,7 @@ namespace osier::cli {
 
 namespace {
 
-struct Options {
+struct ValidateArguments {
   ValidateOptions validate;
   std::string cases, json, report;
   bool list = false, quick = false, quiet = false;
@@ -24,14 +24,14 @@ int list(const ValidateOptions& options) {
   return kDone;
 }
 
-void check_outputs(const Options& o) {
+void check_outputs(const ValidateArguments& o) {
   Problems problems;
   check_output_file("--json", o.json, problems);
   check_output_folder("--report", o.report, problems);
   problems.throw_if_any();
 }
 
-int run(Options& o) {
+int validate(ValidateArguments& o) {
   o.validate.cases = o.cases.empty() ? find_validation_cases() : std::filesystem::path(o.cases);
   if (o.validate.cases.empty())
     throw InputError({{"scenes/validation", "is not found from here or from the program", "name the folder with --cases"}});
@@ -54,7 +54,7 @@ int run(Options& o) {
 }  // namespace
 
 Command add_validate(CLI::App& app) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<ValidateArguments>();
   CLI::App* sub = app.add_subcommand("validate", "Run problems with known answers and compare");
   const CLI::Validator not_empty([](std::string& text) { return text.empty() ? std::string("is empty") : std::string{}; },
                                  "TEXT");
@@ -70,7 +70,7 @@ Command add_validate(CLI::App& app) {
   sub->add_flag("--fast", o->validate.fast, "Only the coarse resolutions that are quick, without the four-sweeps column");
   sub->add_flag("--no-sweeps", o->quick, "Leave out the column with four sweeps per step");
   sub->add_flag("--quiet", o->quiet, "No progress");
-  return {sub, [o] { return run(*o); }};
+  return {sub, [o] { return validate(*o); }};
 }
 
 }  // namespace osier::cli

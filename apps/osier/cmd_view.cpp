@@ -24,7 +24,7 @@ namespace osier::cli {
 
 namespace {
 
-struct Options {
+struct ViewArguments {
   SceneOption scene;
   std::string second, html;
   int port = 0;
@@ -46,7 +46,7 @@ void open_browser(const std::string& url) {
   posix_spawn_file_actions_destroy(&quiet);
 }
 
-std::vector<Trajectory> open_slots(const Options& o) {
+std::vector<Trajectory> open_slots(const ViewArguments& o) {
   if (o.scene.changes_something())
     throw InputError({{o.scene.file, "is a recorded run, which --solver, --set and the like cannot change", "leave them out"}});
   std::vector<Trajectory> slots;
@@ -57,7 +57,7 @@ std::vector<Trajectory> open_slots(const Options& o) {
   return slots;
 }
 
-int write_page(const Options& o) {
+int write_page(const ViewArguments& o) {
   if (!Trajectory::is_meant(o.scene.file))
     throw InputError({{"--html", "is for recorded runs", "run the scene: osier run SCENE --html FILE"}});
   if (view::viewer_page().empty())
@@ -71,7 +71,7 @@ int write_page(const Options& o) {
   return kDone;
 }
 
-std::unique_ptr<view::Session> open_session(const Options& o) {
+std::unique_ptr<view::Session> open_session(const ViewArguments& o) {
   const std::filesystem::path file = o.scene.file;
   if (!Trajectory::is_meant(file)) {
     if (!o.second.empty())
@@ -84,7 +84,7 @@ std::unique_ptr<view::Session> open_session(const Options& o) {
   return std::make_unique<view::PlaybackSession>(open_slots(o));
 }
 
-int view_in_browser(const Options& o) {
+int view_in_browser(const ViewArguments& o) {
   const std::unique_ptr<view::Session> session = open_session(o);
   view::Server server(*session, o.port);
   if (view::viewer_page().empty())
@@ -99,7 +99,7 @@ int view_in_browser(const Options& o) {
 }  // namespace
 
 Command add_view(CLI::App& app) {
-  auto o = std::make_shared<Options>();
+  auto o = std::make_shared<ViewArguments>();
   CLI::App* sub = app.add_subcommand("view", "Look at a running scene or at recorded runs in the browser");
   sub->add_option("SCENE_OR_TRAJECTORY", o->scene.file, "Scene file (JSON), trajectory.h5, or the folder of a run")->required();
   sub->add_option("TRAJECTORY", o->second, "A second recorded run, shown beside the first");

@@ -101,7 +101,7 @@ class File {
 };
 
 /// One growing dataset: `shape` is that of a frame.
-struct Series {
+struct StoredSeries {
   std::string name;
   Shape shape;
   hid_t memory_type = H5I_INVALID_HID;
@@ -267,12 +267,12 @@ struct Trajectory::Impl {
     }
   }
 
-  Series series(const char* dataset, hsize_t count, hsize_t width, hid_t type) {
-    Series s{dataset,
-             count == 0 && width == 0 ? Shape{}
-             : width == 1             ? Shape{count}
-                                      : Shape{count, width},
-             type, file.open(dataset)};
+  StoredSeries series(const char* dataset, hsize_t count, hsize_t width, hid_t type) {
+    StoredSeries s{dataset,
+                   count == 0 && width == 0 ? Shape{}
+                   : width == 1             ? Shape{count}
+                                            : Shape{count, width},
+                   type, file.open(dataset)};
     Shape whole = file.shape(s.dataset);
     const bool fits = whole.size() == s.shape.size() + 1 && std::equal(s.shape.begin(), s.shape.end(), whole.begin() + 1);
     if (!fits) refuse(path, fmt::format("{} does not have the shape it should", dataset));
@@ -308,7 +308,7 @@ struct Trajectory::Impl {
   }
 
   template <class T>
-  void read(const Series& s, int frame, T* data, std::size_t count) const {
+  void read(const StoredSeries& s, int frame, T* data, std::size_t count) const {
     if (count == 0) return;
     hdf5_be_quiet();
     Shape first{static_cast<hsize_t>(frame)}, block{1};
@@ -343,7 +343,7 @@ struct Trajectory::Impl {
     const auto vertices = static_cast<std::size_t>(model.vertex_count()),
                segments = static_cast<std::size_t>(model.segment_count());
     const std::size_t joints = model.joint_frames.size();
-    const auto fetch = [&](const Series& s, auto& list, std::size_t count) {
+    const auto fetch = [&](const StoredSeries& s, auto& list, std::size_t count) {
       list.resize(count);
       read(s, frame, list.data(), count);
       return std::span<const typename std::remove_reference_t<decltype(list)>::value_type>(list);
@@ -379,8 +379,8 @@ struct Trajectory::Impl {
   Model model;
   std::size_t joints_between = 0;  ///< joints of segments; those of clamps follow
   std::vector<double> times;
-  Series position_series, velocity_series, frame_series, alive_series;
-  std::vector<Series> section_series, report_series;
+  StoredSeries position_series, velocity_series, frame_series, alive_series;
+  std::vector<StoredSeries> section_series, report_series;
   std::vector<Vec3d> position, velocity, force, strain, moment, curvature;
   std::vector<Quatd> rotation;
   std::vector<std::uint8_t> alive;

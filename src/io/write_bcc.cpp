@@ -7,7 +7,7 @@
 
 namespace osier {
 
-static std::string encode(const CurveFrame& frame, const CurveWriteOptions& options) {
+static std::string encode_bcc(const CurveFrame& frame, const CurveWriteOptions& options) {
   const CurveSet& c = frame.curves;
   std::string bytes = "BCC\x44PL";  // 4-byte integers, 4-byte floats, polylines
   append_binary(bytes, std::int8_t{3});
@@ -29,8 +29,8 @@ static std::string encode(const CurveFrame& frame, const CurveWriteOptions& opti
   return bytes;
 }
 
-static std::unique_ptr<CurveWriter> make(const WriteTarget& target, const CurveWriteOptions& options) {
-  return std::make_unique<FrameFiles>(target, options, ".bcc", encode);
+static std::unique_ptr<CurveWriter> make_bcc(const WriteTarget& target, const CurveWriteOptions& options) {
+  return std::make_unique<FrameFiles>(target, options, ".bcc", encode_bcc);
 }
 
 const CurveOutput kBccFormat{.extension = ".bcc",
@@ -43,6 +43,6 @@ const CurveOutput kBccFormat{.extension = ".bcc",
                              .holds_welds = false,
                              .single_precision = true,
                              .time = CurveOutput::Time::no,
-                             .make = make};
+                             .make = make_bcc};
 
 }  // namespace osier

@@ -49,7 +49,7 @@ void append_lines(fmt::memory_buffer& text, const CurveFrame& frame, bool timed)
   }
 }
 
-std::string encode(const CurveFrame& frame, const CurveWriteOptions&) {
+std::string encode_csv(const CurveFrame& frame, const CurveWriteOptions&) {
   fmt::memory_buffer text;
   append_lines(text, frame, false);
   return header(frame, false) + std::string(text.data(), text.size());
@@ -73,8 +73,8 @@ class Table final : public CurveWriter {
   std::unique_ptr<OutputFile> file_;
 };
 
-std::unique_ptr<CurveWriter> make(const WriteTarget& target, const CurveWriteOptions& options) {
-  if (options.per_frame || !target.numbered()) return std::make_unique<FrameFiles>(target, options, ".csv", encode);
+std::unique_ptr<CurveWriter> make_csv(const WriteTarget& target, const CurveWriteOptions& options) {
+  if (options.per_frame || !target.numbered()) return std::make_unique<FrameFiles>(target, options, ".csv", encode_csv);
   return std::make_unique<Table>(target.file(".csv"));
 }
 
@@ -90,6 +90,6 @@ const CurveOutput kCsvFormat{.extension = ".csv",
                              .holds_welds = false,
                              .single_precision = false,
                              .time = CurveOutput::Time::any_topology,
-                             .make = make};
+                             .make = make_csv};
 
 }  // namespace osier

@@ -239,7 +239,7 @@ class GltfFrames final : public CurveWriter {
 };
 
 template <bool binary>
-std::unique_ptr<CurveWriter> make(const WriteTarget& target, const CurveWriteOptions& options) {
+std::unique_ptr<CurveWriter> make_gltf(const WriteTarget& target, const CurveWriteOptions& options) {
   constexpr const char* kExtension = binary ? ".glb" : ".gltf";
   if (options.per_frame || !target.numbered()) return std::make_unique<GltfFrames>(target, options, kExtension);
   return std::make_unique<GltfFile>(target.file(kExtension), options);
@@ -267,8 +267,8 @@ constexpr CurveOutput format(const char* extension, const char* help, CurveOutpu
 }  // namespace
 
 const CurveOutput kGltfFormat = format(".gltf", "tube mesh, animated by morph targets, with a .bin beside it",
-                                       CurveOutput::Time::constant_topology, make<false>);
-const CurveOutput kGlbFormat = format(".glb", "the same in one file", CurveOutput::Time::constant_topology, make<true>);
+                                       CurveOutput::Time::constant_topology, make_gltf<false>);
+const CurveOutput kGlbFormat = format(".glb", "the same in one file", CurveOutput::Time::constant_topology, make_gltf<true>);
 const CurveOutput kGlbFramesFormat = format(".glb", "a tube mesh per frame", CurveOutput::Time::no, make_frames);
 
 }  // namespace osier

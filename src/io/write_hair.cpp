@@ -7,7 +7,7 @@
 
 namespace osier {
 
-static std::string encode(const CurveFrame& frame, const CurveWriteOptions&) {
+static std::string encode_hair(const CurveFrame& frame, const CurveWriteOptions&) {
   const CurveSet& c = frame.curves;
   std::vector<std::uint16_t> segments;
   std::vector<float> points, thickness;
@@ -45,8 +45,8 @@ static std::string encode(const CurveFrame& frame, const CurveWriteOptions&) {
   return bytes;
 }
 
-static std::unique_ptr<CurveWriter> make(const WriteTarget& target, const CurveWriteOptions& options) {
-  return std::make_unique<FrameFiles>(target, options, ".hair", encode);
+static std::unique_ptr<CurveWriter> make_hair(const WriteTarget& target, const CurveWriteOptions& options) {
+  return std::make_unique<FrameFiles>(target, options, ".hair", encode_hair);
 }
 
 const CurveOutput kHairFormat{.extension = ".hair",
@@ -59,6 +59,6 @@ const CurveOutput kHairFormat{.extension = ".hair",
                               .holds_welds = false,
                               .single_precision = true,
                               .time = CurveOutput::Time::no,
-                              .make = make};
+                              .make = make_hair};
 
 }  // namespace osier

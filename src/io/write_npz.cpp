@@ -268,7 +268,7 @@ class NpzFrames final : public CurveWriter {
   WriteTarget target_;
 };
 
-std::unique_ptr<CurveWriter> make(const WriteTarget& target, const CurveWriteOptions& options) {
+std::unique_ptr<CurveWriter> make_npz(const WriteTarget& target, const CurveWriteOptions& options) {
   if (options.per_frame || !target.numbered()) return std::make_unique<NpzFrames>(target);
   return std::make_unique<NpzWriter>(target.file(".npz"));
 }
@@ -286,6 +286,6 @@ const CurveOutput kNpzFormat{
     .holds_welds = true,
     .single_precision = false,
     .time = CurveOutput::Time::constant_topology,
-    .make = make};
+    .make = make_npz};
 
 }  // namespace osier

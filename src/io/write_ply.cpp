@@ -8,7 +8,7 @@
 
 namespace osier {
 
-static std::string encode(const CurveFrame& frame, const CurveWriteOptions& options) {
+static std::string encode_ply(const CurveFrame& frame, const CurveWriteOptions& options) {
   const CurveSet& c = frame.curves;
   if (c.points.size() > static_cast<std::size_t>(std::numeric_limits<std::int32_t>::max()))
     throw InputError({{".ply", "more points than the format can count", "choose another format"}});
@@ -37,8 +37,8 @@ static std::string encode(const CurveFrame& frame, const CurveWriteOptions& opti
   return bytes + edges;
 }
 
-static std::unique_ptr<CurveWriter> make(const WriteTarget& target, const CurveWriteOptions& options) {
-  return std::make_unique<FrameFiles>(target, options, ".ply", encode);
+static std::unique_ptr<CurveWriter> make_ply(const WriteTarget& target, const CurveWriteOptions& options) {
+  return std::make_unique<FrameFiles>(target, options, ".ply", encode_ply);
 }
 
 const CurveOutput kPlyFormat{.extension = ".ply",
@@ -51,6 +51,6 @@ const CurveOutput kPlyFormat{.extension = ".ply",
                              .holds_welds = true,
                              .single_precision = false,
                              .time = CurveOutput::Time::no,
-                             .make = make};
+                             .make = make_ply};
 
 }  // namespace osier

@@ -5,7 +5,7 @@
 
 namespace osier {
 
-static std::string encode(const CurveFrame& frame, const CurveWriteOptions&) {
+static std::string encode_poly(const CurveFrame& frame, const CurveWriteOptions&) {
   const CurveSet& c = frame.curves;
   fmt::memory_buffer text;
   auto out = fmt::appender(text);
@@ -25,8 +25,8 @@ static std::string encode(const CurveFrame& frame, const CurveWriteOptions&) {
   return {text.data(), text.size()};
 }
 
-static std::unique_ptr<CurveWriter> make(const WriteTarget& target, const CurveWriteOptions& options) {
-  return std::make_unique<FrameFiles>(target, options, ".poly", encode);
+static std::unique_ptr<CurveWriter> make_poly(const WriteTarget& target, const CurveWriteOptions& options) {
+  return std::make_unique<FrameFiles>(target, options, ".poly", encode_poly);
 }
 
 const CurveOutput kPolyFormat{.extension = ".poly",
@@ -39,6 +39,6 @@ const CurveOutput kPolyFormat{.extension = ".poly",
                               .holds_welds = true,
                               .single_precision = false,
                               .time = CurveOutput::Time::no,
-                              .make = make};
+                              .make = make_poly};
 
 }  // namespace osier

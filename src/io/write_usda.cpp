@@ -465,7 +465,7 @@ class UsdaFrames final : public CurveWriter {
   CurveWriteOptions options_;
 };
 
-std::unique_ptr<CurveWriter> make(const WriteTarget& target, const CurveWriteOptions& options) {
+std::unique_ptr<CurveWriter> make_usda(const WriteTarget& target, const CurveWriteOptions& options) {
   if (options.per_frame || !target.numbered()) return std::make_unique<UsdaFrames>(target, options);
   return std::make_unique<UsdaWriter>(target.file(".usda"), options);
 }
@@ -482,6 +482,6 @@ const CurveOutput kUsdaFormat{.extension = ".usda",
                               .holds_welds = false,
                               .single_precision = true,
                               .time = CurveOutput::Time::any_topology,
-                              .make = make};
+                              .make = make_usda};
 
 }  // namespace osier

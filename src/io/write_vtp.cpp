@@ -14,7 +14,7 @@ std::vector<double> flat(const std::vector<Vec3d>& vectors, const std::vector<st
   return values;
 }
 
-std::string encode(const CurveFrame& frame) {
+std::string encode_vtp(const CurveFrame& frame) {
   const CurveSet& c = frame.curves;
   const SharedPoints shared = shared_points(c);
   const auto number = [&](std::size_t p) { return static_cast<std::int32_t>(shared.number[p]); };
@@ -60,7 +60,7 @@ class VtpCurves final : public CurveWriter {
   }
   void write(const CurveFrame& frame) override {
     const std::filesystem::path file = target_.frame(frame.index, ".vtp", "paraview");
-    write_file_atomically(file, encode(frame));
+    write_file_atomically(file, encode_vtp(frame));
     wrote(file);
     if (!target_.numbered()) return;
     entries_ += fmt::format("<DataSet timestep=\"{}\" file=\"{}\"/>\n", frame.time,
@@ -75,7 +75,7 @@ class VtpCurves final : public CurveWriter {
   std::string entries_;
 };
 
-std::unique_ptr<CurveWriter> make(const WriteTarget& target, const CurveWriteOptions&) {
+std::unique_ptr<CurveWriter> make_vtp(const WriteTarget& target, const CurveWriteOptions&) {
   return std::make_unique<VtpCurves>(target);
 }
 
@@ -90,7 +90,7 @@ constexpr CurveOutput format(const char* extension) {
           .holds_welds = true,
           .single_precision = false,
           .time = CurveOutput::Time::any_topology,
-          .make = make};
+          .make = make_vtp};
 }
 
 }  // namespace

@@ -11,7 +11,7 @@ namespace osier::render {
 namespace {
 
 // Everything in heights of a capital letter.
-constexpr double kMargin = 1.4, kPadding = 1, kLine = 1.9, kBarWidth = 20, kBarHeight = 0.9, kLongestName = 24;
+constexpr double kLegendMargin = 1.4, kPadding = 1, kLine = 1.9, kBarWidth = 20, kBarHeight = 0.9, kLongestName = 24;
 
 /// Part of the picture's height that names may take.
 constexpr double kMostOfHeight = 0.6;
@@ -70,7 +70,7 @@ LegendBox place_legend(const Legend& legend, int width, int height) {
     inner_height += static_cast<double>(names.size()) * kLine * text;
   }
   // In the lower left corner, on whole pixels.
-  box.left = std::round(kMargin * text), box.bottom = std::round(height - kMargin * text);
+  box.left = std::round(kLegendMargin * text), box.bottom = std::round(height - kLegendMargin * text);
   box.right = std::round(box.left + inner_width + 2 * kPadding * text);
   box.top = std::round(box.bottom - inner_height - 2 * kPadding * text);
   box.bar_left = std::round(box.left + kPadding * text);

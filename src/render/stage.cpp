@@ -9,7 +9,7 @@ namespace osier::render {
 
 namespace {
 
-constexpr double kMargin = 0.07, kElevation = 14;
+constexpr double kStageMargin = 0.07, kElevation = 14;
 
 const std::vector<Rgb>& palette_of(Style style) {
   static const std::vector<Rgb> hair{*parse_hex("#7a4a2b")};
@@ -53,7 +53,7 @@ void Stage::place_camera(const EachFrame& frames) {
       frames([&](const Frame& frame) {
         for_each_living_end(model_, frame, [&](const Vec3d& p, double r) { fit.add(p, options_.geometry.thickness * r); });
       });
-    camera_ = fit.camera(kMargin);
+    camera_ = fit.camera(kStageMargin);
     if (view.at) camera_.position += *view.at - survey_.center();
   }
   camera_.tan_x /= view.zoom, camera_.tan_y /= view.zoom;

@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 #include <limits>
 
+#include "energies/kelvin_voigt.hpp"
 #include "solvers/direction_terms.hpp"
 #include "solvers/newton/newton.hpp"
-#include "energies/kelvin_voigt.hpp"
 #include "solvers/stable_cosserat/frame_problem.hpp"
 #include "support/steps.hpp"
 
@@ -164,7 +164,7 @@ struct LocalFrame {
                  .direction = {random.log_range(1e-3, 1e3), random.direction(), random.direction()},
                  .torque = {}};
     for (int j = 0; j < 3; ++j) f.joints.push_back({random.rotation(), bend_twist::stiffness4(stiffness()), random.rotation()});
-    f.torque = stable_cosserat::torque_pull(random.in_cube(), random.in_cube(), f.q);
+    f.torque = stable_cosserat::torque_share(random.in_cube(), random.in_cube(), f.q);
     return f;
   }
   double energy(const Quatd& at) const {

@@ -17,7 +17,7 @@ struct BccHeader {
   std::size_t curves = 0, points = 0;
 };
 
-BccHeader read_header(const CurveSource& source, BinaryCursor& in) {
+BccHeader read_bcc_header(const CurveSource& source, BinaryCursor& in) {
   const std::string_view text = source.text();
   if (!text.starts_with("BCC")) source.fail_at_byte(0, "does not begin with BCC", "is this a .bcc file?");
   in.need(kHeader, "the header of 64 bytes");
@@ -44,7 +44,7 @@ BccHeader read_header(const CurveSource& source, BinaryCursor& in) {
 
 CurveSet read_bcc(const CurveSource& source, const CurveReadOptions& options) {
   BinaryCursor in(source);
-  const BccHeader header = read_header(source, in);
+  const BccHeader header = read_bcc_header(source, in);
   CurveSet set;
   set.up = header.up;
   set.start.reserve(header.curves + 1);

@@ -16,7 +16,7 @@ struct HairHeader {
   double thickness = 0;
 };
 
-HairHeader read_header(const CurveSource& source, BinaryCursor& in) {
+HairHeader read_hair_header(const CurveSource& source, BinaryCursor& in) {
   if (!source.text().starts_with("HAIR")) source.fail_at_byte(0, "does not begin with HAIR", "is this a .hair file?");
   in.need(128, "the header of 128 bytes");
   in.skip(4, "the header");
@@ -48,7 +48,7 @@ HairHeader read_header(const CurveSource& source, BinaryCursor& in) {
 
 CurveSet read_hair(const CurveSource& source, const CurveReadOptions&) {
   BinaryCursor in(source);
-  const HairHeader h = read_header(source, in);
+  const HairHeader h = read_hair_header(source, in);
   CurveSet set;
   set.start.reserve(h.strands + 1);
   const std::size_t place = in.at();

@@ -9,7 +9,7 @@ namespace osier {
 
 namespace {
 
-constexpr double kTwoPi = 2 * std::numbers::pi;
+constexpr double kFullTurn = 2 * std::numbers::pi;
 
 /// Point i of n on the unit sphere within `angle` of `pole`, all at nearly the same distance from their neighbours: equal steps
 /// in height are equal areas, and turning by the golden angle keeps successive points apart (a Fibonacci lattice).
@@ -25,7 +25,7 @@ Vec3d fibonacci_cap(int i, int n, const Vec3d& pole, double angle) {
 /// Of the tightest curls.
 double Hair::segments_per_turn() const {
   if (curl_radius == 0) return INFINITY;
-  const double turn = (1 - curl_variation) * std::hypot(kTwoPi * curl_radius, curl_pitch);
+  const double turn = (1 - curl_variation) * std::hypot(kFullTurn * curl_radius, curl_pitch);
   return turn * (vertices - 1) / (length * (1 + length_variation));
 }
 
@@ -41,24 +41,24 @@ void Hair::check(Problems& problems) const {
 
 /// Helix through the root. The speed along a helix is constant, so equal fractions are equal lengths.
 Vec3d Hair::Curl::at(double fraction) const {
-  const double angle = kTwoPi * turns * fraction;
+  const double angle = kFullTurn * turns * fraction;
   const Vec3d v = cross(axis, across);
   const auto around = [&](double a) { return std::cos(a) * across + (hand * std::sin(a)) * v; };
   return root + radius * (around(phase + angle) - around(phase)) + (pitch * turns * fraction) * axis;
 }
 
 Hair::Curl Hair::curl(int strand, Random& random) const {
-  const Vec3d on_sphere = fibonacci_cap(strand, strands, normalized(crown), scalp * kTwoPi / 360);
+  const Vec3d on_sphere = fibonacci_cap(strand, strands, normalized(crown), scalp * kFullTurn / 360);
   const auto varied = [&](double value, double variation) { return value * (1 + variation * random.symmetric()); };
   Curl c;
   c.root = center + times(head, on_sphere);
   const Vec3d normal = normalized(Vec3d{on_sphere.x / head.x, on_sphere.y / head.y, on_sphere.z / head.z});
-  c.axis = leaning(normal, lean * kTwoPi / 360, random);
+  c.axis = leaning(normal, lean * kFullTurn / 360, random);
   c.across = any_across(c.axis);
   const double own_length = varied(length, length_variation), size = varied(1, curl_variation);
   c.radius = size * curl_radius;
   c.pitch = size * curl_pitch;
-  c.turns = own_length / std::hypot(kTwoPi * c.radius, c.pitch);
+  c.turns = own_length / std::hypot(kFullTurn * c.radius, c.pitch);
   c.phase = std::numbers::pi * random.symmetric();
   c.hand = random.symmetric() < 0 ? -1 : 1;
   return c;

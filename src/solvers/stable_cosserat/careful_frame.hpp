@@ -1,10 +1,10 @@
 // The update of one frame with all that it can be subject to: elasticity and damping of its joints one by one, torques, hinges,
-// rotational inertia and motors. Element by element it is the update; for kernels it is that of the frames which their lanes leave
-// aside: those on hinges, those that are undetermined or whose step was refused, and those whose elastic and viscous poles may
-// differ.
+// rotational inertia and motors. Element by element it is the update; for kernels it is that of the frames which their lanes
+// leave aside: those on hinges, those that are undetermined or whose step was refused, and those whose elastic and viscous poles
+// may differ.
 //
-// each_joint(add) is to call add(other, K, rest) for every spring of the frame's joints: the present rotation of the frame beyond,
-// the stiffness of every component, and the rest rotation as this frame sees it.
+// each_joint(add) is to call add(other, K, rest) for every spring of the frame's joints: the present rotation of the frame
+// beyond, the stiffness of every component, and the rest rotation as this frame sees it.
 #pragma once
 
 #include "solvers/lanes/step_view.hpp"
@@ -27,7 +27,7 @@ OSIER_FN void each_joint_spring(const lanes::StepView& view, Index segment, cons
 }
 template <class T>
 OSIER_FN Quat<T> torque_on(const lanes::StepView& view, Index segment, const Quat<T>& q) {
-  return torque_pull(cast<T>(view.torque[segment]), cast<T>(view.torque_material[segment]), q);
+  return torque_share(cast<T>(view.torque[segment]), cast<T>(view.torque_material[segment]), q);
 }
 
 /// By the closed form.
@@ -38,9 +38,8 @@ OSIER_FN Quat<T> careful_frame_of(const lanes::StepView& view, Index segment, co
   o.v = local.v;
   o.eta = local.eta;
   o.b = {T(0), T(0), T(0), T(0)};
-  each_joint([&](const Quat<T>& other, const Quat<T>& K, const Quat<T>& rest) {
-    o.b += bend_twist::pull(other, K.w * rest, present);
-  });
+  each_joint(
+      [&](const Quat<T>& other, const Quat<T>& K, const Quat<T>& rest) { o.b += bend_twist::pull(other, K.w * rest, present); });
   if (view.torque) o.b += torque_on(view, segment, present);
   complete_problem<T, kDamped>(o);
   if (view.frame_control[segment] == FrameControl::hinged)
@@ -55,8 +54,8 @@ OSIER_FN Quat<T> careful_frame_of(const lanes::StepView& view, Index segment, co
 
 /// The local problem where stiffness differs between axes.
 template <class T, class EachJoint>
-OSIER_FN FrameProblem<T> frame_problem_of(const lanes::StepView& view, Index segment, const Quat<T>& q, const AxesSegment<T>& local,
-                                          const EachJoint& each_joint) {
+OSIER_FN FrameProblem<T> frame_problem_of(const lanes::StepView& view, Index segment, const Quat<T>& q,
+                                          const AxesSegment<T>& local, const EachJoint& each_joint) {
   FrameProblem<T> problem(q, local.p, local.k, local.rest);
   each_joint([&](const Quat<T>& other, const Quat<T>& K, const Quat<T>& rest) { problem.add_joint(q, {other, K, rest}); });
   if (view.torque) problem.add_torque(q, torque_on(view, segment, q));

@@ -9,7 +9,8 @@
 
 namespace osier::stable_cosserat {
 
-using lanes::ChainExtent, lanes::ChainGroup, lanes::ChainPlan, lanes::constants_per_row, lanes::extent_of_chains, lanes::plan_chains;
+using lanes::ChainExtent, lanes::ChainGroup, lanes::ChainPlan, lanes::constants_per_row, lanes::extent_of_chains,
+    lanes::plan_chains;
 
 template <class T>
 class ChainEngine {

@@ -20,20 +20,22 @@ namespace osier::stable_cosserat {
 
 /// One row of all lanes: vertex i, segment i and the joint between segments i - 1 and i.
 template <class P, class Law>
-struct ChainRowStart {
+struct ChainRow {
   Vec3<P> u, rhs;  ///< rhs: m v_t/h + f
-  P vertex;        ///< what Law::Vertex asks for: 1/H in closed form, otherwise m/h^2 + c/h
+  P vertex;        ///< what Law::Vertex asks for: m/h^2 + c/h
   Quat<P> q;
+  Vec3<P> edge;  ///< at u = 0
   typename Law::Spring spring;
   typename Law::Joint joint;
 };
-template <class P, class Law>
-struct ChainRow : ChainRowStart<P, Law> {
-  Vec3<P> edge;  ///< at u = 0
-};
 /// In closed form the edge is folded into v, and what it contributes to the force at u = 0 into rhs.
 template <class P>
-struct ChainRow<P, ClosedFormLaw<P>> : ChainRowStart<P, ClosedFormLaw<P>> {
+struct ChainRow<P, ClosedFormLaw<P>> {
+  Vec3<P> u, rhs;
+  P vertex;  ///< 1/H
+  Quat<P> q;
+  typename ClosedFormLaw<P>::Spring spring;
+  typename ClosedFormLaw<P>::Joint joint;
   Vec3<P> v0;       ///< v of the local problem at u = 0
   P k_over_length;  ///< k/l
 };
@@ -83,8 +85,8 @@ class ChainSweep {
         shortest_(g.rows),
         next_(next, view, lanes::ChainUse::sweeps),
         constants_(constants),
-        constants_per_row_(lanes::constants_per_row(
-            Law::kClosedForm ? StiffnessLaw::isotropic : StiffnessLaw::anisotropic, damped)) {
+        constants_per_row_(
+            lanes::constants_per_row(Law::kClosedForm ? StiffnessLaw::isotropic : StiffnessLaw::anisotropic, damped)) {
     for (int k = 0; k < W; ++k) shortest_ = g.segments[k] < shortest_ ? g.segments[k] : shortest_;
     auto* memory = static_cast<std::byte*>(scratch);
     row_ = take<Row>(memory);
@@ -222,11 +224,11 @@ class ChainSweep {
     Row& r = row_[i];
     if constexpr (Law::kClosedForm)
       r.spring.force = image_force(r.k_over_length, axis_image_of<P, kDamped>(r.q, rest_axis<kDamped>(i)));
-    else r.spring = Law::spring(r.q, stiffness<kDamped>(i), rest_axis<kDamped>(i), r.edge);
+    else Law::put_spring(r.q, stiffness<kDamped>(i), rest_axis<kDamped>(i), r.edge, r.spring);
   }
   [[gnu::noinline]] Quat<P> torque_at(Index i) const {
     const auto segments = [&](int k) { return g_.first_segment[k] + (i < g_.segments[k] ? i : 0); };
-    return torque_pull(gather<P>(view_.torque, segments), gather<P>(view_.torque_material, segments), row_[i].q);
+    return torque_share(gather<P>(view_.torque, segments), gather<P>(view_.torque_material, segments), row_[i].q);
   }
 
   // ------------------------------------------------------------------------------------------------------- ghost rows
@@ -293,21 +295,20 @@ OSIER_FN RowFlags ChainSweep<P, Law>::flags_at(Index i, const Numbers& n) const 
 
 template <class P, class Law>
 OSIER_FN void ChainSweep<P, Law>::load_vertex(Index i, const Numbers& n) {
-  const P h(static_cast<T>(view_.h)), inverse_h = inverse_step(), inverse_h2(static_cast<T>(1 / (view_.h * view_.h)));
   Row& r = row_[i];
   const RowFlags f = flags_[i] = flags_at(i, n);
   const auto vertices = [&](int k) { return n.vertex[k]; };
-  const Vec3<P> velocity = gather<P>(view_.velocity, vertices), force = gather<P>(view_.force, vertices);
-  const P mass = constant(i, lanes::kMass);
-  const P inverse_mass = select(mass > P(0), inverse(mass), P(0));
-  r.u = expected_displacement(velocity, gather<P>(view_.velocity_previous, vertices), force, inverse_mass, h);
+  const VertexStart<P> start =
+      vertex_start(constant(i, lanes::kMass), gather<P>(view_.damping, vertices), gather<P>(view_.velocity, vertices),
+                   gather<P>(view_.velocity_previous, vertices), gather<P>(view_.force, vertices), view_.h);
+  r.u = start.u;
+  r.rhs = start.rhs;
+  r.vertex = start.weight;
   if (f.vertex_held != 0)
     for (int k = 0; k < W; ++k)
       if (const Index v = n.vertex[k]; view_.vertex_fixed[v])
         set_lanes(r.u, k, cast<T>(view_.vertex_target[v] - view_.position[v]));
-  r.rhs = (mass * inverse_h) * velocity + force;
   r.q = gather<P>(view_.rotation, [&](int k) { return n.segment[k]; });
-  r.vertex = mass * inverse_h2 + inverse_h * gather<P>(view_.damping, vertices);
 }
 
 template <class P, class Law>

@@ -2,8 +2,8 @@
 // and coloured sweeps where frames have inertia. Coloured sweeps of all other models run in lanes (chain_sweep.hpp,
 // graph_sweep.hpp).
 //
-// One spring per segment and one or two per joint, with a stiffness per axis. Where stiffnesses are equal and nothing else acts on
-// frames, the closed form is a shortcut for the update of a frame; otherwise it is that of frame_problem.hpp.
+// One spring per segment and one or two per joint, with a stiffness per axis. Where stiffnesses are equal and nothing else acts
+// on frames, the closed form is a shortcut for the update of a frame; otherwise it is that of frame_problem.hpp.
 //
 // Deviation 1: sweeps never see absolute positions, here and in lanes, but displacements u since the start of the step. Edges are
 // formed once per step in double, and everything after is small against them, so that float keeps its 7 digits of strain and
@@ -102,7 +102,7 @@ class ElementSweep {
   }
   void put_spring(Index s) {
     ElementSegment<T>& d = segment_[s];
-    d.spring = AxesLaw<T>::spring(q_[s], d.k, d.rest, d.edge);
+    AxesLaw<T>::put_spring(q_[s], d.k, d.rest, d.edge, d.spring);
     if (!closed_form_) return;
     d.spring.stiffness = {d.k.z, T(0), d.k.z, T(0), T(0), d.k.z};  // exactly
   }
@@ -183,13 +183,12 @@ void ElementSweep<T>::load(const Model& m, const Control& c, const State& state,
   });
   executor.for_each(joint_.size(), [&](std::size_t j) { load_joint(static_cast<Index>(j)); });
   executor.for_each(u_.size(), [&](std::size_t v) {
-    const double mass = m.vertex_mass[v];
-    rhs_[v] = cast<T>((mass / h) * state.vertex_velocity[v] + c.vertex_force[v]);
-    weight_[v] = static_cast<T>(mass / (h * h) + c.vertex_damping[v] / h);
     // x <- x_t + h v_t + h^2 a~ with VBD's adaptive a~ (Chen et al. 2024): a rod at rest under gravity starts at rest.
-    const Vec3d guess = expected_displacement(state.vertex_velocity[v], state.vertex_velocity_previous[v], c.vertex_force[v],
-                                              mass > 0 ? 1 / mass : 0.0, h);
-    u_[v] = cast<T>(c.vertex_fixed[v] ? c.vertex_target[v] - state.vertex_position[v] : guess);
+    const VertexStart<double> start = vertex_start(m.vertex_mass[v], c.vertex_damping[v], state.vertex_velocity[v],
+                                                   state.vertex_velocity_previous[v], c.vertex_force[v], h);
+    rhs_[v] = cast<T>(start.rhs);
+    weight_[v] = static_cast<T>(start.weight);
+    u_[v] = cast<T>(c.vertex_fixed[v] ? c.vertex_target[v] - state.vertex_position[v] : start.u);
   });
   load_directions(state);
 }
@@ -318,8 +317,7 @@ Vec3<T> ElementSweep<T>::vertex_residual(Index v) const {
 /// The couple on a frame, in its own axes; of a hinged one about its hinge.
 template <class T>
 Vec3<T> ElementSweep<T>::frame_residual(Index s) const {
-  FrameProblem<T> problem =
-      frame_problem_of(view_, s, q_[s], axes_segment(s), [&](const auto& add) { each_joint(s, add); });
+  FrameProblem<T> problem = frame_problem_of(view_, s, q_[s], axes_segment(s), [&](const auto& add) { each_joint(s, add); });
   add_directions(problem, s, q_[s]);
   const Vec3<T> couple = problem.gradient();
   if (c_->frame_control[s] != FrameControl::hinged) return couple;

@@ -192,11 +192,12 @@ class GraphPack {
     if (any_fixed != 0) [[unlikely]]
       for (int k = 0; k < W; ++k) fixed |= (view_.vertex_fixed[vertices(k)] ? 1u : 0u) << k;
     put_lanes(fixed | nothing(), g_.vertex_held[t_]);
-    const P h(static_cast<T>(view_.h)), inverse_h = inverse_step(), inverse_h2(static_cast<T>(1 / (view_.h * view_.h)));
-    const Vec3<P> velocity = gather<P>(view_.velocity, vertices), force = gather<P>(view_.force, vertices);
-    const P mass = gather<P>(view_.mass, vertices);
-    const P inverse_mass = select(mass > P(0), inverse(mass), P(0));
-    u = expected_displacement(velocity, gather<P>(view_.velocity_previous, vertices), force, inverse_mass, h);
+    const VertexStart<P> start =
+        vertex_start(gather<P>(view_.mass, vertices), gather<P>(view_.damping, vertices), gather<P>(view_.velocity, vertices),
+                     gather<P>(view_.velocity_previous, vertices), gather<P>(view_.force, vertices), view_.h);
+    put(start.rhs, own_row(0));
+    weight = start.weight;
+    u = start.u;
     if (fixed != 0) [[unlikely]] {
       P way[4];
       components_of_rows<P>(
@@ -204,8 +205,6 @@ class GraphPack {
           way);
       u = select<P>(mask_of_bits<P>(fixed), Vec3<P>{way[0], way[1], way[2]}, u);
     }
-    put((mass * inverse_h) * velocity + force, own_row(0));
-    weight = mass * inverse_h2 + inverse_h * gather<P>(view_.damping, vertices);
   }
 
   // Of a copy: what has its address taken lives in memory from the start, for all lanes.
@@ -236,7 +235,7 @@ class GraphPack {
   [[gnu::noinline]] static Quat<P> torque_at_copy(const GraphView<T>& g, const StepView& view, Index t, int first,
                                                   const Quat<P>& q) {
     const auto segments = GraphPack(g, view, kSegments, t, first).numbers_in(g.frame_id);
-    return torque_pull(gather<P>(view.torque, segments), gather<P>(view.torque_material, segments), q);
+    return torque_share(gather<P>(view.torque, segments), gather<P>(view.torque_material, segments), q);
   }
 };
 

@@ -1,8 +1,8 @@
 // Any part of a model arranged in tiles for SIMD: sixteen elements of one colour, whatever the lanes, sorted so that those of a
 // tile have about as many neighbours. What neighbours ask of an element lies in arrays of quadruples: u of a vertex with the
-// inverse of its Hessian (x, y, z, 1/H), the frame q, a segment's force and c (x, y, z, c), the target of a joint (see joint_share)
-// as its owner sees it: its first frame, or the second where the first is an anchor. A tile has room for the neighbours of its
-// largest member; where an element has fewer, it meets one that is zero and changes nothing.
+// inverse of its Hessian (x, y, z, 1/H), the frame q, a segment's force and c (x, y, z, c), the target of a joint (see
+// joint_share) as its owner sees it: its first frame, or the second where the first is an anchor. A tile has room for the
+// neighbours of its largest member; where an element has fewer, it meets one that is zero and changes nothing.
 //
 // Tiles are sorted by colour, and so are their rows. Quadruples are sorted by region first (graph_regions.hpp), every region
 // beginning with some that are zero; an index counts from the beginning of the region before, and so takes 16 bits in models of
@@ -93,10 +93,10 @@ template <class T>
 struct GraphPlan {
   GraphLayout layout;
   AlignedArray<T> vertex_number, segment_number;
-  AlignedArray<std::byte> vertex_index, segment_index;               ///< std::uint16_t or Index, in units of kUnit bytes
-  AlignedArray<T> u, q, force, joint;                                ///< quadruples; of force and joint, plane by plane
-  std::vector<T> margin;                                             ///< per segment tile, where poles may differ (kelvin_voigt.hpp)
-  std::vector<T> joint_margin;                                       ///< with axes, the same per joint
+  AlignedArray<std::byte> vertex_index, segment_index;  ///< std::uint16_t or Index, in units of kUnit bytes
+  AlignedArray<T> u, q, force, joint;                   ///< quadruples; of force and joint, plane by plane
+  std::vector<T> margin;                                ///< per segment tile, where poles may differ (kelvin_voigt.hpp)
+  std::vector<T> joint_margin;                          ///< with axes, the same per joint
   std::vector<std::uint16_t> vertex_held, frame_held, frame_hinged;  ///< bits of elements, per tile
 };
 

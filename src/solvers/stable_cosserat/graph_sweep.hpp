@@ -1,5 +1,5 @@
-// Coloured sweeps over a graph in tiles (graph_pack.hpp has what a step is). Law is one of sweep_laws.hpp. In quadruples, plane by
-// plane, lie
+// Coloured sweeps over a graph in tiles (graph_pack.hpp has what a step is). Law is one of sweep_laws.hpp. In quadruples, plane
+// by plane, lie
 //
 //                closed form                               stiffness per axis
 //   of a vertex  (u, 1/H)                                  (u, m/h^2 + c/h)
@@ -106,11 +106,11 @@ class GraphSweep : GraphPack<P, I> {
     } else {
       const Quat<P> b = quaternions(force_window_ + g_.force_plane, segment);
       const P force_z = quaternions(force_window_ + 2 * g_.force_plane, segment).w;
-      return {{a.w, b.w, force_z}, {a.x, b.x, a.y, b.y, b.z, a.z}};
+      return {{a.x, b.x, a.y, b.y, b.z, a.z}, {a.w, b.w, force_z}};
     }
   }
   /// k: the stiffness of the axes [N/m], which the closed form does without.
-  OSIER_FN void put_spring(const Spring& s, const Vec3<P>& k) const {
+  OSIER_FN void store_spring(const Spring& s, const Vec3<P>& k) const {
     const Vec3<P>& f = s.force;
     if constexpr (Law::kClosedForm) {
       put_own({f.x, f.y, f.z, s.stiffness}, g_.force, tile_.place);
@@ -167,7 +167,8 @@ class GraphSweep : GraphPack<P, I> {
       }
     return {};
   }
-  /// The frames of some lanes one by one. All by copies: what has its address taken lives in memory from the start, for all lanes.
+  /// The frames of some lanes one by one. All by copies: what has its address taken lives in memory from the start, for all
+  /// lanes.
   template <bool kDamped, Lambda kLambda>
   OSIER_FN Quat<P> careful(std::uint32_t lanes, Segment local, Quat<P> before, Quat<P> q) const {
     careful_frames<kDamped, kLambda>(g_, view_, t_, first_, lanes, local, before, q);
@@ -265,8 +266,10 @@ void GraphSweep<P, I, Law>::load_segment() const {
     for (Index j = 0; j < tile_.in; ++j) load_joint(j, q);
   if (fixed != 0) [[unlikely]]
     q = select<P>(mask_of_bits<P>(fixed), gather<P>(view_.frame_target, segments), q);
-  if constexpr (Law::kClosedForm) put_spring(Law::template spring<kDamped>(k_over_length, c, edge, axis, q), k);
-  else put_spring(Law::spring(q, k, axis, edge), k);
+  Spring spring;
+  if constexpr (Law::kClosedForm) Law::template put_spring<kDamped>(k_over_length, c, edge, axis, q, spring);
+  else Law::put_spring(q, k, axis, edge, spring);
+  store_spring(spring, k);
 }
 
 template <class P, class I, class Law>
@@ -274,8 +277,7 @@ void GraphSweep<P, I, Law>::load_margin() const {
   const Quat<P> q = own_frames();
   for (Index j = tile_.in; j < tile_.in + tile_.out; ++j) {
     const I *frame = index(joint_index(j)), *joint = frame + kTile;
-    if constexpr (Law::kClosedForm)
-      raise_margin(pole_margin2(others_joint(joint).target, conj(frames(frame)) * q, most_alpha()));
+    if constexpr (Law::kClosedForm) raise_margin(pole_margin2(others_joint(joint).target, conj(frames(frame)) * q, most_alpha()));
     else raise_margin(per_lane<P>([&](int k) { return g_.joint_margin[place_at(window_.joints, joint[k])]; }));
   }
 }
@@ -351,11 +353,14 @@ OSIER_FN void GraphSweep<P, I, Law>::turn_segment() const {
   if (held != 0) [[unlikely]]
     q = select<P>(mask_of_bits<P>(held), before, q);
   put_own(q, g_.q, tile_.place);
+  Spring spring;
   if constexpr (Law::kClosedForm) {
     const P k_over_length = number(own_row(kStretchRow)), c = own_quaternions(g_.force, tile_.place).w;
-    put_spring(Law::template spring<kDamped>(k_over_length, c, edge, local.eta, q), {});
+    Law::template put_spring<kDamped>(k_over_length, c, edge, local.eta, q, spring);
+    store_spring(spring, {});
   } else {
-    put_spring(Law::spring(q, local.k, local.rest, edge), local.k);
+    Law::put_spring(q, local.k, local.rest, edge, spring);
+    store_spring(spring, local.k);
   }
 }
 

@@ -12,6 +12,8 @@
 
 namespace osier::stable_cosserat {
 
+using lanes::extent_of_chains, lanes::kShortestCut;
+
 namespace {
 
 /// By `osier bench kernels`.

@@ -16,6 +16,7 @@
 #include <limits>
 
 #include "energies/bend_twist.hpp"
+#include "energies/torque.hpp"
 #include "math/secular.hpp"
 #include "solvers/stable_cosserat/lambda.hpp"
 
@@ -47,8 +48,8 @@ OSIER_FN T pole_margin2(const Quat<T>& target, const Quat<T>& previous, T most_a
 
 /// Couples enter b as 2 M q (deviation 3).
 template <class T>
-OSIER_FN Quat<T> torque_pull(const Vec3<T>& torque, const Vec3<T>& torque_material, const Quat<T>& q) {
-  return T(2) * ((torque + rotate(q, torque_material)) * q);
+OSIER_FN Quat<T> torque_share(const Vec3<T>& torque, const Vec3<T>& torque_material, const Quat<T>& q) {
+  return T(2) * (torque::total(torque, torque_material, q) * q);
 }
 
 /// q eta conj(q): where the material axis points.

@@ -52,8 +52,10 @@ struct ClosedFormLaw {
   };
   /// `edge` is x_b - x_a at u = 0; (1 + alpha) k/l p0 = c (x_b - x_a).
   template <bool kDamped>
-  OSIER_FN static Spring spring(P k_over_length, P c, const Vec3<P>& edge, const Vec3<P>& eta, const Quat<P>& q) {
-    return {edge_force(c, P(1), edge) + image_force(k_over_length, axis_image_of<P, kDamped>(q, eta)), c};
+  OSIER_FN static void put_spring(P k_over_length, P c, const Vec3<P>& edge, const Vec3<P>& eta, const Quat<P>& q,
+                                  Spring& spring) {
+    spring.force = edge_force(c, P(1), edge) + image_force(k_over_length, axis_image_of<P, kDamped>(q, eta));
+    spring.stiffness = c;
   }
 
   /// `inverse_hessian` and u are asked for in updated() and nowhere else, so that they need no registers before.
@@ -116,16 +118,17 @@ struct AxesLaw {
   using Segment = AxesSegment<P>;
 
   struct Spring {
-    Vec3<P> force;      ///< C (R rest - (x_b - x_a))
     Sym3<P> stiffness;  ///< C = R k R' [N/m]
+    Vec3<P> force;      ///< C (R rest - (x_b - x_a))
   };
   struct Joint {
     Quat<P> K, rest;
     OSIER_FN Joint reversed() const { return {K, conj(rest)}; }
   };
-  OSIER_FN static Spring spring(const Quat<P>& q, const Vec3<P>& k, const Vec3<P>& rest, const Vec3<P>& edge) {
-    const Sym3<P> C = packed(rotated_diagonal(rotation_matrix(q), k));
-    return {C * (rotate(q, rest) - edge), C};
+  /// Into its place, which may be in memory: the stiffness is then off the registers before the force needs them.
+  OSIER_FN static void put_spring(const Quat<P>& q, const Vec3<P>& k, const Vec3<P>& rest, const Vec3<P>& edge, Spring& spring) {
+    spring.stiffness = packed(rotated_diagonal(rotation_matrix(q), k));
+    spring.force = spring.stiffness * (rotate(q, rest) - edge);
   }
 
   class Vertex {

@@ -14,12 +14,6 @@ double derivative(const F& f, double e) {
 
 Vec3d unit(int i) { return {i == 0 ? 1.0 : 0.0, i == 1 ? 1.0 : 0.0, i == 2 ? 1.0 : 0.0}; }
 
-double largest(const std::vector<Vec3d>& list) {
-  double size = 0;
-  for (const Vec3d& g : list) size = std::max(size, norm(g));
-  return size;
-}
-
 struct Errors {
   double position = 0, frame = 0;
 };

@@ -4,12 +4,6 @@
 
 namespace osier::validate {
 
-static double largest(const std::vector<Vec3d>& list) {
-  double size = 0;
-  for (const Vec3d& g : list) size = std::max(size, norm(g));
-  return size;
-}
-
 std::vector<double> RigidSpin::examine(const Json& json, const std::filesystem::path& folder) {
   const Workbench scene(json, folder);
   if (!scene.model.has_damping()) throw RunError("the scene has no damping; give its material `tau_stretch` and `tau_bend`");

@@ -93,6 +93,12 @@ State final_state(const Scene& scene) {
   return simulation.state();
 }
 
+double largest(const std::vector<Vec3d>& list) {
+  double size = 0;
+  for (const Vec3d& g : list) size = std::max(size, norm(g));
+  return size;
+}
+
 double farthest(const std::vector<Vec3d>& a, const std::vector<Vec3d>& b) {
   double worst = 0;
   for (std::size_t i = 0; i < a.size(); ++i) worst = std::max(worst, norm(a[i] - b[i]));

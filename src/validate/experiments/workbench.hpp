@@ -58,6 +58,8 @@ struct Workbench {
 /// not converge.
 State final_state(const Scene& scene);
 
+/// The length of the longest.
+double largest(const std::vector<Vec3d>& list);
 double farthest(const std::vector<Vec3d>& a, const std::vector<Vec3d>& b);
 /// As rotations: q and -q are the same.
 double farthest(const std::vector<Quatd>& a, const std::vector<Quatd>& b);
