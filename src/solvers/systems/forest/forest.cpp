@@ -19,12 +19,12 @@ void Forest<T>::bind(const Model& m, const Control& c, const Tree& tree, const s
   const std::size_t rows = plan_.rows.size();
   rows_.resize(rows * kernel_->row_bytes);
   ties_.resize(at(tie_rows()) * kernel_->tie_bytes);
-  record_.assign(at(plan_.slot_count()) * kSlotRecord, T(0));
-  record_[at(plan_.above_nothing()) * kSlotRecord + 11] = T(1);  // the real part of a turn
-  column_.assign(at(plan_.columns) * kColumnRecord, T(0));
-  tie_record_.assign((plan_.ties.size() + 1) * kTieRecord, T(0));
-  for (std::size_t a : {0, 2, 5}) tie_record_[plan_.ties.size() * kTieRecord + a] = T(1);  // a matrix that has an inverse
-  leans_.assign(rows, 0);
+  record_.assign(at(plan_.slot_count()) * SlotRecord::numbers, T(0));
+  record_[at(plan_.above_nothing()) * SlotRecord::numbers + SlotRecord::turn + 3] = T(1);  // the real part of a turn
+  column_.assign(at(plan_.columns) * ColumnRecord::numbers, T(0));
+  tie_record_.assign((plan_.ties.size() + 1) * TieRecord::numbers, T(0));
+  for (std::size_t a : {0, 2, 5}) tie_record_[plan_.ties.size() * TieRecord::numbers + a] = T(1);  // a matrix that has an inverse
+  bent_.assign(rows, 0);
   totals_.resize(std::max(plan_.branches.size(), tie_jobs()));
   outlook_.forget();
   view_ = {.rows = plan_.rows.data(),
@@ -40,14 +40,14 @@ void Forest<T>::bind(const Model& m, const Control& c, const Tree& tree, const s
            .tie_record = tie_record_.data(),
            .row = rows_.data(),
            .ties_of_rows = ties_.data(),
-           .leans = leans_.data(),
+           .bent = bent_.data(),
            .damped = m.has_damping()};
 }
 
 template <class T>
 std::size_t Forest<T>::bytes() const {
   const auto of = [](const auto& v) { return v.size() * sizeof(v[0]); };
-  return plan_.bytes() + of(rows_) + of(ties_) + of(record_) + of(column_) + of(tie_record_) + of(leans_) + of(totals_);
+  return plan_.bytes() + of(rows_) + of(ties_) + of(record_) + of(column_) + of(tie_record_) + of(bent_) + of(totals_);
 }
 
 template <class T>
@@ -61,12 +61,13 @@ template <class T>
 void Forest<T>::load_heads(const StepView& view) {
   for (std::size_t h = 0; h < plan_.heads.size(); ++h) {
     const ForestHead& head = plan_.heads[h];
-    T* record = record_.data() + at(plan_.head_slot(h)) * kSlotRecord;
+    T* record = record_.data() + at(plan_.head_slot(h)) * SlotRecord::numbers;
     const bool turns = !head.fixed && view.frame_control[head.frame] == FrameControl::fixed;
     const Quat<T> turn = cast<T>(turns ? turn_between(view.rotation[head.frame], view.frame_target[head.frame]) : Quatd{});
     const Vec3<T> u = cast<T>(view.vertex_target[head.vertex] - view.position[head.vertex]);
-    record[8] = turn.x, record[9] = turn.y, record[10] = turn.z, record[11] = turn.w;
-    record[12] = u.x, record[13] = u.y, record[14] = u.z;
+    const T of_turn[4] = {turn.x, turn.y, turn.z, turn.w}, of_vertex[3] = {u.x, u.y, u.z};
+    std::copy_n(of_turn, 4, record + SlotRecord::turn);
+    std::copy_n(of_vertex, 3, record + SlotRecord::displacement);
   }
 }
 
@@ -150,7 +151,7 @@ ChainOutcome Forest<T>::step(const StepView& view, const ChainOptions& options, 
     // The energy of the state this iteration starts from.
     const ForestTotals here = up(view, executor);
     const bool rose = out.iterations > 0 && !ordinary && !(here.energy - work <= last + noise * here.size);
-    if (here.no_room || rose || !std::isfinite(here.energy)) out.risen = 1;
+    if (here.pole_changes || rose || !std::isfinite(here.energy)) out.risen = 1;
     last = here.energy;
     solved = false;
     if (out.iterations == limit || out.risen != 0) break;

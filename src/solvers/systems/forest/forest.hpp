@@ -54,7 +54,7 @@ class Forest {
   ForestView<T> view_{};
   AlignedArray<std::byte> rows_, ties_;
   AlignedArray<T> record_, column_, tie_record_;
-  std::vector<std::uint8_t> leans_;
+  std::vector<std::uint8_t> bent_;
   std::vector<ForestTotals> totals_;  ///< per branch, or per job of ties
   Outlook outlook_;
   double before_ = 0;  ///< of the last correction [m]

@@ -26,10 +26,43 @@ namespace osier::systems {
 using lanes::StepView;
 using strain_since_start::turned;
 
-/// Numbers in a record: of a slot (S 21, f 6, and what its joint adds to the stiffness of the parent's turn alone; or z 6, spin,
-/// -, turn 4, u 3), of columns (B 18, D 6, d or tau 3), of a tie (C 6, e 3, m/2 3; later M^-1 dB^T 18, M^-1 delta 3 and Q 9).
-inline constexpr int kSlotRecord = 28, kColumnRecord = 28, kTieRecord = 32;
-inline constexpr int kTauInColumn = 24;
+/// Where the numbers of a slot's record are, on the way up and on the way down. The turn and the displacement are written last on
+/// the way down and read first on the way up, before the node's own record is overwritten.
+struct SlotRecord {
+  static constexpr int stiffness = 0;          ///< up: S, lower triangle row by row
+  static constexpr int force = 21;             ///< up: f
+  static constexpr int parent_stiffness = 27;  ///< up: what the joint adds to the stiffness of the parent's turn alone
+  static constexpr int moved = 0;              ///< down: z
+  static constexpr int spin = 6;               ///< down: about the segment's own axis
+  static constexpr int turn = 8;               ///< of the frame, within the step
+  static constexpr int displacement = 12;      ///< of the vertex, within the step
+  static constexpr int numbers = 28;
+};
+/// The three columns of a node whose frame is tied to a sibling's, and the couple of the tie.
+struct ColumnRecord {
+  static constexpr int B = 0;     ///< [column][component]
+  static constexpr int D = 18;    ///< lower triangle
+  static constexpr int d = 24;    ///< up
+  static constexpr int tau = 24;  ///< down
+  static constexpr int numbers = 28;
+};
+/// A tie before it is closed by the node above it, and from then on.
+struct TieRecord {
+  static constexpr int compliance = 0;   ///< before: C, lower triangle
+  static constexpr int strain = 6;       ///< before: e
+  static constexpr int half_moment = 9;  ///< before: m/2
+  static constexpr int open_numbers = 12;
+  static constexpr int gain = 0;     ///< after: M^-1 dB^T, [row][component of z]
+  static constexpr int offset = 18;  ///< after: M^-1 delta
+  static constexpr int lead = 21;    ///< after: Q, row by row
+  static constexpr int numbers = 32;
+};
+/// Number m of one of seven columns lies at `first` + m `stride`: the columns of z, and the one without z.
+struct Strided {
+  int first, stride;
+};
+constexpr Strided column_of_record(int x) { return x < 6 ? Strided{ColumnRecord::B + x, 6} : Strided{ColumnRecord::d, 1}; }
+constexpr Strided gain_of_record(int x) { return x < 6 ? Strided{TieRecord::gain + x, 6} : Strided{TieRecord::offset, 1}; }
 
 /// The plan and the memory of a forest, bare.
 template <class T>
@@ -43,7 +76,7 @@ struct ForestView {
   int no_column, below_nothing;
   T *record, *column, *tie_record;
   void *row, *ties_of_rows;  ///< ForestStep::Row and Law, in rows of lanes
-  std::uint8_t* leans;       ///< per row
+  std::uint8_t* bent;        ///< per row
   bool damped;
 };
 
@@ -51,12 +84,12 @@ struct ForestView {
 struct ForestTotals {
   double energy = 0, size = 0, work = 0;
   double turn2 = 0, move2 = 0, motion2 = 0;
-  bool no_room = false;  ///< a pole should change, which the law cannot do within a step
+  bool pole_changes = false;  ///< a pole should change, which the law cannot do within a step
   void operator+=(const ForestTotals& o) {
     energy += o.energy, size += o.size, work += o.work;
     const auto larger_of = [](double a, double b) { return !(a >= b) ? b : a; };  // not a number stays one
     turn2 = larger_of(turn2, o.turn2), move2 = larger_of(move2, o.move2), motion2 = larger_of(motion2, o.motion2);
-    no_room = no_room || o.no_room;
+    pole_changes = pole_changes || o.pole_changes;
   }
 };
 
@@ -72,7 +105,7 @@ template <class P, template <class> class Law>
 struct ForestLinkRow : LinkRow<P, Law>, SpringsKept<typename Law<P>::Springs, !Law<P>::kOwnAxes> {
   /// Force through the link in the last solve, world axes: kept from step to step. Between the way up and the way down, when
   /// nobody asks for it, the strain e_x along the springs.
-  Vec3<P> pull;
+  Vec3<P> force;
 };
 
 template <class P, template <class> class Law>
@@ -116,18 +149,18 @@ class ForestStep {
   OSIER_FN static void fetch(const T* base, int first, const OffsetOf& offset_of, P (&out)[N]) {
     Offsets offset;
     for (int k = 0; k < W; ++k) offset[k] = offset_of(k);
-OSIER_UNROLL(8)
+    OSIER_UNROLL(8)
     for (int q = 0; q < N / 4; ++q) {
       P quad[4];
       gather_quads<P>(base + first + 4 * q, offset, quad);
-OSIER_UNROLL(4)
+      OSIER_UNROLL(4)
       for (int a = 0; a < 4; ++a) out[4 * q + a] = quad[a];
     }
   }
   /// The other way; a lane whose offset is negative is not written.
   template <int N, class OffsetOf>
   OSIER_FN static void put(T* base, int first, const OffsetOf& offset_of, const P (&in)[N]) {
-OSIER_UNROLL(8)
+    OSIER_UNROLL(8)
     for (int q = 0; q < N / 4; ++q) {
       const P quad[4] = {in[4 * q], in[4 * q + 1], in[4 * q + 2], in[4 * q + 3]};
       rows_of_components(quad, [&](int k, const Four<P, T>& r) {
@@ -135,11 +168,11 @@ OSIER_UNROLL(8)
       });
     }
   }
-  OSIER_FN static Index own_record(int i, int k) { return (i * W + k) * kSlotRecord; }
+  OSIER_FN static Index own_record(int i, int k) { return (i * W + k) * SlotRecord::numbers; }
   OSIER_FN static void put_place(const View& v, int i, const Row& r) {
     const P place[8] = {r.turn.x, r.turn.y, r.turn.z, r.turn.w, r.u.x, r.u.y, r.u.z, P(0)};
     put(
-        v.record, 8, [&](int k) { return own_record(i, k); }, place);
+        v.record, SlotRecord::turn, [&](int k) { return own_record(i, k); }, place);
   }
   /// What the law does not keep of the springs of a lane's joint(k), or -1.
   template <class Joint>
@@ -177,8 +210,8 @@ OSIER_UNROLL(8)
     const P c = larger(larger(r.compliance(3), r.compliance(4)), r.compliance(5));
     return select(c > P(0), P(T(0.25)) * inverse(c), P(0));
   }
-  /// How the row's joints lean.
-  OSIER_FN static auto lean_of(const Row& r) {
+  /// How the row's joints turn with their moments.
+  OSIER_FN static auto moment_turn_of(const Row& r) {
     if constexpr (Law<P>::kOwnAxes) return r.moment();
     else return exact_turn(r.lean);
   }
@@ -195,16 +228,17 @@ OSIER_UNROLL(8)
   template <class Number>
   OSIER_FN static void couple_of(const Number* tie, const Number (&z)[6], Number (&lambda)[3], Number (&felt)[3]) {
     for (int m = 0; m < 3; ++m) {
-      lambda[m] = tie[18 + m];
-      for (int a = 0; a < 6; ++a) lambda[m] += tie[6 * m + a] * z[a];
+      lambda[m] = tie[TieRecord::offset + m];
+      for (int a = 0; a < 6; ++a) lambda[m] += tie[TieRecord::gain + 6 * m + a] * z[a];
     }
-    for (int m = 0; m < 3; ++m) felt[m] = tie[21 + m] * lambda[0] + tie[24 + m] * lambda[1] + tie[27 + m] * lambda[2];
+    const Number* Q = tie + TieRecord::lead;
+    for (int m = 0; m < 3; ++m) felt[m] = Q[m] * lambda[0] + Q[3 + m] * lambda[1] + Q[6 + m] * lambda[2];
   }
   static void add_totals(const RowTotals<P>& totals, ForestTotals& out) {
     for (int k = 0; k < W; ++k) {
       const auto energy = static_cast<double>(lane(totals.energy, k));
       out.energy += energy, out.size += energy + 2 * static_cast<double>(lane(totals.gained, k));
-      out.no_room = out.no_room || lane(totals.pole_margin, k) < T(0);
+      out.pole_changes = out.pole_changes || lane(totals.pole_margin, k) < T(0);
     }
   }
 };
@@ -316,8 +350,8 @@ void ForestStep<P, Law>::load(const View& v, const StepView& view, int first, in
       mass = here * mass, drag = here * drag, velocity = here * velocity, force = here * force;
       for (int k = 0; k < W; ++k) {
         if (!view.vertex_fixed[near(k)]) continue;
-        const T* head = v.record + static_cast<std::ptrdiff_t>(slot[k].parent) * kSlotRecord;
-        set_lanes(near_u, k, {head[12], head[13], head[14]});
+        const T* head = v.record + static_cast<std::ptrdiff_t>(slot[k].parent) * SlotRecord::numbers + SlotRecord::displacement;
+        set_lanes(near_u, k, {head[0], head[1], head[2]});
       }
     }
     set_inertia(r, mass, velocity, force, drag, view.h);
@@ -378,9 +412,9 @@ void ForestStep<P, Law>::bend_tie_rows(const View& v, const StepView& view, int 
     const auto slot = [&](int end, int k) { return i * W + k < v.tie_count ? v.ties[i * W + k].slot[end] : -1; };
     P a[4], b[4];
     fetch(
-        v.record, 8, [&](int k) { return std::max(slot(0, k), 0) * kSlotRecord; }, a);
+        v.record, SlotRecord::turn, [&](int k) { return std::max(slot(0, k), 0) * SlotRecord::numbers; }, a);
     fetch(
-        v.record, 8, [&](int k) { return std::max(slot(1, k), 0) * kSlotRecord; }, b);
+        v.record, SlotRecord::turn, [&](int k) { return std::max(slot(1, k), 0) * SlotRecord::numbers; }, b);
     const Quat<P> turn_a{a[0], a[1], a[2], a[3]}, turn_b{b[0], b[1], b[2], b[3]};
     const auto springs =
         springs_of(v, view, [&](int k) { return i * W + k < v.tie_count ? v.ties[i * W + k].joint : Index(-1); });
@@ -405,9 +439,10 @@ void ForestStep<P, Law>::bend_tie_rows(const View& v, const StepView& view, int 
       half_m = select(tie.w_compliance > P(0), inverse(tie.w_compliance) * moment_turn(e_w), none);
     }
     totals.energy += bent;
-    const P record[12] = {C[0], C[1], C[2], C[3], C[4], C[5], e_w.x, e_w.y, e_w.z, half_m.x, half_m.y, half_m.z};
+    const P record[TieRecord::open_numbers] = {C[0],  C[1],  C[2],  C[3],     C[4],     C[5],
+                                               e_w.x, e_w.y, e_w.z, half_m.x, half_m.y, half_m.z};
     put(
-        v.tie_record, 0, [&](int k) { return i * W + k < v.tie_count ? (i * W + k) * kTieRecord : -1; }, record);
+        v.tie_record, 0, [&](int k) { return i * W + k < v.tie_count ? (i * W + k) * TieRecord::numbers : -1; }, record);
   }
   add_totals(totals, out);
 }
@@ -426,12 +461,12 @@ void ForestStep<P, Law>::collect(const View& v, int i, P (&S)[21], P (&f)[6]) {
   for (P& s : S) s = P(0);
   for (P& a : f) a = P(0);
   for (int c = 0; c < here.children; ++c) {
-    P below[kSlotRecord];
+    P below[SlotRecord::numbers];
     fetch(
-        v.record, 0, [&](int k) { return child(v, slot[k], c) * kSlotRecord; }, below);
+        v.record, 0, [&](int k) { return child(v, slot[k], c) * SlotRecord::numbers; }, below);
     for (int a = 0; a < 21; ++a) S[a] += below[a];
-    for (int a = 0; a < 6; ++a) f[a] += below[21 + a];
-    for (int a = 3; a < 6; ++a) S[triangle(a, a)] += below[27];
+    for (int a = 0; a < 6; ++a) f[a] += below[SlotRecord::force + a];
+    for (int a = 3; a < 6; ++a) S[triangle(a, a)] += below[SlotRecord::parent_stiffness];
   }
   if (here.forks) close_forks(v, i, S, f);
   for (int w = here.first_wide; w < here.last_wide; ++w) close_wide(v, v.wide[w], S, f);
@@ -440,40 +475,47 @@ void ForestStep<P, Law>::collect(const View& v, int i, P (&S)[21], P (&f)[6]) {
 template <class P, template <class> class Law>
 void ForestStep<P, Law>::close_forks(const View& v, int i, P (&S)[21], P (&f)[6]) {
   const ForestSlot* slot = slots(v, i);
-  P a[kColumnRecord], b[kColumnRecord], tie[12];
+  P a[ColumnRecord::numbers], b[ColumnRecord::numbers], tie[TieRecord::open_numbers];
   const auto column = [&](int end) {
-    return [&, end](int k) { return (slot[k].tie() >= 0 ? column_of(v, child(v, slot[k], end)) : v.no_column) * kColumnRecord; };
+    return [&, end](int k) {
+      return (slot[k].tie() >= 0 ? column_of(v, child(v, slot[k], end)) : v.no_column) * ColumnRecord::numbers;
+    };
   };
   fetch(v.column, 0, column(0), a);
   fetch(v.column, 0, column(1), b);
   fetch(
-      v.tie_record, 0, [&](int k) { return (slot[k].tie() >= 0 ? slot[k].tie() : v.tie_count) * kTieRecord; }, tie);
+      v.tie_record, 0, [&](int k) { return (slot[k].tie() >= 0 ? slot[k].tie() : v.tie_count) * TieRecord::numbers; }, tie);
   // What b is to the tie: Q B_b^T, Q D_b Q^T, Q d_b; columns of Q.
   const Mat3<P> C{{{tie[0], tie[1], tie[3]}, {tie[1], tie[2], tie[4]}, {tie[3], tie[4], tie[5]}}};
-  const Vec3<P> half_m{tie[9], tie[10], tie[11]};
+  constexpr int h = TieRecord::half_moment;
+  const Vec3<P> half_m{tie[h], tie[h + 1], tie[h + 2]};
   const auto led = [&](const Vec3<P>& w) { return w - C * cross(half_m, w); };
-  const Mat3<P> D_b = turned_triangle(led, b + 18);
+  const Mat3<P> D_b = turned_triangle(led, b + ColumnRecord::D);
   // M = L diag(p) L^T, rows of V = L^-1 dB^T, and the last column likewise of delta.
   P M[6], V[3][7];
   for (int x = 0, n = 0; x < 3; ++x)
-    for (int y = 0; y <= x; ++y, ++n) M[n] = tie[n] + a[18 + n] + D_b.m[x][y];
+    for (int y = 0; y <= x; ++y, ++n) M[n] = tie[n] + a[ColumnRecord::D + n] + D_b.m[x][y];
   for (int x = 0; x < 7; ++x) {
-    const int stride = x < 6 ? 6 : 1, at = x < 6 ? x : kTauInColumn;
+    const auto [at, stride] = column_of_record(x);
     const Vec3<P> w = led({b[at], b[at + stride], b[at + 2 * stride]});
-    V[0][x] = w.x - a[at], V[1][x] = w.y - a[at + stride], V[2][x] = w.z - a[at + 2 * stride];
+    V[0][x] = w.x - a[at];
+    V[1][x] = w.y - a[at + stride];
+    V[2][x] = w.z - a[at + 2 * stride];
   }
-  for (int m = 0; m < 3; ++m) V[m][6] += tie[6 + m];
+  for (int m = 0; m < 3; ++m) V[m][6] += tie[TieRecord::strain + m];
   const P i0 = inverse(M[0]), l10 = M[1] * i0, l20 = M[3] * i0;
   const P i1 = inverse(M[2] - l10 * M[1]), m21 = M[4] - l20 * M[1], l21 = m21 * i1;
   const P i2 = inverse(M[5] - l20 * M[3] - l21 * m21);
-  P G[kTieRecord];
+  P G[TieRecord::numbers];
   for (P& g : G) g = P(0);
   for (int x = 0; x < 7; ++x) {
     V[1][x] -= l10 * V[0][x];
     V[2][x] -= l20 * V[0][x] + l21 * V[1][x];
     const P g2 = i2 * V[2][x], g1 = i1 * V[1][x] - l21 * g2, g0 = i0 * V[0][x] - l10 * g1 - l20 * g2;
-    const int stride = x < 6 ? 6 : 1, at = x < 6 ? x : 18;
-    G[at] = g0, G[at + stride] = g1, G[at + 2 * stride] = g2;
+    const auto [at, stride] = gain_of_record(x);
+    G[at] = g0;
+    G[at + stride] = g1;
+    G[at + 2 * stride] = g2;
   }
   for (int x = 0; x < 6; ++x) {
     const P v0 = i0 * V[0][x], v1 = i1 * V[1][x], v2 = i2 * V[2][x];
@@ -482,24 +524,26 @@ void ForestStep<P, Law>::close_forks(const View& v, int i, P (&S)[21], P (&f)[6]
   }
   for (int m = 0; m < 3; ++m) {
     const Vec3<P> q = led({P(m == 0 ? T(1) : T(0)), P(m == 1 ? T(1) : T(0)), P(m == 2 ? T(1) : T(0))});
-    G[21 + m] = q.x, G[24 + m] = q.y, G[27 + m] = q.z;
+    G[TieRecord::lead + m] = q.x;
+    G[TieRecord::lead + 3 + m] = q.y;
+    G[TieRecord::lead + 6 + m] = q.z;
   }
   put(
-      v.tie_record, 0, [&](int k) { return slot[k].tie() >= 0 ? slot[k].tie() * kTieRecord : -1; }, G);
+      v.tie_record, 0, [&](int k) { return slot[k].tie() >= 0 ? slot[k].tie() * TieRecord::numbers : -1; }, G);
 }
 
 /// lambda where a fork's node has moved by z, to the columns of its children.
 template <class P, template <class> class Law>
 void ForestStep<P, Law>::open_forks(const View& v, int i, const P (&z)[6]) {
   const ForestSlot* slot = slots(v, i);
-  P G[kTieRecord], lambda[3], felt[3];
+  P G[TieRecord::numbers], lambda[3], felt[3];
   fetch(
-      v.tie_record, 0, [&](int k) { return (slot[k].tie() >= 0 ? slot[k].tie() : v.tie_count) * kTieRecord; }, G);
+      v.tie_record, 0, [&](int k) { return (slot[k].tie() >= 0 ? slot[k].tie() : v.tie_count) * TieRecord::numbers; }, G);
   couple_of(G, z, lambda, felt);
   for (int k = 0; k < W; ++k) {
     if (slot[k].tie() < 0) continue;
-    T* a = v.column + static_cast<std::ptrdiff_t>(column_of(v, child(v, slot[k], 0))) * kColumnRecord + kTauInColumn;
-    T* b = v.column + static_cast<std::ptrdiff_t>(column_of(v, child(v, slot[k], 1))) * kColumnRecord + kTauInColumn;
+    T* a = v.column + static_cast<std::ptrdiff_t>(column_of(v, child(v, slot[k], 0))) * ColumnRecord::numbers + ColumnRecord::tau;
+    T* b = v.column + static_cast<std::ptrdiff_t>(column_of(v, child(v, slot[k], 1))) * ColumnRecord::numbers + ColumnRecord::tau;
     for (int m = 0; m < 3; ++m) a[m] = lane(lambda[m], k), b[m] = -lane(felt[m], k);
   }
 }
@@ -508,17 +552,17 @@ void ForestStep<P, Law>::open_forks(const View& v, int i, const P (&z)[6]) {
 template <class P, template <class> class Law>
 void ForestStep<P, Law>::close_wide(const View& v, const WideNode& node, P (&S)[21], P (&f)[6]) {
   const int k = node.slot % W;
-  double sum[27] = {};
+  double sum[SlotRecord::parent_stiffness] = {};
   for (int c = node.first_child; c < node.last_child; ++c) {
-    const T* below = v.record + static_cast<std::ptrdiff_t>(v.wide_child[c]) * kSlotRecord;
-    for (int a = 0; a < 27; ++a) sum[a] += static_cast<double>(below[a]);
-    for (int a = 3; a < 6; ++a) sum[triangle(a, a)] += static_cast<double>(below[27]);
+    const T* below = v.record + static_cast<std::ptrdiff_t>(v.wide_child[c]) * SlotRecord::numbers;
+    for (int a = 0; a < SlotRecord::parent_stiffness; ++a) sum[a] += static_cast<double>(below[a]);
+    for (int a = 3; a < 6; ++a) sum[triangle(a, a)] += static_cast<double>(below[SlotRecord::parent_stiffness]);
   }
   const int ties = node.last_tie - node.first_tie, n = 3 * ties;
   double M[3 * kMostTies][3 * kMostTies], V[3 * kMostTies][7], pivot[3 * kMostTies];
   Mat3<double> Q[kMostTies];
   const auto column = [&](int tie, int end) {
-    return v.column + static_cast<std::ptrdiff_t>(column_of(v, v.ties[node.first_tie + tie].slot[end])) * kColumnRecord;
+    return v.column + static_cast<std::ptrdiff_t>(column_of(v, v.ties[node.first_tie + tie].slot[end])) * ColumnRecord::numbers;
   };
   const auto entry = [](const T* lower, int x, int y) { return static_cast<double>(lower[triangle(x, y)]); };
   const auto full = [&](const T* triangle) {
@@ -530,21 +574,23 @@ void ForestStep<P, Law>::close_wide(const View& v, const WideNode& node, P (&S)[
   // How an end of a tie is felt: -1 for a, Q for b.
   const auto felt = [&](int tie, int end) { return end == 1 ? Q[tie] : identity3(-1.0); };
   for (int r = 0; r < ties; ++r) {
-    const T* tie = v.tie_record + static_cast<std::ptrdiff_t>(node.first_tie + r) * kTieRecord;
-    const Vec3d half_m = cast<double>(Vec3<T>{tie[9], tie[10], tie[11]});
+    const T* tie = v.tie_record + static_cast<std::ptrdiff_t>(node.first_tie + r) * TieRecord::numbers;
+    const T* half = tie + TieRecord::half_moment;
+    const Vec3d half_m = cast<double>(Vec3<T>{half[0], half[1], half[2]});
     Q[r] = identity3(1.0) + -1.0 * (full(tie) * skew(half_m));
     for (int x = 0; x < 7; ++x) {
-      const int stride = x < 6 ? 6 : 1, at = x < 6 ? x : kTauInColumn;
+      const auto [at, stride] = column_of_record(x);
       const auto in = [&](const T* c) { return cast<double>(Vec3<T>{c[at], c[at + stride], c[at + 2 * stride]}); };
       const Vec3d w = Q[r] * in(column(r, 1)) - in(column(r, 0));
       V[3 * r][x] = w.x, V[3 * r + 1][x] = w.y, V[3 * r + 2][x] = w.z;
     }
-    for (int m = 0; m < 3; ++m) V[3 * r + m][6] += static_cast<double>(tie[6 + m]);
+    for (int m = 0; m < 3; ++m) V[3 * r + m][6] += static_cast<double>(tie[TieRecord::strain + m]);
     for (int q = 0; q <= r; ++q) {
       Mat3<double> m = q == r ? full(tie) : identity3(0.0);
       for (int end = 0; end < 2; ++end)
         for (int other = 0; other < 2; ++other)
-          if (column(r, end) == column(q, other)) m = m + felt(r, end) * full(column(r, end) + 18) * transposed(felt(q, other));
+          if (column(r, end) == column(q, other))
+            m = m + felt(r, end) * full(column(r, end) + ColumnRecord::D) * transposed(felt(q, other));
       for (int x = 0; x < 3; ++x)
         for (int y = 0; y < 3; ++y) M[3 * r + x][3 * q + y] = m.m[x][y];
     }
@@ -563,30 +609,30 @@ void ForestStep<P, Law>::close_wide(const View& v, const WideNode& node, P (&S)[
     for (int x = 0; x < 6; ++x) {
       const double g = V[i][x] / pivot[i];
       for (int y = 0; y <= x; ++y) sum[triangle(x, y)] += g * V[i][y];
-      sum[21 + x] -= g * V[i][6];
+      sum[SlotRecord::force + x] -= g * V[i][6];
     }
   for (int x = 0; x < 7; ++x)
     for (int i = n; i-- > 0;) {
       double g = V[i][x] / pivot[i];
       for (int l = i + 1; l < n; ++l) g -= M[l][i] * V[l][x];
       V[i][x] = g;
-      v.tie_record[static_cast<std::ptrdiff_t>(node.first_tie + i / 3) * kTieRecord + (x < 6 ? 6 * (i % 3) + x : 18 + i % 3)] =
-          static_cast<T>(g);
+      v.tie_record[static_cast<std::ptrdiff_t>(node.first_tie + i / 3) * TieRecord::numbers + gain_of_record(x).first +
+                   i % 3 * gain_of_record(x).stride] = static_cast<T>(g);
     }
   for (int r = 0; r < ties; ++r)
     for (int x = 0; x < 3; ++x)
       for (int y = 0; y < 3; ++y)
-        v.tie_record[static_cast<std::ptrdiff_t>(node.first_tie + r) * kTieRecord + 21 + 3 * x + y] =
+        v.tie_record[static_cast<std::ptrdiff_t>(node.first_tie + r) * TieRecord::numbers + TieRecord::lead + 3 * x + y] =
             static_cast<T>(Q[r].m[x][y]);
   for (int a = 0; a < 21; ++a) set_lane(S[a], k, static_cast<T>(sum[a]));
-  for (int a = 0; a < 6; ++a) set_lane(f[a], k, static_cast<T>(sum[21 + a]));
+  for (int a = 0; a < 6; ++a) set_lane(f[a], k, static_cast<T>(sum[SlotRecord::force + a]));
 }
 
 template <class P, template <class> class Law>
 void ForestStep<P, Law>::open_wide(const View& v, const WideNode& node, const P (&z)[6]) {
   const int k = node.slot % W;
   const auto tau = [&](int slot) {
-    return v.column + static_cast<std::ptrdiff_t>(column_of(v, slot)) * kColumnRecord + kTauInColumn;
+    return v.column + static_cast<std::ptrdiff_t>(column_of(v, slot)) * ColumnRecord::numbers + ColumnRecord::tau;
   };
   for (int t = node.first_tie; t < node.last_tie; ++t)
     for (int end = 0; end < 2; ++end)
@@ -594,7 +640,7 @@ void ForestStep<P, Law>::open_wide(const View& v, const WideNode& node, const P 
   const T moved[6] = {lane(z[0], k), lane(z[1], k), lane(z[2], k), lane(z[3], k), lane(z[4], k), lane(z[5], k)};
   for (int t = node.first_tie; t < node.last_tie; ++t) {
     T lambda[3], felt[3];
-    couple_of(v.tie_record + static_cast<std::ptrdiff_t>(t) * kTieRecord, moved, lambda, felt);
+    couple_of(v.tie_record + static_cast<std::ptrdiff_t>(t) * TieRecord::numbers, moved, lambda, felt);
     for (int m = 0; m < 3; ++m) tau(v.ties[t].slot[0])[m] += lambda[m], tau(v.ties[t].slot[1])[m] -= felt[m];
   }
 }
@@ -606,7 +652,7 @@ OSIER_FN void ForestStep<P, Law>::pass_row(const View& v, const StepView& view, 
   const ForestSlot* slot = slots(v, i);
   P place[8];
   fetch(
-      v.record, 8, [&](int k) { return slot[k].parent * kSlotRecord; }, place);
+      v.record, SlotRecord::turn, [&](int k) { return slot[k].parent * SlotRecord::numbers; }, place);
   const Quat<P> turn_near{place[0], place[1], place[2], place[3]};
   const Vec3<P> u_near{place[4], place[5], place[6]};
   Quat<P> frame0_near = turn_near, frame_near = turn_near, frame0 = turn_near, frame = turn_near;
@@ -618,9 +664,9 @@ OSIER_FN void ForestStep<P, Law>::pass_row(const View& v, const StepView& view, 
   // Copies, so that what the recursion works on has no address and stays in registers.
   P below_S[21], below_f[6], S[21], f[6];
   collect(v, i, below_S, below_f);
-OSIER_UNROLL(21)
+  OSIER_UNROLL(21)
   for (int a = 0; a < 21; ++a) S[a] = below_S[a];
-OSIER_UNROLL(6)
+  OSIER_UNROLL(6)
   for (int a = 0; a < 6; ++a) f[a] = below_f[a];
   CarriedColumns<P, N> columns;
   if constexpr (N > 0) {
@@ -633,44 +679,45 @@ OSIER_UNROLL(6)
   typename Law<P>::Axes axes;
   const Vec3<P> arm = add_node<kDamped>(
       r, springs_of(v, view, i), NearEnd<P>{u_near, {turn_near, frame0_near, frame_near}}, OwnFrame<P>{frame0, frame},
-      [&](const auto& along) { return transposed_times(along.x, r.pull); }, view.torque != nullptr, drive(v, view, i), totals, S,
+      [&](const auto& along) { return transposed_times(along.x, r.force); }, view.torque != nullptr, drive(v, view, i), totals, S,
       f, e_x, e_w, axes);
-  const bool leans = is_bent(e_w, kBent);
-  v.leans[i] = leans;
-  const auto by = lean_of(r);
-  add_force_stiffness(r.pull, arm, stiff_joint(r), S);
+  const bool bent = is_bent(e_w, kBent);
+  v.bent[i] = bent;
+  const auto by = moment_turn_of(r);
+  add_force_stiffness(r.force, arm, stiff_joint(r), S);
   P for_parent(0);
   if constexpr (!Law<P>::kOwnAxes)
-    if (leans) {
+    if (bent) {
       const Vec3<P>& s = by.v;
       const P k = select(r.w_compliance > P(0), inverse(r.w_compliance), P(0));
       const P even = k * (by.a - by.a * by.a - norm2(s)), couple = P(2) * k * (P(1) - by.a);
       for_parent = k * (by.a - P(1));
-      S[triangle(3, 3)] += even + k * s.x * s.x, S[triangle(4, 4)] += even + k * s.y * s.y, S[triangle(5, 5)] += even + k * s.z * s.z;
+      S[triangle(3, 3)] += even + k * s.x * s.x, S[triangle(4, 4)] += even + k * s.y * s.y,
+          S[triangle(5, 5)] += even + k * s.z * s.z;
       S[triangle(4, 3)] += k * s.x * s.y, S[triangle(5, 3)] += k * s.x * s.z, S[triangle(5, 4)] += k * s.y * s.z;
       f[3] -= couple * s.x, f[4] -= couple * s.y, f[5] -= couple * s.z;
     }
-  to_near_end<N>(axes, arm, e_w, leans, by, S, f, columns);
+  to_near_end<N>(axes, arm, e_w, bent, by, S, f, columns);
   eliminate_link<N>(r, e_x, e_w, S, f, columns, static_cast<KeptSteps<P, N>*>(nullptr));
-  r.pull = e_x;
+  r.force = e_x;
   if constexpr (Law<P>::kOwnAxes) turn_all<N>(axes.x, axes.w, S, f, columns);
-  P record[kSlotRecord];
-OSIER_UNROLL(21)
+  P record[SlotRecord::numbers];
+  OSIER_UNROLL(21)
   for (int a = 0; a < 21; ++a) record[a] = S[a];
-OSIER_UNROLL(6)
-  for (int a = 0; a < 6; ++a) record[21 + a] = f[a];
-  record[27] = for_parent;
+  OSIER_UNROLL(6)
+  for (int a = 0; a < 6; ++a) record[SlotRecord::force + a] = f[a];
+  record[SlotRecord::parent_stiffness] = for_parent;
   put(
       v.record, 0, [&](int k) { return own_record(i, k); }, record);
   if constexpr (N > 0) {
-    P column[kColumnRecord];
+    P column[ColumnRecord::numbers];
     for (int m = 0; m < N; ++m)
       for (int a = 0; a < 6; ++a) column[6 * m + a] = columns.B[m][a];
-    for (int a = 0; a < 6; ++a) column[18 + a] = columns.D[a];
-    for (int m = 0; m < N; ++m) column[kTauInColumn + m] = columns.d[m];
-    column[27] = P(0);
+    for (int a = 0; a < 6; ++a) column[ColumnRecord::D + a] = columns.D[a];
+    for (int m = 0; m < N; ++m) column[ColumnRecord::d + m] = columns.d[m];
+    column[ColumnRecord::numbers - 1] = P(0);
     put(
-        v.column, 0, [&](int k) { return (v.rows[i].tied >> k & 1) != 0 ? column_of(v, i * W + k) * kColumnRecord : -1; },
+        v.column, 0, [&](int k) { return (v.rows[i].tied >> k & 1) != 0 ? column_of(v, i * W + k) * ColumnRecord::numbers : -1; },
         column);
   }
 }
@@ -700,29 +747,27 @@ void ForestStep<P, Law>::down(const View& v, const StepView& view, int first, in
   for (int i = first; i < last; ++i) {
     Row& r = row(v, i);
     const ForestSlot* slot = slots(v, i);
-    P above[8], own[kSlotRecord], F[6], z[6];
+    P above[8], own[SlotRecord::numbers], F[6], z[6];
     fetch(
-        v.record, 0, [&](int k) { return slot[k].parent * kSlotRecord; }, above);
+        v.record, 0, [&](int k) { return slot[k].parent * SlotRecord::numbers; }, above);
     fetch(
         v.record, 0, [&](int k) { return own_record(i, k); }, own);
-OSIER_UNROLL(6)
-    for (int a = 0; a < 6; ++a) z[a] = above[a], F[a] = own[21 + a];
-OSIER_UNROLL(6)
-    for (int a = 0; a < 6; ++a)
-OSIER_UNROLL(6)
-      for (int b = 0; b < 6; ++b) F[a] -= own[triangle(a, b)] * z[b];
+    OSIER_UNROLL(6)
+    for (int a = 0; a < 6; ++a) z[a] = above[a], F[a] = own[SlotRecord::force + a];
+    OSIER_UNROLL(6)
+    for (int a = 0; a < 6; ++a) OSIER_UNROLL(6)
+    for (int b = 0; b < 6; ++b) F[a] -= own[triangle(a, b)] * z[b];
     if (v.rows[i].column >= 0) {
-      P column[kColumnRecord];
+      P column[ColumnRecord::numbers];
       fetch(
-          v.column, 0, [&](int k) { return column_of(v, i * W + k) * kColumnRecord; }, column);
-OSIER_UNROLL(3)
-      for (int m = 0; m < 3; ++m)
-OSIER_UNROLL(6)
-        for (int a = 0; a < 6; ++a) F[a] += column[6 * m + a] * column[kTauInColumn + m];
+          v.column, 0, [&](int k) { return column_of(v, i * W + k) * ColumnRecord::numbers; }, column);
+      OSIER_UNROLL(3)
+      for (int m = 0; m < 3; ++m) OSIER_UNROLL(6)
+      for (int a = 0; a < 6; ++a) F[a] += column[6 * m + a] * column[ColumnRecord::tau + m];
     }
     const Vec3<P> arm = arm_now(r), e_w = r.joint_strain();
-    const P e[6] = {r.pull.x, r.pull.y, r.pull.z, e_w.x, e_w.y, e_w.z};
-    r.pull = {F[0], F[1], F[2]};
+    const P e[6] = {r.force.x, r.force.y, r.force.z, e_w.x, e_w.y, e_w.z};
+    r.force = {F[0], F[1], F[2]};
     typename Law<P>::Axes axes;
     if constexpr (Law<P>::kOwnAxes) {
       axes = r.axes(r.turn * frames0(v, view, i));
@@ -731,17 +776,18 @@ OSIER_UNROLL(6)
       turn_six(x, w, F);
     }
     P y[6];
-OSIER_UNROLL(6)
+    OSIER_UNROLL(6)
     for (int a = 0; a < 6; ++a) y[a] = z[a] + (r.compliance(a) * F[a] - e[a]);
     // Spin counts as far as it twists the joint to the parent.
     P spin;
     const auto idle_spin2 = [&](const Vec3<P>& w) {
       const P length = root(norm2(arm));
       spin = dot(w, arm) * inverse_sqrt(of_arm(arm));
-      const P twist = length * (spin - above[6]);
+      const P twist = length * (spin - above[SlotRecord::spin]);
       return length * spin * length * spin - twist * twist;
     };
-    move_row(r, axes, v.leans[i] != 0, lean_of(r), arm, y, view.torque != nullptr, drive(v, view, i), idle_spin2, motion, z);
+    move_row(r, axes, v.bent[i] != 0, moment_turn_of(r), arm, y, view.torque != nullptr, drive(v, view, i), idle_spin2, motion,
+             z);
     const P moved[8] = {z[0], z[1], z[2], z[3], z[4], z[5], spin, P(0)};
     put(
         v.record, 0, [&](int k) { return own_record(i, k); }, moved);
