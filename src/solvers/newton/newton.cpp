@@ -36,7 +36,10 @@ class NewtonSolver final : public Solver {
   NewtonSolver(const Settings& settings, std::unique_ptr<LinearSystem> system)
       : settings_(settings), system_(std::move(system)) {}
 
-  void rebind(const Model&, State&) override { system_->forget(); }
+  void rebind(const Model&, State&) override {
+    system_->forget();
+    shift_ = 0;
+  }
 
   StepReport step(const StepInput& input, State& state) override {
     const Model& m = input.model;
@@ -365,7 +368,7 @@ std::unique_ptr<Solver> make_solver(const Settings& settings, std::unique_ptr<Li
 
 std::unique_ptr<Solver> Settings::make(const Model&) const { return make_solver(*this, std::make_unique<SparseSystem>()); }
 
-std::size_t Settings::bytes(const Model& m, const Control&, double) const {
+std::optional<std::size_t> Settings::bytes(const Model& m, const Control&, double) const {
   // Triplets dominate: 9 blocks of 9 entries of 16 bytes per segment, 4 per joint, and about as much for matrix and factor.
   return 2 * 16 * 9 * (9 * static_cast<std::size_t>(m.segment_count()) + 4 * static_cast<std::size_t>(m.joint_count())) +
          400 * static_cast<std::size_t>(m.vertex_count());

@@ -1,5 +1,4 @@
-// One time step of Algorithm 2 of "Stable Cosserat Rods", with the addendum's changes. The conductor is step(); line numbers
-// of the algorithm box stand in the margin.
+// One time step of Algorithm 2 of "Stable Cosserat Rods", with the addendum's changes. The conductor is step().
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
@@ -7,15 +6,14 @@
 
 #include "exec/parallel.hpp"
 #include "model/edge.hpp"
-#include "solvers/direct/direct_solver.hpp"
 #include "solvers/direction_terms.hpp"
+#include "solvers/solver_memory.hpp"
 #include "solvers/stable_cosserat/chain_engine.hpp"
 #include "solvers/stable_cosserat/element_sweep.hpp"
 #include "solvers/stable_cosserat/general_sweep.hpp"
 #include "solvers/stable_cosserat/graph_engine.hpp"
 #include "solvers/stable_cosserat/residual.hpp"
 #include "solvers/stable_cosserat/stable_cosserat.hpp"
-#include "solvers/stable_cosserat/sweep_error.hpp"
 #include "solvers/stable_cosserat/workspace.hpp"
 
 namespace osier::stable_cosserat {
@@ -47,7 +45,7 @@ WorkspaceNeeds workspace_needs(const Settings& s, const Model& m) {
 /// Strands and chains that are swept by themselves, all iterations in one go. Where the sweeps must find out when to stop there
 /// are none: somebody has to look in between.
 std::vector<Chain> chains_in_lanes(const Settings& s, const Model& m) {
-  if (s.tolerance || s.goal) return {};
+  if (s.tolerance) return {};
   std::vector<Chain> chains = find_chains(m);
   std::erase_if(chains, [](const Chain& c) { return !fits_lanes(c); });
   return chains;
@@ -61,17 +59,26 @@ std::vector<std::uint8_t> vertices_of(const Model& m, std::span<const Chain> cha
 template <class T>
 class StableCosserat final : public Solver {
  public:
-  StableCosserat(const Settings& settings, const Model& model) : settings_(settings), executor_(settings.thread_count) {
+  StableCosserat(const Settings& settings, const Model& model) : settings_(settings), executor_(settings.execution.threads) {
     arrange_sweeps(model);
   }
 
-  void rebind(const Model& m, State&) override { arrange_sweeps(m); }
+  void rebind(const Model& m, State& state) override {
+    arrange_sweeps(m);
+    gamma_of(state, m);
+  }
+  void declare_memory(const Model& m, State& state) const override { gamma_of(state, m); }
   StepReport step(const StepInput& input, State& state) override;
 
  private:
   void arrange_sweeps(const Model& m);
+  /// lambda = |v||eta| + gamma |b| carried by the paper's Algorithm 1, per segment; empty for other ways to find lambda.
+  std::span<double> gamma_of(State& state, const Model& m) const {
+    if (settings_.lambda != Lambda::exact) return {};
+    return solver_memory(state, m, {.name = "stable_cosserat/gamma", .kind = ElementKind::segment, .initial = 1});
+  }
   void arrange(const Model& m);
-  void load(const Model& m, const Control& c, const State& state, double h);
+  void load(const Model& m, const Control& c, State& state, double h);
   void initial_guess(const Model& m, const Control& c, const State& state, double h);
   void load_general(const Model& m, const Control& c, const State& state, double h);
   void sweep(const Model& m, const Control& c) {
@@ -93,8 +100,6 @@ class StableCosserat final : public Solver {
   }
   template <class Sweep, class Left>
   void iterate(StepReport& report, const Sweep& sweep_once, const Left& left) const;
-  template <class Sweep, class At, class Change>
-  void iterate_to_goal(const Model& m, StepReport& report, const Sweep& sweep_once, const At& at, const Change& change);
   void store(const Model& m, State& state, double h, StepReport& report) const;
   void step_in_lanes(const Model& m, const Control& c, State& state, double h, StepReport& report);
   Residual residual_in_lanes(const Model& m, const Control& c);
@@ -112,9 +117,6 @@ class StableCosserat final : public Solver {
   ChainEngine<T> chains_;
   GraphEngine<T> graph_;
   std::vector<Index> dead_vertices_, loose_frames_;
-
-  // To a goal.
-  MoveMeter<T> meter_;
 
   // Element by element, and for residuals.
   bool arranged_ = false;
@@ -134,15 +136,14 @@ void StableCosserat<T>::arrange_sweeps(const Model& m) {
   arranged_ = false;
   if (in_lanes_) {
     const std::vector<Chain> chains = chains_in_lanes(settings_, m);
-    chains_.bind(m, chains, settings_.instructions, executor_);
-    graph_.bind(m, vertices_of(m, chains), settings_.instructions, settings_.lambda == Lambda::exact);
+    chains_.bind(m, chains, settings_.execution.simd, executor_);
+    graph_.bind(m, vertices_of(m, chains), settings_.execution.simd, settings_.lambda == Lambda::exact);
     dead_vertices_.clear(), loose_frames_.clear();
     for (Index v = 0; v < m.vertex_count(); ++v)
       if (!m.vertex_alive[v]) dead_vertices_.push_back(v);
     for (Index f = 0; f < m.frame_count(); ++f)
       if (m.is_anchor(f) || !m.segment_alive[f]) loose_frames_.push_back(f);
   }
-  if (settings_.goal) meter_.bind(in_lanes_ ? graph_.places() : static_cast<std::size_t>(m.vertex_count()));
   if (!in_lanes_ || settings_.tolerance) arrange(m);
 }
 
@@ -170,7 +171,8 @@ void StableCosserat<T>::arrange(const Model& m) {
 
 /// Everything that stays put during the sweeps of one step. Differences of positions are formed in double.
 template <class T>
-void StableCosserat<T>::load(const Model& m, const Control& c, const State& state, double h) {
+void StableCosserat<T>::load(const Model& m, const Control& c, State& state, double h) {
+  const std::span<const double> gamma = gamma_of(state, m);
   executor_.for_each(w_.q.size(), [&](std::size_t f) {
     Quatd q = state.frame_rotation[f];
     if (inertia_) q = guessed_frame(m, c, state, h, static_cast<Index>(f));
@@ -194,7 +196,7 @@ void StableCosserat<T>::load(const Model& m, const Control& c, const State& stat
     d.c = static_cast<T>((1 + alpha) * k / (l * l));
     d.eta = {T(0), T(0), T(1)};
     if (axial_) d.eta = cast<T>(stretch_shear::generalised_axis(alpha, stretch_shear::local_strain(p, state.frame_rotation[s])));
-    w_.gamma[s] = static_cast<T>(state.segment_gamma[s]);
+    if (!gamma.empty()) w_.gamma[s] = static_cast<T>(gamma[s]);
     w_.pull[s] = pull_at(w_, static_cast<Index>(s), rotate(w_.q[s], d.eta));
   });
   executor_.for_each(w_.vertex_side.size(),
@@ -296,8 +298,8 @@ void StableCosserat<T>::store(const Model& m, State& state, double h, StepReport
     state.vertex_velocity[v] = (1 / h) * u;  // v <- (x - x_t)/h
   });
   executor_.for_each(w_.q.size(), [&](std::size_t f) { state.frame_rotation[f] = cast<double>(w_.q[f]); });
-  if (settings_.lambda == Lambda::exact)
-    for (std::size_t s = 0; s < w_.gamma.size(); ++s) state.segment_gamma[s] = static_cast<double>(w_.gamma[s]);
+  const std::span<double> gamma = gamma_of(state, m);
+  for (std::size_t s = 0; s < gamma.size(); ++s) gamma[s] = static_cast<double>(w_.gamma[s]);
   locate_trouble(m, state, report);
 }
 
@@ -321,27 +323,6 @@ void StableCosserat<T>::iterate(StepReport& report, const Sweep& sweep_once, con
   }
 }
 
-/// Until the estimated error is below the goal. at(i): displacement of vertex i of the meter's; change(i): the same less the
-/// motion that the step began with.
-template <class T>
-template <class Sweep, class At, class Change>
-void StableCosserat<T>::iterate_to_goal(const Model& m, StepReport& report, const Sweep& sweep_once, const At& at,
-                                        const Change& change) {
-  constexpr bool kFloat = sizeof(T) == 4;
-  const SweepGoal& goal = *settings_.goal;
-  // Frames are where rounding shows: some units in their last place, in every sweep, and the vertices follow.
-  constexpr double kUnits = 16 * static_cast<double>(std::numeric_limits<T>::epsilon());
-  SweepError error(goal.tolerance, kFloat ? systems::kFloatFloor : systems::kDoubleFloor, kUnits * goal.give, goal.kappa,
-                   goal.expected);
-  meter_.bind(!by_element_ ? graph_.places() : static_cast<std::size_t>(m.vertex_count()));
-  report.not_converged = true;
-  for (report.iterations = 0; report.not_converged && report.iterations < goal.limit;) {
-    sweep_once();
-    if (++report.iterations < error.next() && report.iterations < goal.limit) continue;
-    report.not_converged = !error.settled(meter_.since_last(at, executor_), [&] { return meter_.largest_of(executor_, change); });
-  }
-}
-
 template <class T>
 Residual StableCosserat<T>::residual_in_lanes(const Model& m, const Control& c) {
   graph_.copy_out(w_.u, w_.q);
@@ -356,17 +337,13 @@ Residual StableCosserat<T>::residual_in_lanes(const Model& m, const Control& c) 
 
 template <class T>
 void StableCosserat<T>::step_in_lanes(const Model& m, const Control& c, State& state, double h, StepReport& report) {
-  const StepView view = lanes::view_of(m, c, state, h);
+  StepView view = lanes::view_of(m, c, state, h);
+  view.gamma = gamma_of(state, m).data();
   if (settings_.tolerance) load(m, c, state, h);
   if (settings_.tolerance && general_) load_general(m, c, state, h);
   graph_.load(m, view, executor_);
   const auto sweep_once = [&] { graph_.sweep(view, settings_.lambda, 1, executor_); };
-  if (settings_.goal) {
-    iterate_to_goal(
-        m, report, sweep_once, [&](std::size_t i) { return graph_.displacement(i); },
-        [&](std::size_t i) { return graph_.change(view, i); });
-    if (report.not_converged) return;
-  } else if (settings_.tolerance) {
+  if (settings_.tolerance) {
     iterate(report, sweep_once, [&] { return residual_in_lanes(m, c); });
   } else {
     report.iterations = settings_.iteration_count;
@@ -399,18 +376,8 @@ StepReport StableCosserat<T>::step(const StepInput& input, State& state) {
   if (general_) load_general(m, c, state, h);
   if (inertia_ || c.has_rotary_damping) frames_start_ = state.frame_rotation;
   initial_guess(m, c, state, h);  // x <- x_t + h v_t + h^2 a~
-  if (settings_.goal) {
-    const auto at = [&](std::size_t v) { return m.vertex_alive[v] ? w_.u[v] : Vec3<T>{}; };
-    const auto change = [&](std::size_t v) {
-      return m.vertex_alive[v] ? cast<double>(w_.u[v]) - h * state.vertex_velocity[v] : Vec3d{};
-    };
-    iterate_to_goal(
-        m, report, [&] { sweep(m, c); }, at, change);
-    if (report.not_converged) return report;
-  } else {
-    iterate(
-        report, [&] { sweep(m, c); }, [&] { return general_ ? residual_general(m, c, w_, directions_) : residual(m, c, w_); });
-  }
+  iterate(
+      report, [&] { sweep(m, c); }, [&] { return general_ ? residual_general(m, c, w_, directions_) : residual(m, c, w_); });
   store(m, state, h, report);  // v <- (x - x_t)/h
   if (inertia_ || c.has_rotary_damping) update_frame_velocity(m, c, frames_start_, h, state);
   return report;
@@ -422,14 +389,10 @@ std::size_t bytes_of_sweeps(const Settings& s, const Model& m) {
   std::size_t sum = 0;
   if (sweeps_in_lanes(s, m)) {
     const std::vector<Chain> chains = chains_in_lanes(s, m);
-    sum += ChainEngine<T>::bytes(m, chains, s.instructions, s.thread_count);
-    const GraphLayout layout =
-        lay_out_graph(m, vertices_of(m, chains), kernels<T>(s.instructions).lanes, sizeof(T), s.lambda == Lambda::exact);
-    sum += layout.bytes();
-    if (s.goal) sum += MoveMeter<T>::bytes(layout.vertex_tiles.size() * kTile);
+    const Simd simd = s.execution.simd;
+    sum += ChainEngine<T>::bytes(m, chains, simd, s.execution.threads);
+    sum += lay_out_graph(m, vertices_of(m, chains), kernels<T>(simd).lanes, sizeof(T), s.lambda == Lambda::exact).bytes();
     if (!s.tolerance) return sum;
-  } else if (s.goal) {
-    sum += MoveMeter<T>::bytes(static_cast<std::size_t>(m.vertex_count()));
   }
   Workspace<T> w;
   const WorkspaceNeeds needs = workspace_needs(s, m);
@@ -442,18 +405,22 @@ std::size_t bytes_of_sweeps(const Settings& s, const Model& m) {
 
 }  // namespace
 
-Simd Settings::simd_on(const Model& model) const {
-  return method == Method::sweep && !sweeps_in_lanes(*this, model) ? Simd::off : instructions;
-}
+Simd Settings::simd_on(const Model& model) const { return sweeps_in_lanes(*this, model) ? execution.simd : Simd::off; }
 
-std::unique_ptr<Solver> Settings::make_sweeps(const Model& model) const {
-  if (number == Precision::single_precision) return std::make_unique<StableCosserat<float>>(*this, model);
+std::unique_ptr<Solver> Settings::make(const Model& model) const {
+  if (execution.in_float()) return std::make_unique<StableCosserat<float>>(*this, model);
   return std::make_unique<StableCosserat<double>>(*this, model);
 }
 
+SolverPlan Settings::plan(const Model& model, const Control&, double) const {
+  const std::string sweeps = tolerance ? fmt::format("sweeps to a tolerance of {:g}", *tolerance)
+                                       : fmt::format("{} sweep{} a step", iteration_count, iteration_count == 1 ? "" : "s");
+  return {name(), sweeps + (sweeps_in_lanes(*this, model) ? ", in SIMD lanes" : ", element by element")};
+}
+
 void Settings::check(const Model& m, bool driven, Problems& problems) const {
-  if (!simd_available(instructions))
-    problems.add("/solver/simd", fmt::format("this machine has no {}", simd_name(instructions)), "use `auto`");
+  if (order == Order::gauss_seidel && execution.threads > 1)
+    problems.add("/execution/threads", "`threads` with sequential sweeps", "use `order` red_black or jacobi");
   if (lambda != Lambda::secular && (!m.is_isotropic() || m.has_inertia() || driven))
     problems.add(
         "/solver/lambda",
@@ -462,28 +429,21 @@ void Settings::check(const Model& m, bool driven, Problems& problems) const {
 }
 
 void Settings::warn(const Model& m, double h, bool driven, std::vector<std::string>& warnings) const {
-  const bool in_float = number == Precision::single_precision;
-  const double floor = in_float ? systems::kFloatFloor : systems::kDoubleFloor;
-  if (method != Method::sweep && !sweeps_asked_for && tolerance && *tolerance < floor)
-    warnings.push_back(fmt::format(
-        "`tolerance` {:.3g} may be below what `precision` {} gives, up to {:.3g} of a step's motion: steps end where corrections "
-        "stop shrinking{}",
-        *tolerance, in_float ? "float" : "double", floor, in_float ? "; use `precision` double" : ""));
-  if (tolerance || !(method == Method::sweep || sweeps_asked_for)) return;
+  if (tolerance) return;
   if (const double R = m.stiffness_ratio(h); R > 10)
     warnings.push_back(fmt::format(
-        "stiffness ratio R = {:.3g}: {} sweeps per step are stable but far from converged; use `method` direct, `newton`, a "
+        "stiffness ratio R = {:.3g}: {} sweeps per step are stable but far from converged; use the solver `direct`, `newton`, a "
         "`tolerance` or a smaller step",
         R, iteration_count));
   if (driven)
     warnings.push_back(fmt::format(
-        "a motor's torque travels one segment per sweep: {} of them do not carry it far; use `method` direct, `newton` or a "
+        "a motor's torque travels one segment per sweep: {} of them do not carry it far; use the solver `direct`, `newton` or a "
         "`tolerance`",
         iteration_count));
 }
 
 std::size_t Settings::sweep_bytes(const Model& m) const {
-  return number == Precision::single_precision ? bytes_of_sweeps<float>(*this, m) : bytes_of_sweeps<double>(*this, m);
+  return execution.in_float() ? bytes_of_sweeps<float>(*this, m) : bytes_of_sweeps<double>(*this, m);
 }
 
 }  // namespace osier::stable_cosserat
