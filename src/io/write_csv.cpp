@@ -10,7 +10,7 @@ namespace osier {
 namespace {
 
 /// On one line: a quoted line break is beyond many readers.
-std::string in_quotes(std::string text) {
+std::string csv_text(std::string text) {
   std::replace_if(
       text.begin(), text.end(), [](char c) { return c == '\n' || c == '\r'; }, ' ');
   std::string out = "\"";
@@ -37,7 +37,7 @@ void append_lines(fmt::memory_buffer& text, const CurveFrame& frame, bool timed)
   for (std::size_t k = 0; k < c.size(); ++k) {
     std::string start = timed ? fmt::format("{},{},", frame.index, frame.time) : "";
     start += fmt::format("{},", own_ids ? c.ids[k] : static_cast<std::int64_t>(k));
-    if (!c.names.empty()) start += in_quotes(c.names[k]) + ',';
+    if (!c.names.empty()) start += csv_text(c.names[k]) + ',';
     start += c.closed[k] ? '1' : '0';
     for (std::size_t p = c.start[k]; p < c.start[k + 1]; ++p) {
       fmt::format_to(out, "{},{},{},{}", start, c.points[p].x, c.points[p].y, c.points[p].z);

@@ -88,7 +88,7 @@ void print_vector(fmt::appender out, const Vec3d& v) {
   fmt::format_to(out, "({}, {}, {})", static_cast<float>(v.x), static_cast<float>(v.y), static_cast<float>(v.z));
 }
 
-std::string in_quotes(std::string_view text) {
+std::string usd_string(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
@@ -125,7 +125,7 @@ std::array<std::string, kAttributes> values_of(const CurveFrame& frame, const st
   if (!frame.normals.empty()) text[kNormals] = of_points(frame.normals, print_vector);
   if (!frame.velocities.empty()) text[kVelocities] = of_points(frame.velocities, print_vector);
   if (!c.names.empty())
-    text[kNames] = list(curves, [&](auto out, std::size_t k) { fmt::format_to(out, "{}", in_quotes(c.names[k])); });
+    text[kNames] = list(curves, [&](auto out, std::size_t k) { fmt::format_to(out, "{}", usd_string(c.names[k])); });
   text[kIds] = list(curves, [&](auto out, std::size_t k) {
     fmt::format_to(out, "{}", c.ids.empty() ? static_cast<std::int64_t>(k) : c.ids[k]);  // so that a reader finds the order again
   });
@@ -275,7 +275,7 @@ class UsdaWriter final : public CurveWriter {
         "   "
         "endTimeCode = {}\n    metersPerUnit = 1\n    startTimeCode = {}\n{}    timeCodesPerSecond = {}\n    upAxis = "
         "\"{}\"\n)\n\n",
-        in_quotes("Osier " + options_.version), in_quotes(options_.title), code(last_time_), code(first_time_), more,
+        usd_string("Osier " + options_.version), usd_string(options_.title), code(last_time_), code(first_time_), more,
         codes_per_second_, options_.up == 'z' ? "Z" : "Y");
   }
 
@@ -298,7 +298,7 @@ class UsdaWriter final : public CurveWriter {
       text += fmt::format(
           "        def Material \"{}\" (\n            displayName = {}\n            prepend apiSchemas = "
           "[\"PhysicsCurvesDeformableMaterialAPI\"]\n        )\n        {{\n",
-          material_name_[i], in_quotes(m.name));
+          material_name_[i], usd_string(m.name));
       for (const auto& [name, value] : {std::pair{"curvesThickness", m.thickness},
                                         {"density", m.density},
                                         {"curvesStretchStiffness", m.stretch},

@@ -20,6 +20,11 @@ static std::optional<int> whole_number(const std::string& text) {
   return n;
 }
 
+OrderedJson RawJson::short_schema(FieldDoc& doc) {
+  doc.type = "JSON with expressions";
+  return OrderedJson::object();
+}
+
 bool Allowance::read_short(const Json& j, const std::string& pointer, Problems& problems) {
   if (!j.is_object()) {
     everywhere.read_short(j, pointer, problems);
