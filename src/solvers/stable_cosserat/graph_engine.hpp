@@ -69,18 +69,6 @@ class GraphEngine {
     return finite;
   }
 
-  /// Places of vertices, tile by tile, the displacement at one so far, and the same less what the velocity of the step's start
-  /// makes of it; both are zero where a tile has no vertex.
-  std::size_t places() const { return plan_.layout.vertex_tiles.size() * kTile; }
-  Vec3<T> displacement(std::size_t i) const {
-    const T* u = plan_.u.data() + 4 * static_cast<std::ptrdiff_t>(place(i));
-    return is_empty(i) ? Vec3<T>{} : Vec3<T>{u[0], u[1], u[2]};
-  }
-  Vec3d change(const StepView& view, std::size_t i) const {
-    if (is_empty(i)) return {};
-    return cast<double>(displacement(i)) - view.h * view.velocity[plan_.layout.vertex_id[place(i)]];
-  }
-
   /// Displacements and frames of the sweeps so far, in the model's order.
   void copy_out(std::span<Vec3<T>> u, std::span<Quat<T>> q) const {
     const GraphLayout& l = plan_.layout;
@@ -101,10 +89,6 @@ class GraphEngine {
 
  private:
   Index segments() const { return static_cast<Index>(plan_.layout.segment_tiles.size()); }
-  Index place(std::size_t i) const { return plan_.layout.vertex_tiles[i / kTile].place + static_cast<Index>(i % kTile); }
-  bool is_empty(std::size_t i) const {
-    return i % kTile != 0 && plan_.layout.vertex_id[place(i)] == plan_.layout.vertex_id[place(i - i % kTile)];
-  }
   Executor::Loop loop_over(Index tiles) const { return {static_cast<std::size_t>(tiles), kTile}; }
   /// Loops over all tiles in which every thread has its share of every colour, as in sweeps: those are equally dear, unlike
   /// halves of a list that begins with the simple ones, and their data are where they were used last. f(loop, each_segments,

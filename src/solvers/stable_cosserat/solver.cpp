@@ -3,11 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
-#include <limits>
 
 #include "exec/parallel.hpp"
-#include "solvers/direction_terms.hpp"
-#include "solvers/settling.hpp"
 #include "solvers/solver_memory.hpp"
 #include "solvers/stable_cosserat/chain_engine.hpp"
 #include "solvers/stable_cosserat/element_sweep.hpp"
@@ -62,28 +59,27 @@ class StableCosserat final : public Solver {
 
  private:
   void arrange_sweeps(const Model& m);
+  /// lambda = |v||eta| + gamma |b| carried by the paper's Algorithm 1, per segment; empty for other ways to find lambda.
+  std::span<double> gamma_of(State& state, const Model& m) const {
+    if (settings_.lambda != Lambda::exact) return {};
+    return solver_memory(state, m, {.name = "stable_cosserat/gamma", .kind = ElementKind::segment, .initial = 1});
+  }
+  lanes::StepView view_of_step(const Model& m, const Control& c, State& state, double h) const {
+    lanes::StepView view = lanes::view_of(m, c, state, h);
+    view.gamma = gamma_of(state, m).data();
+    return view;
+  }
   void bind_elements(const Model& m) {
     elements_.bind(m, settings_.order);
     bound_ = true;
   }
   template <class Sweep, class Left>
   void iterate(StepReport& report, const Sweep& sweep_once, const Left& left) const;
-  /// lambda = |v||eta| + gamma |b| carried by the paper's Algorithm 1, per segment; empty for other ways to find lambda.
-  std::span<double> gamma_of(State& state, const Model& m) const {
-    if (settings_.lambda != Lambda::exact) return {};
-    return solver_memory(state, m, {.name = "stable_cosserat/gamma", .kind = ElementKind::segment, .initial = 1});
-  }
-  StepView view_of(const Model& m, const Control& c, State& state, double h) const {
-    StepView view = lanes::view_of(m, c, state, h);
-    view.gamma = gamma_of(state, m).data();
-    return view;
-  }
   void step_in_lanes(const Model& m, const Control& c, State& state, double h, StepReport& report);
 
   Settings settings_;
   Executor executor_;
-  bool inertia_ = false;     ///< some frames have it
-  bool by_element_ = false;  ///< the step at hand goes element by element
+  bool inertia_ = false;  ///< some frames have it
 
   // In lanes: the chains, all else, and what nothing sweeps over.
   bool in_lanes_ = false;
@@ -106,7 +102,8 @@ void StableCosserat<T>::arrange_sweeps(const Model& m) {
     const std::vector<Chain> chains = chains_in_lanes(settings_, m);
     chains_.bind(m, chains, settings_.execution.simd, executor_);
     graph_.bind(m, vertices_of(m, chains), settings_.execution.simd, settings_.lambda == Lambda::exact);
-    dead_vertices_.clear(), loose_frames_.clear();
+    dead_vertices_.clear();
+    loose_frames_.clear();
     for (Index v = 0; v < m.vertex_count(); ++v)
       if (!m.vertex_alive[v]) dead_vertices_.push_back(v);
     for (Index f = 0; f < m.frame_count(); ++f)
@@ -137,7 +134,7 @@ void StableCosserat<T>::iterate(StepReport& report, const Sweep& sweep_once, con
 
 template <class T>
 void StableCosserat<T>::step_in_lanes(const Model& m, const Control& c, State& state, double h, StepReport& report) {
-  const StepView view = view_of(m, c, state, h);
+  const StepView view = view_of_step(m, c, state, h);
   if (settings_.tolerance) elements_.load(m, c, state, view, executor_);
   graph_.load(m, view, executor_);
   const auto sweep_once = [&] { graph_.sweep(view, settings_.lambda, 1, executor_); };
@@ -168,16 +165,15 @@ StepReport StableCosserat<T>::step(const StepInput& input, State& state) {
   const double h = input.h;
   StepReport report;
   const bool spinning = inertia_ || c.has_rotary_damping;
-  by_element_ = !in_lanes_ || spinning;
-  if (!by_element_) {
+  if (in_lanes_ && !spinning) {
     step_in_lanes(m, c, state, h, report);
     return report;
   }
   if (!bound_) bind_elements(m);
   if (spinning) frames_start_ = state.frame_rotation;
-  elements_.load(m, c, state, view_of(m, c, state, h), executor_);  // VSCR section 8: strains of x_t, q_t
-  const auto sweep_once = [&] { elements_.sweep(settings_.order, settings_.lambda, executor_); };
-  iterate(report, sweep_once, [&] { return elements_.residual(); });
+  elements_.load(m, c, state, view_of_step(m, c, state, h), executor_);  // VSCR section 8: strains of x_t, q_t
+  iterate(
+      report, [&] { elements_.sweep(settings_.order, settings_.lambda, executor_); }, [&] { return elements_.residual(); });
   elements_.store(state, executor_);  // v <- (x - x_t)/h
   locate_trouble(m, state, report);
   if (spinning) update_frame_velocity(m, c, frames_start_, h, state);
