@@ -123,9 +123,9 @@ void step(benchmark::State& state, const char* scene, bench::Variant variant) {
   }
   state.SetItemsProcessed(state.iterations() * p.model().vertex_count() * iterations);
 }
-#define OSIER_STEPS(scene)                                                         \
-  BENCHMARK_CAPTURE(step, scene##_sweep_float, #scene, bench::sweeps(8, "float")); \
-  BENCHMARK_CAPTURE(step, scene##_sweep_double, #scene, bench::sweeps(8));         \
+#define OSIER_STEPS(scene)                                                                             \
+  BENCHMARK_CAPTURE(step, scene##_sweep_float, #scene, bench::sweeps(8, Precision::single_precision)); \
+  BENCHMARK_CAPTURE(step, scene##_sweep_double, #scene, bench::sweeps(8));                             \
   BENCHMARK_CAPTURE(step, scene##_direct_double, #scene, bench::direct(2))
 OSIER_STEPS(strands);
 OSIER_STEPS(slinky);

@@ -71,10 +71,6 @@ int run(const RunArguments& o) {
     if (stats.steps_not_converged > 0)
       fmt::print(stderr, "warning: {} of {} steps stopped at the iteration limit above their tolerance\n",
                  stats.steps_not_converged, stats.steps);
-    if (stats.sweeps_given_up > 0)
-      fmt::print(stderr,
-                 "warning: at t = {:.4g} s {} sweeps had not met the tolerance; `auto` went on by direct solves from there\n",
-                 stats.direct_since, stats.sweeps_given_up);
     if (stats.instability_time >= 0)
       fmt::print("the equilibrium becomes unstable at pseudo-time {:.8g} s\n", stats.instability_time);
     fmt::print("{} frames, {} steps in {:.2f} s ({:.2f} ms/frame, {:.1f} ns per vertex and iteration) -> {}\n", stats.frames,

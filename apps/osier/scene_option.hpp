@@ -22,9 +22,9 @@ struct SceneOption {
   /// All but the file, for commands that take other files too.
   void add_changes_to(CLI::App& app) {
     app.add_option("--solver", solver, "Another solver, with its default settings");
-    app.add_option("--precision", precision, "Number type of the solver: float or double");
-    app.add_option("--threads", threads, "Threads of the solver");
-    app.add_option("--simd", simd, "Instructions of the solver: auto, off, sse2, avx2 or avx512");
+    app.add_option("--precision", precision, "Number type of the kernels: float or double");
+    app.add_option("--threads", threads, "Threads of loads and solver");
+    app.add_option("--simd", simd, "Instructions of the kernels: auto, off, sse2, avx2 or avx512");
     app.add_option("--set", sets, "Change a value of the scene: /json/pointer=value (repeatable)")->allow_extra_args(false);
   }
 

@@ -56,6 +56,11 @@ class Problems {
     return false;
   }
   std::size_t size() const { return list_.size(); }
+  /// Tells every problem at place(where) from now on: values may stand elsewhere than where the user wrote them.
+  template <class F>
+  void tell_at(const F& place) {
+    for (Problem& p : list_) p.where = place(p.where);
+  }
   void throw_if_any() {
     if (!list_.empty()) throw InputError(std::move(list_));
   }

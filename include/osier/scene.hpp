@@ -18,7 +18,7 @@ struct Setup;
 struct LoadOptions {
   std::string solver;                  ///< replaces the scene's solver, with that solver's defaults, before anything else
   std::vector<std::string> overrides;  ///< "/analysis/step=0.002": a JSON pointer and a JSON value (a bare word counts as text)
-  std::string precision;               ///< for the solver object, when not empty
+  std::string precision;               ///< for the execution object, when not empty
   std::optional<int> threads;          ///< likewise
   std::string simd;                    ///< likewise
 };

@@ -95,8 +95,6 @@ struct RunStats {
   double simulated_seconds = 0;
   double energy_total = 0, max_stretch = 0, max_bend = 0, residual = 0;
   long steps_not_converged = 0;
-  int sweeps_given_up = 0;       ///< per step; after that many `auto` went over to direct solves, 0: it did not
-  double direct_since = -1;      ///< the time from which on it did [s]; negative: it did not
   double instability_time = -1;  ///< pseudo-time at which equilibrium lost its stability; negative: not looked for or not found
   Index vertices_alive = 0, segments_alive = 0;
   bool non_finite = false;

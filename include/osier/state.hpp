@@ -8,6 +8,17 @@
 
 namespace osier {
 
+/// What the elements of an array of solver memory belong to; `whole`: there is one element for everything.
+enum class ElementKind : std::uint8_t { vertex, segment, frame, joint, whole };
+
+/// Numbers that a solver needs from one step to the next, beside positions and velocities.
+struct SolverMemory {
+  std::string name;  ///< "solver/quantity"
+  ElementKind kind;
+  int components = 1;          ///< per element
+  std::vector<double> values;  ///< element by element
+};
+
 /// Always double, whatever number type a solver works in: positions are sums of many small steps.
 struct State {
   double time = 0;  ///< [s]
@@ -17,7 +28,7 @@ struct State {
   std::vector<Vec3d> vertex_velocity_previous;  ///< one step earlier; VBD's adaptive guess needs the acceleration
   std::vector<Quatd> frame_rotation;            ///< unit; segments first, then anchors
   std::vector<Vec3d> frame_velocity;            ///< angular, world axes [rad/s]; stays 0 without rotational inertia
-  std::vector<double> segment_gamma;            ///< lambda = |v||eta| + gamma |b| carried by the paper's Algorithm 1
+  std::vector<SolverMemory> memory;             ///< declared by the solver that steps this state
 };
 
 enum class FrameControl : std::uint8_t { free, fixed, hinged };
@@ -44,9 +55,8 @@ struct StepReport {
   bool non_finite = false;
   bool not_converged = false;
   int iterations = 0;
-  int sweeps_given_up = 0;  ///< after this many the solver went over to direct solves, with this step and for good
-  double seconds = 0;       ///< wall time of loads, solver and fracture; measuring and recording left out
-  double residual = -1;     ///< largest force or moment/length left over [N]; negative when the solver did not measure it
+  double seconds = 0;    ///< wall time of loads, solver and fracture; measuring and recording left out
+  double residual = -1;  ///< largest force or moment/length left over [N]; negative when the solver did not measure it
   double residual_relative = -1;
   Index worst_vertex = -1;
   Index worst_segment = -1;

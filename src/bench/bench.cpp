@@ -32,13 +32,13 @@ bool Context::wants(const std::string& scene) const {
 BenchRow row_for(const char* suite, const char* table, const std::string& subject, const Scene& scene, const Variant& variant) {
   const Setup& setup = scene.setup();
   BenchRow row;
-  row.suite = suite, row.table = table, row.scene = subject, row.method = variant.method;
-  if (variant.method == "sweep") row.lambda = variant.lambda;
-  row.precision = Choices<Precision>::names[static_cast<std::size_t>(setup.spec.solver->precision())];
+  row.suite = suite, row.table = table, row.scene = subject, row.method = variant.name();
+  if (variant.role == SolverRole::sweeps) row.lambda = variant.lambda;
+  row.precision = setup.spec.execution.precision_name();
   row.simd = simd_name(simd_resolved(setup.spec.solver->simd_on(setup.model)));
-  row.threads = setup.spec.solver->threads();
+  row.threads = setup.spec.execution.threads;
   row.vertices = setup.model.vertex_count();
-  if (const auto* dynamic = dynamic_cast<const DynamicAnalysis*>(setup.spec.analysis.get())) {
+  if (const auto* dynamic = setup.spec.dynamic()) {
     row.step = dynamic->step;
     row.stiffness_ratio = setup.model.stiffness_ratio(dynamic->step);
   }

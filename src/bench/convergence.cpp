@@ -36,7 +36,7 @@ void measure(Context& c, const Case& k, double h) {
   StepProblem problem(subject, h < 0.01 ? 30 : 4, c.options.folder);
   const int sweep_cap = quick ? 64 : 32768, direct_cap = 20;
   for (const Variant& v : {sweeps(1), direct(1)}) {
-    const int cap = v.method == "sweep" ? sweep_cap : direct_cap;
+    const int cap = v.role == SolverRole::sweeps ? sweep_cap : direct_cap;
     try {
       for (double goal : {1e-3, 1e-6}) {
         BenchRow row = row_for("convergence", "convergence", subject.name, load(subject, v, c.options.folder), v);
@@ -49,7 +49,7 @@ void measure(Context& c, const Case& k, double h) {
         c.rows.push_back(row);
       }
     } catch (const RunError& e) {  // a graph that it does not take, for one
-      c.say(fmt::format("convergence: {}, {}: left out, {}", subject.name, v.method, e.what()));
+      c.say(fmt::format("convergence: {}, {}: left out, {}", subject.name, v.name(), e.what()));
     }
   }
 }

@@ -19,13 +19,14 @@ std::vector<Subject> kernel_subjects(bool quick) {
 
 /// Both methods, both number types, all instruction sets that this machine has; the paper's lambda once.
 std::vector<Variant> variants() {
+  constexpr Precision kFloat = Precision::single_precision;
   std::vector<Variant> list;
-  Variant approximate = sweeps(8, "float");
+  Variant approximate = sweeps(8, kFloat);
   approximate.lambda = "approx";
-  for (Variant v : {approximate, sweeps(8, "float"), sweeps(8, "double"), direct(2, "float"), direct(2, "double")})
+  for (Variant v : {approximate, sweeps(8, kFloat), sweeps(8), direct(2, kFloat), direct(2)})
     for (Simd simd : {Simd::off, Simd::sse2, Simd::avx2, Simd::avx512}) {
       if (!simd_available(simd)) continue;
-      v.simd = simd_name(simd);
+      v.simd = simd;
       list.push_back(v);
     }
   return list;
@@ -51,7 +52,7 @@ void run_kernels(Context& c) {
         continue;  // a method without float, or a graph that it does not take
       }
       BenchRow row = row_for("kernels", "kernels", subject.name, load(subject, v, c.options.folder), v);
-      if (row.simd != v.simd) continue;  // without lanes, and measured so already
+      if (row.simd != simd_name(v.simd)) continue;  // without lanes, and measured so already
       const StepProblem::Timed t = problem.time(v, c.options.quick ? 0 : 0.3);
       const int steps = static_cast<int>(std::ceil(1 / (30 * problem.h()) - 1e-9));
       row.ms_per_frame_min = 1e3 * steps * t.least;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "bench/subject.hpp"
 #include "core/svg.hpp"
 
 namespace osier::bench {
@@ -37,9 +38,10 @@ constexpr const char* kStyle = R"css(<style>
 struct Series {
   std::string method, precision;
   std::vector<const BenchRow*> points;
-  std::size_t color() const { return method == "direct" ? 0 : 1; }
+  bool converges() const { return method == method_name(SolverRole::converging); }
+  std::size_t color() const { return converges() ? 0 : 1; }
   bool in_float() const { return precision == "float"; }
-  std::string label() const { return (method == "direct" ? "direct" : "sweeps") + (", " + precision); }
+  std::string label() const { return (converges() ? "direct" : "sweeps") + (", " + precision); }
 };
 
 struct Panel {

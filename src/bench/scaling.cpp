@@ -23,10 +23,10 @@ double slope_of(const std::vector<BenchRow>& rows, std::size_t first) {
 void over_vertices(Context& c, const char* name, Subject (*subject_of)(int vertices)) {
   if (!c.wants(name)) return;
   const int most = c.options.quick ? 10000 : 1000000;
-  for (const Variant& v : {sweeps(4, "float"), direct(1)}) {
+  for (const Variant& v : {sweeps(4, Precision::single_precision), direct(1)}) {
     const std::size_t first = c.rows.size();
     for (int n = 100; n <= most; n *= 10) {
-      c.say(fmt::format("scaling: {}, {}, {} vertices", name, v.method, n));
+      c.say(fmt::format("scaling: {}, {}, {} vertices", name, v.name(), n));
       const Scene scene = load(subject_of(n), v, c.options.folder);
       BenchRow row = row_for("scaling", "vertices", name, scene, v);
       put_times(run_timed(scene, 1, !c.options.quick, 0.3), row);
@@ -45,7 +45,7 @@ void over_threads(Context& c, const char* name) {
   double alone = 0;
   for (int threads = 1;; threads = std::min(2 * threads, most)) {
     c.say(fmt::format("scaling: {}, {} threads", name, threads));
-    const Variant v = sweeps(8, "float", threads);
+    const Variant v = sweeps(8, Precision::single_precision, threads);
     const Scene scene = load(subject, v, c.options.folder);
     BenchRow row = row_for("scaling", "threads", name, scene, v);
     put_times(run_timed(scene, c.options.quick ? 1 : 5, !c.options.quick, 2), row);

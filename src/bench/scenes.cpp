@@ -20,6 +20,8 @@ struct PaperScene {
 
 constexpr const char* kUnbreakable = "/structures/0/strain_limit=1";
 
+constexpr Precision kFloat = Precision::single_precision, kDouble = Precision::double_precision;
+
 // Slingshot: past its release at 0.5 s. Bridge: what breaks, and when, is chaotic; its error is that of a bridge that holds.
 // Afro: strands do not touch each other, so that a hundredth of them tells the error.
 constexpr PaperScene kTable[] = {
@@ -40,13 +42,13 @@ Subject shrunk(const Subject& subject, bool quick) {
 }
 
 /// The scene solved to the end at every step: directly where that converges, else by Newton.
-TimedRun reference(const Subject& subject, int frames, const std::filesystem::path& folder) {
+TimedRun reference_run(const Subject& subject, int frames, const std::filesystem::path& folder) {
   try {
     TimedRun run = run_timed(load(subject, converged(), folder), frames, false, 0);
     if (run.converged) return run;
   } catch (const std::runtime_error&) {  // a graph that it does not take
   }
-  return run_timed(load(subject, {.method = "newton", .tolerance = 1e-10}, folder), frames, false, 0);
+  return run_timed(load(subject, reference(1e-10), folder), frames, false, 0);
 }
 
 /// Times on the whole scene, error on what stands for it; one run does for both when they are the same.
@@ -67,15 +69,15 @@ void table_rows(Context& c, const PaperScene& s) {
   const Subject whole = shrunk(subject_of(s), c.options.quick);
   const Subject part = s.part && !c.options.quick ? subject_of(s).with(s.part) : whole;
   c.say(fmt::format("scenes: {}, reference", s.name));
-  const TimedRun exact = reference(part, c.options.quick ? 1 : s.frames, c.options.folder);
+  const TimedRun exact = reference_run(part, c.options.quick ? 1 : s.frames, c.options.folder);
   const int threads = c.options.threads.value_or(1);
-  for (const Variant& v : {sweeps(s.iterations, "float", threads), automatic("float", threads), direct(0, "float", threads),
-                           direct(0, "double", threads)}) {
-    c.say(fmt::format("scenes: {}, {} in {}", s.name, v.method, v.precision));
+  for (const Variant& v : {sweeps(s.iterations, kFloat, threads), automatic(kFloat, threads), direct(0, kFloat, threads),
+                           direct(0, kDouble, threads)}) {
+    c.say(fmt::format("scenes: {}, {} in {}", s.name, v.name(), v.execution().precision_name()));
     try {
       c.rows.push_back(table_row(s, whole, part, exact, v, c));
     } catch (const RunError& e) {  // a graph that it does not take, for one
-      c.say(fmt::format("scenes: {}, {}: left out, {}", s.name, v.method, e.what()));
+      c.say(fmt::format("scenes: {}, {}: left out, {}", s.name, v.name(), e.what()));
     }
   }
 }
@@ -102,19 +104,19 @@ void error_over_time(Context& c, const TimeScene& s) {
   const int frames = quick ? 1 : s.frames, most = quick ? 8 : 1024;
   const double longest = quick ? 1 : 3;  // seconds of a run
   c.say(fmt::format("scenes: {}, reference for error over time", subject.name));
-  const TimedRun exact = reference(subject, frames, c.options.folder);
+  const TimedRun exact = reference_run(subject, frames, c.options.folder);
   const auto measure = [&](const Variant& v) {
     const Scene scene = load(subject, v, c.options.folder);
     BenchRow row = row_for("scenes", "error_over_time", subject.name, scene, v);
-    c.say(fmt::format("scenes: {}, {} {} x {}", subject.name, v.method, v.precision, v.iterations));
+    c.say(fmt::format("scenes: {}, {} {} x {}", subject.name, v.name(), v.execution().precision_name(), v.iterations));
     const TimedRun run = run_timed(scene, frames, !quick, 0.5);
     put_times(run, row);
     put_error(run, exact, row);
     c.rows.push_back(row);
     return run.ms.front() * frames / 1e3;
   };
-  for (const char* precision : {"float", "double"}) {
-    if (quick && precision == std::string("float")) continue;
+  for (const Precision precision : {kFloat, kDouble}) {
+    if (quick && precision == kFloat) continue;
     for (int n = 1; n <= most; n *= 2)
       if (2 * measure(sweeps(n, precision)) > longest) break;
     for (int n = 1; n <= 3; ++n) {

@@ -20,11 +20,11 @@ double farthest(const std::vector<Vec3d>& a, const std::vector<Vec3d>& b) {
 }
 
 StepProblem::StepProblem(const Subject& subject, int steps, const std::filesystem::path& folder)
-    : scene_(load(subject, {.method = "direct", .tolerance = 1e-8}, folder)) {
+    : scene_(load(subject, {.role = SolverRole::converging, .tolerance = 1e-8}, folder)) {
   try {
     prepare(steps);
   } catch (const RunError&) {  // a graph that the direct solver does not take
-    scene_ = load(subject, {.method = "newton", .tolerance = 1e-8}, folder);
+    scene_ = load(subject, reference(1e-8), folder);
     prepare(steps);
   }
 }
@@ -39,12 +39,16 @@ void StepProblem::prepare(int steps) {
 }
 
 std::unique_ptr<SolverSettings> StepProblem::settings(const Variant& variant) const {
-  const Json json = Json::parse(variant.solver_json());
+  const Json json = variant.solver_json();
   Problems problems;
   JsonReader reader(json, "/solver", problems);
   std::unique_ptr<SolverSettings> made;
   reader.read(json, "/solver", made, {});
-  if (made && problems.empty()) made->check(model(), false, problems);
+  if (made && problems.empty()) {
+    made->execution = variant.execution();
+    made->execution.check(problems);
+    made->check(model(), false, problems);
+  }
   problems.throw_if_any();
   return made;
 }
@@ -82,7 +86,7 @@ StepProblem::Timed StepProblem::time(const Variant& variant, double budget) cons
 
 const std::vector<Vec3d>& StepProblem::solution() {
   if (solution_.empty()) {
-    Solved s = solve({.method = "newton", .tolerance = 1e-12});
+    Solved s = solve(reference(1e-12));
     if (s.report.not_converged && s.report.residual_relative > 1e-9)
       throw RunError(fmt::format("the reference of {} has not converged", scene_.name()));
     solution_ = std::move(s.state.vertex_position);
@@ -101,7 +105,7 @@ double StepProblem::first_error() {
 }
 
 double StepProblem::error_after(Variant variant, int iterations) {
-  const auto [place, fresh] = errors_.try_emplace({variant.method + variant.precision, iterations}, 0);
+  const auto [place, fresh] = errors_.try_emplace({variant.role, variant.precision, iterations}, 0);
   if (fresh) {
     variant.iterations = iterations;
     place->second = farthest(solve(variant).state.vertex_position, solution()) / first_error();

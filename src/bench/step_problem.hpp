@@ -3,6 +3,7 @@
 
 #include <map>
 #include <memory>
+#include <tuple>
 
 #include "bench/subject.hpp"
 #include "osier/state.hpp"
@@ -46,9 +47,9 @@ class StepProblem {
   };
   Timed time(const Variant& variant, double budget) const;
 
-  /// Where the step must end, by Newton's method.
+  /// Where the step must end, by the reference solver.
   const std::vector<Vec3d>& solution();
-  /// max |y - x*|, with y where everything would be if nothing were elastic: the start of METHOD's error.
+  /// max |y - x*|, with y where everything would be if nothing were elastic: the start of the error below.
   double first_error();
   /// max |x - x*| after `iterations`, over first_error().
   double error_after(Variant variant, int iterations);
@@ -64,7 +65,7 @@ class StepProblem {
   Control control_;
   double h_ = 0;
   std::vector<Vec3d> solution_;
-  std::map<std::pair<std::string, int>, double> errors_;
+  std::map<std::tuple<SolverRole, Precision, int>, double> errors_;
 };
 
 /// Largest distance between two lists of places.

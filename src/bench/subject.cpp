@@ -11,33 +11,52 @@ Subject Subject::with(std::string override) const {
   return s;
 }
 
-Variant sweeps(int iterations, const std::string& precision, int threads) {
-  return {.method = "sweep", .iterations = iterations, .precision = precision, .threads = threads};
+const char* method_name(SolverRole role) {
+  switch (role) {
+    case SolverRole::sweeps:
+      return "sweep";
+    case SolverRole::converging:
+      return "direct";
+    case SolverRole::automatic:
+      return "auto";
+    case SolverRole::reference:
+      return "newton";
+    case SolverRole::other:
+      break;
+  }
+  return "other";
 }
-Variant direct(int iterations, const std::string& precision, int threads) {
-  return {.method = "direct", .iterations = iterations, .precision = precision, .threads = threads};
-}
-Variant automatic(const std::string& precision, int threads) {
-  return {.method = "auto", .precision = precision, .threads = threads};
-}
-Variant converged() { return {.method = "direct", .tolerance = 1e-11}; }
 
-std::string Variant::solver_json() const {
-  if (method == "newton") return fmt::format(R"({{"name": "newton", "tolerance": {}}})", tolerance);
-  std::string json = fmt::format(R"({{"name": "stable_cosserat", "method": "{}")", method);
-  json += iterations > 0 ? fmt::format(R"(, "iterations": {})", iterations) : fmt::format(R"(, "tolerance": {})", tolerance);
-  // The defaults are every method's; naming them would be refused where there is no choice.
-  if (precision != "double") json += fmt::format(R"(, "precision": "{}")", precision);
-  if (threads > 1) json += fmt::format(R"(, "threads": {})", threads);
-  if (lambda != "secular") json += fmt::format(R"(, "lambda": "{}")", lambda);
-  if (simd != "auto") json += fmt::format(R"(, "simd": "{}")", simd);
-  return json + "}";
+Variant sweeps(int iterations, Precision precision, int threads) {
+  return {.role = SolverRole::sweeps, .iterations = iterations, .precision = precision, .threads = threads};
 }
+Variant direct(int iterations, Precision precision, int threads) {
+  return {.role = SolverRole::converging, .iterations = iterations, .precision = precision, .threads = threads};
+}
+Variant automatic(Precision precision, int threads) {
+  return {.role = SolverRole::automatic, .precision = precision, .threads = threads};
+}
+Variant converged() { return {.role = SolverRole::converging, .tolerance = 1e-11}; }
+Variant reference(double tolerance) { return {.role = SolverRole::reference, .tolerance = tolerance}; }
+
+Json Variant::solver_json() const {
+  Json json = {{"name", solver_with(role)}};
+  if (iterations > 0) json["iterations"] = iterations;
+  else json["tolerance"] = tolerance;
+  if (role == SolverRole::sweeps) json["lambda"] = lambda;
+  return json;
+}
+
+Execution Variant::execution() const { return {.threads = threads, .simd = simd, .precision = precision}; }
 
 Scene load(const Subject& subject, const Variant& variant, const std::filesystem::path& folder) {
   LoadOptions options;
   options.overrides = subject.overrides;
-  options.overrides.push_back("/solver=" + variant.solver_json());
+  options.overrides.push_back("/solver=" + variant.solver_json().dump());
+  const Execution execution = variant.execution();
+  const Json json = {
+      {"threads", execution.threads}, {"simd", simd_name(execution.simd)}, {"precision", execution.precision_name()}};
+  options.overrides.push_back("/execution=" + json.dump());
   if (!subject.text.empty()) return Scene::parse(subject.text, subject.name, folder, options);
   return Scene::load(folder / ((subject.file.empty() ? subject.name : subject.file) + ".json"), options);
 }

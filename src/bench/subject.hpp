@@ -5,7 +5,9 @@
 #include <string>
 #include <vector>
 
+#include "core/fields.hpp"
 #include "osier/scene.hpp"
+#include "solvers/solver.hpp"
 
 namespace osier::bench {
 
@@ -17,24 +19,32 @@ struct Subject {
   Subject with(std::string override) const;
 };
 
-/// One way to solve it. Zero iterations: until the tolerance is met.
+/// What tables call the solver of a role.
+const char* method_name(SolverRole role);
+
+/// One way to solve it, by the registered solver of a role. Zero iterations: until the tolerance is met.
 struct Variant {
-  std::string method;  ///< sweep, direct, auto, or newton
+  SolverRole role = SolverRole::automatic;
   int iterations = 0;
   double tolerance = 1e-3;
-  std::string precision = "double";
+  Precision precision = Precision::double_precision;
   int threads = 1;
-  std::string simd = "auto";
+  Simd simd = Simd::automatic;
   std::string lambda = "secular";  ///< of sweeps
 
-  std::string solver_json() const;
+  /// What tables call it.
+  const char* name() const { return method_name(role); }
+  Json solver_json() const;
+  Execution execution() const;
 };
 
-Variant sweeps(int iterations, const std::string& precision = "double", int threads = 1);
-Variant direct(int iterations, const std::string& precision = "double", int threads = 1);
-Variant automatic(const std::string& precision = "double", int threads = 1);
+Variant sweeps(int iterations, Precision precision = Precision::double_precision, int threads = 1);
+Variant direct(int iterations, Precision precision = Precision::double_precision, int threads = 1);
+Variant automatic(Precision precision = Precision::double_precision, int threads = 1);
 /// Until nothing moves any more, within what double holds.
 Variant converged();
+/// By the exact and slow solver.
+Variant reference(double tolerance);
 
 Scene load(const Subject& subject, const Variant& variant, const std::filesystem::path& folder);
 

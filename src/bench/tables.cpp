@@ -5,6 +5,8 @@
 #include <cmath>
 #include <fmt/format.h>
 
+#include "bench/subject.hpp"
+
 namespace osier::bench {
 
 namespace {
@@ -76,13 +78,13 @@ Table kernel_table(const Bench& b) {
 /// One line for a scene and a step: iterations to 1e-3 / 1e-6 for each method.
 Table convergence_table(const Bench& b) {
   Table t{"Iterations of one step to a position error of 1e-3 / 1e-6 of the first guess",
-          {"scene", "step", "R", "sweep", "direct"},
+          {"scene", "step", "R", method_name(SolverRole::sweeps), method_name(SolverRole::converging)},
           {}};
   const BenchRow* last = nullptr;
   for (const BenchRow* r : rows_of(b, "convergence")) {
     if (!last || last->scene != r->scene || last->step != r->step)
       t.rows.push_back({r->scene, fmt::format("{:.3g} ms", 1e3 * r->step), fmt::format("{:.2g}", *r->stiffness_ratio), "", ""});
-    std::string& cell = t.rows.back()[r->method == "sweep" ? 3 : 4];
+    std::string& cell = t.rows.back()[r->method == method_name(SolverRole::sweeps) ? 3 : 4];
     cell += fmt::format("{}{}{:.0f}", cell.empty() ? "" : " / ", r->reached ? "" : ">", *r->iterations);
     last = r;
   }

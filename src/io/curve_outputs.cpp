@@ -1,12 +1,13 @@
 // The table of curve formats, and what they share.
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "core/text.hpp"
 #include "io/atomic_file.hpp"
 #include "io/curve_writer.hpp"
+#include "io/up.hpp"
 #include "osier/error.hpp"
 
 namespace osier {
@@ -99,15 +100,8 @@ void CurveWriter::discard() {
 CurveWriteOptions options_of(const RunInfo& info) {
   CurveWriteOptions options;
   options.title = info.scene_name, options.version = info.version;
-  const nlohmann::json scene = nlohmann::json::parse(info.scene_json, nullptr, false);
-  if (!scene.is_object() || !scene.contains("forces") || !scene["forces"].is_array()) return options;
-  for (const auto& force : scene["forces"]) {
-    if (!force.is_object() || force.value("type", "") != "gravity" || !force.contains("acceleration")) continue;
-    const auto& g = force["acceleration"];
-    if (g.is_array() && g.size() == 3 && g[1].is_number() && g[2].is_number() &&
-        std::abs(g[2].get<double>()) > std::abs(g[1].get<double>()))
-      options.up = 'z';
-  }
+  const Vec3d up = up_direction(info.scene_json);
+  if (std::abs(up.z) > std::abs(up.y)) options.up = 'z';
   return options;
 }
 

@@ -54,7 +54,6 @@ static State posed_state(const RodGraph& graph, const Model& model) {
   }
   state.vertex_velocity_previous = state.vertex_velocity;
   state.frame_velocity.resize(graph.segments.size());
-  state.segment_gamma.assign(graph.segments.size(), 1.0);
   state.frame_rotation.resize(graph.segments.size());
   for (std::size_t s = 0; s < graph.segments.size(); ++s) state.frame_rotation[s] = graph.segments[s].rest_frame;
   if (!posed) return state;

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <numbers>
 
+#include "io/up.hpp"
 #include "math/quat.hpp"
 
 namespace osier::render {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <numbers>
 
 namespace osier::render {
@@ -33,22 +32,6 @@ double Survey::broad_azimuth() const {
   // Long direction at `angle` from south towards east; of the two normals the one that looks from the south.
   const double angle = 0.5 * std::atan2(2 * se, ss - ee) * 180 / std::numbers::pi;
   return (angle > 0 ? angle - 90 : angle + 90) + kAside;
-}
-
-Vec3d up_direction(const std::string& scene_json) {
-  using Json = nlohmann::json;
-  const Vec3d y{0, 1, 0};
-  const Json scene = Json::parse(scene_json, nullptr, false);
-  if (!scene.is_object() || !scene.contains("forces") || !scene["forces"].is_array()) return y;
-  for (const Json& force : scene["forces"]) {
-    if (!force.is_object() || force.value("type", "") != "gravity" || !force.contains("acceleration")) continue;
-    const Json* a = &force["acceleration"];
-    if (a->is_object() && a->contains("keys") && (*a)["keys"].is_array() && !(*a)["keys"].empty()) a = &(*a)["keys"][0][1];
-    if (!a->is_array() || a->size() != 3 || !(*a)[0].is_number() || !(*a)[1].is_number() || !(*a)[2].is_number()) continue;
-    const Vec3d down{(*a)[0].get<double>(), (*a)[1].get<double>(), (*a)[2].get<double>()};
-    if (norm(down) > 0) return normalized(-down);
-  }
-  return y;
 }
 
 }  // namespace osier::render

@@ -40,7 +40,4 @@ void for_each_living_end(const Model& model, const Frame& frame, const F& f) {
       for (const Index v : model.segment_vertices[s]) f(frame.vertex_position[v], model.vertex_radius[v]);
 }
 
-/// Against gravity; +y without any.
-Vec3d up_direction(const std::string& scene_json);
-
 }  // namespace osier::render

@@ -419,14 +419,14 @@ void Compiler::bind() {
   if (spec_.rotational_inertia) add_inertia();
   const Names lookup = names();
   std::vector<std::string> vertex_holder(graph_.vertices.size()), frame_holder(graph_.segments.size());
-  const bool is_static = dynamic_cast<const StaticAnalysis*>(spec_.analysis.get()) != nullptr;
+  const bool is_static = spec_.statics() != nullptr;
   AttachmentContext context{graph_, setup_.model, setup_.initial, lookup, problems_, is_static, vertex_holder, frame_holder};
   for (auto& c : spec_.constraints)
     if (c) c->bind(context);
   update_topology(setup_.model);
   for (auto& f : spec_.forces)
     if (f) f->bind(lookup, problems_);
-  if (dynamic_cast<const StaticAnalysis*>(spec_.analysis.get())) check_statics();
+  if (is_static) check_statics();
   for (const ProbeSpec& p : spec_.probes) bind_probe(p, lookup);
 }
 

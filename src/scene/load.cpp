@@ -7,8 +7,10 @@
 #include "core/json_reader.hpp"
 #include "core/schema_builder.hpp"
 #include "osier/scene.hpp"
+#include "scene/needs.hpp"
 #include "scene/parse_json.hpp"
 #include "scene/setup.hpp"
+#include "scene/solver_spelling.hpp"
 
 namespace osier {
 
@@ -38,36 +40,58 @@ bool solver_has(const std::string& solver, const std::string& key) {
   return true;  // an unknown solver is reported by its name, not by its settings
 }
 
-/// A setting that reaches the solver by another way: /analysis/iterations, --precision, --threads, --simd.
-void pass_to_solver(Json& json, const std::string& key, const Json& value, const std::string& from, Problems& problems) {
+/// /analysis/iterations and /analysis/tolerance belong to the solver.
+void pass_to_solver(Json& json, const std::string& key, Problems& problems) {
   if (!json["solver"].is_object()) return;  // reported when the solver is read
-  const std::string solver = word_at(json, "solver", "name");
+  const Json& value = json["analysis"][key];
+  const std::string solver = word_at(json, "solver", "name"), from = "/analysis/" + key;
   if (!solver_has(solver, key)) {
     problems.add(from, fmt::format("the solver `{}` has no `{}`", solver, key), "leave it out, or choose another solver");
     return;
   }
   Json& place = json["solver"][key];
-  if (from[0] == '/' && !place.is_null() && place != value)
+  if (!place.is_null() && place != value)
     problems.add(from, fmt::format("says {} but /solver/{} says {}", shorten(value), key, shorten(place)), "keep one of them");
   place = value;
 }
 
-/// A solver without a name is the usual one. Written down, since recorded scenes are read by others.
-void name_solver(Json& json) {
-  if (!json.contains("solver")) json["solver"] = Json::object();
-  Json& solver = json["solver"];
-  if (solver.is_object() && !solver.contains("name")) solver["name"] = RegistryTraits<SolverSettings>::fallback;
+/// --threads, --simd and --precision are keys of `execution`, and win.
+void set_execution(Json& json, const LoadOptions& options, WrittenPlaces& places) {
+  const auto set = [&](const char* key, const Json& value) {
+    if (json.contains("execution") && !json["execution"].is_object()) return;  // reported when it is read
+    json["execution"][key] = value;
+    places.moved(std::string("/execution/") + key, std::string("--") + key);
+  };
+  if (!options.precision.empty()) set("precision", options.precision);
+  if (options.threads) set("threads", *options.threads);
+  if (!options.simd.empty()) set("simd", options.simd);
 }
 
-void settle_solver(Json& json, const LoadOptions& options, Problems& problems) {
+/// --solver: its own defaults, and of `execution` what it can do.
+void replace_solver(Json& json, const std::string& name, std::vector<std::string>& warnings) {
+  if (solver_name_of(json) != name) json["solver"] = {{"name", name}};
+  const auto known = registry<SolverSettings>();
+  const auto execution = json.find("execution");
+  const bool is_known = std::any_of(known.begin(), known.end(), [&](const auto& e) { return name == e.name; });
+  if (!is_known || execution == json.end() || !execution->is_object()) return;
+  const Traits traits = make_settings(name)->traits();
+  const Json plain = {{"precision", "double"}, {"threads", 1}};
+  const auto leave_out = [&](const char* key, bool can) {
+    if (can || !execution->contains(key) || (*execution)[key] == plain[key]) return;
+    execution->erase(key);
+    warnings.push_back(fmt::format("the solver `{}` cannot do what /execution/{} asks for, which is left out", name, key));
+  };
+  leave_out("precision", traits.single_precision);
+  leave_out("threads", traits.threads);
+}
+
+void settle_solver(Json& json, const LoadOptions& options, WrittenPlaces& places, Problems& problems,
+                   std::vector<std::string>& warnings) {
   const bool is_static = word_at(json, "analysis", "type") == "static";
-  name_solver(json);
-  if (!options.precision.empty()) pass_to_solver(json, "precision", options.precision, "--precision", problems);
-  if (options.threads) pass_to_solver(json, "threads", *options.threads, "--threads", problems);
-  if (!options.simd.empty()) pass_to_solver(json, "simd", options.simd, "--simd", problems);
+  translate_spellings(json, places, problems, warnings);
+  set_execution(json, options, places);
   for (const char* key : {"iterations", "tolerance"})
-    if (!is_static && json["analysis"].is_object() && json["analysis"].contains(key))
-      pass_to_solver(json, key, json["analysis"][key], std::string("/analysis/") + key, problems);
+    if (!is_static && json["analysis"].is_object() && json["analysis"].contains(key)) pass_to_solver(json, key, problems);
   if (is_static && json["solver"].is_object())
     for (const char* key : {"tolerance", "max_iterations"})
       if (json["solver"].contains(key))
@@ -75,8 +99,7 @@ void settle_solver(Json& json, const LoadOptions& options, Problems& problems) {
 }
 
 /// Frames and steps must fit into an int long before they could ever run.
-void check_times(const Analysis* analysis, Problems& problems) {
-  const auto* d = dynamic_cast<const DynamicAnalysis*>(analysis);
+void check_times(const DynamicAnalysis* d, Problems& problems) {
   if (!d || problems.mentions("/analysis")) return;
   const double steps = std::ceil(1 / (d->fps * d->step)), frames = d->duration / (std::max(steps, 1.0) * d->step);
   if (!(steps < 2e9))
@@ -110,34 +133,35 @@ Scene Scene::parse(const std::string& text, const std::string& name, const std::
   Json json = parse_json(text, source.empty() ? name : source);
   if (!json.is_object()) fail("", "the scene is not an object", "start with {");
   Problems problems;
-  name_solver(json);  // before --solver: settings of the solver that it names stay
-  if (!options.solver.empty() && word_at(json, "solver", "name") != options.solver) json["solver"] = {{"name", options.solver}};
+  auto setup = std::make_shared<Setup>();
+  WrittenPlaces places;
+  if (!options.solver.empty()) replace_solver(json, options.solver, setup->warnings);  // settings given by --set stay
   for (const std::string& o : options.overrides) apply_override(json, o, problems);
   if (!json.contains("analysis")) json["analysis"] = {{"type", "dynamic"}};
-  settle_solver(json, options, problems);
+  settle_solver(json, options, places, problems, setup->warnings);
 
-  auto setup = std::make_shared<Setup>();
+  SceneSpec& spec = setup->spec;
   JsonReader reader(json, "", problems);
-  setup->spec.fields(reader);
+  spec.fields(reader);
   reader.finish();
-  setup->name = setup->spec.name.empty() ? name : setup->spec.name;
+  setup->name = spec.name.empty() ? name : spec.name;
   check_name(setup->name, problems);
-  check_times(setup->spec.analysis.get(), problems);
-  const SolverSettings* solver = setup->spec.solver.get();
-  if (dynamic_cast<StaticAnalysis*>(setup->spec.analysis.get()) && solver && !solver->can_solve_statics()) {
-    const Problem reason = solver->no_statics();
-    problems.add(reason.where, reason.what, reason.remedy);
-  }
+  check_times(spec.dynamic(), problems);
+  spec.execution.check(problems);
   compile_scene(*setup, folder.string(), problems);
   bool driven = false;
-  for (const auto& c : setup->spec.constraints) {
+  for (const auto& c : spec.constraints) {
     const auto* motor = dynamic_cast<const Motor*>(c.get());
     driven = driven || (motor && motor->torque_speed.given());
   }
-  if (setup->spec.solver) setup->spec.solver->check(setup->model, driven, problems);
+  if (spec.solver) {
+    spec.solver->execution = spec.execution;
+    refuse(*spec.solver, needs_of(*setup), problems);
+    spec.solver->check(setup->model, driven, problems);
+  }
+  problems.tell_at([&](const std::string& where) { return places.of(where); });
   problems.throw_if_any();
-  if (const auto* dynamic = dynamic_cast<const DynamicAnalysis*>(setup->spec.analysis.get()))
-    setup->spec.solver->warn(setup->model, dynamic->step, driven, setup->warnings);
+  if (spec.dynamic()) spec.solver->warn(setup->model, spec.dynamic()->step, driven, setup->warnings);
   setup->json = json.dump(2, ' ', false, Json::error_handler_t::replace);
 
   Scene scene;

@@ -207,15 +207,20 @@ struct OutputSpec {
   }
 };
 
+enum class AnalysisKind : std::uint8_t { dynamic, statics };
+
 class Analysis {
  public:
+  explicit Analysis(AnalysisKind kind) : what(kind) {}
   virtual ~Analysis() = default;
+  const AnalysisKind what;
 };
 template <>
 std::span<const RegistryEntry<Analysis>> registry<Analysis>();
 
 class DynamicAnalysis final : public Analysis {
  public:
+  DynamicAnalysis() : Analysis(AnalysisKind::dynamic) {}
   double step = 1e-3, duration = 1, fps = 30;
   std::optional<int> iterations;
   std::optional<double> tolerance;
@@ -236,6 +241,7 @@ class DynamicAnalysis final : public Analysis {
 
 class StaticAnalysis final : public Analysis {
  public:
+  StaticAnalysis() : Analysis(AnalysisKind::statics) {}
   int load_steps = 1;
   double duration = 1;
   bool ramp = true;
@@ -272,9 +278,18 @@ struct SceneSpec {
   std::optional<FractureSpec> fracture;
   bool rotational_inertia = false;
   Tagged<SolverSettings> solver;
+  Execution execution;
   Tagged<Analysis> analysis;
   std::vector<ProbeSpec> probes;
   OutputSpec output;
+
+  /// Null for the other kind of analysis.
+  const DynamicAnalysis* dynamic() const {
+    return analysis && analysis->what == AnalysisKind::dynamic ? static_cast<const DynamicAnalysis*>(analysis.get()) : nullptr;
+  }
+  const StaticAnalysis* statics() const {
+    return analysis && analysis->what == AnalysisKind::statics ? static_cast<const StaticAnalysis*>(analysis.get()) : nullptr;
+  }
 
   static const char* kind() { return "scene"; }
   static const char* help() { return "The root object."; }
@@ -294,7 +309,8 @@ struct SceneSpec {
     f("rotational_inertia", rotational_inertia,
       "Whether segments resist turning as their sections do, rho I1, rho I2 and rho (I1 + I2) per length; without, frames follow "
       "at once as in the paper. Needs a section and a density or line density everywhere");
-    f("solver", solver, "Solver and its settings; `stable_cosserat` with its defaults when left out");
+    f("solver", solver, "Solver and its settings; `automatic`, which chooses, when left out");
+    f("execution", execution, "How it is computed: threads, instructions, number type");
     f("analysis", analysis, "Dynamics (default) or statics");
     f("probes", probes, "Measured points");
     f("output", output, "What to write");

@@ -65,19 +65,11 @@ std::string material_text(const OrderedJson& m) {
          line(3, 6) + line(6, std::size(kQuantities));
 }
 
-/// Per step, on one thread; what the choice rests on.
-OrderedJson costs_json(const MethodChoice& choice) {
-  if (!choice.costs) return nullptr;
-  return {{"sweeps", choice.costs->sweeps},
-          {"sweeps_seconds", choice.costs->sweeps_seconds()},
-          {"direct_seconds", choice.costs->direct_seconds}};
-}
-
 OrderedJson info(const Scene& scene) {
   const Model& m = scene.model();
   const Setup& setup = scene.setup();
   const Simulation simulation(scene);
-  const MethodChoice choice = setup.spec.solver->choose(m, simulation.control(), simulation.time_step());
+  const SolverPlan plan = setup.spec.solver->plan(m, simulation.control(), simulation.time_step());
   Range length, stretch, bend, twist, mass;
   double total_mass = 0;
   for (Index v = 0; v < m.vertex_count(); ++v) mass.add(m.vertex_mass[v]), total_mass += m.vertex_mass[v];
@@ -101,9 +93,8 @@ OrderedJson info(const Scene& scene) {
           {"vertex_colors", m.vertex_colors.count()},
           {"segment_colors", m.segment_colors.count()},
           {"solver", setup.spec.solver->name()},
-          {"method", choice.method.empty() ? OrderedJson(nullptr) : OrderedJson(choice.method)},
-          {"method_reason", choice.why.empty() ? OrderedJson(nullptr) : OrderedJson(choice.why)},
-          {"method_costs", costs_json(choice)},
+          {"method", plan.solver.empty() ? OrderedJson(nullptr) : OrderedJson(plan.solver)},
+          {"method_reason", plan.why.empty() ? OrderedJson(nullptr) : OrderedJson(plan.why)},
           {"analysis", simulation.is_static() ? "static" : "dynamic"},
           {"time_step", simulation.time_step()},
           {"frames", simulation.frame_count()},
@@ -118,7 +109,10 @@ OrderedJson info(const Scene& scene) {
           {"stiffness_ratio_R",
            simulation.is_static() ? OrderedJson(nullptr) : OrderedJson(m.stiffness_ratio(simulation.time_step()))},
           {"bytes_estimate", memory.total()},
-          {"bytes", {{"scene", memory.scene}, {"simulation", memory.simulation}, {"solver", memory.solver}}}};
+          {"bytes",
+           {{"scene", memory.scene},
+            {"simulation", memory.simulation},
+            {"solver", memory.solver ? OrderedJson(*memory.solver) : OrderedJson(nullptr)}}}};
 }
 
 }  // namespace
@@ -151,11 +145,14 @@ std::string scene_info_text(const Scene& scene) {
   if (!j["method"].is_null())
     text += fmt::format("  method {}: {}\n", j["method"].get<std::string>(), j["method_reason"].get<std::string>());
   const double vertices = j["vertices"].get<double>();
-  const auto megabytes = [&](const char* key) { return j["bytes"][key].get<double>() / 1e6; };
-  text += fmt::format("  solver {}: {:.0f} bytes per vertex\n", j["solver"].get<std::string>(),
-                      j["bytes"]["solver"].get<double>() / vertices);
-  text += fmt::format("  memory about {:.1f} MB: scene {:.1f}, simulation {:.1f}, solver {:.1f}\n",
-                      j["bytes_estimate"].get<double>() / 1e6, megabytes("scene"), megabytes("simulation"), megabytes("solver"));
+  const OrderedJson& of_solver = j["bytes"]["solver"];
+  const auto megabytes = [&](const char* key) {
+    return j["bytes"][key].is_null() ? std::string("unknown") : fmt::format("{:.1f}", j["bytes"][key].get<double>() / 1e6);
+  };
+  text += fmt::format("  solver {}: {} bytes per vertex\n", j["solver"].get<std::string>(),
+                      of_solver.is_null() ? "unknown" : fmt::format("{:.0f}", of_solver.get<double>() / vertices));
+  text += fmt::format("  memory about {:.1f} MB: scene {}, simulation {}, solver {}\n", j["bytes_estimate"].get<double>() / 1e6,
+                      megabytes("scene"), megabytes("simulation"), megabytes("solver"));
   for (const std::string& warning : scene.warnings()) text += "  warning: " + warning + "\n";
   return text;
 }

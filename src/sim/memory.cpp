@@ -26,8 +26,10 @@ std::size_t bytes_of(const Model& m) {
 }
 
 std::size_t bytes_of(const State& s) {
-  return bytes_of(s.vertex_position, s.vertex_velocity, s.vertex_velocity_previous, s.frame_rotation, s.frame_velocity,
-                  s.segment_gamma);
+  std::size_t sum =
+      bytes_of(s.vertex_position, s.vertex_velocity, s.vertex_velocity_previous, s.frame_rotation, s.frame_velocity);
+  for (const SolverMemory& array : s.memory) sum += bytes_of(array.values);
+  return sum;
 }
 
 /// The sizes that Simulation::prepare_control gives.
@@ -49,9 +51,9 @@ MemoryEstimate estimate_memory(const Scene& scene, const Simulation& simulation)
   const auto nv = static_cast<std::size_t>(m.vertex_count()), nf = static_cast<std::size_t>(m.frame_count());
   MemoryEstimate e;
   e.scene = bytes_of(m) + bytes_of(setup.initial);
-  e.simulation = 2 * bytes_of(setup.initial) + control_bytes(nv, nf);
-  const bool is_dynamic = dynamic_cast<const DynamicAnalysis*>(setup.spec.analysis.get()) != nullptr;
-  if (is_dynamic && setup.spec.output.diagnostics != Rate::none) e.simulation += residual_bytes(nv, nf);
+  const int controls = setup.spec.solver->traits().control_at_start ? 2 : 1;
+  e.simulation = 2 * bytes_of(simulation.state()) + static_cast<std::size_t>(controls) * control_bytes(nv, nf);
+  if (setup.spec.dynamic() && setup.spec.output.diagnostics != Rate::none) e.simulation += residual_bytes(nv, nf);
   e.solver = setup.spec.solver->bytes(m, simulation.control(), simulation.time_step());
   return e;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 
 #include "osier/simulation.hpp"
 
@@ -9,10 +10,10 @@ namespace osier {
 
 /// Bytes, by who holds them. Counted from the arrays themselves, so that a new field cannot be forgotten in one place only.
 struct MemoryEstimate {
-  std::size_t scene = 0;       ///< the compiled model, its names, its initial state
-  std::size_t simulation = 0;  ///< two states (now, and the last good one), loads and targets, the residual's arrays
-  std::size_t solver = 0;      ///< working memory of the solver
-  std::size_t total() const { return scene + simulation + solver; }
+  std::size_t scene = 0;              ///< the compiled model, its names, its initial state
+  std::size_t simulation = 0;         ///< two states (now, and the last good one), loads and targets, the residual's arrays
+  std::optional<std::size_t> solver;  ///< working memory of the solver, where it can tell
+  std::size_t total() const { return scene + simulation + solver.value_or(0); }
 };
 
 MemoryEstimate estimate_memory(const Scene& scene, const Simulation& simulation);

@@ -63,7 +63,7 @@ RunInfo run_info(const Setup& setup) {
   RunInfo info{.scene_name = setup.name,
                .scene_json = setup.json,
                .version = version(),
-               .double_precision = setup.spec.solver->precision() == Precision::double_precision,
+               .double_precision = !setup.spec.execution.in_float(),
                .sections = setup.spec.output.sections,
                .materials = {},
                .segment_material = setup.segment_material,

@@ -39,8 +39,8 @@ RunStats run_scene(const Scene& scene, const RunOptions& options) {
   stats.segments = simulation.model().segment_count();
   for (std::uint8_t clamp : simulation.model().joint_is_clamp) stats.joints += clamp ? 0 : 1;
   stats.solver = setup.spec.solver->name();
-  stats.threads = setup.spec.solver->threads();
-  stats.precision = Choices<Precision>::names[static_cast<std::size_t>(setup.spec.solver->precision())];
+  stats.threads = setup.spec.execution.threads;
+  stats.precision = setup.spec.execution.precision_name();
   stats.simd = simd_name(simd_resolved(setup.spec.solver->simd_on(setup.model)));
 
   const int frames = options.frames >= 0 ? options.frames : simulation.frame_count();
@@ -77,10 +77,6 @@ RunStats run_scene(const Scene& scene, const RunOptions& options) {
         stats.iterations += report.iterations;
         stats.steps += 1;
         stats.steps_not_converged += report.not_converged ? 1 : 0;
-        if (report.sweeps_given_up > 0) {
-          stats.sweeps_given_up = report.sweeps_given_up;
-          stats.direct_since = simulation.state().time - simulation.time_step();
-        }
         if (recorder) recorder->step(simulation);
         if ((stats.interrupted = interrupted())) break;
       }
@@ -138,8 +134,6 @@ std::string RunStats::to_json() const {
                             {"max_bend", max_bend},
                             {"residual", residual},
                             {"steps_not_converged", steps_not_converged},
-                            {"sweeps_given_up", sweeps_given_up},
-                            {"direct_since", direct_since >= 0 ? OrderedJson(direct_since) : OrderedJson(nullptr)},
                             {"instability_time", instability_time >= 0 ? OrderedJson(instability_time) : OrderedJson(nullptr)},
                             {"vertices_alive", vertices_alive},
                             {"segments_alive", segments_alive},

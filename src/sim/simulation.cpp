@@ -34,7 +34,6 @@ struct Simulation::Impl {
   const StaticAnalysis* statics = nullptr;
   bool wants_control_start = false;
   bool breakable = false;
-  bool spins = false;  ///< frames have velocities of their own, or have had; otherwise those stay what they are
   bool finished = false;
   double measuring_seconds = 0;
   SectionArrays sections;  ///< of the frame handed out last
@@ -65,8 +64,8 @@ struct Simulation::Impl {
     f(state.vertex_position, last_good.vertex_position), f(state.vertex_velocity, last_good.vertex_velocity);
     f(state.vertex_velocity_previous, last_good.vertex_velocity_previous);
     f(state.frame_rotation, last_good.frame_rotation);
-    if (spins) f(state.frame_velocity, last_good.frame_velocity);
-    f(state.segment_gamma, last_good.segment_gamma);
+    f(state.frame_velocity, last_good.frame_velocity);
+    for (std::size_t i = 0; i < state.memory.size(); ++i) f(state.memory[i].values, last_good.memory[i].values);
   }
   bool is_same_graph(const Model& other) const {
     const Model& m = model();
@@ -88,14 +87,14 @@ Simulation::Simulation(const Scene& scene) : impl_(std::make_unique<Impl>()) {
   s.setup = scene.setup_;
   s.state = scene.initial_state();
   s.solver = s.setup->spec.solver->make(s.model());
-  s.executor = Executor(s.setup->spec.solver->threads());
-  s.dynamic = dynamic_cast<const DynamicAnalysis*>(s.setup->spec.analysis.get());
-  s.statics = dynamic_cast<const StaticAnalysis*>(s.setup->spec.analysis.get());
+  s.executor = Executor(s.setup->spec.execution.threads);
+  s.dynamic = s.setup->spec.dynamic();
+  s.statics = s.setup->spec.statics();
   s.let_go.assign(s.setup->spec.constraints.size(), 0);
   s.acts.assign(s.setup->spec.forces.size(), 1);
   const auto& limits = s.model().segment_strain_limit;
   s.breakable = std::any_of(limits.begin(), limits.end(), [](double l) { return std::isfinite(l); });
-  s.spins = s.model().has_inertia();
+  s.solver->declare_memory(s.model(), s.state);
   s.last_good = s.state;
   s.wants_control_start = s.setup->spec.solver->traits().control_at_start;
   s.prepare_control(0, 1);
@@ -116,7 +115,7 @@ void Simulation::Impl::prepare_control(double t, double ramp) {
   }
   if (control.has_rotary_damping || control.frame_damping.size() != nf) control.frame_damping.assign(nf, 0);
   control.has_torque = control.has_rotary_damping = false;
-  const LoadContext context{model(), state, t, ramp, setup->spec.solver->simd()};
+  const LoadContext context{model(), state, t, ramp, setup->spec.execution.simd};
   if (nv > 0)
     executor.for_each_range(nv, [&](std::size_t begin, std::size_t end) {
       const auto clear = [&](auto& list, std::size_t from, std::size_t to, const auto& value) {
@@ -151,7 +150,7 @@ void Simulation::Impl::prepare_step(double t, double ramp) {
 }
 
 void Simulation::Impl::keep_state() {
-  spins = spins || control.has_rotary_damping;
+  if (last_good.memory.size() != state.memory.size()) last_good.memory = state.memory;
   const auto fit = [](const auto& from, auto& to) { to.resize(from.size()); };
   each_array(fit);
   last_good.time = state.time, last_good.step_index = state.step_index;
@@ -427,14 +426,15 @@ bool Simulation::continue_from(const Simulation& other) {
   const Impl& o = *other.impl_;
   const Model &m = s.model(), &n = o.model();
   if (!s.is_same_graph(n) || s.let_go.size() != o.let_go.size() || s.acts.size() != o.acts.size()) return false;
-  const bool rebound = m.segment_alive != n.segment_alive || m.joint_alive != n.joint_alive;
-  if (rebound) {
+  const bool same_topology = m.segment_alive == n.segment_alive && m.joint_alive == n.joint_alive;
+  if (!same_topology) {
     Model& mine = s.mutable_model();
-    mine.segment_alive = n.segment_alive, mine.joint_alive = n.joint_alive;
+    mine.segment_alive = n.segment_alive;
+    mine.joint_alive = n.joint_alive;
     update_topology(mine);
-    s.solver->rebind(mine, s.state);
   }
   s.state = o.state;
+  s.solver->rebind(s.model(), s.state);
   // Time is counted in steps, which may have become longer or shorter.
   if (s.dynamic) s.state.step_index = std::lround(o.state.time / s.dynamic->step);
   s.state.time = s.dynamic ? static_cast<double>(s.state.step_index) * s.dynamic->step : o.state.time;

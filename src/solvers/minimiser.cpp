@@ -34,7 +34,10 @@ class Minimiser final : public Solver {
   Minimiser(const MinimiserOptions& options, std::unique_ptr<LinearSystem> system)
       : options_(options), system_(std::move(system)) {}
 
-  void rebind(const Model&, State&) override { system_->forget(); }
+  void rebind(const Model&, State&) override {
+    system_->forget();
+    shift_ = 0;
+  }
 
   StepReport step(const StepInput& input, State& state) override {
     const Model& m = input.model;
@@ -47,8 +50,7 @@ class Minimiser final : public Solver {
     if (m.has_inertia())
       for (Index f = 0; f < m.frame_count(); ++f)
         if (c.frame_control[f] != FrameControl::fixed) z_.q[f] = guessed_frame(m, c, state, h, f);
-    const StepReport report =
-        minimise(m, c, {.tolerance = options_.tolerance, .max_iterations = options_.max_iterations});
+    const StepReport report = minimise(m, c, {.tolerance = options_.tolerance, .max_iterations = options_.max_iterations});
     frames_start_ = state.frame_rotation;
     store(m, c, state);
     state.vertex_velocity_previous = state.vertex_velocity;
@@ -153,7 +155,8 @@ void Minimiser::solve_positions(const Model& m, Unknowns& z) {
   potential_.gradient(z, gradient_trial_.x, gradient_trial_.w);
   position_rhs_.resize(position_count_, 3);
   for (Index v = 0; v < m.vertex_count(); ++v)
-    if (const Index i = position_unknown_[v]; i >= 0) position_rhs_.row(i) << -gradient_trial_.x[v].x, -gradient_trial_.x[v].y, -gradient_trial_.x[v].z;
+    if (const Index i = position_unknown_[v]; i >= 0)
+      position_rhs_.row(i) << -gradient_trial_.x[v].x, -gradient_trial_.x[v].y, -gradient_trial_.x[v].z;
   if (one_stiffness_) {
     position_step_ = position_factor_.solve(position_rhs_);
   } else {
@@ -277,8 +280,7 @@ void impose(const Model& m, const Control& c, const State& start, Unknowns& z) {
     if (c.vertex_fixed[v]) z.u[v] = c.vertex_target[v] - start.vertex_position[v];
   for (Index f = 0; f < m.frame_count(); ++f) {
     if (c.frame_control[f] == FrameControl::fixed) z.q[f] = c.frame_target[f];
-    if (c.frame_control[f] == FrameControl::hinged)
-      z.q[f] = nearest_on_hinge(z.q[f], c.frame_target[f], c.frame_hinge_axis[f]);
+    if (c.frame_control[f] == FrameControl::hinged) z.q[f] = nearest_on_hinge(z.q[f], c.frame_target[f], c.frame_hinge_axis[f]);
   }
 }
 
@@ -290,8 +292,7 @@ StepReport Minimiser::minimise(const Model& m, const Control& c, const StaticOpt
   const bool predicted = potential_.is_static() && predict(m, c);
   if (predicted) {
     trial_ = {step_.x, start.frame_rotation};
-    for (Index s = 0; s < m.segment_count(); ++s)
-      trial_.q[s] = normalized(rotation_exp(step_.w[s]) * start.frame_rotation[s]);
+    for (Index s = 0; s < m.segment_count(); ++s) trial_.q[s] = normalized(rotation_exp(step_.w[s]) * start.frame_rotation[s]);
     impose(m, c, start, trial_);
   }
   impose(m, c, start, z_);

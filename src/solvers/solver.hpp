@@ -8,10 +8,11 @@
 
 #include "contact/contacts.hpp"
 #include "core/describe.hpp"
-#include "exec/simd.hpp"
+#include "exec/execution.hpp"
 #include "osier/error.hpp"
 #include "osier/model.hpp"
 #include "osier/state.hpp"
+#include "solvers/step_goal.hpp"
 
 namespace osier {
 
@@ -56,27 +57,9 @@ class Solver {
 
   /// The model's topology has changed (fracture, a clamp that let go), or the state has been replaced by another.
   virtual void rebind(const Model& model, State& state) = 0;
-};
 
-enum class Precision : std::uint8_t { single_precision, double_precision };
-template <>
-struct Choices<Precision> {
-  static constexpr std::array<const char*, 2> names{"float", "double"};
-};
-
-/// What a step is expected to cost by two methods, on one thread.
-struct MethodCosts {
-  double sweeps = 0;         ///< per step, until the tolerance is met
-  double sweep_seconds = 0;  ///< of one of them
-  double direct_seconds = 0;
-  double sweeps_seconds() const { return sweeps * sweep_seconds; }
-};
-
-/// Which of its methods a solver will use on a model, and the reason in one line.
-struct MethodChoice {
-  std::string method;  ///< empty for solvers with one method
-  std::string why;
-  std::optional<MethodCosts> costs;  ///< where they were compared
+  /// Makes its arrays in State::memory where the state does not have them yet, so that copies of it have them from the start.
+  virtual void declare_memory(const Model& model, State& state) const { (void)model, (void)state; }
 };
 
 /// What a solver can do, whatever the model.
@@ -92,32 +75,46 @@ struct Traits {
   bool contacts = false;           ///< reads StepInput::contacts
   bool control_at_start = false;   ///< reads StepInput::start; for others it may be the control at the end
   bool single_precision = false;   ///< can work in float
+  bool threads = false;            ///< can work on several of them
+  bool simd = false;               ///< works in SIMD lanes, where a model has something for them
   bool device = false;             ///< can work on another device than the CPU
+};
+
+/// What a solver is for, so that benchmarks and validation need no names. Several may have the same role; the first in the
+/// registry stands for it.
+enum class SolverRole : std::uint8_t {
+  other,
+  automatic,   ///< chooses among the others
+  converging,  ///< solves each step to a tolerance
+  sweeps,      ///< a few cheap iterations per step, as in the paper
+  reference,   ///< exact and slow
+};
+
+/// Which solver will do the steps of a scene, and why or how, in one line.
+struct SolverPlan {
+  std::string solver;  ///< empty: there is nothing to tell
+  std::string why;
 };
 
 /// The `solver` object of a scene: settings that know how to make their solver.
 class SolverSettings {
  public:
   virtual ~SolverSettings() = default;
+  Execution execution;  ///< the scene's
+
   virtual std::unique_ptr<Solver> make(const Model& model) const = 0;
   virtual const char* name() const = 0;
   virtual Traits traits() const = 0;
-  virtual Precision precision() const { return Precision::double_precision; }
-  virtual int threads() const { return 1; }
-  virtual Simd simd() const { return Simd::off; }
-  /// What its steps of this model really run on, which may be less than was asked for.
-  virtual Simd simd_on(const Model& model) const { return (void)model, simd(); }
-  virtual bool can_solve_statics() const { return false; }
-  /// What to say where it cannot, at the setting that is the reason.
-  virtual Problem no_statics() const {
-    return {"/solver/name", std::string("`") + name() + "` cannot solve statics", "use `newton`"};
-  }
-  /// Sweeps or Newton iterations per step as asked for; 0 when a tolerance decides.
-  virtual int iterations() const { return 0; }
-  /// Settings that do not fit the model, with the solver's pointer as the place. `driven`: some motor has a torque-speed curve.
+  virtual SolverRole role() const { return SolverRole::other; }
+  /// For solvers that have one.
+  virtual void set_goal(const StepGoal& goal) { (void)goal; }
+  /// Instructions that its steps of this model really run on, which may be less than what was asked for.
+  virtual Simd simd_on(const Model& model) const { return (void)model, traits().simd ? execution.simd : Simd::off; }
+  /// Settings that do not fit the model or each other, with the solver's pointer as the place. What follows from the traits is
+  /// refused in refusals.hpp. `driven`: some motor has a torque-speed curve.
   virtual void check(const Model& model, bool driven, Problems& problems) const { (void)model, (void)driven, (void)problems; }
   /// The control says what is held, h is the time step or 0 for statics.
-  virtual MethodChoice choose(const Model& model, const Control& control, double h) const {
+  virtual SolverPlan plan(const Model& model, const Control& control, double h) const {
     (void)model, (void)control, (void)h;
     return {};
   }
@@ -125,16 +122,33 @@ class SolverSettings {
   virtual void warn(const Model& model, double h, bool driven, std::vector<std::string>& warnings) const {
     (void)model, (void)h, (void)driven, (void)warnings;
   }
-  /// Bytes of working memory for a model of this size.
-  virtual std::size_t bytes(const Model& model, const Control& control, double h) const = 0;
+  /// Bytes of working memory for a model of this size, where the solver can tell before it runs.
+  virtual std::optional<std::size_t> bytes(const Model& model, const Control& control, double h) const {
+    (void)model, (void)control, (void)h;
+    return {};
+  }
 };
 
 template <>
 struct RegistryTraits<SolverSettings> {
   static constexpr const char* tag = "name";
-  static constexpr const char* fallback = "stable_cosserat";
+  static constexpr const char* fallback = "automatic";
 };
 template <>
 std::span<const RegistryEntry<SolverSettings>> registry<SolverSettings>();
+
+/// Adds a solver for as long as the object lives: for programs, and tests, with a solver of their own.
+class RegisteredSolver {
+ public:
+  explicit RegisteredSolver(const RegistryEntry<SolverSettings>& entry);
+  ~RegisteredSolver();
+  RegisteredSolver(const RegisteredSolver&) = delete;
+  RegisteredSolver& operator=(const RegisteredSolver&) = delete;
+};
+
+/// A registered solver's settings, all of them default. Throws std::logic_error for a name that is not registered.
+std::unique_ptr<SolverSettings> make_settings(const std::string& name);
+/// The name of the first registered solver with this role. Throws std::logic_error when there is none.
+std::string solver_with(SolverRole role);
 
 }  // namespace osier

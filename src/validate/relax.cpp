@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "core/json_reader.hpp"
+#include "scene/solver_spelling.hpp"
 #include "solvers/solver.hpp"
 
 namespace osier::validate {
@@ -27,34 +28,23 @@ Json as_dynamics(Json scene, const Schedule& schedule) {
 
 Json with_four_sweeps(Json scene) {
   scene = as_dynamics(std::move(scene), {});
-  // Other settings of the method, such as how lambda is found, belong to the case and stay.
-  Json solver = scene.value("solver", Json::object());
-  if (!solver.is_object() || solver.value("name", "stable_cosserat") != "stable_cosserat") solver = Json::object();
-  for (const char* key : {"tolerance", "max_iterations"}) solver.erase(key);
-  solver["name"] = "stable_cosserat";
-  solver["method"] = "sweep";
+  const std::string sweeps = solver_with(SolverRole::sweeps);
+  // Other settings of the sweeps, such as how lambda is found, belong to the case and stay.
+  Json solver = solver_name_of(scene) == sweeps ? scene["solver"] : Json::object();
+  for (const char* key : {"method", "tolerance", "max_iterations"}) solver.erase(key);
+  solver["name"] = sweeps;
   solver["iterations"] = 4;
-  if (!solver.contains("precision")) solver["precision"] = "float";
   scene["solver"] = solver;
+  Json& execution = scene["execution"];
+  if (!solver.contains("precision") && !execution.contains("precision"))
+    execution["precision"] = Choices<Precision>::names[static_cast<std::size_t>(Precision::single_precision)];
   for (const char* key : {"tolerance", "iterations"}) scene["analysis"].erase(key);
   return scene;
 }
 
-/// Of the solver that the whole catalogue is run by. `stable_cosserat` stands for the paper's method there.
-static Json settings_of(const std::string& solver) {
-  Json settings = {{"name", solver}};
-  if (solver == "stable_cosserat") settings["method"] = "sweep";
-  return settings;
-}
-
 static bool can_solve_statics(const std::string& solver) {
-  for (const auto& entry : registry<SolverSettings>()) {
-    if (solver != entry.name) continue;
-    const Json settings = settings_of(solver);
-    Problems ignored;
-    JsonReader reader(settings, "", ignored);
-    return entry.read(reader)->can_solve_statics();
-  }
+  for (const auto& entry : registry<SolverSettings>())
+    if (solver == entry.name) return make_settings(solver)->traits().statics;
   return false;
 }
 
@@ -63,7 +53,8 @@ Json with_solver(Json scene, const std::string& solver) {
     if (stops_at_instability(scene)) throw RunError(fmt::format("`{}` has no statics and cannot find a critical load", solver));
     scene = as_dynamics(std::move(scene), {});
   }
-  scene["solver"] = settings_of(solver);
+  scene["solver"] = {{"name", solver}};
+  scene.erase("execution");
   if (!is_static(scene))
     for (const char* key : {"tolerance", "iterations"}) scene["analysis"].erase(key);
   return scene;
@@ -102,9 +93,9 @@ std::string solver_protocol(const std::string& solver) {
 
 std::string four_sweeps_protocol() {
   return fmt::format(
-      "The column \"4 sweeps\" is the error of the same quantity when `stable_cosserat` runs the same problem as in its "
-      "paper, with four sweeps per step in single precision. Statics become dynamics for that, up to resolution {}: {}.",
-      kRelaxedResolution, schedule_text());
+      "The column \"4 sweeps\" is the error of the same quantity when `{}` runs the same problem as in its paper, with four "
+      "sweeps per step in single precision. Statics become dynamics for that, up to resolution {}: {}.",
+      solver_with(SolverRole::sweeps), kRelaxedResolution, schedule_text());
 }
 
 }  // namespace osier::validate

@@ -6,6 +6,7 @@
 
 #include "core/json_reader.hpp"
 #include "scene/setup.hpp"
+#include "scene/solver_spelling.hpp"
 #include "sim/probes.hpp"
 #include "validate/relax.hpp"
 #include "validate/shape.hpp"
@@ -84,9 +85,8 @@ std::optional<double> worst_residual(const std::vector<std::pair<double, double>
 }  // namespace
 
 long step_count(const Setup& setup) {
-  if (const auto* d = dynamic_cast<const DynamicAnalysis*>(setup.spec.analysis.get()))
-    return std::max(1L, std::lround(std::ceil(d->duration / d->step - 1e-9)));
-  return dynamic_cast<const StaticAnalysis&>(*setup.spec.analysis).load_steps;
+  if (const auto* d = setup.spec.dynamic()) return std::max(1L, std::lround(std::ceil(d->duration / d->step - 1e-9)));
+  return setup.spec.statics()->load_steps;
 }
 
 void run_to_end(const Json& json, const Json& instrument_list, const std::string& where, const std::filesystem::path& folder,
@@ -190,7 +190,7 @@ Outcome run_trial(const Trial& trial, Mode mode, const std::string& solver) {
     else if (!solver.empty()) scene = with_solver(std::move(scene), solver);
     Problems problems;
     if (const std::unique_ptr<Experiment> experiment = read_experiment(trial, problems)) {
-      out.solver = scene.contains("solver") ? scene["solver"].value("name", "") : std::string("stable_cosserat");
+      out.solver = solver_name_of(scene);
       problems.throw_if_any();
       put(out.values, "", experiment->columns(), experiment->examine(scene, trial.spec->file.parent_path()));
     } else {

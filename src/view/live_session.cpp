@@ -6,6 +6,7 @@
 #include "core/fields.hpp"
 #include "math/vec3.hpp"
 #include "scene/setup.hpp"
+#include "scene/solver_spelling.hpp"
 #include "sim/measure.hpp"
 #include "sim/recorder.hpp"
 #include "view/packet.hpp"
@@ -21,13 +22,6 @@ Json without_short_spellings(Json scene) {
   // Nothing is recorded. Moments are measured when somebody looks at them: all that sections hold costs more than a frame.
   scene["output"] = Json::object();
   return scene;
-}
-
-std::string method_of(const Json& scene) {
-  const Json& solver = scene["solver"];
-  for (const SolverChoice& choice : solver_choices())
-    if (choice.name == solver.value("name", "") && !choice.methods.empty()) return solver.value("method", choice.methods.front());
-  return {};
 }
 
 }  // namespace
@@ -48,8 +42,9 @@ Message LiveSession::hello() {
     forces.push_back({{"pointer", fmt::format("/forces/{}", i)},
                       {"type", json_["forces"][i].value("type", "")},
                       {"on", !forces_off_.contains(i)}});
-  for (const SolverChoice& choice : solver_choices()) solvers.push_back({{"name", choice.name}, {"methods", choice.methods}});
-  const auto* dynamic = dynamic_cast<const DynamicAnalysis*>(scene_.setup().spec.analysis.get());
+  for (const auto& entry : registry<SolverSettings>())
+    solvers.push_back({{"name", entry.name}, {"methods", OrderedJson::array()}});
+  const auto* dynamic = scene_.setup().spec.dynamic();
   return text_message({{"type", "hello"},
                        {"protocol", 1},
                        {"mode", "live"},
@@ -63,7 +58,7 @@ Message LiveSession::hello() {
                        {"forces", forces},
                        {"solvers", solvers},
                        {"solver", json_["solver"].value("name", "")},
-                       {"method", method_of(json_)},
+                       {"method", ""},
                        {"warnings", scene_.warnings()}});
 }
 
@@ -224,11 +219,11 @@ static bool begin_alike(const Scene& a, const Scene& b) {
 }
 
 /// The scene of now, changed: goes on from the present state where the graph is the same.
-void LiveSession::rebuild(const Json& json) {
-  const Scene scene = Scene::parse(json.dump(), scene_.name(), folder_);
+void LiveSession::rebuild(const Json& json, const LoadOptions& options) {
+  const Scene scene = Scene::parse(json.dump(), scene_.name(), folder_, options);
   auto next = std::make_unique<Simulation>(scene);
   const bool same_shape = begin_alike(scene, scene_), continues = same_shape && next->continue_from(*simulation_);
-  json_ = json;
+  json_ = without_short_spellings(Json::parse(scene.json()));
   scene_ = scene;
   update_parameters(parameters_, json_);
   if (continues) {
@@ -268,27 +263,18 @@ void LiveSession::choose_force(const Json& command) {
   refuse(shorten(pointer), "is not a force of this scene", "use one that `hello` lists");
 }
 
+/// The solver as it was used last, or with its defaults; `execution` keeps what that solver can do.
 void LiveSession::choose_solver(const Json& command) {
   const std::string name = word_of(command, "name");
   const std::string method = command.contains("method") && !command["method"].is_null() ? word_of(command, "method") : "";
-  const std::vector<SolverChoice> choices = solver_choices();
-  const auto choice = std::find_if(choices.begin(), choices.end(), [&](const SolverChoice& c) { return c.name == name; });
-  const Json& now = json_["solver"];
-  solver_settings_[now.value("name", "") + "/" + method_of(json_)] = now;
-  Json solver = {{"name", name}};
-  if (!method.empty()) solver["method"] = method;
-  const std::string wanted =
-      method.empty() && choice != choices.end() && !choice->methods.empty() ? choice->methods.front() : method;
-  if (const auto known = solver_settings_.find(name + "/" + wanted); known != solver_settings_.end()) {
-    solver = known->second;
-  } else if (choice != choices.end()) {
-    for (const char* key : {"precision", "threads", "simd"})  // how to compute, not what
-      if (now.contains(key) && std::find(choice->keys.begin(), choice->keys.end(), key) != choice->keys.end())
-        solver[key] = now[key];
-  }
   Json json = json_;
-  json["solver"] = solver;
-  rebuild(json);
+  json["solver"] = {{"name", name}};
+  if (!method.empty()) json["solver"]["method"] = method;  // an older spelling
+  const std::string wanted = solver_name_of(json);
+  settings_of_solver_[json_["solver"].value("name", "")] = {{"solver", json_["solver"]},
+                                                            {"execution", json_.value("execution", Json::object())}};
+  if (const auto known = settings_of_solver_.find(wanted); known != settings_of_solver_.end()) json.update(known->second);
+  rebuild(json, {.solver = wanted, .overrides = {}, .precision = {}, .threads = {}, .simd = {}});
 }
 
 }  // namespace osier::view

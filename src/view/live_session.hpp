@@ -28,7 +28,7 @@ class LiveSession final : public Session {
   void set(const Json& command);
   void choose_force(const Json& command);
   void choose_solver(const Json& command);
-  void rebuild(const Json& json);
+  void rebuild(const Json& json, const LoadOptions& options = {});
   void update_model();
   std::span<const Vec3d> measure_moments();
   OrderedJson status() const;
@@ -38,7 +38,7 @@ class LiveSession final : public Session {
   Scene scene_;
   std::unique_ptr<Simulation> simulation_;
   std::vector<Parameter> parameters_;
-  std::map<std::string, Json> solver_settings_;  ///< as last used, by solver and method
+  std::map<std::string, Json> settings_of_solver_;  ///< `solver` and `execution` as last used, by solver
   std::set<std::size_t> forces_off_;
 
   bool playing_, seen_ = false;  ///< until somebody looks, nothing moves

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "io/up.hpp"
 #include "math/vec3.hpp"
 
 namespace osier::view {
@@ -39,7 +40,7 @@ ModelText model_text(const RunInfo& info, bool live) {
           .live = live,
           .precision = info.double_precision ? "double" : "float",
           .times = {},
-          .up = up_of_scene(info.scene_json),
+          .up = up_direction(info.scene_json),
           .materials = info.materials,
           .segment_material = info.segment_material};
 }
@@ -159,23 +160,6 @@ std::string frame_packet(const Frame& frame, int slot, std::span<const Index> jo
     packet.add("joint_moment", moment);
   }
   return packet.bytes();
-}
-
-Vec3d up_of_scene(const std::string& scene_json) {
-  const Json scene = Json::parse(scene_json, nullptr, false);
-  if (!scene.is_object() || !scene.contains("forces") || !scene["forces"].is_array()) return {0, 1, 0};
-  for (const Json& force : scene["forces"]) {
-    if (!force.is_object() || force.value("type", "") != "gravity") continue;
-    if (!force.contains("acceleration")) break;  // the default is downwards
-    Json g = force["acceleration"];
-    if (g.is_object() && g.contains("keys") && g["keys"].is_array() && !g["keys"].empty() && g["keys"].back().is_array() &&
-        g["keys"].back().size() == 2)
-      g = g["keys"].back()[1];
-    if (!g.is_array() || g.size() != 3 || !std::all_of(g.begin(), g.end(), [](const Json& x) { return x.is_number(); })) break;
-    const Vec3d a{g[0], g[1], g[2]};
-    if (norm2(a) > 0) return normalized(Vec3d{} - a);
-  }
-  return {0, 1, 0};
 }
 
 }  // namespace osier::view

@@ -82,7 +82,4 @@ struct FrameParts {
 /// In single precision, as a view sends it.
 std::string frame_packet(const Frame& frame, int slot, std::span<const Index> joints, FrameParts parts = {});
 
-/// The direction against the gravity of a scene, [0, 1, 0] when there is none.
-Vec3d up_of_scene(const std::string& scene_json);
-
 }  // namespace osier::view

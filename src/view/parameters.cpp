@@ -171,6 +171,8 @@ std::vector<Parameter> parameters_of(const Json& scene) {
   }
   if (const auto s = scene.find("solver"); s != scene.end() && s->is_object())
     lister.object(*s, "/solver", "solver", fields_of<SolverSettings>(s->value("name", "")), false);
+  if (const auto e = scene.find("execution"); e != scene.end() && e->is_object())
+    lister.object(*e, "/execution", "execution", fields_of<Execution>(), false);
   return lister.list;
 }
 
@@ -204,20 +206,6 @@ OrderedJson to_json(const std::vector<Parameter>& parameters) {
                     {"max", p.max},
                     {"log", p.log},
                     {"whole", p.whole}});
-  return list;
-}
-
-std::vector<SolverChoice> solver_choices() {
-  std::vector<SolverChoice> list;
-  for (const auto& entry : registry<SolverSettings>()) {
-    SolverChoice choice{.name = entry.name, .methods = {}, .keys = {}};
-    for (const FieldDoc& field : fields_of<SolverSettings>(entry.name)) {
-      choice.keys.push_back(field.name);
-      if (field.name == "method" && field.schema.contains("enum"))
-        choice.methods = field.schema["enum"].get<std::vector<std::string>>();
-    }
-    list.push_back(std::move(choice));
-  }
   return list;
 }
 

@@ -28,11 +28,4 @@ void set_parameter(Json& scene, const Parameter& parameter, double value);
 void update_parameters(std::vector<Parameter>& parameters, const Json& scene);
 OrderedJson to_json(const std::vector<Parameter>& parameters);
 
-/// Solvers with the names of their methods.
-struct SolverChoice {
-  std::string name;
-  std::vector<std::string> methods, keys;
-};
-std::vector<SolverChoice> solver_choices();
-
 }  // namespace osier::view

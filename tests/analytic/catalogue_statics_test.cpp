@@ -26,7 +26,7 @@ TEST(Catalogue, EveryStaticCaseReachesAResidualOf1em8ByTheDirectSolver) {
         const std::string what = c.name + ", " + r.name + ", N = " + std::to_string(n.value_or(0));
         const Outcome out = run_trial(trial, Mode::normal, "");
         EXPECT_EQ(out.error, "") << what;
-        EXPECT_EQ(out.solver, "stable_cosserat") << what;
+        EXPECT_EQ(out.solver, "automatic") << what;
         EXPECT_EQ(out.steps_not_converged, 0) << what;
         ASSERT_TRUE(out.residual.has_value()) << what;
         EXPECT_LE(*out.residual, 1e-8) << what;

@@ -8,7 +8,7 @@ namespace osier::test {
 namespace {
 
 const std::string kNewton = R"({"name": "newton", "tolerance": 1e-11})";
-const std::string kSweeps = R"({"name": "stable_cosserat", "method": "sweep", "tolerance": 1e-10, "max_iterations": 50000})";
+const std::string kSweeps = R"({"name": "stable_cosserat", "tolerance": 1e-10, "max_iterations": 50000})";
 constexpr double kPi = std::numbers::pi;
 
 /// A shaft along x with d1 along z. `rest`: further keys of the scene.

@@ -276,10 +276,21 @@ class Alone(CliTest):
 
     def test_statics_by_sweeps_are_refused_with_a_remedy(self):
         static = {"type": "static"}
-        self.assert_refused(beam(analysis=static, solver={"name": "stable_cosserat", "method": "sweep"}),
-                            {"/solver/method": ["`sweep` cannot solve statics", "`auto`", "`direct`", "`newton`"]})
-        for setting in ({"order": "jacobi"}, {"lambda": "exact"}):  # without a method, these ask for sweeps
-            self.assert_refused(beam(analysis=static, solver={"name": "stable_cosserat", **setting}), {"/solver": [*setting, "cannot solve statics", "leave them out", "`newton`"]})
+        said = ["`stable_cosserat` cannot solve statics", "`automatic`", "`direct`", "`newton`"]
+        self.assert_refused(beam(analysis=static, solver={"name": "stable_cosserat", "method": "sweep"}), {"/solver/method": said})
+        for setting in ({"order": "jacobi"}, {"lambda": "exact"}):  # these are settings of sweeps
+            self.assert_refused(beam(analysis=static, solver={"name": "stable_cosserat", **setting}), {"/solver/name": said})
+            self.assert_refused(beam(analysis=static, solver=setting), {"/solver": said})
+
+    def test_what_newton_cannot_do_is_refused_where_it_was_asked_for(self):
+        for key, value in (("threads", 2), ("precision", "float")):
+            self.assert_refused(beam(solver={"name": "newton", key: value}), {"/solver/" + key: ["`newton` cannot", "`automatic`"]})
+            self.assert_refused(beam(solver={"name": "newton"}, execution={key: value}), {"/execution/" + key: ["`newton` cannot", "`automatic`"]})
+
+    def test_execution(self):
+        self.assert_refused(beam(execution={"device": "cuda"}), {"/execution/device": "built without CUDA"})
+        self.assert_refused(beam(execution={"devise": "cpu"}), {"/execution/devise": "did you mean `device`?"})
+        self.assert_refused(beam(execution={"threads": 2}, solver={"threads": 3}), {"/solver/threads": ["3", "/execution/threads says 2", "keep one"]})
 
     def test_welds_that_do_not_meet(self):
         self.assert_refused(beam(welds=[{"vertices": ["a:start", "a:end"]}]), {"/welds/0": ["1 m apart", "tolerance"]})

@@ -17,7 +17,7 @@ class Commands(CliTest):
         self.assertRegex(result.out, r"^osier \d+\.\d+\.\d+\S*\n$")
 
     def test_lists_name_everything_with_a_line_of_help(self):
-        for what, names in (("solvers", ["stable_cosserat", "newton"]), ("forces", ["gravity", "drag", "force", "torque", "wind"]),
+        for what, names in (("solvers", ["automatic", "direct", "stable_cosserat", "newton"]), ("forces", ["gravity", "drag", "force", "torque", "wind"]),
                             ("formats", ["hdf5", "obj", "vtp"]), ("curves", ["bcc", "hair", "obj", "poly", "usda", "ply", "csv"]), ("constraints", ["pin", "fix", "clamp", "hinge"]),
                             ("materials", ["hair", "steel_wire", "nylon", "rubber", "wood", "cotton_yarn"]),
                             ("sections", ["circle", "tube", "ellipse", "rectangle"]),
@@ -68,7 +68,8 @@ class Commands(CliTest):
         for command in ("check", "info"):
             said = self.call(command, self.write(stiff), "--set", "/solver=" + json.dumps({"name": "stable_cosserat", "method": "sweep"}))
             self.assertRegex(said.err + said.out, "warning: stiffness ratio R = [0-9.]+")
-        for solver in ({"name": "newton"}, {"name": "stable_cosserat", "method": "direct"}, {"name": "stable_cosserat", "method": "sweep", "tolerance": 1e-3}):
+        for solver in ({"name": "newton"}, {"name": "stable_cosserat", "method": "direct"}, {"name": "automatic"}, {},
+                       {"name": "stable_cosserat", "method": "sweep", "tolerance": 1e-3}, {"name": "stable_cosserat", "tolerance": 1e-3}):
             self.assertNotIn("warning", self.check({**stiff, "solver": solver}).err)
 
     def test_info_text_tells_the_counts(self):
@@ -182,15 +183,16 @@ class Run(CliTest):
     def test_a_solver_without_a_name_is_the_usual_one(self):
         self.assertNotIn("solver", SWING)
         self.run_scene(SWING, "--set", "/solver/method=direct")
-        self.assertEqual(self.trajectory()["scene"]["solver"], {"name": "stable_cosserat", "method": "direct"})
+        self.assertEqual(self.trajectory()["scene"]["solver"], {"name": "direct"})
         nameless = {**SWING, "solver": {"method": "sweep", "iterations": 3}}
         for arguments in ([], ["--solver", "stable_cosserat"]):
             self.run_scene(nameless, *arguments)
-            self.assertEqual(self.trajectory()["scene"]["solver"], {"name": "stable_cosserat", **nameless["solver"]})
+            self.assertEqual(self.trajectory()["scene"]["solver"], {"name": "stable_cosserat", "iterations": 3})
         self.run_scene(nameless, "--solver", "newton")
         self.assertEqual(self.trajectory()["scene"]["solver"], {"name": "newton"})
         self.run_scene(nameless, "--set", "/solver={}", "--precision", "float")
-        self.assertEqual(self.trajectory()["scene"]["solver"], {"name": "stable_cosserat", "precision": "float"})
+        self.assertEqual(self.trajectory()["scene"]["solver"], {"name": "automatic"})
+        self.assertEqual(self.trajectory()["scene"]["execution"], {"precision": "float"})
         result = self.check(beam(solver={"tolerence": 1e-3}))
         self.assertEqual((result.code, list(result.problems)), (BAD_INPUT, ["/solver/tolerence"]), result)
 
@@ -274,42 +276,42 @@ class Run(CliTest):
         self.assertEqual(len(list((self.folder / "out/frames").iterdir())), 2)
         self.assertEqual(len(self.table("diagnostics.csv")["time"]), 2)
 
-    def test_info_says_which_method_a_scene_gets_and_why(self):
+    def test_info_says_which_solver_a_scene_gets_and_why(self):
         def choice(**solver):
-            scene = {**SWING, "solver": {"name": "stable_cosserat", **solver}}
+            scene = {**SWING, "solver": solver}
             told = json.loads(self.call("info", self.write(scene), "--json").out)
             self.assertIn("method %s: %s" % (told["method"], told["method_reason"]), self.call("info", self.write(scene)).out)
             return told["method"], told["method_reason"]
         self.assertEqual(choice()[0], "direct")
-        self.assertRegex(choice()[1], r"about .*s a step, .*; (\d+) of \1 segments in SIMD lanes; about \d+ sweeps, .*s a step to converge")
-        self.assertEqual(choice(order="jacobi")[0], "sweep")
-        self.assertEqual(choice(method="sweep")[0], "sweep")
+        self.assertRegex(choice(name="automatic")[1], r"converges .*; (\d+) of \1 segments in SIMD lanes")
+        self.assertEqual(choice(order="jacobi")[0], "stable_cosserat")
+        self.assertEqual(choice(name="stable_cosserat", method="sweep"), ("stable_cosserat", "4 sweeps a step, in SIMD lanes"))
+        self.assertEqual(choice(name="stable_cosserat", method="auto"), choice(name="automatic"))
+        self.assertEqual(choice(name="direct")[0], "direct")
         net = [{"type": "net", "name": "net", "nx": 24, "ny": 24, "cell": 0.1, "stretch_shear": 300, "bend_twist": 2e-3, "line_density": 0.03}]
-        scene = {"structures": net, "solver": {"name": "stable_cosserat"}, "analysis": {"type": "dynamic", "step": 1e-3, "duration": 1}}
+        scene = {"structures": net, "analysis": {"type": "dynamic", "step": 1e-3, "duration": 1}}
         said = self.call("info", self.write(scene)).out
-        self.assertRegex(said, r"method (sweep|direct): .*: about .* a step, by conjugate gradients because of loops, some \d+ for a solve; 1200 of 1200 segments in SIMD lanes")
-        costs = self.info(scene)["method_costs"]
-        self.assertEqual(self.info(scene)["method"], "sweep" if 2 * costs["sweeps_seconds"] < costs["direct_seconds"] else "direct")
-        self.assertIsNone(self.info({**SWING, "solver": {"name": "newton"}})["method_costs"])
+        self.assertRegex(said, r"method direct: .*by conjugate gradients because of loops, some \d+ for a solve; 1200 of 1200 segments in SIMD lanes")
+        self.assertRegex(said, r"solver automatic: \d+ bytes per vertex")
+        static = {**SWING, "constraints": [{"type": "clamp", "vertices": 0}], "analysis": {"type": "static"}}
+        self.assertRegex(self.call("info", self.write(static)).out, r"method direct: the solver for statics: Newton's method on the recursion")
 
-    def test_sweeps_that_give_way_to_direct_solves_are_told(self):
-        net = [{"type": "net", "name": "net", "nx": 10, "ny": 10, "cell": 0.1, "stretch_shear": 300, "bend_twist": 2e-3, "line_density": 0.03}]
-        scene = {"structures": net, "constraints": [{"type": "pin", "vertices": "net.corners:*"}], "forces": [{"type": "gravity"}],
-                 "solver": {"name": "stable_cosserat", "tolerance": 1e-3}, "analysis": {"type": "dynamic", "step": 1e-4, "duration": 0.001, "fps": 2000}}
-        self.assertEqual(self.info(scene)["method"], "sweep")
-        self.assertNotIn("direct solves", self.run_scene(scene).err)
-        self.assertIsNone(self.stats()["direct_since"])
-        scene["solver"]["tolerance"] = 1e-14  # below what double holds: as many sweeps as are predicted cannot be enough
-        if self.info(scene)["method"] != "sweep":
-            self.skipTest("with these instructions direct solves are expected to be as fast")
-        sweeps = round(self.info(scene)["method_costs"]["sweeps"])
-        scene["solver"]["max_iterations"] = sweeps
-        said = self.run_scene(scene).err
-        self.assertRegex(said, r"warning: at t = %g s %d sweeps had not met the tolerance; `auto` went on by direct solves" % (self.stats()["direct_since"], sweeps))
-        self.assertEqual(self.stats()["sweeps_given_up"], sweeps)
+    def test_a_bare_name_that_used_to_choose_is_told_what_it_means_now(self):
+        scene = {**SWING, "solver": {"name": "stable_cosserat"}}
+        self.assertRegex(self.check(scene).err, "warning: .*means its sweeps, four per step.*`automatic`")
+        self.assertEqual(self.info(scene)["method"], "stable_cosserat")
+        static = {**scene, "constraints": [{"type": "clamp", "vertices": 0}], "analysis": {"type": "static"}}
+        self.assertRegex(self.run_scene(static).err, "warning: .*cannot solve statics.*`automatic`")
+        self.assertEqual(self.stats()["solver"], "automatic")
+
+    def test_execution_and_older_spellings_run_the_same(self):
+        new = self.probes({**SWING, "solver": {"name": "direct"}, "execution": {"precision": "float", "threads": 2}})
+        self.assertEqual((self.stats()["precision"], self.stats()["threads"]), ("float", 2))
+        old = self.probes({**SWING, "solver": {"name": "stable_cosserat", "method": "direct", "precision": "float", "threads": 2}})
+        self.assertEqual(new, old)
 
     def test_steps_that_do_not_converge_are_told(self):
-        scene = {**SWING, "solver": {"name": "stable_cosserat", "tolerance": 1e-12, "max_iterations": 1}}
+        scene = {**SWING, "solver": {"name": "automatic", "tolerance": 1e-12, "max_iterations": 1}}
         self.assertRegex(self.run_scene(scene).err, r"warning: \d+ of 10 steps stopped at the iteration limit")
         self.assertEqual(self.stats()["steps_not_converged"], 10)
 

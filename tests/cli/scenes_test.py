@@ -109,7 +109,7 @@ class Scenes(CliTest):
         for path in SCENES:
             if path.stem in ("trees", "slinky", "net", "hair_afro", "hair_wisp"):
                 continue  # float by themselves, and long
-            if '"newton"' in path.read_text() or '"direct"' in path.read_text():
+            if '"newton"' in path.read_text():
                 continue  # always double, one thread; refused elsewhere
             for precision in ("float", "double"):
                 with self.subTest(path.name, precision=precision):

@@ -53,7 +53,7 @@ class Agreement(CliTest):
             joints=[{"segments": [0, 2], "rest_rotation": [0, 0, 0, 1]}], fracture={"strain_limit": 1},
             probes=[{"name": "p", "vertex": 0}], output={"formats": [], "diagnostics": "none", "probes": "step"})
         scenes = [beam(), rich, beam_rod(segments=4.0), beam_rod(segments=1e1), {"structures": [{"type": "net", "nx": 2, "ny": 2}]},
-                  beam(constraints=[{"type": "pin", "vertices": 1.0}]), beam(solver={}), beam(solver={"method": "direct"}), beam(solver={"name": "newton"})]
+                  beam(constraints=[{"type": "pin", "vertices": 1.0}]), beam(solver={}), beam(solver={"name": "direct"}), beam(execution={"threads": 2, "simd": "off", "precision": "float", "device": "cpu"}), beam(solver={"name": "newton"})]
         for scene in scenes:
             with self.subTest(json.dumps(scene)[:2000]):
                 self.assertEqual([e.message for e in self.validator.iter_errors(scene)], [])
@@ -92,6 +92,7 @@ class Agreement(CliTest):
             (["constraints", 0, "motion", "translate", "keys", 0], [0]), (["constraints", 0, "motion", "translate", "interpolation"], "cubic"),
             (["constraints", 0, "motion", "rotate"], {}), (["forces", 0], "gravity"), (["forces", 0, "acceleration"], 9.81), (["forces", 0, "g"], 1),
             (["solver", "name"], "magic"), (["solver", "name"], 5), (["solver"], []), (["solver", "iterations"], 0), (["solver", "threads"], 0), (["solver", "threads"], 2000),
+            (["execution"], {"threads": 0}), (["execution"], {"threads": 2000}), (["execution"], {"simd": "mmx"}), (["execution"], {"device": "abacus"}), (["execution"], []),
             (["solver", "tolerance"], 0), (["solver", "lambda"], "x"), (["analysis", "type"], None), (["analysis", "step"], 0), (["analysis", "fps"], -1),
             (["analysis", "load_steps"], 3), (["fracture", "strain_limit"], None), (["probes", 0, "name"], None), (["output", "formats"], "hdf5"),
             (["output", "formats"], [1]), (["output", "diagnostics"], True), (["output", "formats"], ["usd"]),

@@ -131,7 +131,7 @@ class Loads(CliTest):
 class Constraints(CliTest):
     def test_keyframed_motion_is_followed_exactly(self):
         keys = [[0, [0, 0, 0]], [0.05, [0.1, 0.02, 0]], [0.1, [0, 0, 0.3]]]
-        for solver in ({"name": "stable_cosserat"}, {"name": "stable_cosserat", "precision": "float"}, EXACT):
+        for solver in ({"name": "automatic"}, {"name": "automatic", "precision": "float"}, {"name": "stable_cosserat", "iterations": 4}, EXACT):
             for kind in ("pin", "clamp"):
                 probes = self.probes(steps(constraints=[{"type": kind, "vertices": "a:end", "motion": {"translate": {"keys": keys}}}],
                                            forces=[{"type": "gravity"}], solver=solver))
@@ -180,7 +180,7 @@ class Constraints(CliTest):
         self.assertLess(math.dist((probes["tip.x"][-1], probes["tip.y"][-1]), (0, 1)), 1e-4)
 
     def test_a_hinge_keeps_its_vertex_and_turns_about_its_axis_only(self):
-        for solver in ({"name": "stable_cosserat"}, EXACT):
+        for solver in ({"name": "automatic"}, EXACT):
             scene = steps(constraints=[{"type": "hinge", "vertex": 0, "axis": [0, 0, 3]}], forces=[{"type": "gravity", "acceleration": [0, -9, 5]}],
                           solver=solver, analysis={"type": "dynamic", "step": H, "duration": 0.3, "fps": 100})
             self.run_scene(scene)
@@ -416,7 +416,7 @@ class Fracture(CliTest):
         self.assertTrue((alive[1:] <= alive[:-1]).all(), "a segment has come back to life")
 
     def test_a_broken_segment_stays_broken(self):
-        for solver in ({"name": "stable_cosserat"}, EXACT):
+        for solver in ({"name": "automatic"}, EXACT):
             alive = self.alive(beam(fracture={"strain_limit": 0.05}, solver=solver, **self.PULL))
             self.assert_breaks(alive)
             self.assertEqual(self.stats()["segments_alive"], alive[-1].sum())
@@ -587,17 +587,19 @@ class Analysis(CliTest):
 
     def test_every_setting_of_the_solver_counts(self):
         def end(**settings):
-            return self.probes(beam(**self.SAG, solver={"name": "stable_cosserat", **settings}))["tip.y"][-1]
-        self.assertNotEqual(end(method="sweep"), end(method="direct"))
-        self.assertEqual(end(), end(method="direct"))
-        base = end(method="direct")
+            return self.probes(beam(**self.SAG, solver=settings))["tip.y"][-1]
+        sweeps, direct = {"name": "stable_cosserat"}, {"name": "direct"}
+        self.assertNotEqual(end(**sweeps), end(**direct))
+        for settings in ({}, {"name": "automatic"}, {"method": "direct"}, {"method": "auto"}, {"name": "stable_cosserat", "method": "direct"}):
+            self.assertEqual(end(**settings), end(**direct), settings)
+        self.assertEqual(end(name="stable_cosserat", method="sweep"), end(**sweeps))
         for settings in ({"iterations": 1}, {"tolerance": 1e-9}, {"precision": "float"}):
-            self.assertNotEqual(end(**settings), base, settings)
-        base = end(method="sweep")
-        for settings in ({"method": "sweep", "iterations": 5}, {"method": "sweep", "tolerance": 1e-9}, {"tolerance": 1e-9}, {"lambda": "approx"}, {"order": "gauss_seidel"}, {"order": "jacobi"},
-                         {"method": "sweep", "precision": "float"}):
-            self.assertNotEqual(end(**settings), base, settings)
-        self.assertNotEqual(end(method="sweep", tolerance=1e-9, max_iterations=2), end(method="sweep", tolerance=1e-9))
+            self.assertNotEqual(end(**settings), end(**direct), settings)
+            self.assertEqual(end(**settings), end(**direct, **settings), settings)
+        base = end(**sweeps)
+        for settings in ({"iterations": 5}, {"tolerance": 1e-9}, {"lambda": "approx"}, {"order": "gauss_seidel"}, {"order": "jacobi"}, {"precision": "float"}):
+            self.assertNotEqual(end(**sweeps, **settings), base, settings)
+        self.assertNotEqual(end(**sweeps, tolerance=1e-9, max_iterations=2), end(**sweeps, tolerance=1e-9))
 
     def test_the_solvers_agree_when_converged(self):
         a = self.probes(beam(**self.SAG, solver={"name": "stable_cosserat", "method": "sweep", "tolerance": 1e-12, "max_iterations": 100000}))["tip.y"]
@@ -607,7 +609,7 @@ class Analysis(CliTest):
 
     def test_statics_are_solved_along_the_rods_by_default(self):
         self.run_scene(beam(**self.SAG, analysis={"type": "static"}))
-        self.assertEqual(self.stats()["solver"], "stable_cosserat")
+        self.assertEqual(self.stats()["solver"], "automatic")
         self.assertLess(self.table("diagnostics.csv")["residual_relative"][-1], 1e-8)
 
     def test_load_steps_are_frames_and_ramp_the_load(self):
@@ -668,10 +670,12 @@ class NothingIsIgnored(CliTest):
                                 "rotational_inertia")
 
     def test_a_limit_on_iterations_that_a_fixed_number_of_them_never_reaches(self):
-        self.assert_not_ignored(beam(solver={"name": "stable_cosserat", "iterations": 4, "max_iterations": 2}), "max_iterations")
+        for name in ("stable_cosserat", "direct", "automatic"):
+            self.assert_not_ignored(beam(solver={"name": name, "iterations": 4, "max_iterations": 2}), "max_iterations")
 
     def test_a_number_of_iterations_beside_a_tolerance(self):
-        self.assert_not_ignored(beam(solver={"name": "stable_cosserat", "iterations": 4, "tolerance": 0.1}), "iterations")
+        for name in ("stable_cosserat", "direct", "automatic"):
+            self.assert_not_ignored(beam(solver={"name": name, "iterations": 4, "tolerance": 0.1}), "iterations")
 
 
 if __name__ == "__main__":

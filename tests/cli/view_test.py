@@ -252,8 +252,8 @@ class Live(ViewTest):
             self.assertEqual((hello["protocol"], hello["mode"], hello["is_static"]), (1, "live", False))
             self.assertEqual(hello["steps_per_frame"], 2)
             self.assertEqual([f["type"] for f in hello["forces"]], ["gravity", "drag"])
-            self.assertEqual(hello["solver"], "stable_cosserat")
-            self.assertIn("direct", next(s for s in hello["solvers"] if s["name"] == hello["solver"])["methods"])
+            self.assertEqual(hello["solver"], "automatic")
+            self.assertEqual([s["name"] for s in hello["solvers"]], ["automatic", "direct", "stable_cosserat", "newton"])
             self.assertEqual((model["live"], model["frames"], model["rod_names"], model["material_names"]), (True, None, ["a"], ["m"]))
             self.assertEqual(model["up"], [0, 1, 0])
             self.assertEqual(arrays["segments"].tolist(), [0, 1, 1, 2, 2, 3, 3, 4])
@@ -437,12 +437,13 @@ class Live(ViewTest):
         with self.view(self.write(SWING)) as (_, port, token):
             page = Page(port, token)
             frame = page.look()[1]["frame"]
-            for name, method in (("newton", None), ("stable_cosserat", "sweep"), ("stable_cosserat", "direct"), ("stable_cosserat", "auto")):
+            for name, method, chosen in (("newton", None, "newton"), ("stable_cosserat", None, "stable_cosserat"), ("direct", "", "direct"), ("automatic", None, "automatic"),
+                                         ("stable_cosserat", "sweep", "stable_cosserat"), ("stable_cosserat", "direct", "direct")):
                 self.assertEqual(page.ask({"type": "solver", "name": name, "method": method})["type"], "ack", (name, method))
                 status = page.look()[1]
                 self.assertGreaterEqual(status["frame"], frame)
                 self.assertIsNone(status["note"])
-                self.assertEqual((page.hello["solver"], page.hello["method"]), (name, method or ""))
+                self.assertEqual(page.hello["solver"], chosen)
                 frame = status["frame"]
             answer = page.ask({"type": "solver", "name": "newtonn"})
             self.assertIn("did you mean `newton`", answer["message"])
@@ -537,7 +538,7 @@ class Clients(ViewTest):
         scene = beam(forces=[{"type": "gravity"}], constraints=[{"type": "pin", "vertices": 0}])
         scene["rods"][0].update(segments=40000)
         scene["materials"]["m"].update(stretch_shear=10)
-        scene["solver"] = {"name": "stable_cosserat", "method": "sweep", "iterations": 1}
+        scene["solver"] = {"name": "stable_cosserat", "iterations": 1}
         with self.view(self.write(scene)) as (process, port, token):
             good = Page(port, token)
             good.look()

@@ -62,21 +62,18 @@ class Agreement : public testing::TestWithParam<AgreementCase> {
 
 TEST_P(Agreement, ConvergedSweepsFindNewtonsPositionsAndFrames) {
   for (const char* order : {"gauss_seidel", "red_black"})
-    compare(std::string(
-                R"({"name": "stable_cosserat", "method": "sweep", "tolerance": 1e-11, "max_iterations": 100000, "order": ")") +
-                order + "\"}",
-            1e-8);
+    compare(
+        std::string(R"({"name": "stable_cosserat", "tolerance": 1e-11, "max_iterations": 100000, "order": ")") + order + "\"}",
+        1e-8);
 }
 
 /// Algorithm 1 as well: its lambda converges along with the sweeps.
 TEST_P(Agreement, ConvergedSweepsWithAlgorithmOneFindNewtonsPositionsAndFrames) {
-  compare(R"({"name": "stable_cosserat", "method": "sweep", "tolerance": 1e-11, "max_iterations": 100000, "lambda": "exact"})",
-          1e-8);
+  compare(R"({"name": "stable_cosserat", "tolerance": 1e-11, "max_iterations": 100000, "lambda": "exact"})", 1e-8);
 }
 
 TEST_P(Agreement, ConvergedFloatSweepsFindNewtonsPositionsAndFrames) {
-  compare(R"({"name": "stable_cosserat", "method": "sweep", "tolerance": 2e-6, "max_iterations": 2000, "precision": "float"})",
-          1e-4);
+  compare(R"({"name": "stable_cosserat", "tolerance": 2e-6, "max_iterations": 2000, "precision": "float"})", 1e-4);
 }
 
 INSTANTIATE_TEST_SUITE_P(Scenes, Agreement, testing::ValuesIn(kCases), [](const auto& given) { return given.param.name; });
@@ -85,9 +82,8 @@ INSTANTIATE_TEST_SUITE_P(Scenes, Agreement, testing::ValuesIn(kCases), [](const 
 TEST(AgreementOfJacobi, ConvergedSweepsFindNewtonsPositionsAndFrames) {
   const std::string text = std::string("{") + kMaterial + kCases[0].scene + "}";
   Simulation newton(scene_with(text, R"({"name": "newton", "tolerance": 1e-13})"));
-  Simulation jacobi(scene_with(
-      text,
-      R"({"name": "stable_cosserat", "method": "sweep", "order": "jacobi", "tolerance": 1e-11, "max_iterations": 100000})"));
+  Simulation jacobi(
+      scene_with(text, R"({"name": "stable_cosserat", "order": "jacobi", "tolerance": 1e-11, "max_iterations": 100000})"));
   for (int i = 0; i < 20; ++i) {
     newton.step();
     ASSERT_FALSE(jacobi.step().not_converged);

@@ -7,6 +7,7 @@
 #include <new>
 
 #include "osier/osier.hpp"
+#include "solvers/direct/direct.hpp"
 #include "solvers/stable_cosserat/stable_cosserat.hpp"
 #include "support/mixed.hpp"
 
@@ -120,8 +121,7 @@ TEST(Allocations, NoneInAStepOnOneThread) {
     for (Precision number : {Precision::double_precision, Precision::single_precision})
       for (const bool converge : {false, true}) {
         stable_cosserat::Settings s;
-        s.method = stable_cosserat::Method::sweep;
-        s.order = order, s.number = number, s.thread_count = 1;
+        s.order = order, s.execution.precision = number, s.execution.threads = 1;
         if (converge) s.tolerance = 1e-3, s.max_iterations = 16;
         EXPECT_EQ(allocations_of_steps(p, s, 1, 20), 0) << Choices<Order>::names[static_cast<std::size_t>(order)];
       }
@@ -133,8 +133,7 @@ TEST(Allocations, NoneInAStepOfStrandsBesideANetAndATree) {
     for (int threads : {1, 2})
       for (const bool converge : {false, true}) {
         stable_cosserat::Settings s;
-        s.method = stable_cosserat::Method::sweep;
-        s.number = number, s.thread_count = threads;
+        s.execution.precision = number, s.execution.threads = threads;
         if (converge) s.tolerance = 1e-3, s.max_iterations = 16;
         EXPECT_EQ(allocations_of_steps(p, s, threads == 1 ? 1 : 50, 20), 0) << threads << " threads";
       }
@@ -155,8 +154,7 @@ TEST(Memory, OfTheSweepsIsPredictedWithinTenPercent) {
   for (Precision number : {Precision::double_precision, Precision::single_precision})
     for (Simd simd : {Simd::automatic, Simd::off}) {
       stable_cosserat::Settings s;
-      s.method = stable_cosserat::Method::sweep;
-      s.number = number, s.instructions = simd;
+      s.execution.precision = number, s.execution.simd = simd;
       expect_prediction(mixed, s, "mixed");
       expect_prediction(undamped, s, "undamped");
       expect_prediction(long_chain(), s, "chain");
@@ -165,9 +163,6 @@ TEST(Memory, OfTheSweepsIsPredictedWithinTenPercent) {
       s.tolerance = 0.1;
       expect_prediction(mixed, s, "tolerance");
       s.tolerance.reset();
-      s.goal = stable_cosserat::SweepGoal{.tolerance = 0.1, .limit = 50};
-      expect_prediction(mixed, s, "goal");
-      s.goal.reset();
       for (Order order : {Order::gauss_seidel, Order::jacobi}) {
         s.order = order;
         expect_prediction(mixed, s, Choices<Order>::names[static_cast<std::size_t>(order)]);
@@ -177,7 +172,6 @@ TEST(Memory, OfTheSweepsIsPredictedWithinTenPercent) {
   Random random(3);
   make_anisotropic(general, 10, random);
   stable_cosserat::Settings s;
-  s.method = stable_cosserat::Method::sweep;
   expect_prediction(general, s, "anisotropic");
   s.tolerance = 0.1;
   expect_prediction(general, s, "anisotropic to a tolerance");
@@ -193,8 +187,7 @@ TEST(Memory, OfTheSweepsIsAtMost200BytesPerVertex) {
     for (Simd simd : {Simd::off, Simd::sse2, Simd::avx2, Simd::avx512}) {
       if (!simd_available(simd)) continue;
       stable_cosserat::Settings s;
-      s.method = stable_cosserat::Method::sweep;
-      s.number = Precision::single_precision, s.instructions = simd;
+      s.execution.precision = Precision::single_precision, s.execution.simd = simd;
       const long before = bytes_in_use;
       const auto solver = s.make(scene.model());
       const double used = static_cast<double>(bytes_in_use - before);
@@ -222,15 +215,14 @@ TEST(Memory, OfDirectSolvesIsAtMost400BytesPerVertex) {
     const Model& m = simulation.model();
     for (Simd simd : {Simd::off, Simd::sse2, Simd::avx2, Simd::avx512}) {
       if (!simd_available(simd) || simd < narrowest) continue;
-      stable_cosserat::Settings s;
-      s.method = stable_cosserat::Method::direct;
-      s.number = Precision::single_precision, s.instructions = simd;
+      direct::Settings s;
+      s.execution.precision = Precision::single_precision, s.execution.simd = simd;
       State state = simulation.state();
       const long before = bytes_in_use;
       const auto solver = s.make(m);
       EXPECT_FALSE(solver->step(constant_input(m, simulation.control(), simulation.time_step()), state).not_converged) << name;
       const double used = static_cast<double>(bytes_in_use - before);
-      const auto predicted = static_cast<double>(s.bytes(m, simulation.control(), simulation.time_step()));
+      const auto predicted = static_cast<double>(s.bytes(m, simulation.control(), simulation.time_step()).value());
       EXPECT_LE(used / m.vertex_count(), 400) << name << " " << simd_name(simd);
       EXPECT_NEAR(predicted / used, 1, 0.1) << name << " " << simd_name(simd) << ", " << used << " bytes";
     }
@@ -253,7 +245,6 @@ TEST(Allocations, NoneInAStepOfAnisotropicRodsWithInertia) {
   make_inertial(p, random);
   for (Order order : {Order::gauss_seidel, Order::red_black, Order::jacobi}) {
     stable_cosserat::Settings s;
-    s.method = stable_cosserat::Method::sweep;
     s.order = order;
     EXPECT_EQ(allocations_of_steps(p, s, 1, 20), 0) << Choices<Order>::names[static_cast<std::size_t>(order)];
   }
@@ -262,20 +253,8 @@ TEST(Allocations, NoneInAStepOfAnisotropicRodsWithInertia) {
 TEST(Allocations, NoneInADirectStep) {
   const StepProblem p = long_chain();
   for (Precision number : {Precision::double_precision, Precision::single_precision}) {
-    stable_cosserat::Settings s;
-    s.method = stable_cosserat::Method::direct;
-    s.number = number;
-    EXPECT_EQ(allocations_of_steps(p, s, 1, 20), 0);
-  }
-}
-
-TEST(Allocations, NoneInAStepSweptToAGoal) {
-  const StepProblem p = long_chain();
-  for (Precision number : {Precision::double_precision, Precision::single_precision}) {
-    stable_cosserat::Settings s;
-    s.method = stable_cosserat::Method::sweep;
-    s.number = number;
-    s.goal = stable_cosserat::SweepGoal{.tolerance = 0.1, .limit = 50};
+    direct::Settings s;
+    s.execution.precision = number;
     EXPECT_EQ(allocations_of_steps(p, s, 1, 20), 0);
   }
 }
@@ -285,8 +264,7 @@ TEST(Allocations, NoneInAStepOnTwoThreads) {
   for (Order order : {Order::gauss_seidel, Order::red_black, Order::jacobi})
     for (Precision number : {Precision::double_precision, Precision::single_precision}) {
       stable_cosserat::Settings s;
-      s.method = stable_cosserat::Method::sweep;
-      s.order = order, s.number = number, s.thread_count = 2;
+      s.order = order, s.execution.precision = number, s.execution.threads = 2;
       EXPECT_EQ(allocations_of_steps(p, s, 50, 20), 0) << Choices<Order>::names[static_cast<std::size_t>(order)];
     }
 }

@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "energies/kelvin_voigt.hpp"
+#include "solvers/automatic/automatic.hpp"
 #include "solvers/direction_terms.hpp"
 #include "solvers/newton/newton.hpp"
 #include "solvers/stable_cosserat/frame_problem.hpp"
@@ -131,7 +132,6 @@ TEST(GeneralSweeps, ArriveWhereNewtonDoes) {
     ASSERT_FALSE(exact.make(p.model)->step(p.input(), by_newton).not_converged) << i;
     for (Order order : {Order::gauss_seidel, Order::red_black, Order::jacobi}) {
       stable_cosserat::Settings sweeps;
-      sweeps.method = stable_cosserat::Method::sweep;
       sweeps.order = order, sweeps.tolerance = 1e-10, sweeps.max_iterations = 50000;
       State by_sweeps = p.state;
       const StepReport report = sweeps.make(p.model)->step(p.input(), by_sweeps);
@@ -314,7 +314,7 @@ TEST(Section, TurnedByAQuarterWithItsStiffnessesExchangedMovesTheSame) {
     for (Quatd& q0 : b.model.joint_rest_rotation) q0 = conj(quarter) * q0 * quarter;
     std::unique_ptr<SolverSettings> solver;
     if (use_newton) solver = std::make_unique<newton::Settings>();
-    else solver = std::make_unique<stable_cosserat::Settings>();
+    else solver = std::make_unique<automatic::Settings>();
     const auto sa = solver->make(a.model), sb = solver->make(b.model);
     for (int i = 0; i < 5; ++i) {
       sa->step(constant_input(a.model, a.control, a.h), a.state);

@@ -85,8 +85,7 @@ TEST(Momentum, LinearMomentumOfAFreeDampedRodStaysToRounding) {
 
 /// Sweeps conserve momentum as far as they converge: their residual times h per step.
 TEST(Momentum, LinearMomentumOfConvergedSweepsStaysToTheirTolerance) {
-  Simulation sim(scene_with(thrown_rod(0.01),
-                            R"({"name": "stable_cosserat", "method": "sweep", "tolerance": 1e-11, "max_iterations": 100000})"));
+  Simulation sim(scene_with(thrown_rod(0.01), R"({"name": "stable_cosserat", "tolerance": 1e-11, "max_iterations": 100000})"));
   const Vec3d start = sim.diagnostics().momentum;
   for (int i = 0; i < 10; ++i) ASSERT_FALSE(sim.step().not_converged);
   EXPECT_LT(norm(sim.diagnostics().momentum - start), 1e-9 * norm(start));

@@ -10,7 +10,7 @@ std::string scene_file(const char* name) { return std::string(OSIER_SOURCE_DIR) 
 
 State run_with(const char* file, const char* order, const char* precision, int threads, int steps) {
   LoadOptions options;
-  options.overrides = {"/solver/order=" + std::string(order), "/solver/precision=" + std::string(precision)};
+  options.overrides = {"/solver/order=" + std::string(order), "/execution/precision=" + std::string(precision)};
   options.threads = threads;
   const Scene scene = Scene::load(scene_file(file), options);
   EXPECT_GT(scene.model().vertex_count(), 1500);
@@ -70,7 +70,7 @@ void expect_same_bits_of_a_mixed_model(int cells, const std::string& hair = kOne
   for (const char* precision : {"double", "float"}) {
     const auto run = [&](int threads) {
       LoadOptions options;
-      options.overrides = {"/solver/name=stable_cosserat", "/solver/method=sweep", std::string("/solver/precision=") + precision};
+      options.overrides = {"/solver/name=stable_cosserat", std::string("/execution/precision=") + precision};
       options.threads = threads;
       const Scene scene = Scene::parse(text, "mixed", ".", options);
       EXPECT_GT(scene.model().vertex_count(), 6000);
@@ -131,7 +131,7 @@ const char* kTearing = R"({
             "segment_materials": [{"first": 3, "last": 5, "material": "weaker"}, {"first": 12, "last": 12, "material": "weak"}]}],
   "constraints": [{"type": "clamp", "vertices": ["a:start", "b:start"]}],
   "forces": [{"type": "gravity", "acceleration": {"keys": [[0, [0, 0, 0]], [1, [0, -30, 0]]]}}, {"type": "drag", "rate": 0.2}],
-  "solver": {"name": "stable_cosserat", "method": "sweep", "iterations": 10},
+  "solver": {"name": "stable_cosserat", "iterations": 10},
   "analysis": {"type": "dynamic", "step": 0.001, "duration": 1}})";
 
 TEST(FrameRate, DoesNotChangeWhatBreaksNorWhen) {

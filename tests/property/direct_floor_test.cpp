@@ -142,8 +142,8 @@ TEST(DirectOutlook, SavesIterationsAndNotAccuracy) {
     "constraints": [{"type": "pin", "vertices": "tree.roots:*"}, {"type": "fix", "segments": "tree.roots:*"}],
     "forces": [{"type": "gravity"}, {"type": "wind", "direction": [2, 0, 3], "speed": 15, "wavelength": 20, "coefficient": 3}],
     "analysis": {"type": "dynamic", "step": 0.001, "duration": 1}})";
-  Simulation quick(scene_with(scene, R"({"name": "stable_cosserat", "method": "direct", "precision": "float"})"));
-  Simulation exact(scene_with(scene, R"({"name": "stable_cosserat", "method": "direct", "tolerance": 1e-9})"));
+  Simulation quick(scene_with(scene, R"({"name": "direct", "precision": "float"})"));
+  Simulation exact(scene_with(scene, R"({"name": "direct", "tolerance": 1e-9})"));
   const std::vector<Vec3d> start = exact.state().vertex_position;
   constexpr int kSteps = 150;
   int iterations = 0;

@@ -112,8 +112,7 @@ StepProblem random_chains(std::uint64_t seed, Damping damping, double ratio, dou
 }
 
 std::string direct(const char* precision, Simd simd, const std::string& more = R"("tolerance": 1e-9)") {
-  return fmt::format(R"({{"name": "stable_cosserat", "method": "direct", "precision": "{}", "simd": "{}", {}}})", precision,
-                     simd_name(simd), more);
+  return fmt::format(R"({{"name": "direct", "precision": "{}", "simd": "{}", {}}})", precision, simd_name(simd), more);
 }
 
 std::vector<Simd> sets_here() {

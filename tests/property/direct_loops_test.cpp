@@ -105,8 +105,7 @@ TEST(DirectLoops, BlocksConvergeQuadratically) {
 TEST(DirectLoops, IterationsAreAsManyAsExpected) {
   for (double h : {1e-3, 4e-3}) {
     LoadOptions options;
-    options.overrides = {R"(/solver={"name": "stable_cosserat", "method": "direct"})", "/analysis/step=" + std::to_string(h),
-                         "/analysis/fps=25"};
+    options.overrides = {R"(/solver={"name": "direct"})", "/analysis/step=" + std::to_string(h), "/analysis/fps=25"};
     Simulation simulation(Scene::load(std::string(OSIER_SOURCE_DIR) + "/scenes/net.json", options));
     for (int i = 0; i < 20; ++i) simulation.step();
     const Model& m = simulation.model();
@@ -323,7 +322,7 @@ TEST(DirectLoops, AreIteratedUponWhereThatTakesLessTime) {
 TEST(DirectMemory, IsWhatWasPredictedAndLittle) {
   const auto load = [](const std::string& name) {
     LoadOptions options;
-    options.overrides = {R"(/solver={"name": "stable_cosserat", "method": "direct", "precision": "float"})"};
+    options.overrides = {R"(/solver={"name": "direct", "precision": "float"})"};
     return Scene::load(std::string(OSIER_SOURCE_DIR) + "/scenes/" + name + ".json", options);
   };
   for (const auto& [name, most] :

@@ -19,8 +19,7 @@ struct Method {
 
 Method sweeps(const char* name, Lambda lambda, Order order, Precision number = Precision::double_precision) {
   auto s = std::make_unique<stable_cosserat::Settings>();
-  s->method = stable_cosserat::Method::sweep;
-  s->lambda = lambda, s->order = order, s->iteration_count = 6, s->number = number;
+  s->lambda = lambda, s->order = order, s->iteration_count = 6, s->execution.precision = number;
   return {name, std::move(s)};
 }
 Method newton_method() {

@@ -60,7 +60,6 @@ class NoArtificialStrain : public testing::TestWithParam<std::tuple<Lambda, bool
 TEST_P(NoArtificialStrain, CurvedAndTwistedRestShapeStaysPutForAHundredThousandStepsInDouble) {
   const auto [lambda, damped, clamped] = GetParam();
   stable_cosserat::Settings settings;
-  settings.method = stable_cosserat::Method::sweep;
   settings.lambda = lambda, settings.iteration_count = 2;
   EXPECT_LT(drift(twisted_rod(61, damped, clamped), settings, 100000).place, 1e-9);
 }
@@ -70,8 +69,7 @@ TEST_P(NoArtificialStrain, CurvedAndTwistedRestShapeStaysPutForAHundredThousandS
 TEST_P(NoArtificialStrain, CurvedAndTwistedRestShapeKeepsItsShapeForAHundredThousandStepsInFloat) {
   const auto [lambda, damped, clamped] = GetParam();
   stable_cosserat::Settings settings;
-  settings.method = stable_cosserat::Method::sweep;
-  settings.lambda = lambda, settings.iteration_count = 2, settings.number = Precision::single_precision;
+  settings.lambda = lambda, settings.iteration_count = 2, settings.execution.precision = Precision::single_precision;
   const Drift d = drift(twisted_rod(61, damped, clamped), settings, 100000);
   EXPECT_LT(d.shape, 1e-4);
   EXPECT_LT(clamped ? d.place : 0, 1e-4);

@@ -35,8 +35,7 @@ TEST(Simd, SweepsOfStrandsRunFourTimesAsFastWithEightLanes) {
   };
   const auto contender = [&](Simd simd) {
     stable_cosserat::Settings s;
-    s.method = stable_cosserat::Method::sweep;
-    s.iteration_count = 16, s.number = Precision::single_precision, s.instructions = simd;
+    s.iteration_count = 16, s.execution.precision = Precision::single_precision, s.execution.simd = simd;
     return Contender{s.make(scene.model())};
   };
   Contender scalar = contender(Simd::off), wide = contender(Simd::avx2);

@@ -12,7 +12,7 @@
 namespace osier::test {
 namespace {
 
-using stable_cosserat::Lambda, stable_cosserat::Method, stable_cosserat::Settings;
+using stable_cosserat::Lambda, stable_cosserat::Settings;
 
 constexpr double kRounding = 500 * std::numeric_limits<double>::epsilon();
 
@@ -25,8 +25,7 @@ State after(const StepProblem& p, const Settings& settings, int steps) {
 
 Settings sweeps(Simd simd, Lambda lambda, Precision number = Precision::double_precision) {
   Settings s;
-  s.method = Method::sweep;
-  s.instructions = simd, s.lambda = lambda, s.number = number, s.iteration_count = 4;
+  s.execution.simd = simd, s.lambda = lambda, s.execution.precision = number, s.iteration_count = 4;
   return s;
 }
 
@@ -157,8 +156,7 @@ TEST(Simd, CutsChainsAnywhere) {
     const auto run = [&](Simd simd) {
       return swept(
           text,
-          fmt::format(R"({{"name": "stable_cosserat", "method": "sweep", "iterations": 20, "precision": "float", "simd": "{}"}})",
-                      simd_name(simd)),
+          fmt::format(R"({{"name": "stable_cosserat", "iterations": 20, "precision": "float", "simd": "{}"}})", simd_name(simd)),
           40);
     };
     const State off = run(Simd::off);
@@ -184,8 +182,7 @@ TEST(Simd, HingesWithAStiffnessPerAxisGoWhereNewtonPutsThem) {
   for (const char* motion : {"", led}) {
     const State exact = swept(text(motion), R"({"name": "newton", "tolerance": 1e-12})", 40);
     const auto expect_exact = [&](const std::string& more) {
-      const State state =
-          swept(text(motion), R"({"name": "stable_cosserat", "method": "sweep", "max_iterations": 100000, )" + more + "}", 40);
+      const State state = swept(text(motion), R"({"name": "stable_cosserat", "max_iterations": 100000, )" + more + "}", 40);
       EXPECT_LT(farthest(state.vertex_position, exact.vertex_position), 1e-6) << more;
     };
     const auto expect_in_lanes = [&](Simd simd) {
@@ -221,7 +218,7 @@ TEST(Simd, StopsAtTheSameToleranceAndPlace) {
   const StepReport want = s.make(p.model)->step(p.input(), off);
   EXPECT_FALSE(want.not_converged);
   for_each_simd([&](Simd simd) {
-    s.instructions = simd;
+    s.execution.simd = simd;
     State state = p.state;
     const StepReport got = s.make(p.model)->step(p.input(), state);
     EXPECT_EQ(got.iterations, want.iterations) << simd_name(simd);

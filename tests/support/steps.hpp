@@ -16,8 +16,7 @@ constexpr Precision kNumber = std::is_same_v<T, float> ? Precision::single_preci
 inline Place stepped(const StepProblem& p, stable_cosserat::Order order, stable_cosserat::Lambda lambda, int iterations,
                      Precision number) {
   stable_cosserat::Settings s;
-  s.method = stable_cosserat::Method::sweep;
-  s.order = order, s.lambda = lambda, s.iteration_count = iterations, s.number = number;
+  s.order = order, s.lambda = lambda, s.iteration_count = iterations, s.execution.precision = number;
   State state = p.state;
   EXPECT_FALSE(s.make(p.model)->step(p.input(), state).non_finite);
   for (Quatd& q : state.frame_rotation)

@@ -24,7 +24,7 @@ Json bent_rod() {
     "material": {"stretch_shear": 80, "bend_twist": 0.5, "line_density": 1, "tau_stretch": 0.004, "tau_bend": 0.01}}],
     "constraints": [{"type": "clamp", "vertices": "rod:start"}],
     "forces": [{"type": "gravity", "acceleration": [0, -9.81, 0]}, {"type": "drag", "rate": 2}],
-    "solver": {"name": "stable_cosserat", "method": "sweep", "iterations": 6}, "analysis": {"type": "dynamic", "step": 0.01, "duration": 0.3}})");
+    "solver": {"name": "stable_cosserat", "iterations": 6}, "analysis": {"type": "dynamic", "step": 0.01, "duration": 0.3}})");
 }
 
 TEST(MovedScene, TurnsDirectionsAndMovesPoints) {

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 #include <random>
 
+#include "io/up.hpp"
 #include "osier/osier.hpp"
 #include "render/sampling.hpp"
 #include "render/stage.hpp"
@@ -123,6 +124,8 @@ TEST(Up, IsAgainstGravity) {
   EXPECT_DOUBLE_EQ(up_direction("{}").y, 1);
   EXPECT_DOUBLE_EQ(
       up_direction(R"({"forces": [{"type": "gravity", "acceleration": {"keys": [[0, [3, 0, 0]], [1, [0, 1, 0]]]}}]})").x, -1);
+  EXPECT_DOUBLE_EQ(
+      up_direction(R"({"forces": [{"type": "gravity", "acceleration": {"keys": [[0, [0, 0, 0]], [1, [0, 0, -1]]]}}]})").z, 1);
 }
 
 TEST(Sampling, PointsOfAPixelFillAllCells) {

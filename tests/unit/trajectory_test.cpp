@@ -39,7 +39,7 @@ constexpr const char* kScene = R"({
   "constraints": [{"type": "clamp", "vertices": "bögen:start"}],
   "forces": [{"type": "gravity"}],
   "analysis": {"type": "dynamic", "duration": 0.1, "step": 0.005},
-  "solver": {"name": "stable_cosserat", "precision": "double"},
+  "solver": {"name": "automatic", "precision": "double"},
   "output": {"sections": true}
 })";
 
@@ -111,7 +111,7 @@ constexpr const char* kMixed = R"({
   "constraints": [{"type": "clamp", "vertices": "a:start"}],
   "forces": [{"type": "gravity"}],
   "analysis": {"type": "dynamic", "duration": 0.1, "step": 0.005},
-  "solver": {"name": "stable_cosserat", "precision": "double"}
+  "solver": {"name": "automatic", "precision": "double"}
 })";
 
 TEST_F(TrajectoryTest, KnowsWhatEverySegmentIsMadeOf) {

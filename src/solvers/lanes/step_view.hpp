@@ -20,7 +20,7 @@ struct StepView {
   const Vec3d* velocity;     ///< v_t
   Vec3d* velocity_previous;  ///< that of the step before, then the new one
   Quatd* rotation;           ///< q_t, then q
-  double* gamma;
+  double* gamma;             ///< per segment, for the solver that sets it
   const Vec3d* force;
   const double* damping;
   const std::uint8_t* vertex_fixed;
@@ -48,7 +48,7 @@ inline StepView view_of(const Model& m, const Control& c, State& s, double h) {
           .velocity = s.vertex_velocity.data(),
           .velocity_previous = s.vertex_velocity_previous.data(),
           .rotation = s.frame_rotation.data(),
-          .gamma = s.segment_gamma.data(),
+          .gamma = nullptr,
           .force = c.vertex_force.data(),
           .damping = c.vertex_damping.data(),
           .vertex_fixed = c.vertex_fixed.data(),

@@ -26,9 +26,9 @@ class Settings : public SolverSettings {
 
   std::unique_ptr<Solver> make(const Model& model) const override;
   const char* name() const override { return "newton"; }
+  SolverRole role() const override { return SolverRole::reference; }
   Traits traits() const override { return {.statics = true}; }
-  bool can_solve_statics() const override { return true; }
-  std::size_t bytes(const Model& model, const Control& control, double h) const override;
+  std::optional<std::size_t> bytes(const Model& model, const Control& control, double h) const override;
 };
 
 }  // namespace osier::newton

@@ -6,12 +6,13 @@
 #include <limits>
 
 #include "exec/parallel.hpp"
-#include "solvers/direct/direct_solver.hpp"
+#include "solvers/direction_terms.hpp"
+#include "solvers/settling.hpp"
+#include "solvers/solver_memory.hpp"
 #include "solvers/stable_cosserat/chain_engine.hpp"
 #include "solvers/stable_cosserat/element_sweep.hpp"
 #include "solvers/stable_cosserat/graph_engine.hpp"
 #include "solvers/stable_cosserat/stable_cosserat.hpp"
-#include "solvers/stable_cosserat/sweep_error.hpp"
 
 namespace osier::stable_cosserat {
 
@@ -34,7 +35,7 @@ bool sweeps_in_lanes(const Settings& s, const Model& m) { return s.order == Orde
 /// Strands and chains that are swept by themselves, all iterations in one go. Where the sweeps must find out when to stop there
 /// are none: somebody has to look in between.
 std::vector<Chain> chains_in_lanes(const Settings& s, const Model& m) {
-  if (s.tolerance || s.goal) return {};
+  if (s.tolerance) return {};
   std::vector<Chain> chains = find_chains(m);
   std::erase_if(chains, [](const Chain& c) { return !lanes::fits_lanes(c); });
   return chains;
@@ -48,11 +49,15 @@ std::vector<std::uint8_t> vertices_of(const Model& m, std::span<const Chain> cha
 template <class T>
 class StableCosserat final : public Solver {
  public:
-  StableCosserat(const Settings& settings, const Model& model) : settings_(settings), executor_(settings.thread_count) {
+  StableCosserat(const Settings& settings, const Model& model) : settings_(settings), executor_(settings.execution.threads) {
     arrange_sweeps(model);
   }
 
-  void rebind(const Model& m, State&) override { arrange_sweeps(m); }
+  void rebind(const Model& m, State& state) override {
+    arrange_sweeps(m);
+    gamma_of(state, m);
+  }
+  void declare_memory(const Model& m, State& state) const override { gamma_of(state, m); }
   StepReport step(const StepInput& input, State& state) override;
 
  private:
@@ -63,8 +68,16 @@ class StableCosserat final : public Solver {
   }
   template <class Sweep, class Left>
   void iterate(StepReport& report, const Sweep& sweep_once, const Left& left) const;
-  template <class Sweep, class At, class Change>
-  void iterate_to_goal(const Model& m, StepReport& report, const Sweep& sweep_once, const At& at, const Change& change);
+  /// lambda = |v||eta| + gamma |b| carried by the paper's Algorithm 1, per segment; empty for other ways to find lambda.
+  std::span<double> gamma_of(State& state, const Model& m) const {
+    if (settings_.lambda != Lambda::exact) return {};
+    return solver_memory(state, m, {.name = "stable_cosserat/gamma", .kind = ElementKind::segment, .initial = 1});
+  }
+  StepView view_of(const Model& m, const Control& c, State& state, double h) const {
+    StepView view = lanes::view_of(m, c, state, h);
+    view.gamma = gamma_of(state, m).data();
+    return view;
+  }
   void step_in_lanes(const Model& m, const Control& c, State& state, double h, StepReport& report);
 
   Settings settings_;
@@ -77,9 +90,6 @@ class StableCosserat final : public Solver {
   ChainEngine<T> chains_;
   GraphEngine<T> graph_;
   std::vector<Index> dead_vertices_, loose_frames_;
-
-  // To a goal.
-  MoveMeter<T> meter_;
 
   // Element by element, and for residuals.
   bool bound_ = false;
@@ -94,15 +104,14 @@ void StableCosserat<T>::arrange_sweeps(const Model& m) {
   bound_ = false;
   if (in_lanes_) {
     const std::vector<Chain> chains = chains_in_lanes(settings_, m);
-    chains_.bind(m, chains, settings_.instructions, executor_);
-    graph_.bind(m, vertices_of(m, chains), settings_.instructions, settings_.lambda == Lambda::exact);
+    chains_.bind(m, chains, settings_.execution.simd, executor_);
+    graph_.bind(m, vertices_of(m, chains), settings_.execution.simd, settings_.lambda == Lambda::exact);
     dead_vertices_.clear(), loose_frames_.clear();
     for (Index v = 0; v < m.vertex_count(); ++v)
       if (!m.vertex_alive[v]) dead_vertices_.push_back(v);
     for (Index f = 0; f < m.frame_count(); ++f)
       if (m.is_anchor(f) || !m.segment_alive[f]) loose_frames_.push_back(f);
   }
-  if (settings_.goal) meter_.bind(in_lanes_ ? graph_.places() : static_cast<std::size_t>(m.vertex_count()));
   if (!in_lanes_ || settings_.tolerance) bind_elements(m);
 }
 
@@ -126,39 +135,13 @@ void StableCosserat<T>::iterate(StepReport& report, const Sweep& sweep_once, con
   }
 }
 
-/// Until the estimated error is below the goal. at(i): displacement of vertex i of the meter's; change(i): the same less the
-/// motion that the step began with.
-template <class T>
-template <class Sweep, class At, class Change>
-void StableCosserat<T>::iterate_to_goal(const Model& m, StepReport& report, const Sweep& sweep_once, const At& at,
-                                        const Change& change) {
-  constexpr bool kFloat = sizeof(T) == 4;
-  const SweepGoal& goal = *settings_.goal;
-  // Frames are where rounding shows: some units in their last place, in every sweep, and the vertices follow.
-  constexpr double kUnits = 16 * static_cast<double>(std::numeric_limits<T>::epsilon());
-  SweepError error(goal.tolerance, kFloat ? systems::kFloatFloor : systems::kDoubleFloor, kUnits * goal.give, goal.kappa,
-                   goal.expected);
-  meter_.bind(!by_element_ ? graph_.places() : static_cast<std::size_t>(m.vertex_count()));
-  report.not_converged = true;
-  for (report.iterations = 0; report.not_converged && report.iterations < goal.limit;) {
-    sweep_once();
-    if (++report.iterations < error.next() && report.iterations < goal.limit) continue;
-    report.not_converged = !error.settled(meter_.since_last(at, executor_), [&] { return meter_.largest_of(executor_, change); });
-  }
-}
-
 template <class T>
 void StableCosserat<T>::step_in_lanes(const Model& m, const Control& c, State& state, double h, StepReport& report) {
-  const StepView view = lanes::view_of(m, c, state, h);
+  const StepView view = view_of(m, c, state, h);
   if (settings_.tolerance) elements_.load(m, c, state, view, executor_);
   graph_.load(m, view, executor_);
   const auto sweep_once = [&] { graph_.sweep(view, settings_.lambda, 1, executor_); };
-  if (settings_.goal) {
-    iterate_to_goal(
-        m, report, sweep_once, [&](std::size_t i) { return graph_.displacement(i); },
-        [&](std::size_t i) { return graph_.change(view, i); });
-    if (report.not_converged) return;
-  } else if (settings_.tolerance) {
+  if (settings_.tolerance) {
     iterate(report, sweep_once, [&] {
       graph_.copy_out(elements_.displacements(), elements_.frames());
       elements_.refresh(executor_);
@@ -192,19 +175,9 @@ StepReport StableCosserat<T>::step(const StepInput& input, State& state) {
   }
   if (!bound_) bind_elements(m);
   if (spinning) frames_start_ = state.frame_rotation;
-  elements_.load(m, c, state, lanes::view_of(m, c, state, h), executor_);  // VSCR section 8: strains of x_t, q_t
+  elements_.load(m, c, state, view_of(m, c, state, h), executor_);  // VSCR section 8: strains of x_t, q_t
   const auto sweep_once = [&] { elements_.sweep(settings_.order, settings_.lambda, executor_); };
-  if (settings_.goal) {
-    const std::vector<Vec3<T>>& u = elements_.displacements();
-    const auto at = [&](std::size_t v) { return m.vertex_alive[v] ? u[v] : Vec3<T>{}; };
-    const auto change = [&](std::size_t v) {
-      return m.vertex_alive[v] ? cast<double>(u[v]) - h * state.vertex_velocity[v] : Vec3d{};
-    };
-    iterate_to_goal(m, report, sweep_once, at, change);
-    if (report.not_converged) return report;
-  } else {
-    iterate(report, sweep_once, [&] { return elements_.residual(); });
-  }
+  iterate(report, sweep_once, [&] { return elements_.residual(); });
   elements_.store(state, executor_);  // v <- (x - x_t)/h
   locate_trouble(m, state, report);
   if (spinning) update_frame_velocity(m, c, frames_start_, h, state);
@@ -217,14 +190,10 @@ std::size_t bytes_of_sweeps(const Settings& s, const Model& m) {
   std::size_t sum = 0;
   if (sweeps_in_lanes(s, m)) {
     const std::vector<Chain> chains = chains_in_lanes(s, m);
-    sum += ChainEngine<T>::bytes(m, chains, s.instructions, s.thread_count);
-    const GraphLayout layout =
-        lay_out_graph(m, vertices_of(m, chains), kernels<T>(s.instructions).lanes, sizeof(T), s.lambda == Lambda::exact);
-    sum += layout.bytes();
-    if (s.goal) sum += MoveMeter<T>::bytes(layout.vertex_tiles.size() * kTile);
+    const Simd simd = s.execution.simd;
+    sum += ChainEngine<T>::bytes(m, chains, simd, s.execution.threads);
+    sum += lay_out_graph(m, vertices_of(m, chains), kernels<T>(simd).lanes, sizeof(T), s.lambda == Lambda::exact).bytes();
     if (!s.tolerance) return sum;
-  } else if (s.goal) {
-    sum += MoveMeter<T>::bytes(static_cast<std::size_t>(m.vertex_count()));
   }
   sum += ElementSweep<T>::bytes(m, s.order);
   if (m.has_inertia()) sum += static_cast<std::size_t>(m.frame_count()) * sizeof(Quatd);
@@ -233,18 +202,22 @@ std::size_t bytes_of_sweeps(const Settings& s, const Model& m) {
 
 }  // namespace
 
-Simd Settings::simd_on(const Model& model) const {
-  return method == Method::sweep && !sweeps_in_lanes(*this, model) ? Simd::off : instructions;
-}
+Simd Settings::simd_on(const Model& model) const { return sweeps_in_lanes(*this, model) ? execution.simd : Simd::off; }
 
-std::unique_ptr<Solver> Settings::make_sweeps(const Model& model) const {
-  if (number == Precision::single_precision) return std::make_unique<StableCosserat<float>>(*this, model);
+std::unique_ptr<Solver> Settings::make(const Model& model) const {
+  if (execution.in_float()) return std::make_unique<StableCosserat<float>>(*this, model);
   return std::make_unique<StableCosserat<double>>(*this, model);
 }
 
+SolverPlan Settings::plan(const Model& model, const Control&, double) const {
+  const std::string sweeps = tolerance ? fmt::format("sweeps to a tolerance of {:g}", *tolerance)
+                                       : fmt::format("{} sweep{} a step", iteration_count, iteration_count == 1 ? "" : "s");
+  return {name(), sweeps + (sweeps_in_lanes(*this, model) ? ", in SIMD lanes" : ", element by element")};
+}
+
 void Settings::check(const Model& m, bool driven, Problems& problems) const {
-  if (!simd_available(instructions))
-    problems.add("/solver/simd", fmt::format("this machine has no {}", simd_name(instructions)), "use `auto`");
+  if (order == Order::gauss_seidel && execution.threads > 1)
+    problems.add("/execution/threads", "`threads` with sequential sweeps", "use `order` red_black or jacobi");
   if (lambda != Lambda::secular && (!m.is_isotropic() || m.has_inertia() || driven))
     problems.add(
         "/solver/lambda",
@@ -253,28 +226,21 @@ void Settings::check(const Model& m, bool driven, Problems& problems) const {
 }
 
 void Settings::warn(const Model& m, double h, bool driven, std::vector<std::string>& warnings) const {
-  const bool in_float = number == Precision::single_precision;
-  const double floor = in_float ? systems::kFloatFloor : systems::kDoubleFloor;
-  if (method != Method::sweep && !sweeps_asked_for && tolerance && *tolerance < floor)
-    warnings.push_back(fmt::format(
-        "`tolerance` {:.3g} may be below what `precision` {} gives, up to {:.3g} of a step's motion: steps end where corrections "
-        "stop shrinking{}",
-        *tolerance, in_float ? "float" : "double", floor, in_float ? "; use `precision` double" : ""));
-  if (tolerance || !(method == Method::sweep || sweeps_asked_for)) return;
+  if (tolerance) return;
   if (const double R = m.stiffness_ratio(h); R > 10)
     warnings.push_back(fmt::format(
-        "stiffness ratio R = {:.3g}: {} sweeps per step are stable but far from converged; use `method` direct, `newton`, a "
+        "stiffness ratio R = {:.3g}: {} sweeps per step are stable but far from converged; use the solver `direct`, `newton`, a "
         "`tolerance` or a smaller step",
         R, iteration_count));
   if (driven)
     warnings.push_back(fmt::format(
-        "a motor's torque travels one segment per sweep: {} of them do not carry it far; use `method` direct, `newton` or a "
+        "a motor's torque travels one segment per sweep: {} of them do not carry it far; use the solver `direct`, `newton` or a "
         "`tolerance`",
         iteration_count));
 }
 
 std::size_t Settings::sweep_bytes(const Model& m) const {
-  return number == Precision::single_precision ? bytes_of_sweeps<float>(*this, m) : bytes_of_sweeps<double>(*this, m);
+  return execution.in_float() ? bytes_of_sweeps<float>(*this, m) : bytes_of_sweeps<double>(*this, m);
 }
 
 }  // namespace osier::stable_cosserat

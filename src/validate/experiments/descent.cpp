@@ -2,7 +2,6 @@
 
 #include <limits>
 
-#include "solvers/stable_cosserat/stable_cosserat.hpp"
 #include "validate/experiments/workbench.hpp"
 
 namespace osier::validate {
@@ -29,10 +28,9 @@ double pull_on(const Workbench& w, const Place& at, Index s) {
 
 /// The frame where it wants to be, given that it was there before: a few exact updates, then a small turn.
 Quatd near_minimum(Workbench w, Index s, double off, Random& random) {
-  stable_cosserat::Settings exact;
-  exact.method = stable_cosserat::Method::sweep;
-  exact.iteration_count = 1;
-  for (int i = 0; i < 8; ++i) w.state.frame_rotation[s] = normalized(w.run(1, exact).frame_rotation[s]);
+  const auto exact = make_settings(solver_with(SolverRole::sweeps));
+  exact->set_goal({.iterations = 1, .tolerance = {}, .max_iterations = {}});
+  for (int i = 0; i < 8; ++i) w.state.frame_rotation[s] = normalized(w.run(1, *exact).frame_rotation[s]);
   return normalized(rotation_exp(off * normalized(random.in_unit_ball())) * w.state.frame_rotation[s]);
 }
 
@@ -41,7 +39,7 @@ Quatd near_minimum(Workbench w, Index s, double off, Random& random) {
 std::vector<double> Descent::examine(const Json& json, const std::filesystem::path& folder) {
   const Workbench scene(json, folder);
   if (scene.control.has_torque) throw RunError("torques have no potential; use a scene without them");
-  const bool single = scene.scene.setup().spec.solver->precision() == Precision::single_precision;
+  const bool single = scene.scene.setup().spec.execution.in_float();
   const double eps = single ? std::numeric_limits<float>::epsilon() : std::numeric_limits<double>::epsilon();
   Random random(seed);
   double rise = 0, lowered = 0, updates = 0;

@@ -9,7 +9,7 @@ namespace osier::validate {
 /// The same scene as statics, without what acts on motion only.
 static Json statics_of(Json scene, int load_steps) {
   scene["analysis"] = {{"type", "static"}, {"load_steps", load_steps}, {"tolerance", 1e-12}};
-  scene["solver"] = {{"name", "newton"}};
+  scene["solver"] = {{"name", solver_with(SolverRole::reference)}};
   Json forces = Json::array();
   for (const Json& f : scene.value("forces", Json::array()))
     if (f.value("type", "") != "drag") forces.push_back(f);

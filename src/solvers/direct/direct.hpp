@@ -1,0 +1,39 @@
+// The solver `direct`: coupled Gauss-Newton steps of the same energy as the sweeps of stable_cosserat. Settings here;
+// split_solver.hpp says which parts of a model are solved in which way.
+#pragma once
+
+#include "solvers/driver_options.hpp"
+#include "solvers/solver.hpp"
+#include "solvers/step_goal.hpp"
+
+namespace osier::direct {
+
+class Settings : public SolverSettings {
+ public:
+  StepGoal goal;
+
+  static const char* kind() { return "direct"; }
+  static const char* help() {
+    return "Coupled Gauss–Newton steps, each solved in one pass along the rods, or by conjugate gradients where rods form many "
+           "loops: converges in a few iterations however stiff the rods are. Does dynamics by implicit Euler and `analysis: "
+           "static`.";
+  }
+  template <class F>
+  void fields(F& f) {
+    goal.fields(f);
+  }
+
+  std::unique_ptr<Solver> make(const Model& model) const override;
+  const char* name() const override { return "direct"; }
+  SolverRole role() const override { return SolverRole::converging; }
+  Traits traits() const override { return {.statics = true, .single_precision = true, .threads = true, .simd = true}; }
+  void set_goal(const StepGoal& wanted) override { goal = wanted; }
+  SolverPlan plan(const Model& model, const Control& control, double h) const override;
+  void warn(const Model& model, double h, bool driven, std::vector<std::string>& warnings) const override;
+  std::optional<std::size_t> bytes(const Model& model, const Control& control, double h) const override;
+
+ private:
+  systems::Options options() const;
+};
+
+}  // namespace osier::direct
