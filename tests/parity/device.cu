@@ -50,17 +50,18 @@ void compare_strands(const char* law, bool damped, double tolerance) {
   const auto row = copy(device.row), head = copy(device.head), constants = copy(device.constants), force = copy(device.force),
              load = copy(device.load), head_load = copy(device.head_load), moved = copy(device.moved),
              head_moved = copy(device.head_moved), block = copy(device.block), head_block = copy(device.head_block),
-             summary = copy(device.summary);
+             summary = copy(device.summary), product = copy(device.product), head_product = copy(device.head_product);
   const auto bent = copy(device.bent);
   const systems::StrandGroup<T> group{kRows,         kWidth, row.data(), head.data(), bent.data(), constants.data(), force.data(),
                                       host.group().inverse_h, damped};
   launch(Backend::device, kWidth,
          FactorStrands<T, Law>{group, load.data(), head_load.data(), moved.data(), head_moved.data(), block.data(),
-                               head_block.data(), summary.data()});
+                               head_block.data(), summary.data(), product.data(), head_product.data()});
   row.copy_to(device.row.data());
   force.copy_to(device.force.data());
   moved.copy_to(device.moved.data());
   summary.copy_to(device.summary.data());
+  product.copy_to(device.product.data());
   char what[80];
   const auto name = [&](const char* array) {
     std::snprintf(what, sizeof what, "strands, %s, %s%s: %s", law, sizeof(T) == 4 ? "float" : "double", damped ? ", damped" : "",
@@ -70,6 +71,7 @@ void compare_strands(const char* law, bool damped, double tolerance) {
   compare(name("rows"), host.row, device.row, tolerance);
   compare(name("forces"), host.force, device.force, tolerance);
   compare(name("displacements"), host.moved, device.moved, tolerance);
+  compare(name("products"), host.product, device.product, tolerance);
   compare(name("energies"), host.summary, device.summary, tolerance);
 }
 

@@ -91,6 +91,7 @@ struct FactorStrands {
   T *load, *head_load, *moved, *head_moved;
   T *block, *head_block;
   T* summary;
+  T *product, *head_product;  ///< H times the displacements
 
   template <bool kColumns>
   OSIER_FN void run(Index item) const {
@@ -100,6 +101,7 @@ struct FactorStrands {
     if (group.damped) factor.template linearise<kColumns, true>(blocks);
     else factor.template linearise<kColumns, false>(blocks);
     factor.template solve<kColumns>({load + first, head_load + first, width}, {moved + first, head_moved + first, width});
+    factor.product({moved + first, head_moved + first, width}, {product + first, head_product + first, width}, blocks);
     factor.template solve_residual<kColumns>();
     factor.template advance<kColumns>();
     factor.rows.store_head();

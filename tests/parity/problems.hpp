@@ -67,7 +67,8 @@ struct StrandProblem {
 
   Index rows, width;
   bool damped;
-  std::vector<T> row, head, constants, force, load, head_load, moved, head_moved, block, head_block, summary;
+  std::vector<T> row, head, constants, force, load, head_load, moved, head_moved, block, head_block, summary, product,
+      head_product;
   std::vector<std::uint8_t> bent;
 
   /// `bend`: how far joints are bent [rad]; `soft_root`: the first frame has a joint as well.
@@ -88,6 +89,8 @@ struct StrandProblem {
     resize(block, 6, true);
     resize(head_block, 6, false);
     resize(summary, 2, false);
+    resize(product, 6, true);
+    resize(head_product, 3, false);
     bent.assign(static_cast<std::size_t>(rows * width), 0);
     for (Index k = 0; k < width; ++k) fill_strand(k, per_row, bend, soft_root);
   }
@@ -97,8 +100,8 @@ struct StrandProblem {
   }
   template <class P>
   FactorStrands<P, Law> kernel() {
-    return {group(),           load.data(),  head_load.data(),  moved.data(),
-            head_moved.data(), block.data(), head_block.data(), summary.data()};
+    return {group(),      load.data(),       head_load.data(), moved.data(),   head_moved.data(),
+            block.data(), head_block.data(), summary.data(),   product.data(), head_product.data()};
   }
   /// Number c of row i of strand k.
   std::size_t at(Index i, int numbers, int c, Index k) const { return static_cast<std::size_t>((i * numbers + c) * width + k); }

@@ -154,6 +154,10 @@ class ChainFactor {
   /// times.
   template <bool kColumns>
   OSIER_CALL void solve(const ChainField<P>& forces, const ChainField<P>& z);
+  /// Forces H z that the linearised chain sets against displacements z of its nodes, likewise. `blocks` are those of linearise().
+  /// A rigid axis of a link has no finite stiffness and is left out: z must not strain it. What holds a node is left out as well.
+  template <class Blocks = NoBlocks>
+  OSIER_CALL void product(const ChainField<P>& z, const ChainField<P>& Hz, const Blocks& blocks = {}) const;
 
  private:
   /// The right-hand side of solve() on its way: what the head keeps of it.
@@ -568,6 +572,78 @@ OSIER_CALL void ChainFactor<Rows>::solve(const ChainField<P>& forces, const Chai
     root_x_ = root_displacement(Vec3<P>{up.passed[0], up.passed[1], up.passed[2]} + own);
     pass_down<false>(up, nullptr, z);
   }
+}
+
+template <class Rows>
+template <class Blocks>
+OSIER_CALL void ChainFactor<Rows>::product(const ChainField<P>& z, const ChainField<P>& Hz, const Blocks& blocks) const {
+  P near[6] = {P(0), P(0), P(0), P(0), P(0), P(0)}, sum[6], energy(0);
+  const Vec3<P> root = z.load_head();
+  near[0] = root.x, near[1] = root.y, near[2] = root.z;
+  {
+    P block[6] = {P(0), P(0), P(0), P(0), P(0), P(0)};
+    blocks.add_head(block);
+    for (int a = 0; a < 3; ++a) {
+      sum[a] = rows.head.weight * near[a];
+      for (int b = 0; b < 3; ++b) sum[a] += block[triangle(a, b)] * near[b];
+    }
+  }
+  for (Index i = 0; i < rows.count(); ++i) {
+    auto&& r = rows.load(i);
+    const auto axes = axes_of(r);
+    const Vec3<P> arm = arm_now(r);
+    // The force through the link by its strain, along the springs: y of the near end less that of the parent.
+    P here[6], y[6], F[6];
+    z.load(i, here);
+    const Vec3<P> dx = plus_cross({here[0], here[1], here[2]}, arm, {here[3], here[4], here[5]});
+    y[0] = dx.x, y[1] = dx.y, y[2] = dx.z, y[3] = here[3], y[4] = here[4], y[5] = here[5];
+    if constexpr (Link::kOwnAxes) {
+      turn_six(transposed(axes.x), transposed(axes.w), y);
+      turn_six(transposed(axes.x), transposed(axes.w), near);
+    }
+    const auto moment = r.moment();
+    if (rows.is_bent(i)) {
+      const Vec3<P> w = inverse_of(moment, Vec3<P>{y[3], y[4], y[5]});
+      y[3] = w.x, y[4] = w.y, y[5] = w.z;
+    }
+    for (int a = 0; a < 6; ++a) {
+      const P c = r.compliance(a);
+      F[a] = select(c > P(0), inverse(c), P(0)) * (y[a] - near[a]);
+    }
+    // Its share of the parent, which is complete now.
+    P on_parent[6];
+    for (int a = 0; a < 6; ++a) on_parent[a] = F[a];
+    if constexpr (Link::kOwnAxes) turn_six(axes.x, axes.w, on_parent);
+    for (int a = 0; a < 6; ++a) {
+      if (i == 0 && a >= 3) break;
+      sum[a] -= on_parent[a];
+    }
+    if (i == 0) Hz.store_head({sum[0], sum[1], sum[2]});
+    else Hz.store(i - 1, sum);
+    // The node itself, and its own share of the force.
+    P S[21], unused[6];
+    for (P& x : S) x = P(0);
+    for (P& x : unused) x = P(0);
+    rows.add_tail_anchors(i, S, unused, energy);
+    blocks.add(i, S);
+    for (int a = 0; a < 3; ++a) S[triangle(a, a)] += r.weight;
+    add_tension(tension(i, axes, arm), arm, S);
+    if (i == 0)
+      for (int a = 3; a < 6; ++a) S[triangle(a, a)] += rows.head.spin_stiffness;
+    if (rows.is_bent(i)) {
+      const Vec3<P> w = inverse_transposed_of(moment, Vec3<P>{F[3], F[4], F[5]});
+      F[3] = w.x, F[4] = w.y, F[5] = w.z;
+    }
+    if constexpr (Link::kOwnAxes) turn_six(axes.x, axes.w, F);
+    const Vec3<P> couple = minus_cross({F[3], F[4], F[5]}, arm, {F[0], F[1], F[2]});
+    F[3] = couple.x, F[4] = couple.y, F[5] = couple.z;
+    for (int a = 0; a < 6; ++a) {
+      sum[a] = F[a];
+      for (int b = 0; b < 6; ++b) sum[a] += S[triangle(a, b)] * here[b];
+    }
+    for (int a = 0; a < 6; ++a) near[a] = here[a];
+  }
+  Hz.store(rows.count() - 1, sum);
 }
 
 }  // namespace osier::systems

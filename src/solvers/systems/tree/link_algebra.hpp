@@ -136,10 +136,26 @@ OSIER_FN Vec3<T> felt_through(const ExactTurn<T>& t, const Vec3<T>& w) {
 /// P itself.
 template <class T>
 OSIER_FN Mat3<T> moment_matrix(const Lean<T>& lean) {
-  Mat3<T> P = skew(lean.by);
-  for (int i = 0; i < 3; ++i)
-    for (int j = 0; j < 3; ++j) P.m[i][j] = (i == j ? T(1) : T(0)) + component(lean.c, i) * P.m[i][j];
-  return P;
+  const Vec3<T>&b = lean.by, &c = lean.c;
+  return {{{T(1), -(c.x * b.z), c.x * b.y}, {c.y * b.z, T(1), -(c.y * b.x)}, {-(c.z * b.y), c.z * b.x, T(1)}}};
+}
+
+/// P^-1 w and P^-T w. For P = 1 + [v]x the inverse is (1 - [v]x + v v^T)/(1 + v^2).
+template <class T>
+OSIER_FN Vec3<T> inverse_of(const Vec3<T>& lean, const Vec3<T>& w) {
+  return inverse(T(1) + norm2(lean)) * (minus_cross(w, lean, w) + dot(lean, w) * lean);
+}
+template <class T>
+OSIER_FN Vec3<T> inverse_transposed_of(const Vec3<T>& lean, const Vec3<T>& w) {
+  return inverse(T(1) + norm2(lean)) * (plus_cross(w, lean, w) + dot(lean, w) * lean);
+}
+template <class T>
+OSIER_FN Vec3<T> inverse_of(const Lean<T>& lean, const Vec3<T>& w) {
+  return inverse3(moment_matrix(lean)) * w;
+}
+template <class T>
+OSIER_FN Vec3<T> inverse_transposed_of(const Lean<T>& lean, const Vec3<T>& w) {
+  return transposed_times(inverse3(moment_matrix(lean)), w);
 }
 
 /// Other variables z' for a node: z = (x' - Z w', P w'). With them in place of z in M, a link carries the exact Hessian of its
@@ -214,7 +230,7 @@ OSIER_FN Vec6<T> at_far_end(const Springs& l, const T y[6]) {
 template <class T, class Entry>
 OSIER_FN void see_from_near_end(const Vec3<T>& arm, const Entry& S) {
   Vec3<T> before[3], after[3];  // rows of S_wx
-OSIER_UNROLL(3)
+  OSIER_UNROLL(3)
   for (int a = 0; a < 3; ++a) before[a] = {S(3 + a, 0), S(3 + a, 1), S(3 + a, 2)};
   const Vec3<T> x = plus_cross({before[0].x, before[1].x, before[2].x}, arm, {S(0, 0), S(1, 0), S(2, 0)}),
                 y = plus_cross({before[0].y, before[1].y, before[2].y}, arm, {S(1, 0), S(1, 1), S(2, 1)}),
@@ -226,7 +242,7 @@ OSIER_UNROLL(3)
   const Vec3<T> r0 = minus_cross({c0.x, T(0), T(0)}, before[0], arm), r1 = minus_cross({c0.y, c1.y, T(0)}, before[1], arm),
                 r2 = minus_cross({c0.z, c1.z, c2.z}, before[2], arm);
   S(3, 3) = r0.x, S(4, 3) = r1.x, S(4, 4) = r1.y, S(5, 3) = r2.x, S(5, 4) = r2.y, S(5, 5) = r2.z;
-OSIER_UNROLL(3)
+  OSIER_UNROLL(3)
   for (int b = 0; b < 3; ++b) S(3 + b, 0) = after[b].x, S(3 + b, 1) = after[b].y, S(3 + b, 2) = after[b].z;
 }
 
@@ -235,32 +251,27 @@ OSIER_UNROLL(3)
 template <class T, class Entry>
 OSIER_FN void turn_symmetric(const Mat3<T>& A, int first, const Entry& S) {
   T half[3][3];  // S A^T
-OSIER_UNROLL(3)
-  for (int i = 0; i < 3; ++i)
-OSIER_UNROLL(3)
-    for (int j = 0; j < 3; ++j) {
-      const T s0 = S(first + i, first), s1 = i < 1 ? S(first + 1, first) : S(first + i, first + 1), s2 = S(first + 2, first + i);
-      half[i][j] = s0 * A.m[j][0] + s1 * A.m[j][1] + s2 * A.m[j][2];
-    }
-OSIER_UNROLL(3)
-  for (int i = 0; i < 3; ++i)
-OSIER_UNROLL(3)
-    for (int j = 0; j <= i; ++j)
-      S(first + i, first + j) = A.m[i][0] * half[0][j] + A.m[i][1] * half[1][j] + A.m[i][2] * half[2][j];
+  OSIER_UNROLL(3)
+  for (int i = 0; i < 3; ++i) OSIER_UNROLL(3)
+  for (int j = 0; j < 3; ++j) {
+    const T s0 = S(first + i, first), s1 = i < 1 ? S(first + 1, first) : S(first + i, first + 1), s2 = S(first + 2, first + i);
+    half[i][j] = s0 * A.m[j][0] + s1 * A.m[j][1] + s2 * A.m[j][2];
+  }
+  OSIER_UNROLL(3)
+  for (int i = 0; i < 3; ++i) OSIER_UNROLL(3)
+  for (int j = 0; j <= i; ++j) S(first + i, first + j) = A.m[i][0] * half[0][j] + A.m[i][1] * half[1][j] + A.m[i][2] * half[2][j];
 }
 template <class T, class Entry>
 OSIER_FN void turn_axes(const Mat3<T>& A, const Mat3<T>& B, const Entry& S) {
   turn_symmetric(A, 0, S);
   turn_symmetric(B, 3, S);
   T half[3][3];  // S_wx A^T
-OSIER_UNROLL(3)
-  for (int i = 0; i < 3; ++i)
-OSIER_UNROLL(3)
-    for (int j = 0; j < 3; ++j) half[i][j] = S(3 + i, 0) * A.m[j][0] + S(3 + i, 1) * A.m[j][1] + S(3 + i, 2) * A.m[j][2];
-OSIER_UNROLL(3)
-  for (int i = 0; i < 3; ++i)
-OSIER_UNROLL(3)
-    for (int j = 0; j < 3; ++j) S(3 + i, j) = B.m[i][0] * half[0][j] + B.m[i][1] * half[1][j] + B.m[i][2] * half[2][j];
+  OSIER_UNROLL(3)
+  for (int i = 0; i < 3; ++i) OSIER_UNROLL(3)
+  for (int j = 0; j < 3; ++j) half[i][j] = S(3 + i, 0) * A.m[j][0] + S(3 + i, 1) * A.m[j][1] + S(3 + i, 2) * A.m[j][2];
+  OSIER_UNROLL(3)
+  for (int i = 0; i < 3; ++i) OSIER_UNROLL(3)
+  for (int j = 0; j < 3; ++j) S(3 + i, j) = B.m[i][0] * half[0][j] + B.m[i][1] * half[1][j] + B.m[i][2] * half[2][j];
 }
 
 /// v^T P as a vector.
@@ -283,12 +294,12 @@ template <class AnyLean, class Entry>
 OSIER_FN void turn_with_moment(const AnyLean& lean, const Entry& S) {
   using V = Vec3<std::remove_reference_t<decltype(S(3, 3))>>;
   V half[3] = {{S(3, 3), S(4, 3), S(5, 3)}, {S(4, 3), S(4, 4), S(5, 4)}, {S(5, 3), S(5, 4), S(5, 5)}};  // rows of S P
-OSIER_UNROLL(3)
+  OSIER_UNROLL(3)
   for (V& row : half) row = row_through(lean, row);
   const V x = felt_through(lean, V{half[0].x, half[1].x, half[2].x}), y = felt_through(lean, V{half[0].y, half[1].y, half[2].y}),
           z = felt_through(lean, V{half[0].z, half[1].z, half[2].z});
   S(3, 3) = x.x, S(4, 3) = x.y, S(5, 3) = x.z, S(4, 4) = y.y, S(5, 4) = y.z, S(5, 5) = z.z;
-OSIER_UNROLL(3)
+  OSIER_UNROLL(3)
   for (int j = 0; j < 3; ++j) {
     const V column = felt_through(lean, V{S(3, j), S(4, j), S(5, j)});
     S(3, j) = column.x, S(4, j) = column.y, S(5, j) = column.z;
@@ -306,18 +317,18 @@ OSIER_FN void turn_six(const Mat3<T>& A, const Mat3<T>& B, T v[6]) {
 /// as it was, with den on its diagonal. Returns g.
 template <class T, class Entry>
 OSIER_FN T eliminate_spring(int j, T c, const Entry& S, T row[6]) {
-OSIER_UNROLL(6)
+  OSIER_UNROLL(6)
   for (int a = 0; a < 6; ++a) row[a] = a < j ? S(j, a) : S(a, j);
   const T den = inverse(T(1) + c * row[j]), g = c * den;
-OSIER_UNROLL(6)
+  OSIER_UNROLL(6)
   for (int a = 0; a < 6; ++a) {
     if (a == j) continue;
     const T scaled = g * row[a];
-OSIER_UNROLL(6)
+    OSIER_UNROLL(6)
     for (int b = 0; b <= a; ++b)
       if (b != j) S(a, b) -= scaled * row[b];
   }
-OSIER_UNROLL(6)
+  OSIER_UNROLL(6)
   for (int a = 0; a < 6; ++a) (a < j ? S(j, a) : S(a, j)) = den * row[a];
   row[j] = den;
   return g;
@@ -327,7 +338,7 @@ OSIER_UNROLL(6)
 template <class T>
 OSIER_FN T pass_spring(int j, T g, const T row[6], T f[6]) {
   const T along = f[j], scaled = g * along;
-OSIER_UNROLL(6)
+  OSIER_UNROLL(6)
   for (int a = 0; a < 6; ++a) f[a] = a == j ? row[j] * along : f[a] - scaled * row[a];
   return along;
 }
@@ -354,9 +365,9 @@ OSIER_FN PackedSym6<T> factor_link(const Springs& l, PackedSym6<T>& S) {
   turn_with_moment(l.lean, [&](int a, int b) -> T& { return S(a, b); });
   PackedSym6<T> m = S;
   const T c[6] = {l.x_compliance.x, l.x_compliance.y, l.x_compliance.z, l.w_compliance.x, l.w_compliance.y, l.w_compliance.z};
-OSIER_UNROLL(6)
+  OSIER_UNROLL(6)
   for (int j = 0; j < 6; ++j) {
-OSIER_UNROLL(6)
+    OSIER_UNROLL(6)
     for (int a = j; a < 6; ++a) S(a, j) = m(a, j);
     T row[6];
     eliminate_spring(
@@ -382,32 +393,32 @@ struct LinkSteps {
   template <class Springs>
   OSIER_FN LinkSteps(const Springs& l, const PackedSym6<Kept>& kept) : S(kept) {
     const T c[6] = {l.x_compliance.x, l.x_compliance.y, l.x_compliance.z, l.w_compliance.x, l.w_compliance.y, l.w_compliance.z};
-OSIER_UNROLL(6)
+    OSIER_UNROLL(6)
     for (int j = 0; j < 6; ++j) den[j] = inverse(T(1) + c[j] * S(j, j)), gain[j] = c[j] * den[j];
   }
 
   /// phi holds a force and receives its shares. `felt` receives den zeta_j + g phi_j: what a row feels at a step of unit share.
   OSIER_FN void up(const T zeta[6], T phi[6], T felt[6]) const {
-OSIER_UNROLL(6)
+    OSIER_UNROLL(6)
     for (int j = 0; j < 6; ++j) {
       felt[j] = den[j] * zeta[j] + gain[j] * phi[j];
-OSIER_UNROLL(6)
+      OSIER_UNROLL(6)
       for (int b = j + 1; b < 6; ++b) phi[b] -= felt[j] * S(b, j);
     }
   }
   /// Both ways for a force alone, zeta = 0: phi receives its shares, `force` what the parent feels of it.
   OSIER_FN void pass(T phi[6], T force[6]) const {
-OSIER_UNROLL(6)
+    OSIER_UNROLL(6)
     for (int j = 0; j < 6; ++j) {
       const T felt = gain[j] * phi[j];
-OSIER_UNROLL(6)
+      OSIER_UNROLL(6)
       for (int b = j + 1; b < 6; ++b) phi[b] -= felt * S(b, j);
     }
     T y[6];
-OSIER_UNROLL(6)
+    OSIER_UNROLL(6)
     for (int j = 5; j >= 0; --j) {
       T left = phi[j];
-OSIER_UNROLL(6)
+      OSIER_UNROLL(6)
       for (int a = j + 1; a < 6; ++a) left -= S(a, j) * y[a];
       force[j] = den[j] * left;
       y[j] = gain[j] * left;
@@ -417,10 +428,10 @@ OSIER_UNROLL(6)
   /// stiffness, either may be 0. Where a link is stiff y hardly differs from zeta, which is why the difference is added to it: a
   /// factor of nearly 1 would cost its digits.
   OSIER_FN void down(const T phi[6], T y[6], T force[6]) const {
-OSIER_UNROLL(6)
+    OSIER_UNROLL(6)
     for (int j = 5; j >= 0; --j) {
       T left = phi[j] - S(j, j) * y[j];
-OSIER_UNROLL(6)
+      OSIER_UNROLL(6)
       for (int a = j + 1; a < 6; ++a) left -= S(a, j) * y[a];
       force[j] = den[j] * left;
       y[j] += gain[j] * left;
