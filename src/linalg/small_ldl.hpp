@@ -39,6 +39,7 @@ struct Ldl {
       l[triangle(i, i)] = inverse(pivot[i]);
     }
   }
+  OSIER_FN T inverse_pivot(int i) const { return l[triangle(i, i)]; }
   /// y <- L^-1 y
   OSIER_FN void forward(T (&y)[N]) const {
     OSIER_UNROLL(6)

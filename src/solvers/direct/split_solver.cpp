@@ -262,44 +262,28 @@ std::size_t bytes_of(const Model& m, const Control& c, double h, const Options& 
   return in_lanes + DirectSolver::bytes(m, subset_of(m, std::move(rest)), c, h, options);
 }
 
-template <class T>
-RestPlan plan_rest_of(const Model& m, const Control& c, double h, const Options& options) {
+/// Living segments that lanes leave to others.
+std::vector<std::uint8_t> rest_of(const Model& m, const Control& c, const Options& options) {
   std::vector<std::uint8_t> rest = segments_but(m, chains_for_lanes(m, c));
-  forest_of<T>(m, c, rest, options.simd);
-  RestPlan plan{.segments = static_cast<Index>(std::count(rest.begin(), rest.end(), std::uint8_t{1})), .plan = {}};
-  if (plan.segments > 0) plan.plan = plan_step(m, c, subset_of(m, std::move(rest)), h, options);
-  return plan;
+  if (options.precision == Precision::single_precision) forest_of<float>(m, c, rest, options.simd);
+  else forest_of<double>(m, c, rest, options.simd);
+  return rest;
 }
-
-template <class T>
-LaneTrees lane_trees_of(const Model& m, const Control& c, Simd simd) {
-  std::vector<std::uint8_t> rest = segments_but(m, chains_for_lanes(m, c));
-  const std::optional<Forest<T>> forest = forest_of<T>(m, c, rest, simd);
-  return forest ? LaneTrees{forest->segments(), forest->lane_slots(), forest->law()} : LaneTrees{};
+Index count(const std::vector<std::uint8_t>& wanted) {
+  return static_cast<Index>(std::count_if(wanted.begin(), wanted.end(), [](std::uint8_t w) { return w != 0; }));
 }
 
 }  // namespace
 
-LaneTrees lane_trees(const Model& m, const Control& c, const Options& options) {
-  return options.precision == Precision::single_precision ? lane_trees_of<float>(m, c, options.simd)
-                                                          : lane_trees_of<double>(m, c, options.simd);
-}
-
 RestPlan plan_rest(const Model& m, const Control& c, double h, const Options& options) {
-  return options.precision == Precision::single_precision ? plan_rest_of<float>(m, c, h, options)
-                                                          : plan_rest_of<double>(m, c, h, options);
+  std::vector<std::uint8_t> rest = rest_of(m, c, options);
+  RestPlan plan{.segments = count(rest), .plan = {}};
+  if (plan.segments > 0) plan.plan = plan_step(m, c, subset_of(m, std::move(rest)), h, options);
+  return plan;
 }
 
 Index segments_in_lanes(const Model& m, const Control& c, const Options& options) {
-  Index sum = lane_trees(m, c, options).segments;
-  for (const Chain& chain : chains_for_lanes(m, c)) sum += chain.segments();
-  return sum;
-}
-
-std::vector<LaneChain> lane_chains(const Model& m, const Control& c) {
-  std::vector<LaneChain> chains;
-  for (const Chain& chain : chains_for_lanes(m, c)) chains.push_back({chain, law_of(m, c, chain)});
-  return chains;
+  return count(m.segment_alive) - count(rest_of(m, c, options));
 }
 
 std::size_t bytes(const Model& m, const Control& c, double h, const Options& options) {

@@ -18,21 +18,6 @@ std::unique_ptr<Solver> make_solver(const Model& model, const Options& options);
 /// How many segments it steps in lanes.
 Index segments_in_lanes(const Model& model, const Control& control, const Options& options = {});
 
-/// The trees it steps in lanes, as they are held now.
-struct LaneTrees {
-  Index segments = 0;
-  int slots = 0;  ///< lanes of all rows, empty ones included
-  StiffnessLaw law{};
-};
-LaneTrees lane_trees(const Model& model, const Control& control, const Options& options);
-
-/// The chains it steps in lanes, as they are held now.
-struct LaneChain {
-  Chain chain;
-  StiffnessLaw law;
-};
-std::vector<LaneChain> lane_chains(const Model& model, const Control& control);
-
 /// What is left for a tree, or for blocks.
 struct RestPlan {
   Index segments = 0;

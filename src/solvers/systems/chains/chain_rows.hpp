@@ -32,7 +32,7 @@ class ChainRows {
   static constexpr int W = lanes_of<P>;
   static constexpr std::uint32_t kAll = (1u << W) - 1u;
 
-  /// Rows, and two flags for each.
+  /// Memory for the rows, and for two flags of each.
   static std::size_t scratch_bytes(Index rows) {
     return static_cast<std::size_t>(rows + 1) * (sizeof(Row) + 2 * sizeof(bool)) + 64;
   }
@@ -151,7 +151,7 @@ class ChainRows {
   OSIER_FN T* force_at(Index i, int a) const { return force_ + (static_cast<std::ptrdiff_t>(i) * Law<P>::kForces + a) * W; }
   static Vec3d lane_of(const Vec3<P>& v, int k) { return cast<double>(osier::lane_of(v, k)); }
   static Quatd lane_of(const Quat<P>& q, int k) { return cast<double>(osier::lane_of(q, k)); }
-  /// Lane k as lane k - 1 has it; lane 0 keeps its own.
+  /// `last` of lane k - 1 in lane k; lane 0 keeps `here`.
   OSIER_FN static P from_before(P here, P last) {
     P moved = shifted_up(last);
     set_lane(moved, 0, lane(here, 0));
@@ -170,23 +170,23 @@ class ChainRows {
   const ChainGroup& g_;
   lanes::ChainPrefetch<P> next_;
   const T* constants_;
-  T* force_;  ///< per row and lane
+  T* force_;  ///< Law::kForces numbers for every row and lane
   const StepView& view_;
   bool damped_;
-  bool driven_;     ///< by torques
+  bool driven_;     ///< torques act on frames
   bool jointed_;    ///< no lane is a cable
   Index count_;     ///< segments of the longest lane
-  Index shortest_;  ///< and of the shortest
+  Index shortest_;  ///< segments of the shortest lane
   Row* row_;
-  bool* plain_;  ///< rows of which all lanes are there, and nothing is held
+  bool* plain_;  ///< rows that have a segment in every lane and hold nothing
   bool* bent_;   ///< rows whose joints are bent enough for their moments to matter
   double length_[kMostLanes];
-  D plain_length_[kParts];      ///< of plain rows
-  Quat<D> last_frame_[kParts];  ///< of the row before, while loading
+  D plain_length_[kParts];      ///< length of all plain rows
+  Quat<D> last_frame_[kParts];  ///< frame of the row before, while loading
   bool frames_known_ = false;
   bool anchored_tails_ = false;
   JointSpring tail_[kMostLanes];  ///< from the last segment to an anchor; without stiffness where there is none
-  Quatd tail_frame_[kMostLanes];  ///< of the anchor
+  Quatd tail_frame_[kMostLanes];  ///< frame of the anchor
 };
 
 /// The constants of a row in the number type of the recursion.
@@ -201,7 +201,8 @@ OSIER_FN auto ChainRows<P, Law>::load_constants(Index i, const typename Law<P>::
   return damping;
 }
 
-/// A row of which every lane is there and nothing is held: loops over lanes without a branch.
+/// Loads a row that has a segment in every lane and holds nothing, by loops over lanes without a branch. False, and nothing
+/// loaded, for any other row.
 template <class P, template <class> class Law>
 OSIER_FN bool ChainRows<P, Law>::load_plain(Index i) {
   if (i == 0 || i >= shortest_) return false;
@@ -313,7 +314,7 @@ void ChainRows<P, Law>::load() {
     load_inertia(i, velocity, force, damping);
   }
   for (int k = 0; k < W; ++k) length_[k] += lane(plain_length_[k / D_lanes], k % D_lanes);
-  // A frame that is held at the head is a rigid joint to what it must be; one without a joint turns freely.
+  // A held first frame is a rigid joint to its target; a first frame without a joint turns freely.
   head.spin_stiffness = head.free_spin = P(0);
   head.spins = false;
   Row& first = row_[0];
@@ -419,7 +420,7 @@ double ChainRows<P, Law>::free_motion(int k) const {
   return std::sqrt(most);
 }
 
-/// A row that load_plain() took, without a branch.
+/// Stores a row that load_plain() has loaded, without a branch.
 template <class P, template <class> class Law>
 OSIER_FN void ChainRows<P, Law>::store_plain(Index i) {
   using R = Four<P, double>;

@@ -57,12 +57,12 @@ struct IsotropicJoint {
   }
   /// Stiffness of the joint, 0 where there is none.
   OSIER_FN P joint_stiffness() const { return k; }
-  /// No joint in this lane, but a rigid hold or nothing at all.
+  /// Puts a rigid hold (w = 0) or nothing at all (w = kLoose) in the place of one lane's joint.
   OSIER_FN void replace_joint(int lane_index, T w) {
     set_lane(w_compliance, lane_index, w);
     set_lane(k, lane_index, T(0));
   }
-  /// Strain and energy.
+  /// Strain e_w of the joint, and its energy.
   template <bool kDamped>
   OSIER_FN void bend(const Springs& springs, const Quat<P>& turn, const Quat<P>& turn_near, Vec3<P>& e_w, P& energy) const {
     const auto bent = strain_since_start::isotropic_bend<kDamped>(bend0, springs.viscous, turn, turn_near);
@@ -83,7 +83,7 @@ struct IsotropicLink : IsotropicJoint<P> {
 
   using Damping = P;
   P x_compliance;
-  Vec3<P> lean;  ///< of the iteration: see moment_turn()
+  Vec3<P> lean;  ///< changes in every iteration: how the joint turns with its moment, see moment_turn()
 
   /// tau/h of the segment.
   template <class Constant>
@@ -95,7 +95,7 @@ struct IsotropicLink : IsotropicJoint<P> {
     const P stiff = constant(lanes::kStretch) * (P(1) + stretch_viscous);
     x_compliance = select(length > P(0), length * length * inverse(stiff), P(0));
   }
-  /// Of the joint in row i of one lane.
+  /// The joint of one lane in double, from that lane's constants.
   template <class Constant>
   OSIER_FN static JointSpring joint_of(const Constant& constant, double h, bool damped) {
     const double k = constant(lanes::kBend), alpha = damped ? constant(lanes::kTauBendDirect) / h : 0;
@@ -193,7 +193,7 @@ struct AnisotropicLink : AnisotropicJoint<P> {
 
   using Damping = Vec3<P>;
   Vec3<P> x_compliance;
-  // Of the iteration:
+  // Changed by every iteration:
   Vec3<P> m;        ///< moment of the joint, along its springs
   Quat<P> w_frame;  ///< whose axes they are
 
@@ -231,15 +231,15 @@ struct AnisotropicLink : AnisotropicJoint<P> {
   }
   OSIER_FN Lean<P> moment() const { return {moment_lean(m, this->w_compliance), this->w_compliance}; }
   OSIER_FN Vec3<P> joint_strain() const { return times(this->w_compliance, m); }
-  /// `frame`: the segment's, now.
+  /// The axes of the springs; `frame` is that of the segment now.
   OSIER_FN Axes axes(const Quat<P>& frame) const { return {rotation_matrix(frame), rotation_matrix(w_frame)}; }
 
   /// `frame0` and `frame` are the segment's at the start and now; e_x comes in the axes of the world and leaves along the
   /// springs; force(axes): that through the segment in the last solve, along the springs. Returns what the segment's springs add
   /// to the couple on the frame.
   ///
-  /// That couple is by the force of the last solve, which converges to that of the strain and is never far off. The latter is, at
-  /// the first guess, as large as segments are stiff, and so is its couple.
+  /// That couple is formed with the force of the last solve, which converges to the force of the strain and is never far off. The
+  /// force of the strain itself is, at the first guess, as large as segments are stiff, and so would be its couple.
   template <bool kDamped, class Force>
   OSIER_FN Vec3<P> strain(const Springs& springs, const Quat<P>& turn, const NearFrame<P>& near, const Quat<P>& frame0,
                           const Quat<P>& frame, const Force& force, Vec3<P>& e_x, Vec3<P>& e_w, Axes& axes_now, P& stretched,

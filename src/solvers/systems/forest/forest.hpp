@@ -12,13 +12,13 @@ template <class T>
 class Forest {
  public:
   Forest() = default;
-  Forest(Forest&&) noexcept = default;  // the view stays what it is: only owners of memory move
+  Forest(Forest&&) noexcept = default;  // view_ stays valid: moving a vector does not move its memory
   Forest& operator=(Forest&&) noexcept = default;
 
-  /// Of the nodes of `tree` that are `wanted`, all of one law; some are.
+  /// Plans the nodes of `tree` that are `wanted`: at least one, and all of one law.
   void bind(const Model& model, const Control& control, const Tree& tree, const std::vector<std::uint8_t>& wanted,
             StiffnessLaw law, Simd simd);
-  /// All of it is one lane of an outcome.
+  /// The whole forest counts as one lane of the outcome.
   ChainOutcome step(const StepView& view, const ChainOptions& options, const Executor& executor);
   /// Whether there are enough nodes for its rows to be worth it.
   bool fills_lanes() const {
@@ -41,7 +41,7 @@ class Forest {
   ForestTotals down(const StepView& view, const Executor& executor);
   void store(const StepView& view, const Executor& executor);
   bool is_settled(const ForestTotals& moved, const ChainOptions& options);
-  /// f(job, its number) for the branches, which are 0 and on, on all threads; the trunk comes after the last.
+  /// f(job, number) for every branch, on all threads.
   template <class F>
   void each_branch(const Executor& executor, const F& f) const;
   static constexpr int kTieRowsOfJob = 16;

@@ -7,7 +7,7 @@
 // Siblings may be tied by joints, as in trees where every pair of segments at a fork has one. A tie belongs to the node above
 // both. Rows like to have nodes of one kind, because what one lane needs all of them do:
 //
-//   children   none, one, or a fork: two with one tie between them. Whatever is wider is seen to one by one
+//   children   none, one, or a fork: two with one tie between them. Wider nodes are closed one by one
 //   tied       to a sibling: three columns are carried along
 //
 // Large forests are split into branches, for threads, and the trunk that is left. The split does not depend on how many there
@@ -51,14 +51,14 @@ struct ForestHead {
   bool fixed;    ///< the latter
 };
 
-/// Ties of one node's children at most.
+/// The most ties that the children of one node may have.
 inline constexpr int kMostTies = 15;
 
 struct ForestJob {
   int first_row, last_row;
 };
 
-/// What the node in a slot is. An empty lane reads where others do.
+/// The node in a slot. An empty lane has the indices of another, so that what it reads exists.
 struct ForestSlot {
   Index segment = 0, far_vertex = 0;
   Index joint = -1;                       ///< -1: the frame is held
@@ -91,8 +91,8 @@ struct ForestPlan {
   std::size_t bytes() const;
 };
 
-/// Nodes of a tree that lanes can take: in trees that hang on held vertices by held or anchored frames, hold nothing else, and
-/// close no loop. True for each of those.
+/// Marks the nodes of a tree that lanes can take: those of trees that hang on held vertices by held or anchored frames, hold
+/// nothing else, and close no loop.
 std::vector<std::uint8_t> nodes_for_lanes(const Model& model, const Control& control, const Tree& tree);
 
 ForestPlan plan_forest(const Model& model, const Control& control, const Tree& tree, const std::vector<std::uint8_t>& wanted,

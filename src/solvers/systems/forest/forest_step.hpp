@@ -1,13 +1,13 @@
 // One time step of trees in lanes (forest_plan.hpp) by coupled Gauss-Newton iterations: the recursion of link_algebra.hpp over
-// rows of nodes that have nothing to do with each other. Rows are those of link_row.hpp; what passes between nodes goes through
-// records, one for each slot:
+// rows of nodes, none of which is above another. The arithmetic of a row is that of link_row.hpp, as for chains. Nodes pass
+// numbers to each other through records in memory, one for each slot:
 //
 //   on the way up     S and f, what the node's parent feels of it, world axes
-//   on the way down   z, by how much the node moves, and then its turn and u, which its children want on the next way up
+//   on the way down   z, by how much the node moves, then its turn and u, which its children read on the next way up
 //
-// Where siblings are tied by a joint, a couple tau acts on the frame of each that is not known yet. Three columns are carried
-// through its link, w = B^T z + D tau + d, and the node above both closes them: with C, e the compliance and strain of the joint
-// between a and b, lambda the couple it passes on, tau_a = lambda = -tau_b,
+// A tie is a joint between siblings. It acts on the frame of each by a couple tau that is not known yet. Three columns are
+// carried through its link, w = B^T z + D tau + d, and the node above both closes them: with C, e the compliance and strain of
+// the joint between a and b, lambda the couple it passes on, tau_a = lambda = -tau_b,
 //
 //   M lambda = dB^T z + delta,    M = C + D_a + D_b,  dB = B_b - B_a,  delta = d_b - d_a + e
 //   S += dB M^-1 dB^T,  f -= dB M^-1 delta
@@ -64,13 +64,13 @@ struct Strided {
 constexpr Strided column_of_record(int x) { return x < 6 ? Strided{ColumnRecord::B + x, 6} : Strided{ColumnRecord::d, 1}; }
 constexpr Strided gain_of_record(int x) { return x < 6 ? Strided{TieRecord::gain + x, 6} : Strided{TieRecord::offset, 1}; }
 
-/// The plan and the memory of a forest, bare.
+/// The plan and the memory of a forest as bare arrays.
 template <class T>
 struct ForestView {
   const ForestRow* rows;
   const ForestSlot* slots;
   const ForestTie* ties;
-  int tie_count;  ///< the record after the last is that of no tie
+  int tie_count;  ///< the record after the last is a sentinel: no tie
   const WideNode* wide;
   const int* wide_child;
   int no_column, below_nothing;
@@ -80,20 +80,21 @@ struct ForestView {
   bool damped;
 };
 
-/// Of some rows.
+/// Sums and largest values over some rows.
 struct ForestTotals {
   double energy = 0, size = 0, work = 0;
   double turn2 = 0, move2 = 0, motion2 = 0;
   bool pole_changes = false;  ///< a pole should change, which the law cannot do within a step
   void operator+=(const ForestTotals& o) {
     energy += o.energy, size += o.size, work += o.work;
-    const auto larger_of = [](double a, double b) { return !(a >= b) ? b : a; };  // not a number stays one
+    const auto larger_of = [](double a, double b) { return !(a >= b) ? b : a; };  // a NaN stays a NaN
     turn2 = larger_of(turn2, o.turn2), move2 = larger_of(move2, o.move2), motion2 = larger_of(motion2, o.motion2);
     pole_changes = pole_changes || o.pole_changes;
   }
 };
 
-/// What the law does not keep of a joint's springs, where that is little; otherwise it is fetched from the model.
+/// Constants of a joint that the law's row does not keep. Where they are few they are kept here; otherwise they are read from the
+/// model in every iteration.
 template <class Springs, bool kKept>
 struct SpringsKept {
   Springs kept_springs;
@@ -103,8 +104,8 @@ struct SpringsKept<Springs, false> {};
 
 template <class P, template <class> class Law>
 struct ForestLinkRow : LinkRow<P, Law>, SpringsKept<typename Law<P>::Springs, !Law<P>::kOwnAxes> {
-  /// Force through the link in the last solve, world axes: kept from step to step. Between the way up and the way down, when
-  /// nobody asks for it, the strain e_x along the springs.
+  /// Force through the link in the last solve, world axes: kept from step to step. Between the way up and the way down, where the
+  /// force is not read, its place holds the strain e_x along the springs.
   Vec3<P> force;
 };
 
@@ -139,12 +140,12 @@ class ForestStep {
     const unsigned lane = 1u << slot % W;
     return (row.tied & lane) != 0 ? row.column + __builtin_popcount(row.tied & (lane - 1u)) : v.no_column;
   }
-  /// Of a single child or a fork; where there is none, the slot of nothing.
+  /// The slot of a child: the single one, or one of a fork; where there is none, the sentinel slot of no child.
   OSIER_FN static int child(const View& v, const ForestSlot& slot, int which) {
     if (slot.below < 0) return v.ties[slot.tie()].slot[which];
     return which == 0 ? slot.below : v.below_nothing;
   }
-  /// N numbers, from the first, of every lane's record, which begins at offset_of(lane).
+  /// Reads N numbers, from number `first` on, of every lane's record, which begins at offset_of(lane).
   template <int N, class OffsetOf>
   OSIER_FN static void fetch(const T* base, int first, const OffsetOf& offset_of, P (&out)[N]) {
     Offsets offset;
@@ -157,7 +158,7 @@ class ForestStep {
       for (int a = 0; a < 4; ++a) out[4 * q + a] = quad[a];
     }
   }
-  /// The other way; a lane whose offset is negative is not written.
+  /// Writes them; a lane whose offset is negative is left out.
   template <int N, class OffsetOf>
   OSIER_FN static void put(T* base, int first, const OffsetOf& offset_of, const P (&in)[N]) {
     OSIER_UNROLL(8)
@@ -174,7 +175,7 @@ class ForestStep {
     put(
         v.record, SlotRecord::turn, [&](int k) { return own_record(i, k); }, place);
   }
-  /// What the law does not keep of the springs of a lane's joint(k), or -1.
+  /// The constants that rows do not keep, of joint(k) in lane k; -1: no joint.
   template <class Joint>
   OSIER_FN static typename Law<P>::Springs springs_of(const View& v, const StepView& view, const Joint& joint);
   OSIER_FN static typename Law<P>::Springs springs_of(const View& v, const StepView& view, int i) {
@@ -205,7 +206,7 @@ class ForestStep {
   static void up_rows(const View& v, const StepView& view, int first, int last, ForestTotals& out);
   template <bool kDamped>
   static void bend_tie_rows(const View& v, const StepView& view, int first, int last, ForestTotals& out);
-  /// What a force through a segment may take from the turning stiffness of its frame, at most: a part of the joint's.
+  /// The most that a force through a segment may take from the turning stiffness of its frame: a quarter of the joint's.
   OSIER_FN static P stiff_joint(const Row& r) {
     const P c = larger(larger(r.compliance(3), r.compliance(4)), r.compliance(5));
     return select(c > P(0), P(T(0.25)) * inverse(c), P(0));
@@ -243,7 +244,7 @@ class ForestStep {
   }
 };
 
-/// A constant of chain_plan.hpp, from the model: joint(k) and segment(k) are those of a lane, or -1.
+/// A constant of chain_constants.hpp, read from the model: joint(k) and segment(k) are those of lane k, or -1.
 template <class P, template <class> class Law>
 template <class Joint, class Segment>
 OSIER_FN P ForestStep<P, Law>::constant_of(const StepView& view, const Joint& joint, const Segment& segment, int what) {
@@ -357,7 +358,7 @@ void ForestStep<P, Law>::load(const View& v, const StepView& view, int first, in
     set_inertia(r, mass, velocity, force, drag, view.h);
     r.u = h * velocity;
     P free;
-    r.turn = carried_turn(r.arm0, r.u - near_u, free) * spin_of(r.turn, r.arm0);  // and on as in the step before
+    r.turn = carried_turn(r.arm0, r.u - near_u, free) * spin_of(r.turn, r.arm0);  // the spin goes on as in the step before
     if (held)
       for (int k = 0; k < W; ++k) {
         const bool fixed = slot[k].direction != 0 && view.frame_control[slot[k].segment] == FrameControl::fixed;
@@ -453,7 +454,7 @@ void ForestStep<P, Law>::bend_ties(const View& v, const StepView& view, int firs
   else bend_tie_rows<false>(v, view, first, last, out);
 }
 
-/// What the nodes of a row feel of those below them.
+/// Adds up what the nodes of a row feel of their children.
 template <class P, template <class> class Law>
 void ForestStep<P, Law>::collect(const View& v, int i, P (&S)[21], P (&f)[6]) {
   const ForestRow& here = v.rows[i];
@@ -485,7 +486,7 @@ void ForestStep<P, Law>::close_forks(const View& v, int i, P (&S)[21], P (&f)[6]
   fetch(v.column, 0, column(1), b);
   fetch(
       v.tie_record, 0, [&](int k) { return (slot[k].tie() >= 0 ? slot[k].tie() : v.tie_count) * TieRecord::numbers; }, tie);
-  // What b is to the tie: Q B_b^T, Q D_b Q^T, Q d_b; columns of Q.
+  // The tie sees frame b through Q: Q B_b^T, Q D_b Q^T, Q d_b.
   const Mat3<P> C{{{tie[0], tie[1], tie[3]}, {tie[1], tie[2], tie[4]}, {tie[3], tie[4], tie[5]}}};
   constexpr int h = TieRecord::half_moment;
   const Vec3<P> half_m{tie[h], tie[h + 1], tie[h + 2]};
@@ -503,22 +504,19 @@ void ForestStep<P, Law>::close_forks(const View& v, int i, P (&S)[21], P (&f)[6]
     V[2][x] = w.z - a[at + 2 * stride];
   }
   for (int m = 0; m < 3; ++m) V[m][6] += tie[TieRecord::strain + m];
-  const P i0 = inverse(M[0]), l10 = M[1] * i0, l20 = M[3] * i0;
-  const P i1 = inverse(M[2] - l10 * M[1]), m21 = M[4] - l20 * M[1], l21 = m21 * i1;
-  const P i2 = inverse(M[5] - l20 * M[3] - l21 * m21);
+  const Ldl<3, P> ldl(M);
   P G[TieRecord::numbers];
   for (P& g : G) g = P(0);
   for (int x = 0; x < 7; ++x) {
-    V[1][x] -= l10 * V[0][x];
-    V[2][x] -= l20 * V[0][x] + l21 * V[1][x];
-    const P g2 = i2 * V[2][x], g1 = i1 * V[1][x] - l21 * g2, g0 = i0 * V[0][x] - l10 * g1 - l20 * g2;
+    P gain[3] = {V[0][x], V[1][x], V[2][x]};
+    ldl.forward(gain);
+    for (int m = 0; m < 3; ++m) V[m][x] = gain[m];
+    ldl.backward(gain);
     const auto [at, stride] = gain_of_record(x);
-    G[at] = g0;
-    G[at + stride] = g1;
-    G[at + 2 * stride] = g2;
+    for (int m = 0; m < 3; ++m) G[at + m * stride] = gain[m];
   }
   for (int x = 0; x < 6; ++x) {
-    const P v0 = i0 * V[0][x], v1 = i1 * V[1][x], v2 = i2 * V[2][x];
+    const P v0 = ldl.inverse_pivot(0) * V[0][x], v1 = ldl.inverse_pivot(1) * V[1][x], v2 = ldl.inverse_pivot(2) * V[2][x];
     for (int y = 0; y <= x; ++y) S[triangle(x, y)] += v0 * V[0][y] + v1 * V[1][y] + v2 * V[2][y];
     f[x] -= v0 * V[0][6] + v1 * V[1][6] + v2 * V[2][6];
   }
@@ -532,7 +530,7 @@ void ForestStep<P, Law>::close_forks(const View& v, int i, P (&S)[21], P (&f)[6]
       v.tie_record, 0, [&](int k) { return slot[k].tie() >= 0 ? slot[k].tie() * TieRecord::numbers : -1; }, G);
 }
 
-/// lambda where a fork's node has moved by z, to the columns of its children.
+/// The couples of ties once a fork's node has moved by z; they go into the columns of its children.
 template <class P, template <class> class Law>
 void ForestStep<P, Law>::open_forks(const View& v, int i, const P (&z)[6]) {
   const ForestSlot* slot = slots(v, i);
@@ -548,7 +546,7 @@ void ForestStep<P, Law>::open_forks(const View& v, int i, const P (&z)[6]) {
   }
 }
 
-/// The same for any number of children and ties, one node at a time and in double.
+/// close_forks() for a node with any number of children and ties, by itself and in double.
 template <class P, template <class> class Law>
 void ForestStep<P, Law>::close_wide(const View& v, const WideNode& node, P (&S)[21], P (&f)[6]) {
   const int k = node.slot % W;
@@ -559,19 +557,20 @@ void ForestStep<P, Law>::close_wide(const View& v, const WideNode& node, P (&S)[
     for (int a = 3; a < 6; ++a) sum[triangle(a, a)] += static_cast<double>(below[SlotRecord::parent_stiffness]);
   }
   const int ties = node.last_tie - node.first_tie, n = 3 * ties;
-  double M[3 * kMostTies][3 * kMostTies], V[3 * kMostTies][7], pivot[3 * kMostTies];
+  constexpr int kMost = 3 * kMostTies;
+  double M[kMost * (kMost + 1) / 2], V[kMost][7];
   Mat3<double> Q[kMostTies];
   const auto column = [&](int tie, int end) {
     return v.column + static_cast<std::ptrdiff_t>(column_of(v, v.ties[node.first_tie + tie].slot[end])) * ColumnRecord::numbers;
   };
   const auto entry = [](const T* lower, int x, int y) { return static_cast<double>(lower[triangle(x, y)]); };
-  const auto full = [&](const T* triangle) {
+  const auto full = [&](const T* lower) {
     Mat3<double> m;
     for (int x = 0; x < 3; ++x)
-      for (int y = 0; y < 3; ++y) m.m[x][y] = entry(triangle, x, y);
+      for (int y = 0; y < 3; ++y) m.m[x][y] = entry(lower, x, y);
     return m;
   };
-  // How an end of a tie is felt: -1 for a, Q for b.
+  // The matrix through which a tie sees its ends: -1 for a, Q for b.
   const auto felt = [&](int tie, int end) { return end == 1 ? Q[tie] : identity3(-1.0); };
   for (int r = 0; r < ties; ++r) {
     const T* tie = v.tie_record + static_cast<std::ptrdiff_t>(node.first_tie + r) * TieRecord::numbers;
@@ -592,33 +591,25 @@ void ForestStep<P, Law>::close_wide(const View& v, const WideNode& node, P (&S)[
           if (column(r, end) == column(q, other))
             m = m + felt(r, end) * full(column(r, end) + ColumnRecord::D) * transposed(felt(q, other));
       for (int x = 0; x < 3; ++x)
-        for (int y = 0; y < 3; ++y) M[3 * r + x][3 * q + y] = m.m[x][y];
+        for (int y = 0; y < 3; ++y)
+          if (q < r || y <= x) M[triangle(3 * r + x, 3 * q + y)] = m.m[x][y];
     }
   }
-  for (int i = 0; i < n; ++i) {
-    for (int j = 0; j <= i; ++j) {
-      double m = M[i][j];
-      for (int l = 0; l < j; ++l) m -= M[i][l] * M[j][l] * pivot[l];
-      if (j < i) M[i][j] = m / pivot[j];
-      else pivot[i] = m;
-    }
-    for (int x = 0; x < 7; ++x)
-      for (int l = 0; l < i; ++l) V[i][x] -= M[i][l] * V[l][x];
-  }
+  factor_ldl(M, n, 0.0, true, [](int) {});
+  for (int x = 0; x < 7; ++x) forward_ldl(M, n, &V[0][x], 7);
   for (int i = 0; i < n; ++i)
     for (int x = 0; x < 6; ++x) {
-      const double g = V[i][x] / pivot[i];
+      const double g = V[i][x] / M[triangle(i, i)];
       for (int y = 0; y <= x; ++y) sum[triangle(x, y)] += g * V[i][y];
       sum[SlotRecord::force + x] -= g * V[i][6];
     }
-  for (int x = 0; x < 7; ++x)
-    for (int i = n; i-- > 0;) {
-      double g = V[i][x] / pivot[i];
-      for (int l = i + 1; l < n; ++l) g -= M[l][i] * V[l][x];
-      V[i][x] = g;
-      v.tie_record[static_cast<std::ptrdiff_t>(node.first_tie + i / 3) * TieRecord::numbers + gain_of_record(x).first +
-                   i % 3 * gain_of_record(x).stride] = static_cast<T>(g);
-    }
+  for (int x = 0; x < 7; ++x) {
+    backward_ldl(M, n, &V[0][x], 7);
+    const auto [at, stride] = gain_of_record(x);
+    for (int i = 0; i < n; ++i)
+      v.tie_record[static_cast<std::ptrdiff_t>(node.first_tie + i / 3) * TieRecord::numbers + at + i % 3 * stride] =
+          static_cast<T>(V[i][x]);
+  }
   for (int r = 0; r < ties; ++r)
     for (int x = 0; x < 3; ++x)
       for (int y = 0; y < 3; ++y)
@@ -778,7 +769,7 @@ void ForestStep<P, Law>::down(const View& v, const StepView& view, int first, in
     P y[6];
     OSIER_UNROLL(6)
     for (int a = 0; a < 6; ++a) y[a] = z[a] + (r.compliance(a) * F[a] - e[a]);
-    // Spin counts as far as it twists the joint to the parent.
+    // Of the spin only the part that twists the joint to the parent counts.
     P spin;
     const auto idle_spin2 = [&](const Vec3<P>& w) {
       const P length = root(norm2(arm));
