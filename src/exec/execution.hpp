@@ -4,8 +4,9 @@
 #include <array>
 #include <cstdint>
 
-#include "core/fields.hpp"
+#include "core/describe.hpp"
 #include "exec/simd.hpp"
+#include "osier/error.hpp"
 
 namespace osier {
 

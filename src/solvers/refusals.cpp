@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "core/text.hpp"
+
 namespace osier {
 
 bool can(const Traits& traits, const std::vector<Need>& needs) {

@@ -18,7 +18,6 @@ import tempfile
 # Includes between two folders that are wrong and still there, each with its reason. This list may only shrink.
 ALLOWED = {
     ("solvers", "solvers/systems/tree"): "the joint's model and the driver are written with the tree's algebra",
-    ("solvers/stable_cosserat", "solvers/direct"): "the choice of the method is made by one of the methods",
 }
 
 JSON = {"nlohmann/json.hpp", "nlohmann/json_fwd.hpp", "core/fields.hpp", "core/json.hpp", "core/json_reader.hpp",

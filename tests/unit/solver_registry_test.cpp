@@ -1,6 +1,7 @@
 // A solver is one folder and one registry line: a foreign one is registered here, and appears wherever solvers do.
 #include <gtest/gtest.h>
 
+#include "core/fields.hpp"
 #include "osier/osier.hpp"
 #include "scene/setup.hpp"
 #include "support/free_flight/free_flight.hpp"
