@@ -99,8 +99,8 @@ Link<T> assemble_link(const StepPotential& step, const Unknowns& z, const Tree& 
       offset(0), offset(1), offset(2);
       // P^-T m is what the link pulls its frame by; what that has too much: P^-T (m - P^T m) = P^-T (by x e).
       const Vec3d e = transposed_times(w_axes, strain_w);
-      const Lean<double> lean = moment_turn(e, joint.compliance);
-      couple += w_axes * (inverse3(transposed(moment_matrix(lean))) * cross(lean.by, e));
+      const AnisotropicTurn<double> turn = moment_turn(e, joint.compliance);
+      couple += w_axes * (inverse3(transposed(moment_matrix(turn))) * cross(turn.half_moment, e));
     }
   } else {
     // A frame that hangs on positions alone may spin about its axis at no cost, and in a slack cable without mass turn any way.
@@ -167,27 +167,27 @@ void assemble_rows(const StepPotential& step, const Unknowns& z, const Tree& tre
     (row.other < nodes ? r.end[1].node : r.end[1].root) = row.other < nodes ? row.other : row.other - nodes;
     const Index s = tree.nodes[row.node].segment;
     const Vec3d unit{row.axis == 0 ? 1.0 : 0.0, row.axis == 1 ? 1.0 : 0.0, row.axis == 2 ? 1.0 : 0.0};
-    const auto tie = [&](const Vec3d& x, const Vec3d& w) {
+    const auto set_direction = [&](const Vec3d& x, const Vec3d& w) {
       r.end[0].direction = cast6<T>(Vec6<double>{x, w});
       r.end[1].direction = cast6<T>(Vec6<double>{-x, -w});
     };
     switch (row.kind) {
       case TreeRow::Kind::hold_vertex:
       case TreeRow::Kind::close_segment:
-        tie(rotate(z.q[s], unit), {});
+        set_direction(rotate(z.q[s], unit), {});
         break;
       case TreeRow::Kind::hold_frame:
-        tie({}, unit);
+        set_direction({}, unit);
         break;
       case TreeRow::Kind::hinge_frame:
         // axes 1 and 2 of the row are across the hinge
-        tie({}, rotate(rotation_between(Vec3d{1, 0, 0}, step.control().frame_hinge_axis[s]), unit));
+        set_direction({}, rotate(rotation_between(Vec3d{1, 0, 0}, step.control().frame_hinge_axis[s]), unit));
         break;
       case TreeRow::Kind::close_joint: {
         if (latest != row.joint) joint = joint_at(step, z, latest = row.joint);
         const Vec3d axis = column(joint.axes, row.axis);
         const double compliance = component(joint.compliance, row.axis);
-        tie({}, axis);
+        set_direction({}, axis);
         if (joint.isotropic)  // Q^T axis
           r.end[0].direction.w += cast<T>(cross(moment_turn(joint.compliance.x * joint.gradient), axis));
         r.compliance = static_cast<T>(compliance);

@@ -96,10 +96,10 @@ TreeSystem::JointSplit TreeSystem::split(Index j, Index child) const {
   const Mat3<double> K = s.isotropic ? identity3(s.stiffness.x) : rotated_diagonal(s.axes, s.stiffness);
   const Index parent = child == b ? a : b;
   const Mat3<double> across = child == b ? h.first_second() : transposed(h.first_second());
-  const bool still = m_->is_anchor(parent) || c_->frame_control[parent] == FrameControl::fixed ||
-                     c_->frame_control[child] == FrameControl::fixed;
+  const bool one_is_held = m_->is_anchor(parent) || c_->frame_control[parent] == FrameControl::fixed ||
+                           c_->frame_control[child] == FrameControl::fixed;
   s.parent = h.same + -1.0 * K;
-  if (still) {
+  if (one_is_held) {
     s.Q = identity3(1.0);
     s.child = s.parent;
     return s;
@@ -165,7 +165,7 @@ void TreeSystem::assemble_row(std::size_t i) {
   const TreeRow& row = tree_.rows[i];
   Row<double>& r = rows_[i];
   const Index s = tree_.nodes[row.node].segment;
-  const auto tie = [&](const Vec3d& x, const Vec3d& w) {
+  const auto set_direction = [&](const Vec3d& x, const Vec3d& w) {
     r.end[0].direction = {x, w};
     r.end[1].direction = {-x, -w};
   };
@@ -173,13 +173,13 @@ void TreeSystem::assemble_row(std::size_t i) {
   switch (row.kind) {
     case TreeRow::Kind::hold_vertex:
     case TreeRow::Kind::close_segment:
-      tie(rotate(z_->q[s], unit), {});
+      set_direction(rotate(z_->q[s], unit), {});
       break;
     case TreeRow::Kind::hold_frame:
-      tie({}, unit);
+      set_direction({}, unit);
       break;
     case TreeRow::Kind::hinge_frame:  // axes 1 and 2 of the row are across the hinge
-      tie({}, rotate(rotation_between(Vec3d{1, 0, 0}, c_->frame_hinge_axis[s]), unit));
+      set_direction({}, rotate(rotation_between(Vec3d{1, 0, 0}, c_->frame_hinge_axis[s]), unit));
       break;
     case TreeRow::Kind::close_joint: {
       const JointSplit joint = split(row.joint, s);
