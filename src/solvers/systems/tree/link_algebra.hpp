@@ -11,8 +11,8 @@
 //
 //   den = 1/(1 + c S_jj),  g = c den,    S_ab -= g S_ja S_jb,  f_a -= g S_ja f_j  (a, b != j),    S_ja *= den,  f_j *= den
 //
-// and what is left is what the parent feels: S in series with the springs. Nothing is ever divided by a compliance, c = 0 is
-// rigid, and what stays along j is a product of positive numbers and not a difference, which is why float is enough. Downward
+// and the remaining S and f act on the parent: S in series with the springs. No step divides by a compliance, so c = 0 is a rigid
+// spring. The entries along j are products of positive numbers and not differences, which is why float is enough. On the way down
 // the same steps lead back from zeta to y.
 #pragma once
 
@@ -32,7 +32,7 @@ OSIER_FN T component(const Vec3<T>& v, int i) {
   return i == 0 ? v.x : i == 1 ? v.y : v.z;
 }
 
-/// Of a well-conditioned matrix; not finite if it has none.
+/// The inverse of a well-conditioned matrix; not finite if there is none.
 template <class T>
 OSIER_FN Mat3<T> inverse3(const Mat3<T>& a) {
   const Vec3<T> x{a.m[0][0], a.m[1][0], a.m[2][0]}, y{a.m[0][1], a.m[1][1], a.m[2][1]}, z{a.m[0][2], a.m[1][2], a.m[2][2]};
@@ -51,8 +51,8 @@ template <class T>
 OSIER_FN Vec3<T> moment_turn(const Vec3<T>& e) {
   return T(0.5) * e;
 }
-/// The same for any compliances: P = 1 + diag(c) [by]x in the axes of the springs, with by = m/2. P^T m is not m then. Where P -
-/// 1 would be more than half of 1, less of it is taken.
+/// The moment turn for any compliances: P = 1 + diag(c) [m/2]x in the axes of the springs. P^T m is not m then. Where |P - 1|
+/// would exceed one half, m is scaled down.
 template <class T>
 struct AnisotropicTurn {
   Vec3<T> half_moment, c;
@@ -63,7 +63,7 @@ OSIER_FN Vec3<T> limited_half_moment(const Vec3<T>& m, const Vec3<T>& c) {
   const T size = across(c.x, m.y, m.z) + across(c.y, m.z, m.x) + across(c.z, m.x, m.y);  // 4 |P - 1|^2
   return (T(0.5) * smaller(T(1), inverse(size + T(1e-30)))) * m;
 }
-/// From the strain e = C m, where all axes are springs; otherwise none.
+/// The moment turn of a joint by its strain e = C m, if there is a spring along every axis; otherwise P = 1.
 template <class T>
 OSIER_FN AnisotropicTurn<T> moment_turn(const Vec3<T>& e, const Vec3<T>& c) {
   const auto is_spring = [](T compliance) { return compliance > T(0) && compliance < kLoose<T>; };
@@ -78,18 +78,18 @@ struct LinkSprings {
   Vec3<T> x_compliance;
   Mat3<T> w_axes;
   Vec3<T> w_compliance;
-  AnisotropicTurn<T> turn;  ///< in w_axes
+  AnisotropicTurn<T> turn;  ///< moment turn, in w_axes
   bool world_axes = false;  ///< both sets of axes are those of the world: allowed where the compliances of a set are equal
 };
 
-/// The same with both sets of axes those of the world, and P = 1 + [turn]x.
+/// Springs whose two sets of axes are those of the world, with P = 1 + [turn]x.
 template <class T>
 struct WorldSprings {
   Vec3<T> arm, x_compliance, w_compliance;
   Vec3<T> turn;
 };
 
-/// P w and P^T w.
+/// P w, and below P^T w.
 template <class T>
 OSIER_FN Vec3<T> turn_times(const Vec3<T>& turn, const Vec3<T>& w) {
   return plus_cross(w, turn, w);
@@ -133,7 +133,7 @@ OSIER_FN Vec3<T> transposed_turn_times(const ExactTurn<T>& t, const Vec3<T>& w) 
   return t.scale * ((t.a * t.a) * w - t.a * cross(t.v, w) + dot(t.v, w) * t.v);
 }
 
-/// P itself.
+/// P as a matrix.
 template <class T>
 OSIER_FN Mat3<T> moment_matrix(const AnisotropicTurn<T>& turn) {
   const Vec3<T>&b = turn.half_moment, &c = turn.c;
@@ -158,8 +158,8 @@ OSIER_FN Vec3<T> inverse_transposed_of(const AnisotropicTurn<T>& turn, const Vec
   return transposed_times(inverse3(moment_matrix(turn)), w);
 }
 
-/// Other variables z' for a node: z = (x' - Z w', P w'). With them in place of z in M, a link carries the exact Hessian of its
-/// springs, of which Gauss-Newton leaves a part out (tree_system.hpp).
+/// Other variables z' for a node: z = (x' - Z w', P w'). With z' in place of z a link carries the exact Hessian of its springs,
+/// of which Gauss-Newton leaves a part out (tree_system.hpp).
 template <class T>
 struct Reframe {
   Mat3<T> P, Z;
@@ -170,7 +170,7 @@ OSIER_FN T dot6(const Vec6<T>& a, const Vec6<T>& b) {
   return dot(a.x, b.x) + dot(a.w, b.w);
 }
 
-/// A stiffness, a force on z as one on z'; z of z'.
+/// Change of variables: a stiffness and a force on z become those on z', and z follows from z'.
 template <class T>
 OSIER_FN Sym6<T> stiffness_in(const Reframe<T>& r, const Sym6<T>& S) {
   const Mat3<T> xZ = S.xx * r.Z, xw = S.xw * r.P + T(-1) * xZ, mixed = transposed(r.Z) * S.xw * r.P;
@@ -185,7 +185,7 @@ OSIER_FN Vec6<T> displacement_of(const Reframe<T>& r, const Vec6<T>& z) {
   return {z.x - r.Z * z.w, r.P * z.w};
 }
 
-/// In the axes of the springs, and back. The six numbers are three of positions and three of rotations.
+/// Six numbers in the axes of the springs, and back: three of position, then three of rotation.
 template <class T>
 OSIER_FN void to_axes(const LinkSprings<T>& l, const Vec6<T>& v, T out[6]) {
   const Vec3<T> x = l.world_axes ? v.x : transposed_times(l.x_axes, v.x),
@@ -289,7 +289,8 @@ OSIER_FN Vec3<T> row_times_turn(const ExactTurn<T>& t, const Vec3<T>& v) {
   return transposed_turn_times(t, v);
 }
 
-/// P^T S P for the rotations, in place, in the axes of the springs. MomentTurn: Lean, or a vector where compliances are equal.
+/// P^T S P for the rotations, in place, in the axes of the springs. MomentTurn: AnisotropicTurn or ExactTurn, or a vector where
+/// compliances are equal.
 template <class MomentTurn, class Entry>
 OSIER_FN void turn_with_moment(const MomentTurn& turn, const Entry& S) {
   using V = Vec3<std::remove_reference_t<decltype(S(3, 3))>>;
@@ -307,7 +308,7 @@ OSIER_FN void turn_with_moment(const MomentTurn& turn, const Entry& S) {
   }
 }
 
-/// A force or displacement along other axes, likewise.
+/// Turns a force or a displacement into other axes, in place.
 template <class T>
 OSIER_FN void turn_six(const Mat3<T>& A, const Mat3<T>& B, T v[6]) {
   const Vec3<T> x = A * Vec3<T>{v[0], v[1], v[2]}, w = B * Vec3<T>{v[3], v[4], v[5]};
@@ -335,7 +336,7 @@ OSIER_FN T eliminate_spring(int j, T c, const Entry& S, T row[6]) {
   return g;
 }
 
-/// What that does to a force; returns f_j as it was.
+/// The elimination step of a force; returns f_j from before the step.
 template <class T>
 OSIER_FN T pass_spring(int j, T g, const T row[6], T f[6]) {
   const T along = f[j], scaled = g * along;
