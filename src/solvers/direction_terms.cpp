@@ -22,7 +22,7 @@ static Vec3d free_spin(const Vec3d& J, const Vec3d& w, double h) {
   return w;
 }
 
-/// Where a free body turns within h.
+/// The turn of a free body within h.
 static Quatd free_turn(const PerAxis& inertia, const Quatd& q, const Vec3d& omega, double h) {
   return normalized(q * rotation_exp(h * free_spin(cast<double>(inertia), rotate(conj(q), omega), h)));
 }

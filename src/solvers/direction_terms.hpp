@@ -26,18 +26,18 @@ struct DirectionTerm {
   double k;      ///< [N m]
   Vec3d y;       ///< world
   Vec3d a;       ///< material
-  double scale;  ///< k |y - R a| at the start of the step: what keeping up the old speed takes, a scale for residuals [N m]
+  double scale;  ///< k |y - R a| at the start of the step: the moment that keeps the old speed, a scale for residuals [N m]
 };
 
-/// In order of frames. Nothing for statics (h = 0).
+/// The terms of a step in order of frames; none in statics (h = 0).
 void direction_terms(const Model& model, const Control& control, const State& start, double h, std::vector<DirectionTerm>& out);
 
-/// Where inertia alone takes a free or hinged frame: a step's first guess, as x + h v is of positions. From the old frames a few
-/// sweeps could not get a stiff shaft to turn on, and it would stop. Frames without inertia stay.
+/// First guess of a free or hinged frame: its rotation after a step of inertia alone, as x + h v is for positions. (A few sweeps
+/// from the old frames would stop a stiff shaft that turns.) Frames without inertia stay.
 Quatd guessed_frame(const Model& model, const Control& control, const State& start, double h, Index frame);
 
 /// Angular velocities at the end of a step, from the turn since its start, of frames with rotational inertia or a motor.
-/// `segments`: only of these; null: of all.
+/// `segments`: those to update; null: all.
 void update_frame_velocity(const Model& model, const Control& control, const std::vector<Quatd>& start, double h, State& state,
                            const IndexList* segments = nullptr);
 

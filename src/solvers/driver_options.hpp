@@ -1,4 +1,4 @@
-// What the iterations of a step are asked for.
+// Settings of the Newton driver.
 #pragma once
 
 #include "exec/simd.hpp"
@@ -6,23 +6,23 @@
 
 namespace osier::systems {
 
-/// How the linear systems of graphs with loops are solved, where not in lanes of chains or trees.
+/// How the linear systems of graphs with loops are solved that chains and trees in lanes do not take.
 enum class Loops : std::uint8_t {
   automatic,
-  columns,  ///< carried along a tree to where they close: exact
-  blocks,   ///< no tree, conjugate gradients
+  columns,  ///< loops are columns that are carried along a tree to the place where they close: exact
+  blocks,   ///< conjugate gradients, without a tree
 };
 
 struct Options {
   int iterations = 0;       ///< fixed number, or 0: by tolerance
   double tolerance = 1e-3;  ///< error of positions over the whole motion of the step
   int max_iterations = 50;
-  /// Of the linear systems. State, strains and energies are in double either way: they are differences of positions.
+  /// Number type of the linear systems. State, strains and energies are always in double: they are differences of positions.
   Precision precision = Precision::double_precision;
   int threads = 1;
-  Simd simd = Simd::automatic;  ///< of whatever is in lanes
+  Simd simd = Simd::automatic;  ///< instruction set of all kernels
   Loops loops = Loops::automatic;
-  double loop_share = 1e-2;  ///< of a correction that conjugate gradients may leave
+  double loop_share = 1e-2;  ///< share of a correction that conjugate gradients may leave as error
 };
 
 }  // namespace osier::systems

@@ -1,4 +1,4 @@
-// Where the frames of a step begin, from how things moved before: node by node in double, and in lanes.
+// The first guess of the frames of a step, from the motion before: node by node in double, and in lanes.
 #pragma once
 
 #include "math/number.hpp"
@@ -12,14 +12,15 @@ OSIER_FN Quatd turn_between(const Quatd& from, const Quatd& to) {
   return turn.w < 0 ? -turn : turn;
 }
 
-/// |arm|^2, of lanes without a segment something to divide by.
+/// |arm|^2, or for lanes without a segment a number that can be divided by.
 template <class P>
 OSIER_FN P of_arm(const Vec3<P>& arm) {
   return larger(norm2(arm), P(ScalarOf<P>(1e-30)));
 }
 
-/// Frames begin where their edges turn if vertices keep their velocities, `since` being how far the far end gets ahead of the
-/// near one. Not where that would take them far: they are not the strand's then. `free`: 0 where the frame stays.
+/// The turn of a frame whose vertices keep their velocities. `since`: the displacement of the far end less that of the near end.
+/// Where the turn would be large the frame stays, because the velocities are then no smooth motion of the strand. `free`: 0 where
+/// the frame stays.
 template <class P>
 OSIER_FN Quat<P> carried_turn(const Vec3<P>& arm0, const Vec3<P>& since, P& free) {
   free = select(norm2(since) < P(0.25) * norm2(arm0), inverse(norm2(arm0)), P(0));
@@ -28,7 +29,7 @@ OSIER_FN Quat<P> carried_turn(const Vec3<P>& arm0, const Vec3<P>& since, P& free
   return inverse_sqrt(norm2(turn)) * turn;
 }
 
-/// The spin about the segment that a turn has, as a turn of its own. Not where it is much: it need not be of the same motion.
+/// The part of a turn that is spin about the segment. No turn where the spin is large: it need not go on in the next step.
 template <class P>
 OSIER_FN Quat<P> spin_of(const Quat<P>& turn, const Vec3<P>& arm0) {
   using T = ScalarOf<P>;

@@ -4,7 +4,7 @@
 //
 //   (J'KJ)_ij = (h e_i h/2).(K h e_j h/2),   h h = r
 //
-// which is K/4 itself but for terms of second order in the angle of the joint. They matter where the angle is large and one
+// which is K/4 but for terms of second order in the angle of the joint. These terms matter where the angle is large and one
 // stiffness is much smaller than another: a flat bar that is welded on at a right angle is several times stiffer about its soft
 // axis than K/4 says. Corrections that are several times too long make energy out of nothing; then the springs are those of the
 // eigenvectors of J'KJ.
@@ -19,19 +19,19 @@ namespace osier::systems {
 using osier::JointSpring;
 
 struct JointModel {
-  Vec3d gradient;  ///< in the turn of the second frame, world axes; in that of the first its negative
+  Vec3d gradient;  ///< with respect to the turn of the second frame, world axes; the gradient for the first frame is its negative
   Mat3<double> axes;
   Vec3d compliance;
   bool isotropic;
 };
 
-/// About how much stiffer than the softest of K/4 the softest direction of J'KJ may be, less 1; h as above.
+/// An estimate of the ratio, less 1, of the softest stiffness of J'KJ to that of K/4; h as above.
 OSIER_FN double angle_stiffening(const Vec3d& k, const Quatd& h) {
   const double least = smaller(smaller(k.x, k.y), k.z), most = larger(larger(k.x, k.y), k.z);
   const double sine2 = norm2(imag(h));
   return (least > 0 ? most / least : 1e20) * sine2 * sine2;
 }
-constexpr double kAngleStiffening = 0.02;  ///< below, springs along the halfway axes are taken
+constexpr double kAngleStiffening = 0.02;  ///< for smaller values springs along the halfway axes are used
 
 OSIER_FN JointModel joint_model(const JointSpring& j, const Quatd& qa, const Quatd& qb) {
   const Quatd r = conj(qa) * qb;
@@ -58,7 +58,7 @@ OSIER_FN JointModel joint_model(const JointSpring& j, const Quatd& qa, const Qua
   return model;
 }
 
-/// Elastic and viscous.
+/// The joint model of an elastic spring and a viscous one.
 OSIER_FN double joint_energy(const JointSpring& j, const Quatd& qa, const Quatd& qb) {
   const Quatd r = conj(qa) * qb;
   return elastic_energy(j, r) + viscous_energy(j, r);

@@ -72,7 +72,7 @@ class Minimiser final : public Solver {
   }
 
  private:
-  /// From the unknowns z_.
+  /// Iterates from the unknowns z_.
   StepReport minimise(const Model& m, const Control& c, const StaticOptions& options);
   void store(const Model& m, const Control& c, State& state) const;
   void number_positions(const Model& m, const Control& c);
@@ -85,7 +85,7 @@ class Minimiser final : public Solver {
   bool solve_for(const Field& gradient);
   /// Negative pivots of the Hessian at z_: by Sylvester's law as many as there are directions of falling energy.
   int count_unstable();
-  /// The same from the unsymmetric Jacobian of the residual; needs linearise() before. False when it is singular.
+  /// Finds the direction by the unsymmetric Jacobian of the residual, after linearise(). False when it is singular.
   bool solve_residual(const Model& m, const Control& c);
   bool descend_residual(const Model& m, const Control& c);
   bool predict(const Model& m, const Control& c);
@@ -218,7 +218,7 @@ double Minimiser::rotation_residual(const Model& m, const Control& c, const std:
   return std::sqrt(sum);
 }
 
-/// The trial: a share t of the direction.
+/// Sets the trial to a share t of the direction.
 void Minimiser::move(const Model& m, double t) {
   trial_ = z_;
   for (Index v = 0; v < m.vertex_count(); ++v) trial_.u[v] += t * step_.x[v];
@@ -245,11 +245,11 @@ bool Minimiser::descend_residual(const Model& m, const Control& c) {
   return false;
 }
 
-/// Where things go if what holds them moves by a little, times how far it moves: q turned by step_.w, step_.x. Found from the
-/// state before anything is imposed: a clamp that turns by 30 degrees at once bends one joint out of reach of any Newton
-/// iteration, where all joints together take it easily. False when nothing that is held moves, or no guess makes sense.
+/// First guess where clamps move: the linear response of the whole rod, step_.w and step_.x. It is found before the motion is
+/// imposed: a clamp that turns by 30 degrees at once would bend a single joint so far that Newton's method fails, while all
+/// joints together bend by little. Returns false when no clamp moves or the response is not usable.
 bool Minimiser::predict(const Model& m, const Control& c) {
-  constexpr double kSmall = 1e-5;  // of the motion, for the derivative
+  constexpr double kSmall = 1e-5;  // share of the motion for the difference quotient
   const State& start = potential_.start();
   const Unknowns at_start{std::vector<Vec3d>(start.vertex_position.size()), start.frame_rotation};
   trial_ = at_start;
@@ -274,7 +274,7 @@ bool Minimiser::predict(const Model& m, const Control& c) {
   return solve_for(gradient_) && longest_step(m) == 1;
 }
 
-/// Prescribed displacements and frames; a hinged frame goes to the nearest one the hinge allows.
+/// Imposes prescribed displacements and frames; a hinged frame goes to the nearest one that its hinge allows.
 void impose(const Model& m, const Control& c, const State& start, Unknowns& z) {
   for (Index v = 0; v < m.vertex_count(); ++v)
     if (c.vertex_fixed[v]) z.u[v] = c.vertex_target[v] - start.vertex_position[v];
@@ -328,7 +328,7 @@ StepReport Minimiser::minimise(const Model& m, const Control& c, const StaticOpt
   // where it does.
   const double goal = (options.along_path ? 1e-3 : 1) * options.tolerance;
   for (report.iterations = 0; !system_->empty() && !(residual.value <= goal * scale); ++report.iterations) {
-    // As far as double goes, or at least as far as was asked for.
+    // Iterates to the rounding floor of double, or at least to the tolerance.
     if ((residual.value <= floor || residual.value <= options.tolerance * scale) && residual.value > 0.5 * before) break;
     before = residual.value;
     if (report.iterations == options.max_iterations || !std::isfinite(residual.value)) {

@@ -1,6 +1,6 @@
 // Minimises the potential of a step, or of statics, to a residual tolerance: Newton's method with a line search on (x, rotation
 // vector) and a shift where the Hessian is indefinite. Slower than the driver of time steps (newton_driver.hpp), which stops by
-// its corrections, and exact: it serves `analysis: static` and is what other solvers are compared with.
+// its corrections, and exact: it serves `analysis: static`, and other solvers are compared with it.
 #pragma once
 
 #include <memory>

@@ -10,8 +10,8 @@ void NewtonDriver::rebind() {
   outlook_.forget();
 }
 
-/// The unknowns of the first iteration: vertices keep their velocities, frames turn with their edges and spin as in the step
-/// before.
+/// Sets the unknowns of the first iteration: vertices keep their velocities, frames turn with their edges and spin as in the last
+/// step.
 void NewtonDriver::begin(const Model& m, const Control& c, const State& state, double h, const Subset& subset) {
   potential_.begin(m, c, state, h, &subset);
   subset_ = &subset;
@@ -41,20 +41,22 @@ void NewtonDriver::begin(const Model& m, const Control& c, const State& state, d
   });
 }
 
-/// A tenth of what counts as converged; with a fixed number of iterations, little enough for any.
+/// The accuracy of iterative solves: a tenth of the tolerance. With a fixed number of iterations, a thousandth of the rounding
+/// floor, which is enough for any number.
 Accuracy NewtonDriver::accuracy() {
   const double floor = options_.precision == Precision::single_precision ? kFloatFloor : kDoubleFloor;
   return {.share = options_.loop_share, .gap = (options_.iterations == 0 ? 0.1 * options_.tolerance : 1e-3 * floor) * motion()};
 }
 
-/// False where the curvature is not positive.
+/// Linearises and solves. Returns false where the exact curvature is not positive definite.
 bool NewtonDriver::solve_linear(Curvature curvature, bool frames_move) {
   const Linearisation how{.curvature = curvature, .couples = couples_, .frames_move = frames_move};
   if (!system_->linearise(potential_, z_, how).definite && curvature == Curvature::exact) return false;
   return system_->step(accuracy());
 }
 
-/// With the exact curvature where it is positive, otherwise with what is positive of it. Where it is not, it will not be so soon.
+/// Finds a correction with the exact curvature, or with the positive one where that fails. After a failure the exact curvature is
+/// not tried for some steps, since it will fail again.
 void NewtonDriver::correct() {
   static constexpr int kLongestWait = 63;
   const bool exact = wait_ == 0 && solve_linear(Curvature::exact);
@@ -70,8 +72,8 @@ void NewtonDriver::correct() {
   measure_correction();
 }
 
-/// The turn times the length of its segment, of which spin counts as far as it twists joints: a cable that nothing but its
-/// vertices holds spins by what rounding makes of its forces, all in one, and no vertex moves.
+/// The turn of a frame times the length of its segment. Spin about the segment counts as far as it twists joints: a cable that
+/// only its vertices hold spins as a whole by rounding errors of its forces, and no vertex moves.
 double NewtonDriver::bend(Index s) const {
   const Model& m = potential_.model();
   const Vec3d turn = system_->turn(s), d = director3(z_.q[s]);
@@ -106,7 +108,7 @@ double NewtonDriver::extent() {
   return largest(vertices, [&](Index v) { return m.vertex_alive[v] ? norm(x[v] - x[vertices[first]]) : 0; });
 }
 
-/// Of the vertex that would move farthest if nothing were elastic [m].
+/// The largest displacement of a vertex if nothing were elastic [m].
 double NewtonDriver::free_motion() {
   return largest(subset_->vertices, [&](Index v) {
     const double weight = potential_.vertex_weight(v);
@@ -127,13 +129,14 @@ void NewtonDriver::move(double share) {
   });
 }
 
-/// Turns beyond a radian are where a quadratic model means nothing.
+/// Moves to a share of the corrections, scaled down so that no frame turns by more than a radian: the quadratic model reaches no
+/// further.
 void NewtonDriver::move_to(double share) {
   move((share - share_) / std::max(1.0, turned_));
   share_ = share;
 }
 
-/// Positions to their minimum at the frames at hand; undone if rounding makes that no gain.
+/// Moves positions to their minimum at the present frames. Undone if rounding makes the energy no lower.
 void NewtonDriver::settle_positions() {
   const EnergyTerms before = potential_.value(z_, &executor_);
   const std::vector<Vec3d> u = z_.u;
@@ -143,9 +146,10 @@ void NewtonDriver::settle_positions() {
   if (!(potential_.value(z_, &executor_).total() <= before.total() + 1e-12 * before.magnitude)) z_.u = u;
 }
 
-/// Tries the whole correction; the same with positions settled at its frames; shares of it, halved, settled likewise: the
-/// direction descends, so this ends. Settled positions are what makes large turns possible: along a straight line to where the
-/// frames turn, vertices stretch their segments. False when rounding leaves nothing; the unknowns are as they were then.
+/// Line search. Tries the whole correction, then the whole correction with positions settled at its frames, then halved shares
+/// with settled positions. The direction descends, so this ends. Settled positions make large turns possible: vertices that move
+/// along straight lines while frames turn stretch their segments. Returns false when rounding leaves no lower energy; the
+/// unknowns are those of before then.
 bool NewtonDriver::descend() {
   potential_.set_torque_point(z_.q);
   const EnergyTerms before = potential_.value(z_, &executor_);
@@ -206,7 +210,7 @@ StepReport NewtonDriver::solve(const Model& m, const Control& c, const State& st
       if (moved <= options_.tolerance * p.motion) return true;
       return is_at_floor(p, free_motion(), extent(), in_float);
     };
-    // What rounding makes of a rod at rest needs no proof either.
+    // Rounding errors of a rod at rest need no proof that the energy falls either.
     const bool ordinary = is_ordinary({moved, before, 0}, turned_) || (turned_ <= kSmallTurn && is_settled(progress()));
     bool better = true;
     if (ordinary) {
@@ -225,7 +229,7 @@ StepReport NewtonDriver::solve(const Model& m, const Control& c, const State& st
     before = moved;
   }
   if (report.non_finite || report.not_converged) {
-    // Discard the forces of a step that went astray: they would poison the next one.
+    // Discard the link forces of a failed step; they would poison the next warm start.
     system_->forget_forces();
     outlook_.forget();
   }
@@ -245,7 +249,7 @@ void NewtonDriver::store(State& state, StepReport& report) {
   const Model& m = potential_.model();
   const Control& c = potential_.control();
   const double h = potential_.h();
-  // By the squares: a state whose energy overflows is as lost as a NaN.
+  // The test uses squares, because a state whose energy overflows is as useless as NaN.
   const auto size = [&](Index v) { return norm2(state.vertex_position[v]) + norm2(state.vertex_velocity_previous[v]); };
   const double largest_size = largest(subset_->vertices, [&](Index v) {
     state.vertex_position[v] += z_.u[v];

@@ -2,7 +2,7 @@
 //
 //   linearise -> solve -> take the correction, or search along it for a lower energy -> stop rule
 //
-// The curvature is the exact one where that is positive, otherwise what is positive of it. Parts of a model that are stepped
+// The curvature is the exact one where that is positive definite, otherwise the positive one. Parts of a model that are stepped
 // apart from each other have a driver each.
 #pragma once
 
@@ -21,13 +21,14 @@ namespace osier::systems {
 class NewtonDriver {
  public:
   explicit NewtonDriver(const Options& options) : options_(options), executor_(options.threads) {}
-  /// The linear algebra, which is bound to what is held now. Null: that of before, bound anew.
+  /// Sets the linear system and binds it to the present holds. Null: binds the system that is there again.
   void arrange(std::unique_ptr<LinearSystem> system) { system_ = std::move(system); }
   LinearSystem* system() { return system_.get(); }
-  /// Another model: forces and ratios of earlier steps mean nothing any more.
+  /// Forgets forces and ratios of earlier steps, which mean nothing for another model.
   void rebind();
 
-  /// The step of the elements of `subset`. Float may find no way down: has_given_up(), and there is nothing to store.
+  /// Computes the step of the elements of `subset`. In float the search may find no lower energy: then has_given_up(), and there
+  /// is nothing to store.
   StepReport solve(const Model& m, const Control& c, const State& state, double h, const Subset& subset);
   bool has_given_up() const { return given_up_; }
   /// Puts the solution into the state. The new velocities go into vertex_velocity_previous: the caller swaps the two when all
@@ -35,7 +36,7 @@ class NewtonDriver {
   void store(State& state, StepReport& report);
 
   std::size_t bytes() const;
-  /// Without the linear system.
+  /// The memory of a driver without its linear system.
   static std::size_t bytes(const Model& model);
 
  private:
@@ -62,14 +63,14 @@ class NewtonDriver {
   std::unique_ptr<LinearSystem> system_;
   StepPotential potential_;
   const Subset* subset_ = nullptr;
-  Unknowns z_;  ///< between steps, q is where frames were at the start of the last one
+  Unknowns z_;  ///< between steps, q holds the frames of the start of the last step
   Outlook outlook_;
-  bool was_exact_ = false;        ///< the curvature of the last solve
-  int wait_ = 0, next_wait_ = 0;  ///< steps until the exact curvature is tried again, and how many the next time that it fails
+  bool was_exact_ = false;        ///< the last solve had the exact curvature
+  int wait_ = 0, next_wait_ = 0;  ///< steps until the exact curvature is tried again, and the number for its next failure
   Couples couples_ = Couples::of_last_force;
   bool given_up_ = false;
   double turned_ = 0, moved_ = 0;  ///< largest turn [rad] and largest change of the corrections [m]; NaN if one of them is
-  double share_ = 0;               ///< of the corrections that is in the unknowns
+  double share_ = 0;               ///< share of the corrections that is in the unknowns
   std::vector<double> block_largest_;
 };
 

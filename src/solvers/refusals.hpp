@@ -1,4 +1,4 @@
-// What a scene asks of its solver, compared with what the solver can do. Every "cannot" that follows from Traits is said here.
+// The needs of a scene compared with the traits of its solver. All refusals that follow from Traits are written here.
 #pragma once
 
 #include <string>
@@ -8,11 +8,11 @@
 
 namespace osier {
 
-/// One thing that a scene asks for.
+/// One need of a scene.
 struct Need {
   bool Traits::*trait;
   std::string what;   ///< completes "`name` cannot ..."
-  std::string where;  ///< JSON pointer of what asks for it
+  std::string where;  ///< JSON pointer of the place that has the need
 };
 
 bool can(const Traits& traits, const std::vector<Need>& needs);

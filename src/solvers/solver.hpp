@@ -39,11 +39,10 @@ inline StepInput constant_input(const Model& model, const Control& control, doub
 }
 
 /// A solver may keep two kinds of memory between steps.
-///  - What the next step cannot do without is declared in State::memory: rollback, continue_from and checkpoints keep it.
-///  - What only makes the next step faster (arrangements of the model, forces and ratios that warm-start an iteration) may stay
-///  in
-///    the object. It may change the last bits of a step, so it must not outlive a change of state from outside: rebind() forgets
-///    it. After `rebind(model, state)` the next steps depend on the state alone, down to the last bit.
+///  - Numbers that the next step needs are declared in State::memory: rollback, continue_from and checkpoints keep them.
+///  - Numbers that only make the next step faster (arrangements of the model, forces and ratios for a warm start) may stay in the
+///    object. They may change the last bits of a step, so rebind() forgets them: after `rebind(model, state)` the next steps
+///    depend on the state alone, down to the last bit.
 class Solver {
  public:
   virtual ~Solver() = default;
@@ -62,7 +61,7 @@ class Solver {
   virtual void declare_memory(const Model& model, State& state) const { (void)model, (void)state; }
 };
 
-/// What a solver can do, whatever the model.
+/// The abilities of a solver, for any model.
 struct Traits {
   bool statics = false;            ///< solve_static()
   bool loops = true;               ///< graphs that are not trees
@@ -80,8 +79,8 @@ struct Traits {
   bool device = false;             ///< can work on another device than the CPU
 };
 
-/// What a solver is for, so that benchmarks and validation need no names. Several may have the same role; the first in the
-/// registry stands for it.
+/// The purpose of a solver, so that benchmarks and validation need no names. Several solvers may have the same role; the first of
+/// them in the registry represents it.
 enum class SolverRole : std::uint8_t {
   other,
   automatic,   ///< chooses among the others
@@ -90,7 +89,7 @@ enum class SolverRole : std::uint8_t {
   reference,   ///< exact and slow
 };
 
-/// Which solver will do the steps of a scene, and why or how, in one line.
+/// The solver that will do the steps of a scene, and the reason, in one line.
 struct SolverPlan {
   std::string solver;  ///< empty: there is nothing to tell
   std::string why;
@@ -108,7 +107,7 @@ class SolverSettings {
   virtual SolverRole role() const { return SolverRole::other; }
   /// For solvers that have one.
   virtual void set_goal(const StepGoal& goal) { (void)goal; }
-  /// Instructions that its steps of this model really run on, which may be less than what was asked for.
+  /// The instruction set that the steps of this model run on, which may be narrower than the setting.
   virtual Simd simd_on(const Model& model) const { return (void)model, traits().simd ? execution.simd : Simd::off; }
   /// Settings that do not fit the model or each other, with the solver's pointer as the place. What follows from the traits is
   /// refused in refusals.hpp. `driven`: some motor has a torque-speed curve.
@@ -118,7 +117,7 @@ class SolverSettings {
     (void)model, (void)control, (void)h;
     return {};
   }
-  /// What will run but not do what its author hopes for, in steps of length h: one sentence each.
+  /// Warnings about settings that will run but disappoint, in steps of length h: one sentence each.
   virtual void warn(const Model& model, double h, bool driven, std::vector<std::string>& warnings) const {
     (void)model, (void)h, (void)driven, (void)warnings;
   }

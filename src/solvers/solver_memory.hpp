@@ -12,10 +12,10 @@ struct MemoryDeclaration {
   const char* name;  ///< "solver/quantity"
   ElementKind kind;
   int components = 1;
-  double initial = 0;  ///< of every number, in a state that does not have the array yet
+  double initial = 0;  ///< initial value of every number
 };
 
-/// The array of that name. Made, or made anew, where the state has none that fits the model: the first time it allocates.
+/// The array of that name. It is made where the state has none that fits the model, which allocates.
 std::span<double> solver_memory(State& state, const Model& model, const MemoryDeclaration& declaration);
 
 }  // namespace osier

@@ -1,11 +1,11 @@
-// How long the iterations of a step go on: settings that several solvers share.
+// Settings for the end of the iterations of a step, which several solvers share.
 #pragma once
 
 #include <optional>
 
 namespace osier {
 
-/// A fixed number of iterations, or as many as a tolerance takes. Without either the solver's own tolerance decides.
+/// A fixed number of iterations, or a tolerance. Without either the default tolerance of the solver is used.
 struct StepGoal {
   std::optional<int> iterations;
   std::optional<double> tolerance;

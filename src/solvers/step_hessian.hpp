@@ -1,4 +1,4 @@
-// The exact Hessian of the step's potential, element by element: for products H p without a matrix, and for whoever assembles
+// The exact Hessian of the step's potential, element by element: for products H p without a matrix, and for systems that assemble
 // one.
 #pragma once
 
@@ -11,19 +11,20 @@ namespace osier::systems {
 
 class StepHessian {
  public:
-  /// At the unknowns z, with extra blocks of contact. `potential` has to last.
+  /// Evaluates the Hessian at the unknowns z, with extra blocks of contact. `potential` has to outlive it.
   void assemble(const StepPotential& potential, const Unknowns& z, std::span<const VertexBlock> blocks = {});
   void set_shift(const Shift& shift) { shift_ = shift; }
 
-  /// (H + shift) p, plus the skew blocks if there are any. Of what is held p has to be 0, and the image is.
+  /// (H + shift) p, plus the skew blocks if there are any. For vertices and frames that are held p has to be 0, and the image is
+  /// 0.
   void product(const Field& p, const std::vector<Vec3d>* turn, Field& image) const;
-  /// Sets to 0 what a field has on what is held, and across hinges.
+  /// Sets a field to 0 on vertices and frames that are held, and across hinges.
   void keep_free(Field& f) const;
   void clear(Field& f) const;
 
   const SegmentHessian& segment(Index s) const { return segment_[static_cast<std::size_t>(s)]; }
   const JointHessian& joint(Index j) const { return joint_[static_cast<std::size_t>(j)]; }
-  /// Of directions: rotational inertia and motors.
+  /// The block of direction terms: rotational inertia and motors.
   const Mat3<double>& frame(Index s) const { return frame_[static_cast<std::size_t>(s)]; }
   double vertex_weight(Index v) const;  ///< with the shift
   double frame_shift(Index s) const { return shift_.of_frame(potential_->model(), s); }
@@ -42,7 +43,7 @@ class StepHessian {
   std::vector<VertexBlock> blocks_;
 };
 
-/// The same, assembled at the first product.
+/// A StepHessian that is assembled at the first product.
 class LazyHessian {
  public:
   /// The references have to last until the last product.

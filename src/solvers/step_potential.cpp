@@ -24,7 +24,7 @@ const Vec3d kAxis3{0, 0, 1};
 
 Vec3d strain(const Vec3d& edge, const Quatd& q) { return stretch_shear::strain(edge, q, kAxis3); }
 
-/// Adds to one of the terms, and to the magnitude.
+/// Adds an energy to one of the terms and its size to the magnitude.
 void add(EnergyTerms& e, double EnergyTerms::*term, double energy) {
   e.*term += energy;
   e.magnitude += std::abs(energy);

@@ -33,7 +33,7 @@
 namespace osier {
 
 struct EnergyTerms {
-  double inertia = 0;  ///< or minus the work of the loads, in statics
+  double inertia = 0;  ///< in statics minus the work of the loads
   double stretch_shear = 0;
   double bend_twist = 0;
   double damping = 0;
@@ -46,20 +46,20 @@ struct EnergyTerms {
 /// Elastic energies of a state, for diagnostics.
 EnergyTerms elastic_energy(const Model& model, const std::vector<Vec3d>& x, const std::vector<Quatd>& q);
 
-/// Where a step has got to.
+/// The unknowns of a step.
 struct Unknowns {
   std::vector<Vec3d> u;  ///< per vertex, x - x_t [m]
   std::vector<Quatd> q;  ///< per frame
 };
 
-/// Of a segment, over d = (x_b - x_a) and the turn w of its frame: 1/2 d.xx d + d.xw w + 1/2 w.ww w.
+/// Hessian of a segment over d = (x_b - x_a) and the turn w of its frame: 1/2 d.xx d + d.xw w + 1/2 w.ww w.
 struct SegmentHessian {
   Mat3<double> xx, xw, ww;
 };
 /// `rest` is the strain-free R' p: e3, or e3 + Gamma_prev for damping.
 SegmentHessian segment_hessian(const Vec3d& k, double l, const Vec3d& p, const Quatd& q, const Vec3d& rest);
 
-/// Of a joint: `same` for either frame with itself, -same + [gradient]x/2 for the first with the second.
+/// Hessian of a joint: `same` for either frame with itself, -same + [gradient]x/2 for the first with the second.
 struct JointHessian {
   Mat3<double> same;
   Vec3d gradient;  ///< in the turn of the second frame
@@ -69,7 +69,7 @@ struct JointHessian {
 /// A segment at given unknowns: its spring (elasticity and damping in one), and the force through it.
 struct SegmentAtHand {
   stretch_shear::FoldedSpring<double> spring;
-  Vec3d edge, axis;  ///< over rest length, and what it should be
+  Vec3d edge, axis;  ///< edge over rest length, and its strain-free value
   Vec3d section;     ///< dE/d(edge)
   bool isotropic;
 };
@@ -110,7 +110,7 @@ class StepPotential {
   bool is_free(Index v) const { return !c_->vertex_fixed[v]; }
   bool is_fixed_frame(Index f) const { return c_->frame_control[f] == FrameControl::fixed; }
   double vertex_weight(Index v) const;
-  /// Of loads and inertia at u = 0.
+  /// Force of loads and inertia at u = 0.
   Vec3d vertex_force(Index v) const;
   Vec3d torque(Index frame, const Quatd& q) const;
   Vec3d edge_at_start(Index s) const { return edge_over_length(*m_, start_->vertex_position, s); }
@@ -130,7 +130,7 @@ class StepPotential {
   void add_joint(const Unknowns& z, Index j, EnergyTerms& e) const;
   void add_vertex(const Unknowns& z, Index v, EnergyTerms& e) const;
 
-  static constexpr std::size_t kBlock = 256;  ///< elements whose energies are added up in one go
+  static constexpr std::size_t kBlock = 256;  ///< number of elements whose energies are added up first
   const Model* m_ = nullptr;
   const Control* c_ = nullptr;
   const State* start_ = nullptr;

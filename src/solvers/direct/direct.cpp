@@ -15,7 +15,7 @@ using systems::TreeRow;
 
 namespace {
 
-/// What makes the recursion dearer than along a chain.
+/// How much more work the recursion has than along a chain, in words.
 std::string shape_of(const Tree& tree) {
   using Kind = TreeRow::Kind;
   const auto any = [&](std::initializer_list<Kind> kinds) {

@@ -14,7 +14,7 @@ using systems::LinearSystem;
 
 namespace {
 
-/// f(index, how) for whatever is held, vertices before frames.
+/// Calls f(index, how) for every hold, vertices before frames.
 template <class F>
 void each_held(const Control& c, const Subset& subset, const F& f) {
   for (std::size_t i = 0; i < subset.vertices.size(); ++i)
@@ -29,7 +29,7 @@ auto with_number(Precision precision, const F& f) {
   return precision == Precision::single_precision ? f(float{}) : f(double{});
 }
 
-/// Where many columns are open at once their small compliances drown in float; the recursion is then done in double.
+/// With many open columns float loses their small compliances in rounding; the recursion is then done in double.
 Precision precision_of(const StepPlan& plan, const Options& options) {
   constexpr int kMostColumnsInFloat = 64;
   const bool wide = plan.loops == Loops::columns && plan.tree.plan().most_columns() > kMostColumnsInFloat;
@@ -70,7 +70,7 @@ void DirectSolver::set_subset(Subset subset) {
   if (fallback_) fallback_->set_subset(subset_);
 }
 
-/// The tree depends on what is held, and what is cheaper on the step.
+/// The tree depends on the holds, and the choice of tree or blocks on the length of the step.
 void DirectSolver::settle_plan(const Model& m, const Control& c, double h) {
   std::size_t count = 0;
   bool same = planned_;
@@ -97,7 +97,7 @@ StepReport DirectSolver::solve(const StepInput& input, const State& state) {
   const StepReport report = driver_.solve(input.model, input.end, state, input.h, subset_);
   in_double_ = driver_.has_given_up();
   if (!in_double_) return report;
-  // Far from where it should be a net, say, has compliances that float cannot add up.
+  // Far from equilibrium a net, for example, has compliances that float cannot add up.
   if (!fallback_) {
     Options options = options_;
     options.precision = Precision::double_precision;

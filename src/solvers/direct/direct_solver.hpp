@@ -1,5 +1,6 @@
 // One time step of a graph, or of a part of it, by the Newton driver (solvers/newton_driver.hpp) on whatever solves its linear
-// systems sooner: the recursion along a spanning tree, O(n) on chains and trees and dearer along loops, or conjugate gradients.
+// systems faster: the recursion along a spanning tree, O(n) on chains and trees and more expensive with loops, or conjugate
+// gradients.
 // docs/theory/direct.md has the derivations.
 #pragma once
 
@@ -16,24 +17,24 @@ using systems::Options;
 
 class DirectSolver final : public Solver {
  public:
-  /// Of the whole model.
+  /// The solver of the whole model.
   explicit DirectSolver(const Model& model, const Options& options = {});
-  /// Of some of its segments, for solve() and store().
+  /// The solver of some segments, for solve() and store().
   DirectSolver(Subset subset, const Options& options);
 
   void rebind(const Model& model, State& state) override;
   StepReport step(const StepInput& input, State& state) override;
   StepReport solve_static(const StepInput& input, State& state, const StaticOptions& options) override;
 
-  /// The two halves of step() for a part of a model: what others have stored in between does not matter. New velocities go into
+  /// The two halves of step() for a subset of a model. Other subsets may be stored in between. New velocities go into
   /// vertex_velocity_previous, and the frames of anchors are left to the caller.
   StepReport solve(const StepInput& input, const State& state);
   void store(State& state, StepReport& report);
-  /// Another part, with the memory of this one.
+  /// Changes to another subset and keeps the memory.
   void set_subset(Subset subset);
 
   std::size_t bytes() const;
-  /// What it will be.
+  /// The memory that the solver will have.
   static std::size_t bytes(const Model& model, const Subset& subset, const Control& control, double h, const Options& options);
 
  private:
@@ -41,14 +42,14 @@ class DirectSolver final : public Solver {
 
   Options options_;
   Subset subset_;
-  /// What was held when the plan was made: vertices, then frames with how they are.
+  /// The holds at the time of the plan: vertices, then frames with their kind of control.
   std::vector<std::pair<Index, FrameControl>> held_;
   bool planned_ = false;
   double planned_h_ = 0;
   Loops loops_ = Loops::automatic;
-  bool in_double_ = false;  ///< the last solution is that of the fallback
+  bool in_double_ = false;  ///< the last solution is that of `fallback_`
   systems::NewtonDriver driver_;
-  std::unique_ptr<DirectSolver> fallback_;  ///< in double, where float finds no way down
+  std::unique_ptr<DirectSolver> fallback_;  ///< solver in double for steps in which float finds no lower energy
   std::unique_ptr<Solver> statics_;
 };
 

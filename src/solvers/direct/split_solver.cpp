@@ -25,7 +25,7 @@ using systems::TreeRow;
 
 namespace {
 
-/// What lanes are made for: frames without inertia, and stiffness along every axis of every joint.
+/// Whether lanes can do the model: frames without inertia, and stiffness along every axis of every joint.
 bool is_plain(const Model& m, const Chain& c) {
   // Lanes have springs along the axes halfway between two frames, which is too soft where flat bars are welded on at an angle.
   const auto plain = [&](Index j) {
@@ -50,7 +50,7 @@ bool is_driven(const Control& control, const Chain& c) {
   return false;
 }
 
-/// Of a plain chain. The anisotropic law also knows torques.
+/// The law of a chain. Chains with torques take the anisotropic law, which knows the frames.
 StiffnessLaw law_of(const Model& m, const Control& control, const Chain& c) {
   if (is_driven(control, c)) return StiffnessLaw::anisotropic;
   for (Index s = c.first_segment; s < c.first_segment + c.segments(); ++s)
@@ -60,7 +60,7 @@ StiffnessLaw law_of(const Model& m, const Control& control, const Chain& c) {
   return all ? StiffnessLaw::isotropic : StiffnessLaw::anisotropic;
 }
 
-/// Chains in lanes, those of each law by themselves.
+/// Chains in lanes, grouped by law.
 template <class T>
 class Lanes {
  public:
@@ -95,7 +95,7 @@ class Lanes {
   std::array<std::optional<ChainDirect<T>>, 2> by_law_;
 };
 
-/// The chains that lanes take as they are held now.
+/// The chains that lanes can take with the present holds.
 std::vector<Chain> chains_for_lanes(const Model& m, const Control& c) {
   std::vector<Chain> chains = find_chains(m);
   std::erase_if(chains, [&](const Chain& chain) { return !is_plain(m, chain) || !fits_lanes(chain, c); });
@@ -113,7 +113,7 @@ bool any_of_them(const std::vector<std::uint8_t>& wanted) {
   return std::any_of(wanted.begin(), wanted.end(), [](std::uint8_t w) { return w != 0; });
 }
 
-/// The trees that lanes take of the segments in `rest`, which are taken from it; or none.
+/// The trees in `rest` that lanes can take, or none; their segments are removed from `rest`.
 template <class T>
 std::optional<Forest<T>> forest_of(const Model& m, const Control& c, std::vector<std::uint8_t>& rest, Simd simd) {
   if (!any_of_them(rest) || m.joint_count() == 0) return {};
@@ -211,7 +211,7 @@ class SplitSolver final : public Solver {
       rest_ = std::make_unique<DirectSolver>(subset_of(m, std::move(rest)), options_);
   }
 
-  /// Lanes whose energy rose, again with a search that makes sure it falls.
+  /// Does the step of lanes whose energy rose again, with a line search.
   void rescue(const StepInput& input, State& state, StepReport& report) {
     const Model& m = input.model;
     std::vector<std::uint8_t> wanted(static_cast<std::size_t>(m.segment_count()), 0);
@@ -236,13 +236,13 @@ class SplitSolver final : public Solver {
   Executor executor_;
   std::vector<Chain> chains_;
   bool split_ = false, had_torque_ = false, has_lanes_ = false;
-  std::vector<std::uint8_t> fits_, fits_now_, vertex_fixed_;  ///< fits: 0, or 1 + the law
+  std::vector<std::uint8_t> fits_, fits_now_, vertex_fixed_;  ///< per chain: 0, or 1 + its law
   std::vector<FrameControl> frame_control_;
   Lanes<T> lanes_;
   std::optional<Forest<T>> forest_;
   bool trees_rose_ = false;
-  std::unique_ptr<DirectSolver> rest_;    ///< what lanes do not take
-  std::unique_ptr<DirectSolver> rescue_;  ///< lanes whose energy rose, for one step
+  std::unique_ptr<DirectSolver> rest_;    ///< solver of the segments that lanes do not take
+  std::unique_ptr<DirectSolver> rescue_;  ///< solver of lanes whose energy rose, for one step
   std::unique_ptr<DirectSolver> whole_;
 };
 
@@ -254,7 +254,7 @@ std::size_t bytes_of(const Model& m, const Control& c, double h, const Options& 
   if (chains.empty() && !forest) return DirectSolver::bytes(m, whole_of(m), c, h, options);
   Lanes<T> lanes;
   lanes.bind(m, c, chains, options.simd, Executor(options.threads));
-  // And what tells whether they are still the same: chains, whether each fits now and did before, what is held.
+  // The memory that tells whether the split is still valid: chains, which of them fit now and fitted before, and the holds.
   const std::size_t known =
       chains.size() * (sizeof(Chain) + 2) + c.vertex_fixed.size() + c.frame_control.size() * sizeof(FrameControl);
   const std::size_t in_lanes = known + lanes.bytes() + (forest ? forest->bytes() : 0);
@@ -262,7 +262,7 @@ std::size_t bytes_of(const Model& m, const Control& c, double h, const Options& 
   return in_lanes + DirectSolver::bytes(m, subset_of(m, std::move(rest)), c, h, options);
 }
 
-/// Living segments that lanes leave to others.
+/// Living segments that lanes do not take.
 std::vector<std::uint8_t> rest_of(const Model& m, const Control& c, const Options& options) {
   std::vector<std::uint8_t> rest = segments_but(m, chains_for_lanes(m, c));
   if (options.precision == Precision::single_precision) forest_of<float>(m, c, rest, options.simd);

@@ -12,11 +12,11 @@ using systems::TreePlan;
 
 namespace {
 
-constexpr double kTreeLink = 300, kTreeWork = 130;  ///< per link, and per link's worth of TreePlan::work()
-constexpr double kBlockAssembly = 350;              ///< per segment
+constexpr double kTreeLink = 300, kTreeWork = 130;  ///< ns per link, and per work of one link in TreePlan::work()
+constexpr double kBlockAssembly = 350;              ///< ns per segment
 constexpr KernelCost kBlockFloat{50, 18, 10, 8.5}, kBlockDouble{70, 55, 19, 15};
 
-/// Mean of how much stiffer joints hold a frame than its edge does.
+/// The mean ratio of the stiffness of joints on a frame to that of its edge.
 double frame_ratio(const Model& m, const Subset& subset) {
   double sum = 0, count = 0;
   for (std::size_t i = 0; i < subset.segments.size(); ++i) {
@@ -31,7 +31,7 @@ double frame_ratio(const Model& m, const Subset& subset) {
   return count > 0 ? sum / count : 0;
 }
 
-/// Segments along the longest of the shortest ways, about.
+/// About the number of segments along the longest of all shortest paths.
 double reach_of(const Model& m, const Subset& subset) {
   BreadthFirst search(m);
   std::vector<std::uint8_t> seen(m.vertex_count(), 0);
@@ -46,7 +46,7 @@ double reach_of(const Model& m, const Subset& subset) {
   return most;
 }
 
-/// More segments than a forest over the vertices has.
+/// Whether there are more segments than a forest over the vertices has.
 bool has_loops(const Model& m, const Subset& subset) {
   std::vector<Index> leader(m.vertex_count());
   for (Index v = 0; v < m.vertex_count(); ++v) leader[v] = v;
@@ -64,7 +64,8 @@ bool has_loops(const Model& m, const Subset& subset) {
   return false;
 }
 
-/// Counted on `net`, `ring` and `dome` at steps from 0.5 to 16 ms, to a factor of two; on `bridge`, whose parts differ, to four.
+/// The expected number of iterations of conjugate gradients. Fitted to `net`, `ring` and `dome` at steps from 0.5 to 16 ms, where
+/// it is right within a factor of two; on `bridge`, whose parts differ, within four.
 double expected_iterations(const Model& m, const Subset& subset, double h) {
   const double far = std::sqrt(1 + 4 * m.stiffness_ratio(h)) + std::sqrt(1 + frame_ratio(m, subset)) - 1;
   return 6 + 6 * std::min(far, 3 * reach_of(m, subset));

@@ -1,11 +1,11 @@
-// Which numbers of a chain do not change from step to step, and where they stand among those of a row (chain_plan.hpp).
+// The constants of a chain, which do not change from step to step, and their order in a row (chain_plan.hpp).
 #pragma once
 
 #include "solvers/lanes/stiffness_law.hpp"
 
 namespace osier::lanes {
 
-/// What does not change from step to step, per row and lane.
+/// Constants per row and lane for sweeps with one stiffness.
 enum ChainConstant : int {
   kMass,
   kInverseLength,
@@ -19,7 +19,7 @@ enum ChainConstant : int {
   kTauBend,
   kDampedConstants
 };
-/// The same where rest rotations are read from the model, for the direct solver.
+/// Constants for the direct solver, which reads rest rotations from the model.
 enum DirectConstant : int {
   kBend = kStretch + 1,  ///< k^bt
   kUndampedDirectConstants,
@@ -27,7 +27,7 @@ enum DirectConstant : int {
   kTauBendDirect,
   kDampedDirectConstants
 };
-/// The same of the anisotropic law, after mass and inverse length: three numbers each, about d1, d2, d3.
+/// Constants of the anisotropic law after mass and inverse length: three numbers each, about d1, d2, d3.
 enum AxisConstant : int {
   kStretchAxes = kInverseLength + 1,
   kBendAxes = kStretchAxes + 3,
@@ -36,8 +36,8 @@ enum AxisConstant : int {
   kTauBendAxes = kTauStretchAxes + 3,
   kDampedAxisConstants = kTauBendAxes + 3
 };
-/// For sweeps there is the length itself, and k^ss over its square; joints, which only the beginning of a step asks for, are read
-/// from the model.
+/// Constants of the anisotropic law for sweeps: the length, and k^ss over its square. Joints are read from the model, since only
+/// the beginning of a step needs them.
 enum SweepAxisConstant : int {
   kLengthOfSweep = kMass + 1,
   kStretchOfSweep,

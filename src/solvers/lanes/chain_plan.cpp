@@ -14,7 +14,7 @@ Index anchor_of(const Model& m, Index joint) {
   return m.is_anchor(a) ? a : b;
 }
 
-/// Joint of row i of a lane: to the segment before (`flipped`: as the model has it the other way round), or -1.
+/// The joint of row i of a lane to the segment before, or -1. `flipped`: the model has its frames in the other order.
 struct RowJoint {
   Index joint = -1;
   bool flipped = false;
@@ -83,7 +83,7 @@ class Planner {
     plan_.constants.resize(g.constants + static_cast<std::size_t>(g.rows) * per_row * lanes, T(0));
     for (std::size_t k = 0; k < lanes; ++k) {
       const Chain* chain = chain_of(k);
-      if (chain == nullptr) {  // a lane without a strand reads where the first one does
+      if (chain == nullptr) {  // a lane without a strand reads the numbers of the first lane
         g.first_vertex[k] = g.first_vertex[0], g.first_segment[k] = g.first_segment[0];
         continue;
       }
@@ -132,7 +132,7 @@ class Planner {
   ChainPlan<T>& plan_;
 };
 
-/// Lanes of one group should be of about one length. A long chain that finds no such company is cut.
+/// Puts strands of about one length into one group. A long chain without strands of its length is cut.
 template <class Strands, class Cut>
 void group_chains(std::span<const Chain> chains, int lanes, const Strands& strands, const Cut& cut) {
   std::vector<Chain> sorted(chains.begin(), chains.end());

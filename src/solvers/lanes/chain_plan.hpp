@@ -14,15 +14,15 @@ inline constexpr int kMostLanes = 16;
 
 /// Row i of a lane is its vertex i, the segment from there to vertex i + 1 and the joint between that segment and the one before.
 struct ChainGroup {
-  Index rows = 0;    ///< of the longest lane
-  bool cut = false;  ///< lane k goes on in lane k + 1
+  Index rows = 0;    ///< number of rows of the longest lane
+  bool cut = false;  ///< a cut chain: it continues from lane k in lane k + 1
   Index first_vertex[kMostLanes] = {}, vertices[kMostLanes] = {};
   Index first_segment[kMostLanes] = {}, segments[kMostLanes] = {};
   Index first_joint[kMostLanes] = {};        ///< the joint of row i is first_joint + i, if there is one
   Index head[kMostLanes], tail[kMostLanes];  ///< anchor frames before the first and after the last segment, or -1
   Index head_joint[kMostLanes], tail_joint[kMostLanes];
-  bool jointed[kMostLanes] = {};  ///< not a cable
-  std::size_t constants = 0;      ///< where the group's constants begin
+  bool jointed[kMostLanes] = {};  ///< the chain has joints, so that it is no cable
+  std::size_t constants = 0;      ///< offset of the group's constants
 };
 
 template <class T>
@@ -38,12 +38,12 @@ struct ChainPlan {
   const ChainGroup* group_after(std::size_t i) const { return i + 1 < groups.size() ? &groups[i + 1] : nullptr; }
 };
 
-/// A chain is cut into pieces when it is long enough for the pieces to be worth it and not so long that graph colours, which
-/// threads can share, are better.
+/// A chain is cut into pieces when it is long enough to gain from it, and not so long that graph colours, which threads can
+/// share, are better.
 inline constexpr Index kShortestCut = 256, kLongestCut = 1 << 17;
 inline bool fits_lanes(const Chain& c) { return c.vertices <= kLongestCut; }
 
-/// How much there is to plan.
+/// The size of a plan.
 struct ChainExtent {
   std::size_t groups = 0, rows = 0;
   Index most_rows = 0;

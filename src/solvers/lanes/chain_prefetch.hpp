@@ -1,5 +1,5 @@
-// Fetches what the next group of chains will load while this one is being worked on. A group reads some eight arrays at as many
-// places as there are lanes: more streams than the machine's own prefetching follows.
+// Prefetches the data of the next group of chains while the present one is being worked on. A group reads about eight arrays at
+// as many places as there are lanes, which is more streams than the hardware prefetcher follows.
 #pragma once
 
 #include "math/number.hpp"
@@ -11,7 +11,7 @@ namespace osier::lanes {
 template <class P>
 class ChainPrefetch {
  public:
-  /// `next` may be null.
+  /// `next` may be null: then nothing is fetched.
   ChainPrefetch(const ChainGroup* next, const StepView& view, ChainUse use) : next_(next), view_(view), use_(use) {}
 
   /// To be called for every row of the present group, in any order: a few lanes of a block of rows each time.

@@ -1,5 +1,5 @@
-// What kernels cost by instruction set, for choosing between methods. Measured on one core of a 2.6 GHz Zen 4; what decides are
-// their ratios, which other machines share.
+// The cost of kernels by instruction set, for choosing between methods. Measured on one core of a 2.6 GHz Zen 4. Only ratios
+// matter, which are similar on other machines.
 #pragma once
 
 #include "exec/simd.hpp"

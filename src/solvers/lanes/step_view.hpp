@@ -20,7 +20,7 @@ struct StepView {
   const Vec3d* velocity;     ///< v_t
   Vec3d* velocity_previous;  ///< that of the step before, then the new one
   Quatd* rotation;           ///< q_t, then q
-  double* gamma;             ///< per segment, for the solver that sets it
+  double* gamma;             ///< per segment; null but for sweeps with the paper's Algorithm 1
   const Vec3d* force;
   const double* damping;
   const std::uint8_t* vertex_fixed;

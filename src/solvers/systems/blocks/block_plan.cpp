@@ -10,12 +10,12 @@ namespace {
 
 std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
-/// Entries of a list of neighbours on one side.
+/// The number of neighbours on one side.
 Index count_side(std::span<const Index> entries, Index side) {
   return static_cast<Index>(std::count_if(entries.begin(), entries.end(), [&](Index e) { return e % 2 == side; }));
 }
 
-/// Elements sorted by their number of neighbours, in tiles.
+/// Sorts elements by their number of neighbours and puts them into tiles.
 template <class Alive, class Entries, class Tile>
 void tile(Index count, int lanes, const Alive& alive, const Entries& entries, std::vector<Index>& place, const Tile& add_tile) {
   std::vector<Index> list;
@@ -41,7 +41,7 @@ BlockLayout lay_out_blocks(const Model& m, const Subset& subset, int lanes) {
   BlockLayout l;
   l.lanes = lanes;
   const std::size_t w = at(lanes);
-  // Members of each tile, until every element has its place.
+  // The members of each tile.
   std::vector<std::vector<Index>> members;
   const auto add = [&](std::span<const Index> own, Index in, Index out) {
     l.tiles.push_back({0, in, out});
@@ -55,7 +55,7 @@ BlockLayout lay_out_blocks(const Model& m, const Subset& subset, int lanes) {
       m.segment_count(), lanes, [&](Index s) { return subset.has_segment(m, s); }, [&](Index s) { return m.frame_joints.of(s); },
       l.segment_place, add);
   const auto no_segment = static_cast<Index>(4 * l.segment_places());
-  const auto nothing = static_cast<Index>(4 * (l.vertex_places() + l.segment_places()));  // among directions
+  const auto nothing = static_cast<Index>(4 * (l.vertex_places() + l.segment_places()));  // the sentinel among directions
   std::size_t rows = 0;
   for (std::size_t t = 0; t < l.tiles.size(); ++t) {
     BlockTile& tile = l.tiles[t];

@@ -1,7 +1,7 @@
 // The numbers of a graph's linearised step (block_system.hpp) in tiles for SIMD: as many vertices, or segments, as there are
-// lanes, sorted so that those of a tile have about as many neighbours. What only the element itself asks for lies in rows of its
-// tile, a component in each; what neighbours fetch, directions and the forces through segments, as quadruples in the order of
-// place_of_lane (exec/lanes.hpp). A lane that has fewer neighbours than others of its tile meets one that is zero.
+// lanes, sorted so that those of a tile have about as many neighbours. Numbers that only the element itself reads lie in rows of
+// its tile, one component per row; numbers that neighbours read (directions and the forces through segments) are quadruples in
+// the order of place_of_lane (exec/lanes.hpp). A lane with fewer neighbours than others of its tile reads a sentinel of zeros.
 #pragma once
 
 #include <span>
@@ -16,31 +16,31 @@ namespace osier::systems {
 /// frames by where their quadruples begin.
 struct BlockTile {
   Index indices;  ///< first row
-  Index in, out;  ///< neighbours of the first and of the second kind
+  Index in, out;  ///< numbers of neighbours of the first and of the second kind
 };
 
-/// Which element is where.
+/// The places of elements.
 struct BlockLayout {
   int lanes = 1;
-  std::vector<BlockTile> tiles;  ///< of vertices, then of segments
+  std::vector<BlockTile> tiles;  ///< tiles of vertices, then tiles of segments
   std::size_t vertex_tiles = 0;
-  std::vector<Index> vertex_place, segment_place;  ///< the latter counted from the first segment's; -1 for what is dead
+  std::vector<Index> vertex_place, segment_place;  ///< segment places count from the first segment tile; -1 for dead elements
   std::vector<Index> index;
 
   std::size_t segment_tiles() const { return tiles.size() - vertex_tiles; }
   std::size_t vertex_places() const { return vertex_tiles * static_cast<std::size_t>(lanes); }
   std::size_t segment_places() const { return segment_tiles() * static_cast<std::size_t>(lanes); }
-  /// Where the quadruple of a place begins.
+  /// The offset of the quadruple of a place.
   Index quad(Index place) const;
   std::size_t bytes() const;
 };
 BlockLayout lay_out_blocks(const Model& model, const Subset& subset, int lanes);
 
-/// How many rows an array has for each tile.
+/// The numbers of rows that arrays have for each tile.
 inline constexpr int kFrameInverseRows = 2;  ///< z = A r + C arm (arm.r)
 inline constexpr int kInertiaRows = 6;
 consteval int stiffness_rows(bool isotropic) { return isotropic ? 1 : 6; }
-/// Numbers of a joint: gradient, stiffness (as a lower triangle).
+/// The number of numbers of a joint: gradient, and stiffness as a lower triangle.
 consteval int joint_numbers(bool isotropic) { return isotropic ? 4 : 9; }
 
 /// Bare arrays, as kernels see them (exec/simd.hpp).
@@ -51,15 +51,15 @@ struct BlockView {
   int vertex_tiles;
   // Quadruples; the last one is zero.
   T* direction;    ///< vertices, then segments
-  T* force;        ///< through segments; in the end of an iteration, the image of their frames' directions
+  T* force;        ///< forces through segments; at the end of an iteration the image of the frames' directions
   const T* joint;  ///< numbers of every joint, and zeros
   // Rows.
-  T *solution, *left;  ///< of all tiles
-  T* image;            ///< of vertices
+  T *solution, *left;  ///< solution and residual of all tiles
+  T* image;            ///< image of the vertices' directions
   const T *weight, *vertex_inverse;
   const T *frame_inverse, *arm, *strain, *stiffness;
-  const T* inertia;  ///< null without
-  bool exact;        ///< curvature
+  const T* inertia;  ///< null without rotational inertia
+  bool exact;        ///< the curvature is the exact one
 };
 
 }  // namespace osier::systems

@@ -1,5 +1,5 @@
-// Conjugate gradients of block_iteration.hpp, for a number type P of any number of lanes. Every function works on a range of
-// tiles (block_plan.hpp), which no other range touches; sums are in double. An iteration is
+// Kernels of the conjugate gradients in block_system.hpp, for a number type P of any number of lanes. Every function works on a
+// range of tiles (block_plan.hpp), which no other range touches; sums are in double. One iteration is
 //
 //   advance all tiles | forces of the segments | images of the vertices | images of the frames | move all tiles
 #pragma once
@@ -16,7 +16,7 @@ class BlockStep {
   using T = ScalarOf<P>;
   static constexpr int W = lanes_of<P>;
 
-  /// r.z of what is left.
+  /// r.z of the residual r, with z = M^-1 r by the preconditioner M.
   static double size(const BlockView<T>& v, int begin, int end) {
     Sum sum;
     for (int t = begin; t < end; ++t) {
@@ -25,7 +25,7 @@ class BlockStep {
     }
     return sum.value();
   }
-  /// p <- z + again p
+  /// The new direction: p <- z + again p.
   static void advance(const BlockView<T>& v, T again, int begin, int end) {
     for (int t = begin; t < end; ++t) {
       T* own = v.direction + rows(t, 4);
@@ -46,7 +46,7 @@ class BlockStep {
       put_quads(f, v.force + rows(s, 4));
     }
   }
-  /// p.(H p)
+  /// The image H p of vertices; returns their share of p.(H p).
   static double image_vertices(const BlockView<T>& v, int begin, int end) {
     Sum sum;
     for (int t = begin; t < end; ++t) {
@@ -61,7 +61,7 @@ class BlockStep {
     }
     return sum.value();
   }
-  /// Takes the place of the forces, which the vertices have got.
+  /// The image H p of frames; returns their share of p.(H p). It replaces the forces, which the vertices have read already.
   static double image_frames(const BlockView<T>& v, int begin, int end) {
     Sum sum;
     for (int t = begin; t < end; ++t) {
@@ -79,7 +79,7 @@ class BlockStep {
         f = cross(force, arm) + dot(n, arm) * w - P(T(0.5)) * (dot(arm, w) * n + dot(n, w) * arm);
       }
       if (v.inertia) f += triangle(v.inertia + rows(s, kInertiaRows)) * w;
-      const P half(v.exact ? T(0.5) : T(0));  // of the moments: not positive by itself
+      const P half(v.exact ? T(0.5) : T(0));  // share of the moments, which are not positive by themselves
       const Index* index = indices(v, t) + 2 * W;
       const auto add = [&](P share) {
         add_joint(v, index, w, share, f);
@@ -92,7 +92,7 @@ class BlockStep {
     }
     return sum.value();
   }
-  /// d += by p, r -= by H p; returns r.z. `most2`: the largest square of p, of frames times their arms'.
+  /// d += by p, r -= by H p; returns r.z. `most2`: the largest square of p; for frames it is multiplied by the square of the arm.
   static double move(const BlockView<T>& v, T by, int begin, int end, double& most2) {
     Sum sum;
     P most(T(0));
@@ -112,7 +112,7 @@ class BlockStep {
   }
 
  private:
-  /// Of all lanes, in double.
+  /// A sum over all lanes in double.
   class Sum {
    public:
     OSIER_FN void add(const P& x) {
@@ -164,7 +164,7 @@ class BlockStep {
     const Vec3<P> arm = vector(v.arm + rows(s, 3));
     return number(inverse) * r + (number(inverse + W) * dot(arm, r)) * arm;
   }
-  /// dx_b - dx_a of the directions.
+  /// dx_b - dx_a of the direction.
   OSIER_FN static Vec3<P> edge(const BlockView<T>& v, int t) {
     const Index* index = indices(v, t);
     return quads(v.direction, index + W) - quads(v.direction, index);
@@ -175,7 +175,7 @@ class BlockStep {
     if constexpr (kIsotropic) return number(k) * e;
     else return triangle(k) * e;
   }
-  /// `share` of the moment: positive as the first frame feels it.
+  /// Adds a joint to the image of a frame; `share` of its moment has a positive sign for the first frame.
   OSIER_FN static void add_joint(const BlockView<T>& v, const Index* index, const Vec3<P>& w, const P& share, Vec3<P>& f) {
     const Vec3<P> other = quads(v.direction, index);
     const auto fours = [&](int first, P(&c)[4]) {

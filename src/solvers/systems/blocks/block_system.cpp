@@ -11,7 +11,7 @@ namespace osier::systems {
 
 namespace {
 
-constexpr std::size_t kTilesPerSum = 16;  ///< tiles whose sums are added up in one go
+constexpr std::size_t kTilesPerSum = 16;  ///< number of tiles whose sums are added up first
 
 double mean(const Mat3<double>& m) { return (m.m[0][0] + m.m[1][1] + m.m[2][2]) / 3; }
 Vec3d over(const Vec3d& a, const Vec3d& b) { return {a.x / b.x, a.y / b.y, a.z / b.z}; }
@@ -39,7 +39,7 @@ void BlockSystem<T>::bind(const Model& m, const Control&, const Subset& subset, 
   kernel_ = &block_kernel<T>(simd_, isotropic_);
   layout_ = lay_out_blocks(m, subset, kernel_->lanes);
   each_array(at(m.joint_count()), [](Numbers& a, std::size_t n) { a = Numbers(n, T(0)); });
-  // Of tiles, and of as many vertices or segments, dead ones included.
+  // One number for each group of tiles, or for each group of as many vertices or segments, dead ones included.
   const std::size_t elements = std::max(subset.vertices.size(), subset.segments.size()), lanes = at(layout_.lanes);
   part_.assign(std::max(layout_.tiles.size(), (elements + lanes - 1) / lanes) / kTilesPerSum + 1, 0);
   part_most_ = part_;
@@ -140,7 +140,7 @@ void BlockSystem<T>::linearise_segment(bool frames_move, Index s) {
   if (isotropic_) stiffness_[row(place, 0, 1)] = static_cast<T>(C.m[0][0]);
   else put(stiffness_, place, lower_triangle<T>(C));
   if (!frames_move || step.is_fixed_frame(s)) return;
-  // Of the force only what pulls, if the whole must be positive.
+  // Only tension has positive curvature.
   Vec3d strain = cast<double>(vector(strain_, place));
   if (curvature_ == Curvature::positive) {
     const Vec3d tension = (std::max(0.0, dot(C * strain, arm)) / norm2(arm)) * arm;
@@ -166,7 +166,7 @@ void BlockSystem<T>::linearise_segment(bool frames_move, Index s) {
   }
   along += std::max(0.0, joints);
   const double a2 = norm2(arm), across = along + a2 * mean(C) + std::max(0.0, dot(C * strain, arm));
-  // Spin of a frame without joints costs nothing, and nothing asks for it but rounding: the less it answers the better.
+  // Regularise the spin of a frame without joints, which only rounding errors cause: the stiffer the better.
   if (!(along > 0)) along = across;
   if (step.control().frame_control[s] == FrameControl::hinged) {
     const Vec3d& axis = step.control().frame_hinge_axis[s];
@@ -181,7 +181,7 @@ void BlockSystem<T>::linearise_segment(bool frames_move, Index s) {
   put(left_, first_segment() + place, cast<T>(couple));
 }
 
-/// Forces are added up in double: in a tight rope their difference is small against each of them.
+/// Sets the numbers of a vertex. Forces are added up in double: in a tight rope their difference is small against each of them.
 template <class T>
 void BlockSystem<T>::linearise_vertex(Index v) {
   const StepPotential& step = *potential_;
@@ -228,19 +228,19 @@ Signature BlockSystem<T>::linearise(const StepPotential& potential, const Unknow
   executor_.for_each(segments.size(), [&](std::size_t i) {
     if (!is_hinged(segments[i])) linearise_segment(frames_move_, segments[i]);
   });
-  for (std::size_t i = 0; i < segments.size(); ++i)  // few, into one list
+  for (std::size_t i = 0; i < segments.size(); ++i)  // hinges are few, so that one thread appends them to a list
     if (is_hinged(segments[i])) linearise_segment(frames_move_, segments[i]);
   const double most_inverse = largest(vertices, [&](Index v) {
     return potential.is_free(v) && potential.model().vertex_alive[v] ? 1 / potential.vertex_weight(v) : 0;
   });
-  least_weight_ = 1 / most_inverse;  // infinite where nothing is free
+  least_weight_ = 1 / most_inverse;  // infinite where no vertex is free
   return {.negative = 0, .definite = true};
 }
 
-/// What the latest iterations have gained is what was missing before them: an estimate of the energy of the error, which lags
-/// behind. Where many are needed progress pauses now and then, so the lag is a quarter of them. The energy of an error is at
-/// least that of its inertia, which says how far a vertex may be off. Frames have none, as a rule: how far they have turned of
-/// late is what they may still have to turn.
+/// Stop rule. The energy gained by the latest iterations estimates the energy of the error before them. Where many iterations are
+/// needed progress pauses now and then, so the estimate looks back over a quarter of them. The energy of an error is at least its
+/// inertia, which bounds the error of a vertex. Frames have no inertia as a rule: their turns of the latest iterations estimate
+/// the turns that are left.
 template <class T>
 bool BlockSystem<T>::is_enough(const Accuracy& accuracy, const Check& now) {
   if (iterations_ < next_check_) return false;
@@ -248,7 +248,7 @@ bool BlockSystem<T>::is_enough(const Accuracy& accuracy, const Check& now) {
   checks_[checked_++ % checks_.size()] = now;
   const int until = iterations_ - std::max(4, iterations_ / 4);
   if (until < 0) return false;
-  Check early;  // the last that is early enough: one of the ten is
+  Check early;  // the last check that is early enough; one of the ten is
   for (const Check& c : checks_)
     if (c.iterations <= until && c.iterations >= early.iterations) early = c;
   const double moves = least_weight_ > 0 ? std::sqrt((now.gained - early.gained) / least_weight_) : now.moved - early.moved;
@@ -257,7 +257,7 @@ bool BlockSystem<T>::is_enough(const Accuracy& accuracy, const Check& now) {
     return moves <= std::max(accuracy.gap, accuracy.share * most) && turns <= std::max(accuracy.gap, accuracy.share * most_turn);
   };
   if (within(0, 0)) return true;
-  if (!within(now.moved, now.turned)) return false;  // nothing is farther from where it was
+  if (!within(now.moved, now.turned)) return false;  // the sums of moves and turns bound all displacements
   const auto displaced2 = [&](Index v) { return norm2(displacement(v)); };
   const auto turned2 = [&](Index s) {
     const Index place = layout_.segment_place[s];
@@ -290,7 +290,7 @@ class BlockSystem<T>::Iterations {
     double curved = own_.sum(0, vertices_, [&](int b, int e) { return kernel().image_vertices(view_, b, e); }) +
                     own_.sum(vertices_, tiles_, [&](int b, int e) { return kernel().image_frames(view_, b, e); });
     for (const VertexBlock& block : own_.hessian_.blocks()) curved += add_block(block);
-    // What a hinge cannot answer must not build up.
+    // Remove the image across hinges, so that no residual adds up there.
     for (const Hinge& h : own_.hinges_) {
       Vec3<T>& image = own_.quad(own_.force_, h.place);
       image = dot(h.axis, image) * h.axis;
@@ -316,14 +316,14 @@ class BlockSystem<T>::Iterations {
         [&](std::size_t begin, std::size_t end) { f(static_cast<int>(first + begin), static_cast<int>(first + end)); },
         at(own_.layout_.lanes));
   }
-  /// What hinges add to r.z, and to the direction.
+  /// The preconditioned residual of a hinge.
   T answer(const Hinge& h) const { return h.inverse * dot(h.axis, left(h)); }
   Vec3<T> left(const Hinge& h) const { return own_.vector(own_.left_, own_.first_segment() + h.place); }
   double with_hinges(double size) const {
     for (const Hinge& h : own_.hinges_) size += static_cast<double>(answer(h) * dot(h.axis, left(h)));
     return size;
   }
-  /// Of a block on vertices: its share of the image, and of p.H p.
+  /// Adds a block on vertices to the image; returns its share of p.H p.
   double add_block(const VertexBlock& block) {
     const Model& m = own_.potential_->model();
     const Index a = own_.layout_.vertex_place[at(block.a)];
@@ -355,7 +355,7 @@ class BlockSystem<T>::Iterations {
   Check now_;
 };
 
-/// For the right-hand side in left_. False where the curvature turned out not to be positive.
+/// Solves for the right-hand side in left_. Returns false where the curvature turned out not to be positive.
 template <class T>
 bool BlockSystem<T>::iterate(const Accuracy& accuracy) {
   std::fill(solution_.begin(), solution_.end(), T(0));

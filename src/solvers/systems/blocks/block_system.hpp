@@ -1,20 +1,20 @@
 // One linear(ised) step of any graph by conjugate gradients on displacements and turns, for graphs with so many loops that
-// closing them along a tree is dear. O(n) memory, and little of it.
+// closing them along a tree is expensive. The memory is O(n) and small.
 //
 //   minimise over dx, w    sum_v 1/2 m/h^2 dx^2 - f.dx  +  sum_s 1/2 e.(k/l^2) e + 1/2 w.W w - t.w
 //                          + sum_j 1/2 (w_b - w_a).S (w_b - w_a) - 1/2 g.(w_a x w_b)
 //
 //   e = dx_b - dx_a + arm x w,  arm = l R rest      change of a segment's strain
-//   W                                               the force through it, which turns with it; rotational inertia
+//   W                                               curvature of the force that turns with the segment; rotational inertia
 //   S, g                                            curvature and gradient of a joint (bend_twist.hpp)
 //
-// The force is that of the strain o that the last solve left, n = (k/l^2) o: at the first guess rods are stretched out of all
-// proportion. With equal stiffnesses W = (n.arm) 1 - (n arm^T + arm n^T)/2; otherwise the axes of k turn, too, and there are
+// The force is n = (k/l^2) o with the strain o after the last solve, because the first guess of a step stretches stiff rods far
+// too much. With equal stiffnesses W = (n.arm) 1 - (n arm^T + arm n^T)/2; otherwise the axes of k turn, too, and there are
 // terms between w and dx (stretch_shear.hpp, with p = (arm + o)/l).
 //
 // Preconditioner: one number for each vertex; for each frame one along its arm and one across. A step spreads over some sqrt(R)
 // segments only, R = (EA/l)/(m/h^2), however far a spanning tree would carry it, and the number of iterations goes with that.
-// What is held has zeros there, so that its direction is always zero and nothing else needs to know.
+// For vertices and frames that are held the preconditioner is 0, so that their direction is always 0.
 #pragma once
 
 #include <array>
@@ -33,10 +33,10 @@ class BlockSystem final : public LinearSystem {
  public:
   BlockSystem(Simd simd, int threads) : simd_(simd), executor_(threads) {}
   void forget() override { subset_ = nullptr; }
-  /// The layout does not depend on what is held.
+  /// The layout does not depend on the holds.
   void bind(const Model& m, const Control& c, const Subset& subset, double h) override;
   Signature linearise(const StepPotential& potential, const Unknowns& z, const Linearisation& how) override;
-  /// Stops when no vertex is farther from where it should be than `accuracy` allows; likewise for turns times lengths.
+  /// Stops when the errors of all vertices are within `accuracy`, and those of turns times lengths as well.
   bool step(const Accuracy& accuracy) override;
   bool was_solved() const override { return solved_; }
   Vec3d displacement(Index v) const override { return cast<double>(vector(solution_, layout_.vertex_place[at(v)])); }
@@ -45,26 +45,25 @@ class BlockSystem final : public LinearSystem {
     return place < 0 ? Vec3d{} : cast<double>(vector(solution_, first_segment() + place));
   }
   bool solve(const Field& r, Field& z) override;
-  /// Of the exact Hessian.
+  /// The product with the exact Hessian.
   void product(const Field& p, Field& image) const override { hessian_.product(p, image); }
   void forget_forces() override { std::fill(strain_.begin(), strain_.end(), T(0)); }
-  int iterations() const { return iterations_; }  ///< of the last solve
+  int iterations() const { return iterations_; }  ///< number of iterations of the last solve
 
   std::size_t bytes() const override;
-  /// What it will be.
+  /// The memory that the system will have.
   static std::size_t bytes(const Model& m, const Subset& subset, Simd simd);
 
  private:
   using Numbers = AlignedArray<T>;
-  /// What the iterations have come to: the energy that they have gained, and the sums of their largest
-  /// moves and turns [m].
+  /// The progress of the iterations: the energy gained so far, and the sums of their largest moves and turns [m].
   struct Check {
     int iterations = 0;
     double gained = 0, moved = 0, turned = 0;
   };
   static std::size_t at(Index i) { return static_cast<std::size_t>(i); }
   Index first_segment() const { return static_cast<Index>(layout_.vertex_places()); }
-  /// Row r of `count` in the tile of a place, its lane.
+  /// The offset of a place's lane in row r of the `count` rows of its tile.
   std::size_t row(Index place, int r, int count) const {
     const Index w = layout_.lanes;
     return at((place / w * count + r) * w + place % w);
@@ -80,10 +79,10 @@ class BlockSystem final : public LinearSystem {
     const T numbers[6] = {x.xx, x.yx, x.yy, x.zx, x.zy, x.zz};
     for (int i = 0; i < 6; ++i) a[row(place, i, 6)] = numbers[i];
   }
-  /// The first three of a quadruple.
+  /// The first three numbers of a quadruple.
   Vec3<T>& quad(Numbers& a, Index place) const { return reinterpret_cast<Vec3<T>&>(a[at(layout_.quad(place))]); }
 
-  /// Every array with its size.
+  /// Calls visit(array, size) for every array.
   template <class Visit>
   void each_array(std::size_t joints, const Visit& visit);
   BlockView<T> view();
@@ -96,7 +95,7 @@ class BlockSystem final : public LinearSystem {
   void mark_invalid_solution();
   bool is_enough(const Accuracy& accuracy, const Check& now);
   void keep_strains();
-  /// f(begin, end) on all tiles from first to last, added up in an order that does not depend on threads.
+  /// The sum of f(begin, end) over all tiles from first to last, in an order that does not depend on threads.
   template <class F>
   double sum(std::size_t first, std::size_t last, const F& f);
   /// The largest f(i) of a list, 0 if none is positive.
@@ -114,21 +113,21 @@ class BlockSystem final : public LinearSystem {
   bool isotropic_ = true, frames_move_ = true;
   Curvature curvature_ = Curvature::positive;
   BlockLayout layout_;
-  // See BlockView.
+  // The arrays of BlockView.
   Numbers direction_, force_, joint_, solution_, left_, image_, weight_, vertex_inverse_, frame_inverse_, arm_, strain_,
       stiffness_, inertia_;
-  /// Frames on hinges, which kernels take for held.
+  /// Frames on hinges, which kernels treat as held.
   struct Hinge {
-    Index place;  ///< among segments
+    Index place;  ///< place among segments
     Vec3<T> axis;
     T inverse;
   };
   std::vector<Hinge> hinges_;
   std::vector<double> part_, part_most_;
-  std::array<Check, 10> checks_{};  ///< the latest
+  std::array<Check, 10> checks_{};  ///< the latest ones
   std::size_t checked_ = 0;
   int next_check_ = 0;
-  double least_weight_ = 0;  ///< of what is free
+  double least_weight_ = 0;  ///< smallest weight of a free vertex
   int iterations_ = 0;
   bool solved_ = true;
 };

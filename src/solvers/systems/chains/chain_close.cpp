@@ -11,12 +11,12 @@ namespace {
 
 constexpr int kMostPieces = 16;
 
-/// The forces on the last node of a piece by the displacement z of what it hangs on: constant - gain z.
+/// The forces on the last node of a piece by the displacement z of its head: constant - gain z.
 struct TailForce {
   double gain[6][6], constant[6];
 };
 
-/// Held components do not move: B^T z + D lambda + d = 0 there, and no force elsewhere.
+/// The forces at an end that is held: its held components do not move, B^T z + D lambda + d = 0, and the others have no force.
 TailForce force_of_held_tail(const ChainPiece& p, const bool (&tail_held)[2]) {
   int held[6], n = 0;
   for (int i = 0; i < 6; ++i)
@@ -35,7 +35,8 @@ TailForce force_of_held_tail(const ChainPiece& p, const bool (&tail_held)[2]) {
   return out;
 }
 
-/// What goes on after the piece has the stiffness S and the force f where the piece ends, at z_last = B^T z + D lambda + d:
+/// The forces at an end that continues: the following pieces have the stiffness S and the force f at z_last = B^T z + D lambda +
+/// d,
 ///
 ///   known + lambda = f - S z_last,   (1 + S D) lambda = f - known - S d - S B^T z
 ///
@@ -79,7 +80,7 @@ TailForce force_between_pieces(const ChainPiece& p, const double (&S)[21], const
 
 void close_pieces(const ChainPiece* pieces, int count, const ChainEnds& ends, double (*z)[6], double (*lambda)[6]) {
   TailForce tail[kMostPieces];
-  double S[21] = {}, f[6] = {};  // of everything from a piece on, as the one before feels it
+  double S[21] = {}, f[6] = {};  // stiffness and force of a piece and all that follow it, on the piece before
   for (int k = count - 1; k >= 0; --k) {
     const ChainPiece& p = pieces[k];
     tail[k] = k == count - 1 ? force_of_held_tail(p, ends.tail_held) : force_between_pieces(p, S, f);

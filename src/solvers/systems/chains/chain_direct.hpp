@@ -26,7 +26,7 @@ template <class T>
 class ChainDirect {
  public:
   void bind(const Model& model, std::span<const Chain> chains, StiffnessLaw law, Simd simd, const Executor& executor) {
-    // No wider than there are chains, unless some will be cut.
+    // Packs are no wider than the number of chains, unless a chain will be cut.
     const auto long_one = [](const Chain& c) { return c.vertices >= lanes::kShortestCut; };
     kernel_ = &chain_kernel<T>(simd);
     if (std::none_of(chains.begin(), chains.end(), long_one))
@@ -67,7 +67,7 @@ class ChainDirect {
     return all;
   }
 
-  /// f(first segment, count) for everything whose energy rose in the last step.
+  /// Calls f(first segment, count) for every strand whose energy rose in the last step.
   template <class F>
   void each_that_rose(const F& f) const {
     for (std::size_t i = 0; i < plan_.groups.size(); ++i) {
@@ -79,7 +79,8 @@ class ChainDirect {
   }
 
  private:
-  static constexpr std::size_t kGroupWeight = 128;  ///< a group is worth a thread's while; one alone is not
+  static constexpr std::size_t kGroupWeight =
+      128;  ///< weight of a group for the executor: two groups are worth a second thread, one is not
   const ChainKernel<T>* kernel_ = nullptr;
   lanes::ChainPlan<T> plan_;
   std::vector<T> force_;

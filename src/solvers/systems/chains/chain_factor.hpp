@@ -2,31 +2,31 @@
 // head down for any right-hand side, any number of times. Every lane is a strand, or a piece of one long chain; on a graphics
 // card a strand is a thread (Rows below).
 //
-// Row i of a lane is segment i with its far vertex i + 1. Upward from the tail, S and f are what row i - 1 feels; downward from
-// the head the corrections follow (tree/link_algebra.hpp). What a row keeps is S after its link has been put in series: with the
-// compliances C of the link, S = S0 (1 + C S0)^-1, and any force passes the link as
+// Row i of a lane is segment i with its far vertex i + 1. On the way up from the tail, S and f are the stiffness and force on row
+// i - 1; on the way down from the head the corrections follow (tree/link_algebra.hpp). A row keeps S after its link has been put
+// in series: with the compliances C of the link, S = S0 (1 + C S0)^-1, and any force passes the link as
 //
 //   up     f <- f - S C f,   o = C f             S0 and f0 of the subtree, o: how the row moves if its parent stays
 //   down   y = zeta + o - C S zeta               zeta: displacement of the parent, y: of the near end
 //
-// A tail that is held, or that goes on in the next lane, is a force lambda on the last row that is not known yet: six columns B
-// are carried along with f,
+// A tail that is held, or that continues in the next lane, is an unknown force lambda on the last row: six columns B are carried
+// along with f,
 //
 //   Phi(zeta, lambda) = 1/2 zeta.S zeta - (f + B lambda).zeta - 1/2 lambda.D lambda - d.lambda
 //
-// and close() finds lambda, lane by lane in double: from the last piece to the first what the piece before feels, back again the
-// displacements where they meet. Columns are kept nowhere but at the head: once lambda is known, it goes up the rows as one more
-// force. B lambda is a small difference where links are soft, (1 - S C) in every row, so that what goes up is what lambda changes
-// by; what it was in the iteration before is among the known forces.
+// and close() finds lambda, lane by lane in double: stiffness and force from the last piece to the first, and back again the
+// displacements where pieces meet. Columns are kept at the head only: once lambda is known, it is carried up the rows as one more
+// force. B lambda is a small difference where links are soft, (1 - S C) in every row, so that only the change of lambda is
+// carried up; lambda of the iteration before is among the known forces.
 //
-// Rows holds the rows and what they are linearised from. ChainRows does so for lanes (chain_rows.hpp), StrandRows for one thread
+// Rows holds the rows and the data for linearising them. ChainRows does so for lanes (chain_rows.hpp), StrandRows for one thread
 // per strand (strand_rows.hpp):
 //
 //   Number, Link, Row               the number type P, the law, ChainLinkRow of both
 //   count(), segments(k), is_cut()  rows of the longest lane, segments of lane k, whether lane k goes on in lane k + 1
 //   head                            ChainHead
 //   load(i), store(i, row)          a row to work on, by reference or by value, and back
-//   is_bent(i), set_bent(i, b)      whether the moments of the row's joints matter
+//   is_bent(i), set_bent(i, b)      whether the row's joints are bent so far that their moments matter
 //   springs(i), force(i), drive(i)  constants that rows do not keep; the force in the last solve; torques
 //   keep_force(i, f)                the force of this solve
 #pragma once
@@ -48,23 +48,23 @@ struct FrameAtStart<P, false> {};
 template <class P, template <class> class Law>
 struct ChainLinkRow : LinkRow<P, Law>, FrameAtStart<P, Law<P>::kOwnAxes> {
   // The factor and the first right-hand side, along the axes of the law:
-  P own_motion[6];               ///< C f - e, with f + S e in place of f: the near end's motion if the parent stays
-  P own_force[Law<P>::kForces];  ///< the force through the link then
+  P own_motion[6];               ///< C f - e, with f + S e in place of f: motion of the near end if the parent does not move
+  P own_force[Law<P>::kForces];  ///< force through the link if the parent does not move
   P S[21];                       ///< lower triangle, row by row
 };
 
-/// What stands before the first row of each lane: the first vertex, and the frame that the first link hangs on.
+/// The head of each lane, before its first row: the first vertex, and the frame that the first link is joined to.
 template <class P>
 struct ChainHead {
-  Vec3<P> u, rhs;                  ///< of the vertex: displacement, m v_t/h + f
+  Vec3<P> u, rhs;                  ///< of the first vertex: displacement, m v_t/h + f
   P weight;                        ///< m/h^2 + c/h
-  Quat<P> turn;                    ///< of the frame, within the step
-  Quat<P> frame0;                  ///< its rotation at the start, only where the law asks for it
+  Quat<P> turn;                    ///< turn of the frame since the start of the step
+  Quat<P> frame0;                  ///< rotation of the frame at the start, only where the law needs it
   P free_spin;                     ///< 1 where the first frame may turn freely about its own axis
-  P spin_stiffness;                ///< which then has a millionth of the stiffness of the next joint, so that it is regular
+  P spin_stiffness;                ///< regularisation of that frame: a millionth of the stiffness of the next joint
   bool spins;                      ///< free_spin in any lane
-  bool held[lanes_of<P>];          ///< the vertex
-  bool tail_held[lanes_of<P>][2];  ///< at the other end of the lane: position, rotation
+  bool held[lanes_of<P>];          ///< whether the vertex is held
+  bool tail_held[lanes_of<P>][2];  ///< whether the last node is held: position, rotation
 };
 
 /// Extra stiffness on vertices, such as that of contact: 3 x 3 blocks by their lower triangles, number c of row i, which is on
@@ -121,18 +121,18 @@ class ChainFactor {
   using Row = typename Rows::Row;
   using T = ScalarOf<P>;
   static constexpr int W = lanes_of<P>;
-  static constexpr double kBent = 0.01;  ///< joints whose moments are worth their price [rad]
+  static constexpr double kBent = 0.01;  ///< angle of a joint from which on its moment is taken into account [rad]
 
   Rows rows;
-  RowTotals<P> totals;  ///< energy of the state that was linearised, but for that of the first vertex
-  RowMotion<P> motion;  ///< of the last advance()
+  RowTotals<P> totals;  ///< energy of the state that was linearised, without the first vertex
+  RowMotion<P> motion;  ///< motion of the last advance()
 
   template <class... Arguments>
   OSIER_FN explicit ChainFactor(const Arguments&... arguments) : rows(arguments...) {
     for (P& l : lambda_) l = P(0);
   }
 
-  /// Whether a lane's end is held, or goes on in the next lane: then kColumns below.
+  /// Whether a tail is held or continues in the next lane; then kColumns has to be true below.
   OSIER_CALL bool needs_columns() const {
     if (rows.is_cut()) return true;
     for (int k = 0; k < W; ++k)
@@ -140,30 +140,30 @@ class ChainFactor {
     return false;
   }
 
-  /// Linearises and factors, all rows from the last to the first, with the residual at the present displacement as the right-hand
-  /// side. The fused step goes on with solve_residual() and advance().
+  /// Linearises and factors all rows from the last to the first, with the residual at the present displacement as the right-hand
+  /// side. The fused step continues with solve_residual() and advance().
   template <bool kColumns, bool kDamped, class Blocks = NoBlocks>
   OSIER_CALL void linearise(const Blocks& blocks = {});
-  /// Displacement of the first vertex and forces at the tails, for the residual.
+  /// Finds the displacement of the first vertex and the forces at the tails, for the residual.
   template <bool kColumns>
   OSIER_CALL void solve_residual();
   /// Moves all rows by the solution for the residual, from the first to the last.
   template <bool kColumns>
   OSIER_CALL void advance();
-  /// Displacements z for any forces on the nodes. Moves nothing; to be called between linearise() and advance(), any number of
-  /// times.
+  /// Finds displacements z for any forces on the nodes, without moving them. May be called any number of times between
+  /// linearise() and advance().
   template <bool kColumns>
   OSIER_CALL void solve(const ChainField<P>& forces, const ChainField<P>& z);
-  /// Forces H z that the linearised chain sets against displacements z of its nodes, likewise. `blocks` are those of linearise().
-  /// A rigid axis of a link has no finite stiffness and is left out: z must not strain it. What holds a node is left out as well.
+  /// The product H z of the linearised chain, for displacements z of its nodes; `blocks` are those of linearise(). Rigid axes of
+  /// links have no finite stiffness and are left out, so z must not strain them. Holds of nodes are left out as well.
   template <class Blocks = NoBlocks>
   OSIER_CALL void product(const ChainField<P>& z, const ChainField<P>& Hz, const Blocks& blocks = {}) const;
 
  private:
-  /// The right-hand side of solve() on its way: what the head keeps of it.
+  /// The right-hand side of solve() at the head.
   struct HeadForces {
-    P passed[6];  ///< what the first vertex feels
-    P step[6];    ///< the force at every step of the first link's elimination
+    P passed[6];  ///< force on the first vertex
+    P step[6];    ///< force at every elimination step of the first link
   };
 
   template <int N, bool kDamped, bool kHead, class Blocks>
@@ -188,7 +188,7 @@ class ChainFactor {
   OSIER_CALL void pass_down(const HeadForces& forces, const P* change, const ChainField<P>& z) const;
   template <bool kColumns>
   OSIER_FN void head_motion(const P (&z)[6], const P (&e)[6], const P (&f)[6], const P* change, P (&y)[6]) const;
-  /// A force of any row as the link passes it on; own[a] receives C f.
+  /// Carries a force through the link of a row; own[a] receives C f.
   OSIER_FN static void pass_link(const Row& r, P (&f)[6], P (&own)[6]) {
     P eased[6];
     OSIER_UNROLL(6)
@@ -200,7 +200,7 @@ class ChainFactor {
       own[a] = r.compliance(a) * f[a];
     }
   }
-  /// -S z
+  /// The force -S z.
   OSIER_FN static void force_of(const Row& r, const P (&z)[6], P (&F)[6]) {
     OSIER_UNROLL(6)
     for (int a = 0; a < 6; ++a) F[a] = P(0);
@@ -222,13 +222,13 @@ class ChainFactor {
     if constexpr (Link::kOwnAxes) return larger(dot(axes.x * rows.force(i), arm) * inverse_sqrt(of_arm(arm)), P(0));
     else return rows.force(i).z;
   }
-  /// What is kept of a force along the springs.
+  /// The components of a force along the springs that are kept.
   OSIER_FN static void to_kept([[maybe_unused]] const Vec3<P>& arm, const P (&f)[6], P (&kept)[Link::kForces]) {
     if constexpr (Link::kOwnAxes) kept[0] = f[0], kept[1] = f[1], kept[2] = f[2];
     else kept[0] = dot(Vec3<P>{f[0], f[1], f[2]}, arm) * inverse_sqrt(of_arm(arm));
   }
 
-  // At the head after linearise(): S and f of the whole lane, and B, D, d; the steps of the first row's elimination.
+  // Numbers at the head after linearise(): S and f of the whole lane, B, D, d, and the elimination steps of the first row.
   P S_[21], f_[6];
   P block_[6];  ///< extra stiffness on the first vertex
   CarriedColumns<P, 6> columns_;
@@ -236,7 +236,7 @@ class ChainFactor {
   KeptSteps<P, 0> head_;
   KeptSteps<P, 6> head_columns_;
   Vec3<P> root_x_, root_w_;
-  P lambda_[6], change_[6];  ///< forces at the tails, and what the last solve changed them by
+  P lambda_[6], change_[6];  ///< forces at the tails, and their change by the last solve
 };
 
 template <class Rows>
@@ -306,7 +306,7 @@ OSIER_CALL void ChainFactor<Rows>::linearise(const Blocks& blocks) {
     auto&& last = rows.load(count - 1);
     frame = last.turn * last.frame0;
   }
-  // The first row by itself: what has to be kept of it would take the others' registers.
+  // The first row is done apart: its elimination steps have to be kept, which would take registers from the other rows.
   for (Index i = count; i-- > 1;) {
     factor_row<N, kDamped, false>(i, S, f, frame, columns, blocks);
     rows.fetch_ahead(i);
@@ -320,7 +320,7 @@ OSIER_CALL void ChainFactor<Rows>::linearise(const Blocks& blocks) {
   blocks.add_head(block_);
 }
 
-/// Where nothing holds the tails the first vertex is a system of 3 x 3 in every lane.
+/// Solves a system of 3 x 3 for the first vertex of every lane, where the tails are free.
 template <class Rows>
 OSIER_FN auto ChainFactor<Rows>::root_displacement(const Vec3<P>& force) const -> Vec3<P> {
   const P weight = rows.head.weight;
@@ -356,8 +356,8 @@ OSIER_CALL void ChainFactor<Rows>::solve_residual() {
   }
 }
 
-/// Finds the displacements of what every lane hangs on (root_x_, root_w_) and the forces at the tails beyond those that are
-/// known(a) (change_): f and d as in Phi above, own(k): the force on the first vertex of lane k.
+/// Finds the displacements at the heads (root_x_, root_w_) and the changes of the forces at the tails (change_). known(a): forces
+/// at the tails that are part of f and d of Phi; own(k): force on the first vertex of lane k.
 template <class Rows>
 template <class Own, class Known>
 void ChainFactor<Rows>::close(const P (&f)[6], const P (&d)[6], const Own& own, const Known& known) {
@@ -401,7 +401,7 @@ void ChainFactor<Rows>::close(const P (&f)[6], const P (&d)[6], const Own& own, 
   }
 }
 
-/// Adds to every row what the forces at the tails have changed by.
+/// Carries the change of the forces at the tails up through every row.
 template <class Rows>
 OSIER_CALL void ChainFactor<Rows>::raise_tails() {
   P f[6] = {P(0), P(0), P(0), P(0), P(0), P(0)};
@@ -425,8 +425,8 @@ OSIER_CALL void ChainFactor<Rows>::raise_tails() {
   }
 }
 
-/// The near end of the first row, whose axes may have no stiffness: the steps of its elimination backwards. `e`: strains, `f`:
-/// the force at every step, `change`: forces at the tails on top.
+/// The displacement of the near end of the first row, whose axes may have no stiffness: its elimination steps backwards. `e`:
+/// strains; `f`: the force at every step; `change`: additional forces at the tails.
 template <class Rows>
 template <bool kColumns>
 OSIER_FN void ChainFactor<Rows>::head_motion(const P (&z)[6], const P (&e)[6], const P (&f)[6], [[maybe_unused]] const P* change,
@@ -457,7 +457,7 @@ OSIER_CALL void ChainFactor<Rows>::advance() {
     auto&& r = rows.load(i);
     const auto axes = axes_of(r);
     if constexpr (Link::kOwnAxes) turn_six(transposed(axes.x), transposed(axes.w), z);
-    P F[6];  // what the parent's motion adds to the force
+    P F[6];  // force by the motion of the parent
     force_of(r, z, F);
     P y[6];
     if (i > 0) {
@@ -485,8 +485,8 @@ OSIER_CALL void ChainFactor<Rows>::advance() {
   }
 }
 
-/// Takes forces on the nodes to the head; z receives how every row but the first moves if its parent stays. `at_tails`: six more
-/// forces on the last row of every lane, or null.
+/// Carries forces on the nodes to the head; z receives the motion of every row but the first if its parent does not move.
+/// `at_tails`: six more forces on the last row of every lane, or null.
 template <class Rows>
 template <bool kColumns>
 OSIER_CALL auto ChainFactor<Rows>::pass_up(const ChainField<P>& forces, const ChainField<P>& z, const P* at_tails) const
@@ -522,7 +522,8 @@ OSIER_CALL auto ChainFactor<Rows>::pass_up(const ChainField<P>& forces, const Ch
   return out;
 }
 
-/// From the displacement of the head (root_x_, root_w_) to those of all nodes, which replace in z what pass_up() left there.
+/// Finds the displacements of all nodes from that of the head (root_x_, root_w_), in place of the numbers that pass_up() left in
+/// z.
 template <class Rows>
 template <bool kColumns>
 OSIER_CALL void ChainFactor<Rows>::pass_down(const HeadForces& forces, const P* change, const ChainField<P>& z) const {
@@ -554,7 +555,7 @@ OSIER_CALL void ChainFactor<Rows>::solve(const ChainField<P>& forces, const Chai
   const Vec3<P> own = forces.load_head();
   const HeadForces up = pass_up<kColumns>(forces, z, nullptr);
   if constexpr (kColumns) {
-    // d is how far the tails go while the heads stay; then the forces that hold or join them go up with the others.
+    // d is the motion of the tails if the heads do not move; then the forces that hold or join the tails are carried up.
     const P none[6] = {P(0), P(0), P(0), P(0), P(0), P(0)};
     pass_down<true>(up, none, z);
     P d[6] = {P(0), P(0), P(0), P(0), P(0), P(0)};
@@ -592,7 +593,7 @@ OSIER_CALL void ChainFactor<Rows>::product(const ChainField<P>& z, const ChainFi
     auto&& r = rows.load(i);
     const auto axes = axes_of(r);
     const Vec3<P> arm = arm_now(r);
-    // The force through the link by its strain, along the springs: y of the near end less that of the parent.
+    // The force through the link follows from its strain along the springs: y of the near end less that of the parent.
     P here[6], y[6], F[6];
     z.load(i, here);
     const Vec3<P> dx = plus_cross({here[0], here[1], here[2]}, arm, {here[3], here[4], here[5]});
@@ -610,7 +611,7 @@ OSIER_CALL void ChainFactor<Rows>::product(const ChainField<P>& z, const ChainFi
       const P c = r.compliance(a);
       F[a] = select(c > P(0), inverse(c), P(0)) * (y[a] - near[a]);
     }
-    // Its share of the parent, which is complete now.
+    // Add the share of the parent, which is complete now.
     P on_parent[6];
     for (int a = 0; a < 6; ++a) on_parent[a] = F[a];
     if constexpr (Link::kOwnAxes) turn_six(axes.x, axes.w, on_parent);
@@ -620,7 +621,7 @@ OSIER_CALL void ChainFactor<Rows>::product(const ChainField<P>& z, const ChainFi
     }
     if (i == 0) Hz.store_head({sum[0], sum[1], sum[2]});
     else Hz.store(i - 1, sum);
-    // The node itself, and its own share of the force.
+    // Add the node itself and its own share of the force.
     P S[21], unused[6];
     for (P& x : S) x = P(0);
     for (P& x : unused) x = P(0);

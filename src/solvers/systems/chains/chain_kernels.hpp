@@ -6,7 +6,7 @@
 
 namespace osier::systems {
 
-/// See ChainStep; one of each for every law.
+/// The functions of ChainStep, one for every law.
 template <class T>
 struct ChainKernel {
   using ScratchBytes = std::size_t (*)(Index rows);
@@ -14,7 +14,7 @@ struct ChainKernel {
                                 const StepView& view, const ChainOptions& options, T* force, ChainOutlook& outlook,
                                 void* scratch);
   int lanes;
-  int forces_by_law[2];  ///< numbers of the force through a link that are kept
+  int forces_by_law[2];  ///< per law, how many numbers of the force through a link are kept
   ScratchBytes scratch_bytes_by_law[2];
   Step step_by_law[2];
   ScratchBytes scratch_bytes(StiffnessLaw law) const { return scratch_bytes_by_law[static_cast<int>(law)]; }
@@ -22,7 +22,7 @@ struct ChainKernel {
   Step step(StiffnessLaw law) const { return step_by_law[static_cast<int>(law)]; }
 };
 
-/// That of one instruction set.
+/// The kernel of one instruction set.
 template <class T, Simd S>
 const ChainKernel<T>& chain_kernel_for();
 /// `simd` must be available on this machine.

@@ -1,6 +1,7 @@
 // One time step of chains in lanes by coupled Gauss-Newton iterations, from the state to the state: rows are loaded once
 // (chain_rows.hpp), all iterations run in the cache (chain_factor.hpp), and rows are stored once. A lane is done when its
-// corrections are small enough (settling.hpp); a lane whose energy rises is not stored and left to safer means.
+// corrections are small enough (settling.hpp); a lane whose energy rises is not stored and left to a driver with a
+// line search (direct/split_solver.hpp).
 #pragma once
 
 #include <algorithm>
@@ -17,15 +18,15 @@ struct ChainOptions {
   double tolerance = 1e-3;  ///< error over the motion of the lane
 };
 
-/// What a group's lanes have learnt about their convergence, kept from step to step.
+/// The forecasts of convergence of a group's lanes, kept from step to step.
 struct ChainOutlook {
   Outlook lane[kMostLanes];
 };
 
 struct ChainOutcome {
   int iterations = 0;
-  std::uint32_t unsettled = 0;    ///< lanes that met no tolerance
-  std::uint32_t energy_rose = 0;  ///< lanes whose energy rose or is not finite: not stored, to be done by safer means
+  std::uint32_t unsettled = 0;    ///< lanes that did not reach the tolerance
+  std::uint32_t energy_rose = 0;  ///< mask of lanes whose energy rose or is not finite: they are not stored
   void operator+=(const ChainOutcome& o) {
     iterations = iterations > o.iterations ? iterations : o.iterations;
     unsettled |= o.unsettled;
@@ -41,8 +42,8 @@ class ChainStep {
   static constexpr int W = lanes_of<P>;
 
   static std::size_t scratch_bytes(Index rows) { return Rows::scratch_bytes(rows); }
-  /// `force` through every row and lane, Law::kForces numbers each, and `outlook`, kept from step to step. `next`: the group
-  /// after this one, or null.
+  /// One step of a group. `force` (Law::kForces numbers for every row and lane) and `outlook` are kept from step to step. `next`:
+  /// the group after this one, or null.
   static ChainOutcome step(const ChainGroup& g, const ChainGroup* next, const T* constants, bool damped, const StepView& view,
                            const ChainOptions& options, T* force, ChainOutlook& outlook, void* scratch) {
     [[maybe_unused]] const FlushDenormals flush;
@@ -62,8 +63,8 @@ class ChainStep {
  private:
   ChainStep(const typename Rows::Group& group, ChainOutlook& outlook) : factor_(group), outlook_(outlook) {}
 
-  /// The energy of every lane, of a cut chain in all lanes together; `size`: of the numbers that it is the sum of; `work`: of the
-  /// torques in the last iteration.
+  /// The energy of every lane, for a cut chain the energy of all lanes together. `size`: the sum of the magnitudes of its terms;
+  /// `work`: the work of torques in the last iteration.
   struct Energies {
     double energy[W], size[W], work[W];
   };
@@ -79,8 +80,8 @@ class ChainStep {
 
   ChainFactor<Rows> factor_;
   ChainOutlook& outlook_;
-  double before_[W];  ///< how far the correction before moved [m]
-  bool ordinary_[W];  ///< the last correction needs no proof that the energy falls
+  double before_[W];  ///< largest change by the correction before [m]
+  bool ordinary_[W];  ///< the last iteration was ordinary (settling.hpp)
 };
 
 template <class P, template <class> class Law>
@@ -122,7 +123,7 @@ auto ChainStep<P, Law>::energies(bool moved) -> Energies {
   return out;
 }
 
-/// Lanes whose last correction is no number, or turned a frame by more than a radian.
+/// Lanes whose last correction is NaN or infinite, or turned a frame by more than a radian.
 template <class P, template <class> class Law>
 std::uint32_t ChainStep<P, Law>::lanes_gone_astray() {
   std::uint32_t lanes = 0;
@@ -153,7 +154,7 @@ ChainOutcome ChainStep<P, Law>::iterate(const ChainOptions& options) {
     const Energies here = energies(out.iterations > 0);
     for (int k = 0; k < W; ++k) {
       if (rows().segments(k) == 0) continue;
-      // Lanes that have settled wait for the others; what rounding does to them meanwhile says nothing.
+      // Lanes that have settled wait for the others; rounding may raise their energy meanwhile.
       const bool watched = !ordinary_[k] && (out.unsettled >> k & 1u) != 0;
       const bool fell = here.energy[k] - here.work[k] <= last[k] + noise * here.size[k];
       if (out.iterations > 0 && watched && !fell) out.energy_rose |= 1u << k;
@@ -172,12 +173,12 @@ ChainOutcome ChainStep<P, Law>::iterate(const ChainOptions& options) {
     if (options.iterations > 0 && out.iterations == limit) break;
   }
   if (options.iterations > 0) out.unsettled = 0;
-  out.unsettled &= ~out.energy_rose;  // whether those converge is for others to say
+  out.unsettled &= ~out.energy_rose;  // another driver does those lanes
   return out;
 }
 
-/// Looks at the last correction. Takes lanes that are done out of `unsettled`, unless the number of iterations is fixed: a lane
-/// at the floor may well seem to leave it again while others go on.
+/// Removes lanes that have settled from `unsettled`, unless the number of iterations is fixed. A lane stays removed: at the
+/// rounding floor it may seem unsettled again while others go on.
 template <class P, template <class> class Law>
 void ChainStep<P, Law>::settle(const ChainOptions& options, std::uint32_t& unsettled) {
   double moved[W], motion[W], length = 0;

@@ -1,7 +1,7 @@
 // The rows of a group of chains in lanes: loaded from the state at the start of a step, and stored into it at the end. Strains
-// are formed in double at the start (link_start.hpp); what iterations see of the step is single or double precision, as wished.
+// are formed in double at the start (link_start.hpp); iterations use single or double precision.
 //
-// A lane is a strand, or a piece of one long chain, which then begins where the lane before ends.
+// A lane is a strand, or a piece of one long chain that begins where the lane before ends.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ using lanes::kMostLanes;
 using lanes::StepView;
 using strain_since_start::turned;
 
-/// Rows of a ChainFactor, which says what the public functions are for.
+/// Rows of a ChainFactor, where the public functions are explained.
 template <class P, template <class> class Law>
 class ChainRows {
  public:
@@ -32,15 +32,15 @@ class ChainRows {
   static constexpr int W = lanes_of<P>;
   static constexpr std::uint32_t kAll = (1u << W) - 1u;
 
-  /// Memory for the rows, and for two flags of each.
+  /// The memory of the rows and of two flags for each.
   static std::size_t scratch_bytes(Index rows) {
     return static_cast<std::size_t>(rows + 1) * (sizeof(Row) + 2 * sizeof(bool)) + 64;
   }
 
   ChainHead<P> head;
 
-  /// What a group of chains is, and where its memory lies: `force`, kept from step to step, has Law::kForces numbers for every
-  /// row and lane. `next`: the group after this one, or null.
+  /// A group of chains and its memory. `force`, kept from step to step, has Law::kForces numbers for every row and lane. `next`:
+  /// the group after this one, or null.
   struct Group {
     const ChainGroup& chains;
     const ChainGroup* next;
@@ -66,12 +66,13 @@ class ChainRows {
     bent_ = plain_ + count_ + 1;
   }
 
-  /// From the state, with the first guess of the step: vertices go on at their velocities, and frames turn with their edges.
+  /// Loads the rows from the state and makes the first guess of the step: vertices keep their velocities, and frames turn with
+  /// their edges.
   void load_step() {
     load();
     carry_along();
   }
-  /// Into the state, but for the lanes in `except`.
+  /// Stores the rows into the state, but for the lanes in `except`.
   void store_step(std::uint32_t except);
   /// Sets the forces of some lanes to 0.
   void forget_forces(std::uint32_t lanes);
@@ -86,13 +87,13 @@ class ChainRows {
   double free_motion(int k) const;
 
   OSIER_FN Row& load(Index i) const { return row_[i]; }
-  OSIER_FN void store(Index, const Row&) const {}  // rows are changed where they are
+  OSIER_FN void store(Index, const Row&) const {}  // rows are changed in place
   OSIER_FN bool is_bent(Index i) const { return bent_[i]; }
   OSIER_FN void set_bent(Index i, bool is) { bent_[i] = is; }
   OSIER_FN typename Law<P>::Springs springs(Index i) const {
     return Law<P>::springs([&](int what) { return constant(i, what); }, P(static_cast<T>(1 / view_.h)), damped_);
   }
-  /// Along the springs where the law has axes of its own, otherwise the tension.
+  /// The force through the link in the last solve: along the springs where the law has axes of its own, otherwise the tension.
   OSIER_FN Vec3<P> force(Index i) const {
     if constexpr (Law<P>::kOwnAxes)
       return {load_lanes<P>(force_at(i, 0)), load_lanes<P>(force_at(i, 1)), load_lanes<P>(force_at(i, 2))};
@@ -109,7 +110,7 @@ class ChainRows {
   }
   OSIER_FN void add_tail_anchors(Index i, P (&S)[21], P (&f)[6], P& energy) const {
     if (!anchored_tails_) return;
-    // Copies, so that what the recursion works on has no address and stays in registers.
+    // The function works on copies, so that the numbers of the recursion have no address and stay in registers.
     P stiffness[6], couple[3] = {f[3], f[4], f[5]};
     OSIER_UNROLL(6)
     for (int a = 0; a < 6; ++a) stiffness[a] = S[kRotationEntries[a]];
@@ -118,7 +119,7 @@ class ChainRows {
     for (int a = 0; a < 6; ++a) S[kRotationEntries[a]] = stiffness[a];
     f[3] = couple[0], f[4] = couple[1], f[5] = couple[2];
   }
-  /// A piece begins where the one before ends.
+  /// Sets the head of every piece of a cut chain to the end of the piece before.
   OSIER_FN void join_pieces() {
     if (!g_.cut) return;
     const Row& last = row_[count_ - 1];
@@ -140,7 +141,7 @@ class ChainRows {
   using D = typename InDouble<P>::type;
   using Start = LinkStart<Law<P>>;
   static constexpr int kParts = InDouble<P>::parts, D_lanes = InDouble<P>::lanes;
-  /// Where the lower triangle of rotations lies in that of everything.
+  /// The indices of the rotation block in the lower triangle of S.
   static constexpr int kRotationEntries[6] = {triangle(3, 3), triangle(4, 3), triangle(4, 4),
                                               triangle(5, 3), triangle(5, 4), triangle(5, 5)};
 
@@ -151,7 +152,7 @@ class ChainRows {
   OSIER_FN T* force_at(Index i, int a) const { return force_ + (static_cast<std::ptrdiff_t>(i) * Law<P>::kForces + a) * W; }
   static Vec3d lane_of(const Vec3<P>& v, int k) { return cast<double>(osier::lane_of(v, k)); }
   static Quatd lane_of(const Quat<P>& q, int k) { return cast<double>(osier::lane_of(q, k)); }
-  /// `last` of lane k - 1 in lane k; lane 0 keeps `here`.
+  /// `last` moved from lane k - 1 to lane k; lane 0 keeps `here`.
   OSIER_FN static P from_before(P here, P last) {
     P moved = shifted_up(last);
     set_lane(moved, 0, lane(here, 0));
@@ -178,7 +179,7 @@ class ChainRows {
   Index count_;     ///< segments of the longest lane
   Index shortest_;  ///< segments of the shortest lane
   Row* row_;
-  bool* plain_;  ///< rows that have a segment in every lane and hold nothing
+  bool* plain_;  ///< rows that have a segment in every lane and no holds
   bool* bent_;   ///< rows whose joints are bent enough for their moments to matter
   double length_[kMostLanes];
   D plain_length_[kParts];      ///< length of all plain rows
@@ -201,8 +202,8 @@ OSIER_FN auto ChainRows<P, Law>::load_constants(Index i, const typename Law<P>::
   return damping;
 }
 
-/// Loads a row that has a segment in every lane and holds nothing, by loops over lanes without a branch. False, and nothing
-/// loaded, for any other row.
+/// Loads a plain row, which has a segment in every lane and no holds, by loops over lanes without a branch. Returns false and
+/// loads nothing for any other row.
 template <class P, template <class> class Law>
 OSIER_FN bool ChainRows<P, Law>::load_plain(Index i) {
   if (i == 0 || i >= shortest_) return false;
@@ -253,7 +254,7 @@ OSIER_FN bool ChainRows<P, Law>::load_plain(Index i) {
 
 template <class P, template <class> class Law>
 OSIER_FN void ChainRows<P, Law>::load_inertia(Index i, const Vec3<P>& velocity, const Vec3<P>& force, P damping) {
-  // Mass of the far vertex: the next row's, or the first one of the next lane.
+  // The mass of the far vertex stands in the next row, or in the first row of the next lane.
   P m = i + 1 < g_.rows ? constant(i + 1, lanes::kMass) : P(0);
   if (g_.cut && i + 1 == count_) m = shifted_down(constant(0, lanes::kMass)), set_lane(m, W - 1, T(0));
   set_inertia(row_[i], m, velocity, force, damping, view_.h);
@@ -296,7 +297,7 @@ void ChainRows<P, Law>::load() {
         if (jointed && view_.joint_frames[joint][1] != s) rest = conj(rest);
         start.form(q, jointed ? view_.rotation[before] : q, rest, x[b] - x[a], l);
       } else {
-        r.replace_joint(k, T(0));  // the joint that stands here leads to an anchor
+        r.replace_joint(k, T(0));  // the joint of this row leads to an anchor
       }
       set_lanes(r.arm0, k, cast<T>(start.segment.arm)), set_lanes(r.stretch0, k, cast<T>(start.segment.stretch));
       Start::take_lane(k, start, r);
@@ -308,13 +309,13 @@ void ChainRows<P, Law>::load() {
       set_lanes(force, k, here ? cast<T>(view_.force[b]) : Vec3<T>{});
       set_lane(damping, k, here ? static_cast<T>(view_.damping[b]) : T(0));
       length_[k] += l;
-      if (here && view_.vertex_fixed[b]) head.tail_held[k][0] = true;  // only the last one may be
+      if (here && view_.vertex_fixed[b]) head.tail_held[k][0] = true;  // only the last vertex may be held
       if (fixed && (i > 0 || (g_.cut && k > 0))) head.tail_held[k][1] = true;
     }
     load_inertia(i, velocity, force, damping);
   }
   for (int k = 0; k < W; ++k) length_[k] += lane(plain_length_[k / D_lanes], k % D_lanes);
-  // A held first frame is a rigid joint to its target; a first frame without a joint turns freely.
+  // A first frame that is held gets a rigid joint to its target; a first frame without a joint turns freely.
   head.spin_stiffness = head.free_spin = P(0);
   head.spins = false;
   Row& first = row_[0];
@@ -409,7 +410,7 @@ void ChainRows<P, Law>::tail_anchors(Index i, P (&stiffness)[6], P (&couple)[3],
   }
 }
 
-/// How far the vertices of a lane, or of all lanes of a cut chain, would go if nothing were elastic, at most [m].
+/// The largest displacement of the vertices of a lane, or of all lanes of a cut chain, if nothing were elastic [m].
 template <class P, template <class> class Law>
 double ChainRows<P, Law>::free_motion(int k) const {
   P farthest2 = P(0);

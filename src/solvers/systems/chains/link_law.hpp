@@ -1,10 +1,10 @@
 // The elastic law of one link, for a number or for a pack of lanes: what it keeps of a step, and the axes along which its springs
 // act. The strains themselves are those of energies/strain_since_start.hpp.
 //
-//   IsotropicLink     one stiffness for position and one for rotation, so that the axes of the world will do
+//   IsotropicLink     one stiffness for position and one for rotation, so that the axes of the world can be used
 //   AnisotropicLink   a stiffness and a Kelvin-Voigt time for each axis: those of the segment (d1, d2, d3) for position, those
-//                     halfway between the two frames for rotation. It knows the frames, so torques are its business too,
-//                     whatever the stiffness
+//                     halfway between the two frames for rotation. It knows the frames, so chains with torques take this law,
+//                     whatever their stiffness
 //
 // No packs, containers or matrices of a library are included here: a graphics card compiles this file as it is.
 #pragma once
@@ -28,8 +28,8 @@ struct LinkAxes {
 };
 struct WorldAxes {};
 
-/// The frame before: its turn since the start of the step, and what it was then and is now where the law asks for it. These are
-/// references because what is not needed yet must not take registers.
+/// The frame before: its turn since the start of the step, and its rotation then and now where the law needs them. The members
+/// are references, so that numbers that are not needed yet take no registers.
 template <class P>
 struct NearFrame {
   const Quat<P>& turn;
@@ -42,7 +42,7 @@ struct IsotropicJoint {
   Quat<P> bend0;
   P k, w_compliance;  ///< k^bt, 4/(k (1 + viscous))
 
-  /// Constants that the row does not keep: `viscous` = tau/h.
+  /// Constants that the row does not keep; `viscous` = tau/h.
   struct Springs {
     P viscous;
   };
@@ -79,11 +79,11 @@ struct IsotropicLink : IsotropicJoint<P> {
   using Axes = WorldAxes;
   static constexpr StiffnessLaw kLaw = StiffnessLaw::isotropic;
   static constexpr bool kOwnAxes = false;
-  static constexpr int kForces = 1;  ///< numbers of the force through a link that matter: its tension
+  static constexpr int kForces = 1;  ///< how many numbers of the force through a link are kept: its tension
 
   using Damping = P;
   P x_compliance;
-  Vec3<P> half_strain;  ///< changes in every iteration: how the joint turns with its moment, see moment_turn()
+  Vec3<P> half_strain;  ///< half of the joint's strain, which is its moment turn (link_algebra.hpp); changes in every iteration
 
   /// tau/h of the segment.
   template <class Constant>
@@ -129,7 +129,7 @@ struct IsotropicLink : IsotropicJoint<P> {
   }
 };
 
-/// Keeps what has digits to lose and no more: the axes follow from the frames, strains and the turn with the moment from m.
+/// Keeps only numbers that would lose digits: the axes follow from the frames, strains and the moment turn from m.
 template <class P>
 struct AnisotropicJoint {
   using T = ScalarOf<P>;
@@ -195,7 +195,7 @@ struct AnisotropicLink : AnisotropicJoint<P> {
   Vec3<P> x_compliance;
   // Changed by every iteration:
   Vec3<P> m;        ///< moment of the joint, along its springs
-  Quat<P> w_frame;  ///< whose axes they are
+  Quat<P> w_frame;  ///< frame of those springs
 
   template <class Constant>
   OSIER_FN static Damping stretch_damping(const Constant& constant, P inverse_h, bool damped) {
@@ -238,8 +238,8 @@ struct AnisotropicLink : AnisotropicJoint<P> {
   /// springs; force(axes): that through the segment in the last solve, along the springs. Returns what the segment's springs add
   /// to the couple on the frame.
   ///
-  /// That couple is formed with the force of the last solve, which converges to the force of the strain and is never far off. The
-  /// force of the strain itself is, at the first guess, as large as segments are stiff, and so would be its couple.
+  /// That couple is formed with the force of the last solve, which converges to the force of the strain and is never far from it.
+  /// At the first guess the force of the strain itself is far too large in stiff segments, and so would be its couple.
   template <bool kDamped, class Force>
   OSIER_FN Vec3<P> strain(const Springs& springs, const Quat<P>& turn, const NearFrame<P>& near, const Quat<P>& frame0,
                           const Quat<P>& frame, const Force& force, Vec3<P>& e_x, Vec3<P>& e_w, Axes& axes_now, P& stretched,

@@ -1,5 +1,5 @@
-// The arithmetic of one row of links, on the way up and on the way down: what chains (chain_factor.hpp) and trees
-// (forest_step.hpp) do alike. A row is one link in every lane, or, on a graphics card, one link.
+// The arithmetic of one row of links, on the way up and on the way down, for chains (chain_factor.hpp) and trees
+// (forest_step.hpp). A row is one link in every lane, or, on a graphics card, one link.
 //
 // Everything is measured from the start of the step (energies/strain_since_start.hpp):
 //
@@ -28,7 +28,7 @@ struct LinkRow : Law<P> {
   Vec3<P> u;
   Quat<P> turn;
 
-  /// How far the far vertex would go if nothing were elastic, squared [m^2].
+  /// Square of the displacement of the far vertex if nothing were elastic [m^2].
   OSIER_FN P free_motion2() const { return select(weight > P(0), norm2(inverse(weight) * rhs), P(0)); }
 };
 
@@ -38,7 +38,7 @@ struct NearEnd {
   const Vec3<P>& u;
   NearFrame<P> frame;
 };
-/// The row's own frame, at the start and now, where the law asks for it.
+/// The row's own frame, at the start and now, where the law needs it.
 template <class P>
 struct OwnFrame {
   const Quat<P>&start, &now;
@@ -48,7 +48,7 @@ struct OwnFrame {
 template <class P>
 struct RowTotals {
   P energy, gained;
-  P pole_margin;  ///< negative: a pole should change, which the law cannot do within a step
+  P pole_margin;  ///< negative where a pole should change, which the law cannot do within a step
 };
 /// Largest values over rows, and the work of torques.
 template <class P>
@@ -56,7 +56,7 @@ struct RowMotion {
   P turn2, move2, motion2, work;
 };
 
-/// Forces that are not known yet, six numbers each, carried along with f.
+/// Columns of unknown forces, six numbers each, which are carried along with f.
 template <class P, int N>
 struct CarriedColumns {
   P B[N][6];  ///< [column][component]
@@ -70,7 +70,7 @@ OSIER_FN Vec3<P> arm_now(const LinkRow<P, Law>& r) {
   return r.arm0 + strain_since_start::change_by(r.turn, r.arm0);
 }
 
-/// The far vertex: its mass, and what acts on it.
+/// Adds the far vertex to S and f: its mass, and the forces on it.
 template <class P, template <class> class Law>
 OSIER_FN void set_inertia(LinkRow<P, Law>& r, P mass, const Vec3<P>& velocity, const Vec3<P>& force, P damping, double h) {
   using T = ScalarOf<P>;
@@ -79,9 +79,9 @@ OSIER_FN void set_inertia(LinkRow<P, Law>& r, P mass, const Vec3<P>& velocity, c
   r.weight = mass * inverse_h2 + inverse_h * damping;
 }
 
-/// Forms the strains e along the springs, and adds what acts on the node alone to S and f. force(axes): the force through the
-/// link in the last solve, along its springs; drive(axes): the torques on its frame, if it is `driven`. Returns the arm as it is
-/// now.
+/// Forms the strains e along the springs, and adds stiffness and force on the node alone to S and f. force(axes): the force
+/// through the link in the last solve, along its springs; drive(axes): the torques on its frame, if it is `driven`. Returns the
+/// arm as it is now.
 template <bool kDamped, class P, template <class> class Law, class Force, class Drive>
 OSIER_FN Vec3<P> add_node(LinkRow<P, Law>& r, const typename Law<P>::Springs& springs, const NearEnd<P>& near,
                           const OwnFrame<P>& frame, const Force& force, bool driven, const Drive& drive, RowTotals<P>& totals,
@@ -109,7 +109,7 @@ OSIER_FN Vec3<P> add_node(LinkRow<P, Law>& r, const typename Law<P>::Springs& sp
   return arm;
 }
 
-/// What the tension in a segment does to the turns of its frame: l T (1 - d d^T).
+/// The turning stiffness of a frame by the tension T in its segment: l T (1 - d d^T).
 template <class P>
 OSIER_FN void add_tension(P tension, const Vec3<P>& arm, P (&S)[21]) {
   const P arm2 = of_arm(arm), across = -tension * inverse_sqrt(arm2), whole = -across * arm2;
@@ -121,8 +121,8 @@ OSIER_FN void add_tension(P tension, const Vec3<P>& arm, P (&S)[21]) {
   S[triangle(5, 5)] += whole + across * arm.z * arm.z;
 }
 
-/// The same for any force n through the segment, exactly. Unlike that of tension this is not positive; of the part that is not,
-/// no more than `most` is taken.
+/// The exact turning stiffness by any force n through the segment. Unlike that of tension it is not positive; its negative part
+/// is limited to `most`.
 template <class P>
 OSIER_FN void add_force_stiffness(const Vec3<P>& n, const Vec3<P>& arm, P most, P (&S)[21]) {
   const P inverse_arm2 = inverse(of_arm(arm)), along = dot(n, arm);
@@ -135,7 +135,7 @@ OSIER_FN void add_force_stiffness(const Vec3<P>& n, const Vec3<P>& arm, P most, 
     for (int j = 0; j <= i; ++j) S[triangle(3 + i, 3 + j)] += H.m[i][j];
 }
 
-/// S, f and the columns along other axes: rows of A for position and of B for rotation.
+/// Turns S, f and the columns into other axes: the rows of A for position, those of B for rotation.
 template <int N, class P>
 OSIER_FN void turn_all(const Mat3<P>& A, const Mat3<P>& B, P (&S)[21], P (&f)[6],
                        [[maybe_unused]] CarriedColumns<P, N>& columns) {
@@ -145,14 +145,14 @@ OSIER_FN void turn_all(const Mat3<P>& A, const Mat3<P>& B, P (&S)[21], P (&f)[6]
     for (auto& column : columns.B) turn_six(A, B, column);
 }
 
-/// P^T on the couple of a force.
+/// Applies P^T to the couple of a force.
 template <class MomentTurn, class P>
 OSIER_FN void force_with_moment(const MomentTurn& by, P (&v)[6]) {
   const Vec3<P> w = transposed_turn_times(by, Vec3<P>{v[3], v[4], v[5]});
   v[3] = w.x, v[4] = w.y, v[5] = w.z;
 }
-/// Adds to S, f and the columns what a joint's moment does as its frames turn (P of link_algebra.hpp). Where P^T m is not m, f
-/// is corrected so that the link still acts on its frame by m.
+/// Applies the moment turn P of a joint (link_algebra.hpp) to S, f and the columns. Where P^T m is not m, f is corrected, so that
+/// the link acts on its frame by m again.
 template <int N, class MomentTurn, class P>
 OSIER_FN void all_with_moment(const MomentTurn& by, [[maybe_unused]] const Vec3<P>& e_w, P (&S)[21], P (&f)[6],
                               [[maybe_unused]] CarriedColumns<P, N>& columns) {
@@ -166,7 +166,7 @@ OSIER_FN void all_with_moment(const MomentTurn& by, [[maybe_unused]] const Vec3<
     for (auto& column : columns.B) force_with_moment(by, column);
 }
 
-/// Whether the moments of a row's joints matter: half of a joint's strain is the factor of convergence that its moment saves.
+/// Whether the moments of a row's joints matter: without them iterations converge by a factor of half of the joint's strain.
 template <class P>
 OSIER_FN bool is_bent(const Vec3<P>& e_w, double least) {
   return any(norm2(e_w) > P(static_cast<ScalarOf<P>>(least * least)));
@@ -179,8 +179,8 @@ OSIER_FN void shift_force(const Vec3<P>& arm, P (&v)[6]) {
   v[3] = w.x, v[4] = w.y, v[5] = w.z;
 }
 
-/// S, f and the columns at the near end of the segment, along the springs; `by`: the turn of its joints with their moments, which
-/// is left out unless `with_moment`.
+/// Brings S, f and the columns to the near end of the segment and into the axes of the springs. `by`: the moment turn of its
+/// joints, which is left out unless `with_moment`.
 template <int N, class P, class Axes, class MomentTurn>
 OSIER_FN void to_near_end([[maybe_unused]] const Axes& axes, const Vec3<P>& arm, const Vec3<P>& e_w, bool with_moment,
                           const MomentTurn& by, P (&S)[21], P (&f)[6], CarriedColumns<P, N>& columns) {
@@ -193,7 +193,7 @@ OSIER_FN void to_near_end([[maybe_unused]] const Axes& axes, const Vec3<P>& arm,
   if constexpr (!std::is_same_v<Axes, WorldAxes>) turn_all<N>(transposed(axes.x), transposed(axes.w), S, f, columns);
   if (with_moment) all_with_moment<N>(by, e_w, S, f, columns);
 }
-/// A single force likewise.
+/// Brings a single force to the near end, along the springs.
 template <class P, class Axes, class MomentTurn>
 OSIER_FN void force_to_near_end([[maybe_unused]] const Axes& axes, const Vec3<P>& arm, bool with_moment, const MomentTurn& by,
                                 P (&f)[6]) {
@@ -202,7 +202,8 @@ OSIER_FN void force_to_near_end([[maybe_unused]] const Axes& axes, const Vec3<P>
   if (with_moment) force_with_moment(by, f);
 }
 
-/// The steps of an elimination, kept for rows with an axis that may have no stiffness: only the steps lead back from there.
+/// The steps of an elimination. They are kept for rows with an axis that may have no stiffness, which only the steps lead back
+/// from.
 template <class P, int N>
 struct KeptSteps {
   P row[6][6], gain[6], f[6], B[6][N], e[6];
@@ -239,7 +240,7 @@ OSIER_FN void eliminate(int j, P c, P (&S)[21], P (&f)[6], [[maybe_unused]] Carr
   }
 }
 
-/// Puts all six axes in series, and the strains: f becomes f + S e, the force through the link if the parent stays where it is.
+/// Puts all six axes in series, and the strains: f becomes f + S e, the force through the link if the parent does not move.
 template <int N, class P, template <class> class Law>
 OSIER_FN void eliminate_link(const LinkRow<P, Law>& r, const Vec3<P>& e_x, const Vec3<P>& e_w, P (&S)[21], P (&f)[6],
                              [[maybe_unused]] CarriedColumns<P, N>& columns, KeptSteps<P, N>* keep) {
@@ -285,8 +286,8 @@ OSIER_FN void far_end([[maybe_unused]] const Axes& axes, bool with_moment, const
 }
 
 /// Moves the row so that its near end is displaced by y, along the springs; z receives the node's displacement, world axes.
-/// drive(axes) as in add_node(); idle_spin2(w): the square of arm x spin, which says nothing about the step because no vertex
-/// moves with it.
+/// drive(axes) as in add_node(); idle_spin2(w): the square of the part of arm x spin that moves no vertex and
+/// is no sign of convergence.
 template <class P, template <class> class Law, class MomentTurn, class Drive, class IdleSpin>
 OSIER_FN void move_row(LinkRow<P, Law>& r, [[maybe_unused]] const typename Law<P>::Axes& axes, bool with_moment,
                        const MomentTurn& by, const Vec3<P>& arm, P (&y)[6], [[maybe_unused]] bool driven,
@@ -303,7 +304,7 @@ OSIER_FN void move_row(LinkRow<P, Law>& r, [[maybe_unused]] const typename Law<P
   const P w2 = norm2(w);
   motion.turn2 = larger(motion.turn2, select(present, w2, P(0)));
   const P bent2 = arm2 * w2 - idle_spin2(w);
-  // 0, or NaN if the row's motion is: a NaN stays in the sum, while larger() would lose it with the next row.
+  // This is 0, or NaN if the row's motion is NaN: a sum keeps a NaN, while larger() would lose it with the next row.
   const P or_nan = P(0) * (motion.move2 + (norm2(dx) + w2));
   motion.move2 = larger(motion.move2, select(present, larger(norm2(dx), bent2), P(0))) + or_nan;
   motion.motion2 = larger(motion.motion2, select(present, norm2(r.u), P(0)));

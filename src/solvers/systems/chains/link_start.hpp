@@ -13,7 +13,7 @@ OSIER_FN void widen3(const Vec3<P>& v, Vec3<typename InDouble<P>::type> (&part)[
   widen(v.x, x), widen(v.y, y), widen(v.z, z);
   for (int g = 0; g < InDouble<P>::parts; ++g) part[g] = {x[g], y[g], z[g]};
 }
-/// One quaternion of a start, rounded.
+/// Rounds one quaternion of a start.
 template <class P, class Start>
 OSIER_FN Quat<P> narrowed(const Start (&start)[InDouble<P>::parts], Quat<typename InDouble<P>::type> Start::*what) {
   typename InDouble<P>::type c[4][InDouble<P>::parts];
@@ -24,7 +24,7 @@ OSIER_FN Quat<P> narrowed(const Start (&start)[InDouble<P>::parts], Quat<typenam
   return {narrow<P>(c[0]), narrow<P>(c[1]), narrow<P>(c[2]), narrow<P>(c[3])};
 }
 
-/// How the Start of a law is prepared (begin) and taken into a row (take), for all lanes or for a single one.
+/// Prepares the Start of a law (begin) and stores it into a row (take), for all lanes or for a single one.
 template <class Link>
 struct LinkStart;
 

@@ -32,7 +32,7 @@ struct StrandHead {
   P held, tail_held[2];
 };
 
-/// Rows of a ChainFactor, which says what the functions are for. No tail is anchored, and there are no torques.
+/// Rows of a ChainFactor, where the functions are explained. No tail is anchored, and there are no torques.
 template <class P, template <class> class Law>
 class StrandRows {
  public:

@@ -82,7 +82,7 @@ std::vector<Index> Builder::root_candidates() const {
   return order;
 }
 
-/// Joints of a segment at one of its ends.
+/// The number of joints of a segment at one of its ends.
 Index Builder::joints_at(Index s, Index v) const {
   Index count = 0;
   for (Index f : m_.frame_joints.of(s)) {

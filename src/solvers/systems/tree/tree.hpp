@@ -45,7 +45,7 @@ struct Tree {
   std::size_t bytes() const;
   bool closes_loops() const;
   /// Whether the open rows of all places add up to more than `limit`. Stops counting there.
-  bool has_more_columns_than(double count) const;
+  bool has_more_columns_than(double limit) const;
 };
 
 /// Roots are held vertices where there are some, otherwise ends. Grown breadth first.
@@ -55,6 +55,6 @@ Tree build_tree(const Model& model, const Control& control, const Subset& subset
 Tree build_tree(const Model& model, const Control& control);  ///< of the whole model
 /// The tree of a subset, or none if it would have far more columns than the limit, counted at every place where one is open. (To
 /// find the best tree of a large net would take longer than to step it.)
-std::optional<Tree> build_tree_within(const Model& model, const Control& control, const Subset& subset, double columns);
+std::optional<Tree> build_tree_within(const Model& model, const Control& control, const Subset& subset, double limit);
 
 }  // namespace osier::systems

@@ -216,7 +216,7 @@ Signature TreeSystem::factorise(const Shift& shift) {
   return {.negative = pivots.negative, .definite = pivots.negative == 0 && pivots.null == 0};
 }
 
-/// The largest force; couples are divided by the length of their segment.
+/// The norm of forces; couples are divided by the length of their segment.
 double TreeSystem::size(const Field& f) const {
   double sum = 0;
   for (const Vec3d& x : f.x) sum += norm2(x);
@@ -287,7 +287,7 @@ bool TreeSystem::step(const Accuracy&) {
 
 namespace {
 
-/// The size of a right-hand side. Couples are divided by the length of their segment.
+/// The vector space of GMRES. In its dot product couples are divided by the length of their segment.
 struct FieldSpace {
   using Vector = Field;
   const Model& m;
