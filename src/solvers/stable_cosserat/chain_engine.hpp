@@ -24,7 +24,7 @@ class ChainEngine {
     scratch_.resize(plan_.groups.empty() ? 0 : scratch_bytes_ * static_cast<std::size_t>(executor.threads()));
   }
 
-  /// What bind() allocates and keeps.
+  /// The memory that bind() allocates and keeps.
   static std::size_t bytes(const Model& model, std::span<const Chain> chains, Simd simd, int threads) {
     if (chains.empty()) return 0;
     const Kernels<T>& table = kernels<T>(simd);
@@ -36,12 +36,12 @@ class ChainEngine {
            static_cast<std::size_t>(threads) * scratch_bytes(table.chain[static_cast<int>(law)], e.most_rows, damped);
   }
 
-  /// False when something is no longer finite.
+  /// Does one step. Returns false when a number is not finite.
   bool step(const StepView& view, Lambda lambda, int iterations, const Executor& executor) {
     std::atomic<bool> finite = true;
     executor.for_each_job(plan_.groups.size(), [&](std::size_t i) {
       const ChainGroup& g = plan_.groups[i];
-      // Several threads take groups by turns, and what one fetches ahead another may be writing to.
+      // Several threads take groups by turns, and another thread may be writing to the prefetched data.
       const ChainGroup* next = executor.threads() == 1 ? plan_.group_after(i) : nullptr;
       std::byte* scratch = scratch_.data() + static_cast<std::size_t>(executor.worker()) * scratch_bytes_;
       if (!kernel_->step(g, next, plan_.constants.data() + g.constants, plan_.damped, view, lambda, iterations, scratch))

@@ -2,13 +2,13 @@
 // one of sweep_laws.hpp.
 //
 // The four half-sweeps (even vertices, odd vertices, even segments, odd segments) run interleaved along the rows, each element as
-// soon as the ones it must see are done:
+// soon as the neighbours that it must see are updated:
 //
 //   v0 | v2 v1 s0 | v4 v3 s2 | v6 v5 s4 s1 | v8 v7 s6 s3 | ...
 //
-// Positions see frames of the last sweep, frames see new positions, odd elements see new even ones: the same numbers as four
-// passes, in one. A chain that is cut continues in the next lane: ghost rows before the first and after the last row hold the
-// neighbours' values, refreshed when the order asks for it.
+// Positions see frames of the last sweep, frames see new positions, odd elements see new even ones: one pass computes the same
+// numbers as four. A cut chain continues in the next lane: ghost rows before the first and after the last row hold the
+// neighbours' values and are refreshed when the order requires it.
 #pragma once
 
 #include "energies/kelvin_voigt.hpp"
@@ -22,13 +22,13 @@ namespace osier::stable_cosserat {
 template <class P, class Law>
 struct ChainRow {
   Vec3<P> u, rhs;  ///< rhs: m v_t/h + f
-  P vertex;        ///< what Law::Vertex asks for: m/h^2 + c/h
+  P vertex;        ///< number for Law::Vertex: m/h^2 + c/h
   Quat<P> q;
-  Vec3<P> edge;  ///< at u = 0
+  Vec3<P> edge;  ///< edge at u = 0
   typename Law::Spring spring;
   typename Law::Joint joint;
 };
-/// In closed form the edge is folded into v, and what it contributes to the force at u = 0 into rhs.
+/// In closed form the edge is part of v, and its share of the force at u = 0 is part of rhs.
 template <class P>
 struct ChainRow<P, ClosedFormLaw<P>> {
   Vec3<P> u, rhs;
@@ -39,13 +39,13 @@ struct ChainRow<P, ClosedFormLaw<P>> {
   Vec3<P> v0;       ///< v of the local problem at u = 0
   P k_over_length;  ///< k/l
 };
-/// Beyond that where something is damped.
+/// Additional numbers of a row with damping.
 template <class P>
 struct ChainDamping {
   Vec3<P> axis;  ///< eta in closed form, otherwise the rest vector
-  P bound2;      ///< elastic and viscous poles of the joint may differ where c^2 is below it
+  P bound2;      ///< bound of c^2 below which elastic and viscous poles of the joint may differ
 };
-/// Lanes that are not moved, or that need more than the ordinary update.
+/// Masks of lanes that are held, or that need the safeguarded update.
 struct RowFlags {
   std::uint32_t vertex_held, frame_held, frame_hinged;
 };
@@ -61,7 +61,7 @@ class ChainSweep {
            64;
   }
 
-  /// One step of one group. False when something is no longer finite.
+  /// One step of one group. Returns false when a number is not finite.
   static bool step(const lanes::ChainGroup& g, const lanes::ChainGroup* next, const T* constants, bool damped,
                    const lanes::StepView& view, Lambda lambda, int iterations, void* scratch) {
     ChainSweep s(g, next, constants, damped, view, scratch);
@@ -94,7 +94,7 @@ class ChainSweep {
     if (Law::kClosedForm) gamma_ = take<P>(memory);
     flags_ = take<RowFlags>(memory);
   }
-  /// An array with the ghost rows, taken from scratch memory.
+  /// Takes an array with ghost rows from scratch memory.
   template <class A>
   A* take(std::byte*& scratch) const {
     A* array = reinterpret_cast<A*>(scratch) + 1;
@@ -131,7 +131,7 @@ class ChainSweep {
       for (int k = 0; k < W; ++k)
         if (i < g_.segments[k]) view_.gamma[g_.first_segment[k] + i] = static_cast<double>(lane(gamma_[i], k));
   }
-  /// False when something is no longer finite.
+  /// Stores the state. Returns false when a number is not finite.
   bool store() const;
 
   // ------------------------------------------------------------------------------------------------ numbers of the model
@@ -144,7 +144,7 @@ class ChainSweep {
   }
   OSIER_FN P inverse_step() const { return P(static_cast<T>(1 / view_.h)); }
 
-  /// Numbers of the model in a row; a lane that ends before it reads its first one.
+  /// The model's numbers of a row's elements; a lane that has ended reads those of its first row.
   struct Numbers {
     Index vertex[W], next[W], segment[W];
   };
@@ -158,7 +158,7 @@ class ChainSweep {
     }
     return n;
   }
-  /// The frame before a row's segment in a lane: that of a segment, across a cut as well, or an anchor, or -1.
+  /// The frame before a row's segment in a lane: the frame of a segment, also across a cut, or an anchor, or -1.
   OSIER_FN Index frame_before(Index i, int k) const {
     if (i > 0 || (g_.cut && k > 0)) return g_.first_segment[k] + i - 1;
     return g_.head[k];
@@ -167,13 +167,13 @@ class ChainSweep {
   // -------------------------------------------------------------------------------------------------------- load
 
   OSIER_FN RowFlags flags_at(Index i, const Numbers& n) const;
-  /// Flags, u, rhs and q of a row, and m/h^2 + c/h.
+  /// Loads flags, u, rhs and q of a row; returns m/h^2 + c/h.
   OSIER_FN void load_vertex(Index i, const Numbers& n);
   template <bool kDamped>
   OSIER_FN void load_segment(Index i, const Numbers& n);
   template <bool kDamped>
   OSIER_FN void load_joint(Index i);
-  /// Anchors stand in the row before the first segment and in the one after the last.
+  /// Loads anchors into the rows before the first segment and after the last.
   void put_anchors(bool at_end) {
     const auto put = [&](Index i, int k, Index frame) {
       const bool fixed = at_end && view_.frame_control[frame] == FrameControl::fixed;
@@ -184,7 +184,7 @@ class ChainSweep {
       if (g_.tail[k] >= 0) put(g_.segments[k], k, g_.tail[k]);
     }
   }
-  /// From here on the frame is that of the end of the step where it is prescribed.
+  /// Sets prescribed frames to their rotation at the end of the step.
   OSIER_FN void hold_frame(Index i) {
     if (flags_[i].frame_held == 0) return;
     for (int k = 0; k < W; ++k) {
@@ -232,7 +232,7 @@ class ChainSweep {
 
   // ------------------------------------------------------------------------------------------------------- ghost rows
 
-  /// Row -1 from the last row of the lane before; lane 0 keeps what it has. A is a number or a structure of numbers.
+  /// Fills ghost row -1 with the last row of the lane before; lane 0 keeps its values. A is a number or a structure of numbers.
   template <class A>
   OSIER_FN static void from_before(A& here, const A& last) {
     each_number(here, last, [](P& to, const P& from) {
@@ -241,7 +241,7 @@ class ChainSweep {
       to = moved;
     });
   }
-  /// The row after the last from the first row of the lane after.
+  /// Fills the ghost row after the last with the first row of the next lane.
   template <class A>
   OSIER_FN static void from_after(A& here, const A& first) {
     each_number(here, first, [](P& to, const P& from) {
@@ -257,22 +257,22 @@ class ChainSweep {
 
   const lanes::ChainGroup& g_;
   const lanes::StepView& view_;
-  const Index rows_;  ///< of all lanes
+  const Index rows_;  ///< number of rows
   Index shortest_;    ///< segments of the shortest lane
   lanes::ChainPrefetch<P> next_;
   const T* constants_;
   const int constants_per_row_;
   Row* row_ = nullptr;
   Damping* damping_ = nullptr;
-  P* gamma_ = nullptr;  ///< of Lambda::exact
+  P* gamma_ = nullptr;  ///< for Lambda::exact
   RowFlags* flags_ = nullptr;
 };
 
-/// Of lanes that go on at row i, from the control; the others are held.
+/// Reads the flags of lanes that continue at row i from the control; the others are held.
 template <class P, class Law>
 OSIER_FN RowFlags ChainSweep<P, Law>::flags_at(Index i, const Numbers& n) const {
   RowFlags f{0, 0, 0};
-  std::uint32_t any_control = 0;  // mostly nothing is
+  std::uint32_t any_control = 0;  // mostly no frame has a control
   for (int k = 0; k < W; ++k)
     any_control |= view_.vertex_fixed[n.vertex[k]] | static_cast<std::uint32_t>(view_.frame_control[n.segment[k]]);
   if (any_control != 0) [[unlikely]]
@@ -314,7 +314,7 @@ template <class P, class Law>
 template <bool kDamped>
 OSIER_FN void ChainSweep<P, Law>::load_segment(Index i, const Numbers& n) {
   Row& r = row_[i];
-  // In double (deviation 1).
+  // Edges are formed in double (deviation 1).
   const Vec3<P> edge = gather_difference<P>(
       view_.position, [&](int k) { return n.next[k]; }, [&](int k) { return n.vertex[k]; });
   if constexpr (Law::kClosedForm) {
@@ -332,7 +332,7 @@ OSIER_FN void ChainSweep<P, Law>::load_segment(Index i, const Numbers& n) {
       damping_[i].axis = stretch_shear::generalised_axis(alpha, strain_prev);
     }
     r.spring.stiffness = stiffening * r.k_over_length * inverse_length;
-    r.spring.force = edge_force(r.k_over_length, stiffening, p0);  // so far that of the edge alone
+    r.spring.force = edge_force(r.k_over_length, stiffening, p0);  // so far the force of the edge alone
   } else {
     r.edge = edge;
     if constexpr (kDamped) {
@@ -344,8 +344,8 @@ OSIER_FN void ChainSweep<P, Law>::load_segment(Index i, const Numbers& n) {
   }
 }
 
-/// The joint to the row before, with damping folded in, once all frames of the start of the step are there. In closed form it
-/// also completes the Hessian of the vertex, and moves the part of the springs' forces that does not change to the vertex.
+/// Loads the joint to the row before, with damping folded in, after all frames of the start of the step are loaded. In closed
+/// form it also completes the Hessian of the vertex and adds the constant part of the springs' forces to the vertex.
 template <class P, class Law>
 template <bool kDamped>
 OSIER_FN void ChainSweep<P, Law>::load_joint(Index i) {
@@ -366,11 +366,11 @@ OSIER_FN void ChainSweep<P, Law>::load_joint(Index i) {
     T sign[W], there[W];
     for (int k = 0; k < W; ++k) {
       Index j = -1, anchor = -1;
-      const bool tail = i == g_.segments[k] && g_.tail_joint[k] >= 0;  // in row 0 where a piece is a single vertex
+      const bool tail = i == g_.segments[k] && g_.tail_joint[k] >= 0;  // this is row 0 where a piece is a single vertex
       if (tail) j = g_.tail_joint[k], anchor = g_.tail[k];
       else if (i == 0 && !(g_.cut && k > 0)) j = g_.head_joint[k], anchor = g_.head[k];
       else if (i < g_.segments[k] && g_.jointed[k]) j = g_.first_joint[k] + i;
-      // As this row sees it: the model may have it the other way round where an anchor is.
+      // This row is the second frame; the model may have the frames in the other order at an anchor.
       const bool flipped = j >= 0 && anchor >= 0 && (view_.joint_frames[j][0] == anchor) == tail;
       joint[k] = j < 0 ? 0 : j;
       sign[k] = flipped ? T(-1) : T(1);
@@ -442,7 +442,8 @@ void ChainSweep<P, Law>::sweep() {
   }
   move_vertex(0);
   if (cut) from_after(after.u, first.u);
-  // An odd segment could go right after the even one behind it, but would then wait for it; two rows later nothing does.
+  // An odd segment could follow the even one behind it at once, but would have to wait for its result; two rows later it need
+  // not.
   for (Index i = 0; i < rows_; i += 2) {
     if (i + 2 < rows_) move_vertex(i + 2);
     if (i + 1 < rows_) move_vertex(i + 1);
@@ -492,7 +493,7 @@ OSIER_FN void ChainSweep<P, Law>::turn_segment(Index i) {
     special |= bits((c_before * c_before < damping_[i].bound2) | (c_after * c_after < damping_[i + 1].bound2));
   special &= ~f.frame_held;
   if (kLambda == Lambda::exact) gamma_[i] = select(mask_of_bits<P>(special), gamma_[i], gamma);
-  if (special != 0) [[unlikely]] {  // by a copy: what has its address taken lives in memory from the start
+  if (special != 0) [[unlikely]] {  // a copy, because a variable whose address is taken lives in memory from the start
     Quat<P> copy = q;
     safeguarded_frames<kDamped, kLambda>(i, special, copy);
     q = copy;
@@ -522,7 +523,7 @@ template <class P, class Law>
 bool ChainSweep<P, Law>::store() const {
   using R = Quadruple<P, double>;
   const R inverse_h = R::all(1 / view_.h);
-  R sum = R::all(0);  // not finite when anything is not; by the squares: a state whose energy overflows is as lost as a NaN
+  R sum = R::all(0);  // not finite when a number is not; squares, because a state whose energy overflows is useless, too
   for (Index i = 0; i < rows_; ++i) {
     const Row& r = row_[i];
     const P moved[4] = {r.u.x, r.u.y, r.u.z, P(0)}, turned[4] = {r.q.x, r.q.y, r.q.z, r.q.w};

@@ -1,4 +1,4 @@
-// Sweeps element by element, in any order and for everything that a model can have: the paper's sequential order, all at once,
+// Sweeps element by element, in any order and for every feature of a model: the paper's sequential order, all elements at once,
 // and coloured sweeps where frames have inertia. Coloured sweeps of all other models run in lanes (chain_sweep.hpp,
 // graph_sweep.hpp).
 //
@@ -6,7 +6,7 @@
 // on frames, the closed form is a shortcut for the update of a frame; otherwise it is that of frame_problem.hpp.
 //
 // Deviation 1: sweeps never see absolute positions, here and in lanes, but displacements u since the start of the step. Edges are
-// formed once per step in double, and everything after is small against them, so that float keeps its 7 digits of strain and
+// formed once per step in double, and everything after is small against them, so that float has 7 digits of strain and
 // not of world coordinates.
 #pragma once
 
@@ -28,7 +28,7 @@ template <class T>
 struct ElementSegment {
   Vec3<T> edge;  ///< x_b - x_a at u = 0
   Vec3<T> k, rest;
-  typename AxesLaw<T>::Spring spring;  ///< at the present frame
+  typename AxesLaw<T>::Spring spring;  ///< force and stiffness at the present frame
 };
 /// A joint, elastic and viscous (see bend_twist.hpp); K_viscous is 0 without damping.
 template <class T>
@@ -36,7 +36,7 @@ struct ElementJoint {
   Quat<T> K, rest, K_viscous, previous;
 };
 
-/// The largest force or moment/length that is left over, where it is, and the largest that is at work.
+/// The largest residual, a force or a moment over length, with its place, and the largest force at work.
 struct Residual {
   double value = 0, scale = 0;
   Index vertex = -1, segment = -1;
@@ -45,29 +45,29 @@ struct Residual {
 template <class T>
 class ElementSweep {
  public:
-  /// Makes room.
+  /// Allocates the arrays.
   void bind(const Model& m, Order order) {
     each_array(m, order, [](auto& array, std::size_t size) { array.resize(size); });
     isotropic_ = m.is_isotropic();
     inertia_ = m.has_inertia();
     if (inertia_) directions_.reserve(3 * segment_.size());
   }
-  /// What bind() allocates and keeps.
+  /// The memory that bind() allocates and keeps.
   static std::size_t bytes(const Model& m, Order order) {
     std::size_t sum = m.has_inertia() ? 3 * static_cast<std::size_t>(m.segment_count()) * sizeof(DirectionTerm) : 0;
     ElementSweep().each_array(m, order, [&](const auto& array, std::size_t size) { sum += size * sizeof(array[0]); });
     return sum;
   }
 
-  /// Everything that stays put during the sweeps of one step, and the first guess. What is passed is looked at until the last of
-  /// them.
+  /// Computes the numbers that do not change during the sweeps of one step, and the first guess. The references have to last
+  /// until the last sweep.
   void load(const Model& m, const Control& c, const State& state, const lanes::StepView& view, const Executor& executor);
   /// One sweep.
   void sweep(Order order, Lambda lambda, const Executor& executor);
   Residual residual() const;
   void store(State& state, const Executor& executor) const;
 
-  /// Displacements and frames that other sweeps have got to, to find their residual.
+  /// Displacements and frames of other sweeps, whose residual is wanted.
   std::vector<Vec3<T>>& displacements() { return u_; }
   std::vector<Quat<T>>& frames() { return q_; }
   void refresh(const Executor& executor) {
@@ -145,7 +145,7 @@ class ElementSweep {
   const Control* c_ = nullptr;
   lanes::StepView view_{};
   bool isotropic_ = false, inertia_ = false;
-  bool closed_form_ = false;  ///< of the step at hand
+  bool closed_form_ = false;  ///< the present step uses the closed form
   std::vector<Vec3<T>> u_, u_next_;
   std::vector<Vec3<T>> rhs_;  ///< m v_t/h + f [N]
   std::vector<T> weight_;     ///< m/h^2 + c/h [N/m]
@@ -314,7 +314,7 @@ Vec3<T> ElementSweep<T>::vertex_residual(Index v) const {
   return g;
 }
 
-/// The couple on a frame, in its own axes; of a hinged one about its hinge.
+/// The couple on a frame, in its own axes; for a hinged frame the couple about its hinge.
 template <class T>
 Vec3<T> ElementSweep<T>::frame_residual(Index s) const {
   FrameProblem<T> problem = frame_problem_of(view_, s, q_[s], axes_segment(s), [&](const auto& add) { each_joint(s, add); });
@@ -325,8 +325,8 @@ Vec3<T> ElementSweep<T>::frame_residual(Index s) const {
   return dot(couple, axis) * axis;
 }
 
-/// Of loads and inertia, section forces, and over length elastic moments and torques: a twisted rod at rest has nothing else that
-/// a residual could be small against.
+/// The largest force at work: loads and inertia, section forces, and elastic moments and torques over length. (A twisted rod at
+/// rest has moments only to compare a residual with.)
 template <class T>
 double ElementSweep<T>::force_scale() const {
   const Model& m = *m_;

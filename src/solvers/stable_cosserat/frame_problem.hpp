@@ -15,8 +15,8 @@
 //
 //   P = R' p,  n = k S,  dP = conj(t) P t - P,     G = sum conj(r) K D + ...,  A = sum L' K L + ...,  L delta = r delta
 //
-// with poles as they are now: where one would change, E is lower still. In that form a change far smaller than E itself is
-// known to all its digits. One number or a pack of them, like all formulas.
+// with the present poles; where a pole would change, E is even lower. In this form a change far smaller than E itself has all its
+// digits. The formulas are for a number or a pack.
 #pragma once
 
 #include <limits>
@@ -28,20 +28,20 @@
 
 namespace osier::stable_cosserat {
 
-/// A joint as the frame at hand sees it; elasticity and damping are one each, or folded into one (kelvin_voigt.hpp).
+/// A joint with the present frame as its second one; elasticity and damping are two joints, or one if folded (kelvin_voigt.hpp).
 template <class T>
 struct JointTerm {
   Quat<T> other, K, rest;
 };
 
-/// 1/2 k |y - R a|^2: what DirectionTerm is, in T.
+/// The energy 1/2 k |y - R a|^2 of a DirectionTerm, in T.
 template <class T>
 struct Direction {
   T k;
   Vec3<T> y, a;
 };
 
-/// s + a.b, in fused multiply-adds alone.
+/// s + a.b by fused multiply-adds alone.
 template <class T>
 OSIER_FN T plus_dot(T s, const Quat<T>& a, const Quat<T>& b) {
   return s + a.x * b.x + a.y * b.y + a.z * b.z + a.w * b.w;
@@ -52,7 +52,7 @@ template <class T>
 struct SmallTurn {
   Quat<T> t, delta;
 };
-/// By w, to second order: with h = w/4, t = (2 h, 1 - h^2)/(1 + h^2).
+/// The turn by a rotation vector w, to second order: with h = w/4, t = (2 h, 1 - h^2)/(1 + h^2).
 template <class T>
 OSIER_FN SmallTurn<T> small_turn(const Vec3<T>& w) {
   const Vec3<T> h = T(0.25) * w;
@@ -61,7 +61,7 @@ OSIER_FN SmallTurn<T> small_turn(const Vec3<T>& w) {
   return {{u.x, u.y, u.z, T(1) - less}, {u.x, u.y, u.z, -less}};
 }
 
-/// A quadratic model reaches no further than a radian.
+/// Limits a turn to a radian, as far as a quadratic model reaches.
 template <class T>
 OSIER_FN Vec3<T> within_reach(const Vec3<T>& w) {
   const T length2 = norm2(w);
@@ -111,8 +111,8 @@ class FrameProblem {
   }
   OSIER_FN void add_torque(const Quat<T>& q, const Quat<T>& torque) { G_ = G_ - conj(q) * torque; }
 
-  /// In the rotation vector of t. Where no joint asks for a twist it is as stiff as the rest: torques and unequal shears twist
-  /// too.
+  /// The Hessian in the rotation vector of t. Where no joint resists twist, twist is regularised by the other stiffness, because
+  /// torques and unequal shears twist a frame too.
   OSIER_FN Vec3<T> gradient() const { return stretch_shear::gradient_w(n_, P_) + T(0.5) * imag(G_); }
   OSIER_FN Mat3<T> hessian() const {
     Mat3<T> h = stretch_shear::hessian_ww(k_, P_, n_);
@@ -125,7 +125,7 @@ class FrameProblem {
     return h;
   }
 
-  /// E(q t) - E(q), and the size of the terms that it is the sum of.
+  /// E(q t) - E(q), and the sum of the magnitudes of its terms.
   OSIER_FN T change(const SmallTurn<T>& turn, T& size) const {
     using std::abs;
     const Vec3<T> u = -imag(turn.t), across = T(2) * cross(u, P_), dP = turn.t.w * across + cross(u, across);
@@ -136,7 +136,7 @@ class FrameProblem {
     size = abs(edge) + edge2 + abs(rest) + abs(rest2);
     return (edge + rest) + (edge2 + rest2);
   }
-  /// Not by more than rounding.
+  /// Whether the energy rises by no more than rounding.
   OSIER_FN MaskOf<T> rises(const SmallTurn<T>& turn) const {
     T size;
     const T rise = change(turn, size);
@@ -176,14 +176,14 @@ class FrameProblem {
   T A_[10] = {T(0), T(0), T(0), T(0), T(0), T(0), T(0), T(0), T(0), T(0)};  ///< by rows up to the diagonal
 };
 
-/// q t, of two units: what rounding has left of that is mended to first order.
+/// The product q t of two unit quaternions, normalised to first order.
 template <class T>
 OSIER_FN Quat<T> turned(const Quat<T>& q, const Quat<T>& t) {
   const Quat<T> product = q * t;
   return (T(1.5) - T(0.5) * norm2(product)) * product;
 }
 
-/// A Newton step. `refused` where there is none or the energy would rise: safeguarded_frame has other ways.
+/// A Newton step. `refused`: lanes where it does not exist or the energy would rise; they need safeguarded_frame().
 template <class T>
 OSIER_FN Quat<T> newton_frame(const FrameProblem<T>& problem, const Quat<T>& q, MaskOf<T>& refused) {
   Vec3<T> w;
@@ -193,8 +193,8 @@ OSIER_FN Quat<T> newton_frame(const FrameProblem<T>& problem, const Quat<T>& q, 
   return turned(q, turn.t);
 }
 
-/// One frame at a time: a Newton step, shortened until the energy does not rise, or the minimiser of the majorising problem.
-/// `hinge` is the world axis of its hinge and c0 its frame at angle 0, or null.
+/// The safeguarded update of one frame: a Newton step, shortened until the energy does not rise, or the minimiser of the
+/// majorising problem. `hinge` is the world axis of its hinge and c0 its frame at angle 0, or null.
 template <class T>
 OSIER_FN Quat<T> safeguarded_frame(const FrameProblem<T>& problem, const Quat<T>& q, const Vec3<T>* hinge, const Quat<T>& c0) {
   constexpr int kShortenings = 3;

@@ -12,7 +12,7 @@ namespace osier::stable_cosserat {
 template <class T>
 class GraphEngine {
  public:
-  /// All that is alive, but for the vertices `taken` and their segments.
+  /// Binds all living elements, but for the vertices `taken` and their segments.
   void bind(const Model& model, std::span<const std::uint8_t> taken, Simd simd, bool gamma) {
     const Kernels<T>& table = kernels<T>(simd);
     plan_ = plan_graph<T>(model, taken, table.lanes, gamma);
@@ -32,7 +32,7 @@ class GraphEngine {
       each_segments([&](Index b, Index e) { kernel_->load_margins(graph_, view, b, e); });
       each_vertices([&](Index b, Index e) { kernel_->load_vertices(graph_, view, b, e); });
     });
-    kernel_->hold_frames(graph_, view, 0, segments());  // few, not worth a loop of the threads
+    kernel_->hold_frames(graph_, view, 0, segments());  // few elements, which one thread does
     put_anchors(view, true);
   }
 
@@ -55,7 +55,7 @@ class GraphEngine {
         });
   }
 
-  /// False when something is no longer finite.
+  /// Stores the state. Returns false when a number is not finite.
   bool store(const StepView& view, const Executor& executor) {
     if (empty()) return true;
     std::atomic<bool> finite = true;
@@ -69,14 +69,14 @@ class GraphEngine {
     return finite;
   }
 
-  /// Displacements and frames of the sweeps so far, in the model's order.
+  /// Copies displacements and frames of the sweeps so far into the model's order.
   void copy_out(std::span<Vec3<T>> u, std::span<Quat<T>> q) const {
     const GraphLayout& l = plan_.layout;
     const auto put_frame = [&](Index at) {
       const T* from = plan_.q.data() + 4 * static_cast<std::ptrdiff_t>(at);
       q[l.frame_id[at]] = {from[0], from[1], from[2], from[3]};
     };
-    // Backwards: where a tile has nothing, the number is that of its first.
+    // Goes backwards, because an empty place of a tile has the number of its first element.
     for (const GraphTile& tile : l.vertex_tiles)
       for (Index i = tile.place + kTile; i-- > tile.place;) {
         const T* from = plan_.u.data() + 4 * static_cast<std::ptrdiff_t>(i);
@@ -90,8 +90,8 @@ class GraphEngine {
  private:
   Index segments() const { return static_cast<Index>(plan_.layout.segment_tiles.size()); }
   Executor::Loop loop_over(Index tiles) const { return {static_cast<std::size_t>(tiles), kTile}; }
-  /// Loops over all tiles in which every thread has its share of every colour, as in sweeps: those are equally dear, unlike
-  /// halves of a list that begins with the simple ones, and their data are where they were used last. f(loop, each_segments,
+  /// Loops over all tiles in which every thread has its share of every colour, as in sweeps. These shares are equal work (the
+  /// tile list begins with simple ones), and their data are in the cache of the same thread. f(loop, each_segments,
   /// each_vertices), which call a function for ranges of tiles.
   template <class F>
   void shared_as_swept(const Executor& executor, std::size_t loops, const F& f) const {
@@ -112,7 +112,7 @@ class GraphEngine {
           f(i, ranges(plan_.layout.segment_colors), ranges(plan_.layout.vertex_colors));
         });
   }
-  /// Frames without segments: nothing turns them but the control, at the end of the step.
+  /// Sets frames without segments, which only the control turns, at the end of the step.
   void put_anchors(const StepView& view, bool at_end) {
     const GraphLayout& l = plan_.layout;
     for (Index at : l.anchors) {

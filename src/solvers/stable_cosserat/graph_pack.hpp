@@ -1,11 +1,11 @@
-// One pack of a tile of a graph (graph_plan.hpp) in the middle of a step: where its numbers and its neighbours' are, and what
-// does not depend on the law. Every static function works on a range of tiles of one kind; the tiles of one colour do not
+// One pack of a tile of a graph (graph_plan.hpp) during a step: the places of its numbers and its neighbours', and the functions
+// that do not depend on the law. Every static function works on a range of tiles of one kind; the tiles of one colour do not
 // touch each other, so that ranges of them may run on any threads in any order. A step is
 //
 //   load_frames | load_segments | load_margins, load_vertices | hold_frames | { move the colours of vertices, turn those of
 //   segments } ... | store
 //
-// of which graph_sweep.hpp has what depends on the law.
+// The functions that depend on the law are in graph_sweep.hpp.
 #pragma once
 
 #include "exec/lanes.hpp"
@@ -17,20 +17,20 @@ namespace osier::stable_cosserat {
 
 using lanes::StepView;
 
-/// I: of the indices of a GraphPlan.
+/// I is the type of indices in a GraphPlan.
 template <class P, class I>
 class GraphPack {
  public:
   using T = ScalarOf<P>;
   static constexpr int W = lanes_of<P>;
 
-  /// Frames of the start of the step.
+  /// Loads the frames of the start of the step.
   static void load_frames(const GraphView<T>& g, const StepView& view, Index begin, Index end) {
     for (Index t = begin; t < end; ++t)
       for (Index i = g.segment_tile[t].place; i < g.segment_tile[t].place + kTile; ++i)
         put_frame(g, i, view.rotation[g.frame_id[i]]);
   }
-  /// From here on frames are those of the end of the step where they are prescribed.
+  /// Sets prescribed frames to their rotation at the end of the step.
   static void hold_frames(const GraphView<T>& g, const StepView& view, Index begin, Index end) {
     for (Index t = begin; t < end; ++t) {
       if (g.frame_held[t] == 0) continue;
@@ -38,7 +38,8 @@ class GraphPack {
         if (const Index s = g.frame_id[i]; view.frame_control[s] == FrameControl::fixed) put_frame(g, i, view.frame_target[s]);
     }
   }
-  /// False when something is no longer finite; by the squares: a state whose energy overflows is as lost as a NaN.
+  /// Stores vertices. Returns false when a number is not finite; squares are tested, because a state whose energy overflows is
+  /// useless, too.
   static bool store_vertices(const GraphView<T>& g, const StepView& view, Index begin, Index end) {
     using R = Quadruple<P, double>;
     const R inverse_h = R::all(1 / view.h);
@@ -81,7 +82,7 @@ class GraphPack {
         t_(t),
         first_(first) {}
 
-  /// kWork of every pack. What belongs to the tile is looked up once.
+  /// Calls kWork for every pack; numbers of the tile are looked up once.
   template <class Sweep, Kind kKind, void (Sweep::*kWork)() const>
   OSIER_FN static void each_pack(const GraphView<T>& g, const StepView& view, Index begin, Index end) {
     for (Index t = begin; t < end; ++t) {
@@ -92,7 +93,7 @@ class GraphPack {
 
   static constexpr std::ptrdiff_t quad(Index place) { return 4 * static_cast<std::ptrdiff_t>(place); }
   static constexpr std::ptrdiff_t rows(Index count) { return kTile * static_cast<std::ptrdiff_t>(count); }
-  /// Bits of the pack's lanes among those of the tile.
+  /// The bits of the pack's lanes in a mask of the tile.
   OSIER_FN std::uint32_t lanes_in(std::uint16_t bits) const { return static_cast<std::uint32_t>(bits) >> first_ & all_lanes<P>; }
   OSIER_FN void put_lanes(std::uint32_t lanes, std::uint16_t& bits) const {
     bits = static_cast<std::uint16_t>(bits | lanes << first_);
@@ -108,7 +109,7 @@ class GraphPack {
     store_lanes(v.z, p + 2 * kTile);
   }
 
-  /// What an index counts from, and in.
+  /// The address that an index means: its base and its unit.
   static constexpr int kNumbers = kUnit / sizeof(T);
   OSIER_FN static const T* at(const T* window, I index) { return window + static_cast<std::ptrdiff_t>(index) * kNumbers; }
   OSIER_FN static Index place_at(Index window, I index) { return window + static_cast<Index>(index) / units_of_quad(sizeof(T)); }
@@ -126,7 +127,7 @@ class GraphPack {
     quads(u_window_, index, c);
     return {c[0], c[1], c[2]};
   }
-  /// A tile's own: from the quadruple `place` on.
+  /// Loads the tile's own quadruples, from the quadruple `place` on.
   OSIER_FN T* own_quads(T* array, Index place) const { return array + quad(place + first_); }
   OSIER_FN Quat<P> own_quaternions(T* array, Index place) const {
     P c[4];
@@ -144,8 +145,8 @@ class GraphPack {
   }
   OSIER_FN P inverse_step() const { return P(static_cast<T>(1 / view_.h)); }
 
-  // Joints as a segment meets them, first its own, then others': the index row of the frame beyond (that of the joint follows
-  // where it is another's), and the quadruple of the first of its own.
+  // The joints of a segment, first its own, then those of others: the index row of the other frame (followed by the index row of
+  // the joint, if it belongs to another segment), and the first quadruple of its own joints.
   OSIER_FN Index joint_index(Index joint) const { return joint < tile_.in ? 2 + joint : 2 + tile_.in + 2 * (joint - tile_.in); }
   OSIER_FN Index own_joints(Index joint) const { return tile_.joints + joint * kTile; }
   /// The entry of a segment's list of joints for the n-th of its own or of others'; -1 when there are fewer.
@@ -160,7 +161,7 @@ class GraphPack {
     for (int k = 0; k < W; ++k) g_.margin[t_] = larger(g_.margin[t_], lane(margin2, k));
   }
 
-  /// Notes which frames are held and hinged; bits of those whose frame is prescribed.
+  /// Stores the masks of frames that are held and hinged; returns the mask of prescribed frames.
   OSIER_FN std::uint32_t load_frame_control() const {
     const auto segments = numbers_in(g_.frame_id);
     std::uint32_t fixed = 0, hinged = 0, any_control = 0;
@@ -181,10 +182,10 @@ class GraphPack {
         view_.position, [&](int i) { return g_.vertex_id[place_at(window_.vertices, ub[i])]; },
         [&](int i) { return g_.vertex_id[place_at(window_.vertices, ua[i])]; });
   }
-  /// Edges of now less those of the start.
+  /// The present edges less those of the start.
   OSIER_FN Vec3<P> edge_changes() const { return displacements(index(1)) - displacements(index(0)); }
 
-  /// Notes which vertices are held and m v_t/h + f; returns where they are expected and m/h^2 + c/h.
+  /// Stores the mask of vertices that are held, and m v_t/h + f; returns the first guess and m/h^2 + c/h.
   OSIER_FN void load_vertex_start(Vec3<P>& u, P& weight) const {
     const auto vertices = numbers_in(g_.vertex_id);
     std::uint32_t fixed = 0, any_fixed = 0;
@@ -207,7 +208,7 @@ class GraphPack {
     }
   }
 
-  // Of a copy: what has its address taken lives in memory from the start, for all lanes.
+  // Works on a copy: a variable whose address is taken lives in memory from the start, for all lanes.
   OSIER_FN Quat<P> torque_at(Quat<P> q) const { return torque_at_copy(g_, view_, t_, first_, q); }
 
   const GraphView<T>& g_;
@@ -218,13 +219,13 @@ class GraphPack {
   const I* const indices_;
   T* const numbers_;
   const Index t_;
-  int first_;  ///< of the tile's elements
+  int first_;  ///< first of the tile's elements
 
  private:
   OSIER_FN static void put_frame(const GraphView<T>& g, Index place, const Quatd& q) {
     cast_row<T>(row<P>(q)).store(g.q + quad(place));
   }
-  /// f(place, number in the model) for every element of the tiles.
+  /// Calls f(place, number in the model) for every element of the tiles.
   template <class F>
   OSIER_FN static void each_element(const GraphTile* tile, const Index* id, Index begin, Index end, const F& f) {
     for (Index t = begin; t < end; ++t)

@@ -21,7 +21,7 @@ Index count_sides(const Model& m, Index v, Index side) {
 }
 bool owns(const Model& m, Index entry) { return owns_joint(entry, m.joint_frames[entry / 2][0], m.segment_count()); }
 Index joints_of(const Model& m, Index frame) { return static_cast<Index>(m.frame_joints.of(frame).size()); }
-/// Those whose target it keeps.
+/// The number of joints whose target the segment keeps.
 Index own_joints_of(const Model& m, Index frame) {
   Index n = 0;
   for (Index e : m.frame_joints.of(frame)) n += owns(m, e) ? 1 : 0;
@@ -30,17 +30,17 @@ Index own_joints_of(const Model& m, Index frame) {
 
 std::uint16_t beyond(std::size_t members) { return static_cast<std::uint16_t>(~((1u << members) - 1u)); }
 
-/// Which elements make which tile.
+/// The elements of tiles.
 struct Members {
-  std::vector<Index> of;           ///< kTile for each, the first once more where there are fewer
-  std::vector<std::uint8_t> size;  ///< how many there are
+  std::vector<Index> of;           ///< kTile elements per tile; the first is repeated where there are fewer
+  std::vector<std::uint8_t> size;  ///< number of elements per tile
   std::vector<Index> colors;       ///< the first of every colour, and the end
 
   std::span<const Index> tile(std::size_t t) const { return std::span(of).subspan(t * kTile, size[t]); }
 };
 
-/// The elements of each colour that `wanted` lets through, sorted by region and `key`. apart(first, second): they may not share
-/// a tile, nor may those of different regions.
+/// Makes tiles of the elements of each colour that `wanted` accepts, sorted by region and `key`. Elements with apart(first,
+/// second) and elements of different regions do not share a tile.
 template <class Wanted, class RegionOf, class Key, class Apart>
 Members tile_colors(const Coloring& colors, Index regions, const Wanted& wanted, const RegionOf& region_of, const Key& key,
                     const Apart& apart) {
@@ -55,14 +55,16 @@ Members tile_colors(const Coloring& colors, Index regions, const Wanted& wanted,
     list.clear();
     for (Index e : colors.of(color))
       if (wanted(e)) list.push_back(e);
-    // By part of the model first: threads share out the tiles of every colour in the same proportions, and so find in their own
-    // cache what they left there a colour before. Several regions are parts enough.
+    // Sort by part of the model first: threads divide the tiles of every colour in the same proportions, so that a thread finds
+    // the data of the colour before in its own cache. Several regions need no further parts.
     const double parts = regions > 1 ? 1 : std::clamp(static_cast<double>(list.size()) / (16.0 * kTile), 1.0, kMostParts);
     places.clear();
     for (Index e : list) {
       const int part = static_cast<int>(parts * e / count);
       auto [first, second] = key(e);
-      if (part % 2 == 1) first = -first, second = -second;  // up and down by turns: tiles across two parts have members alike
+      if (part % 2 == 1)
+        first = -first,
+        second = -second;  // ascending and descending by turns, so that tiles across two parts have similar members
       places.push_back({region_of(e), part, first, second, e});
     }
     std::sort(places.begin(), places.end());
@@ -88,7 +90,7 @@ class Blocks {
  public:
   explicit Blocks(Index regions) : next_(regions, kZeros), start_(regions + 1, 0) {}
   void make_room(Index region, Index count) { next_[region] += count; }
-  /// Once there is room for all: cache lines begin where regions do.
+  /// Fixes the places when all quadruples are counted: every region begins a cache line.
   void begin() {
     for (std::size_t r = 0; r < next_.size(); ++r) {
       start_[r + 1] = start_[r] + (next_[r] + kZeros - 1) / kZeros * kZeros;
@@ -96,7 +98,7 @@ class Blocks {
     }
   }
   Index take(Index region, Index count) { return std::exchange(next_[region], next_[region] + count); }
-  /// Where the indices of a region begin to count, and how many quadruples they may have to reach.
+  /// The base of a region's indices, and the number of quadruples that they have to reach.
   Index window(Index region) const { return start_[std::max(region - 1, 0)]; }
   Index reach() const {
     Index most = 0;
@@ -128,7 +130,7 @@ GraphLayout lay_out(const Model& m, std::span<const std::uint8_t> taken, const G
   const Members segments = tile_colors(
       m.segment_colors, regions.count, free_segment, [&](Index s) { return regions.of_frame(s); },
       [&](Index s) { return std::pair(joints_of(m, s), own_joints_of(m, s)); },
-      // Cables have an update of their own, for whole tiles.
+      // Cables have an update of their own, which is for whole tiles.
       [&](Index a, Index b) { return (joints_of(m, a) == 0) != (joints_of(m, b) == 0); });
   l.vertex_colors = vertices.colors, l.segment_colors = segments.colors;
 
@@ -212,11 +214,11 @@ GraphLayout lay_out_graph(const Model& m, std::span<const std::uint8_t> taken, i
   const auto lay_out_in = [&](const GraphRegions& regions) { return lay_out(m, taken, regions, lanes, size_of_number, gamma); };
   const Index reach = (1 << 16) / units_of_quad(size_of_number);
   const auto free = static_cast<Index>(std::count(taken.begin(), taken.end(), 0));
-  if (free <= reach) {  // otherwise it is certain that an index does not reach all
+  if (free <= reach) {  // otherwise an index cannot reach all quadruples
     GraphLayout whole = lay_out_in({});
     if (whole.narrow || whole.empty()) return whole;
   }
-  // Three regions to a window, less what tiles leave empty.
+  // A window is three regions, less the empty places of tiles.
   const GraphRegions regions = regions_of(m, taken, reach / 3 * 15 / 16);
   if (regions.count > 1 && regions.count <= std::numeric_limits<std::uint16_t>::max())
     if (GraphLayout in_regions = lay_out_in(regions); in_regions.narrow) return in_regions;
@@ -235,7 +237,7 @@ std::size_t GraphLayout::bytes() const {
 
 namespace {
 
-/// I: of the indices.
+/// I is the type of indices.
 template <class T, class I>
 class Filler {
  public:
@@ -283,9 +285,9 @@ class Filler {
  private:
   Index place(const GraphTile& tile, int i) const { return tile.place + l_.place_in_tile(i); }
   static bool there(const GraphTile& tile, int i) { return (tile.nothing >> i & 1u) == 0; }
-  /// Index zero is a quadruple of zeros, and what rows begin with.
+  /// Index 0 is a sentinel, a quadruple of zeros, and the initial value of rows.
   I offset(Index window, Index place) const { return static_cast<I>(place >= 0 ? (place - window) * l_.units_of_quad() : 0); }
-  /// Element i in the rows of indices from this one on.
+  /// Sets the indices of element i in the rows from this one on.
   static auto rows(AlignedArray<std::byte>& array, Index row, int i) {
     return [first = reinterpret_cast<I*>(array.data()) + static_cast<std::ptrdiff_t>(row) * kTile + i](int n) -> I& {
       return first[n * kTile];
@@ -322,7 +324,7 @@ class Filler {
         continue;
       }
       at(own++) = frame;
-      if (l_.damped) continue;  // otherwise as this side sees it: nothing to be folded in
+      if (l_.damped) continue;  // without damping the target is kept as this side sees it
       const Quatd rest = side == 1 ? m_.joint_rest_rotation[j] : conj(m_.joint_rest_rotation[j]);
       if (l_.axes()) {
         put(bend_twist::stiffness4(cast<double>(m_.joint_stiffness[j])), joint_place_[j]);

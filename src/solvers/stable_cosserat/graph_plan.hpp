@@ -1,11 +1,11 @@
 // Any part of a model arranged in tiles for SIMD: sixteen elements of one colour, whatever the lanes, sorted so that those of a
-// tile have about as many neighbours. What neighbours ask of an element lies in arrays of quadruples: u of a vertex with the
+// tile have about as many neighbours. The numbers that neighbours read lie in arrays of quadruples: u of a vertex with the
 // inverse of its Hessian (x, y, z, 1/H), the frame q, a segment's force and c (x, y, z, c), the target of a joint (see
-// joint_share) as its owner sees it: its first frame, or the second where the first is an anchor. A tile has room for the
-// neighbours of its largest member; where an element has fewer, it meets one that is zero and changes nothing.
+// joint_share) as its owner sees it: its first frame, or the second where the first is an anchor. A tile has places for the
+// neighbours of its largest member; an element with fewer neighbours reads a sentinel of zeros, which changes nothing.
 //
 // Tiles are sorted by colour, and so are their rows. Quadruples are sorted by region first (graph_regions.hpp), every region
-// beginning with some that are zero; an index counts from the beginning of the region before, and so takes 16 bits in models of
+// beginning with a sentinel of zeros; an index counts from the beginning of the region before, and so takes 16 bits in models of
 // any length, but for very wide ones (see `narrow`). A model that is small enough is one region.
 //
 // Where stiffness differs between axes, segments and joints have more to keep (graph_sweep.hpp), in several arrays of
@@ -21,9 +21,9 @@
 
 namespace osier::stable_cosserat {
 
-inline constexpr int kTile = 16;  ///< elements of a tile; so long are rows
-inline constexpr int kZeros = 4;  ///< quadruples that a region begins with: tiles still begin a cache line
-inline constexpr int kUnit = 8;   ///< bytes that an index counts in: what an address may be scaled by for nothing
+inline constexpr int kTile = 16;  ///< number of elements of a tile, which is the length of rows
+inline constexpr int kZeros = 4;  ///< zero quadruples at the start of a region; tiles after them begin a cache line
+inline constexpr int kUnit = 8;   ///< unit of an index in bytes: the largest factor that an address may have at no cost
 
 constexpr Index units_of_quad(std::size_t size_of_number) { return static_cast<Index>(4 * size_of_number / kUnit); }
 
@@ -32,7 +32,7 @@ struct GraphTile {
   Index indices;          ///< the first of its rows of indices
   Index joints;           ///< the first quadruple of the joints that segments own, kTile for each
   Index in, out;          ///< vertices: segments that end and that begin here. Segments: joints of their own, and of others
-  std::uint16_t nothing;  ///< bits of elements that are not there
+  std::uint16_t nothing;  ///< mask of places without an element
   std::uint16_t region;
 };
 
@@ -47,10 +47,10 @@ inline constexpr int kVertexRows = 3;
 /// Rows of a segment tile. Index rows are the two vertices, the other frame of every joint of its own, and the other frame and
 /// the target of every joint of another's.
 enum SegmentRow : int { kStretchRow, kEdge, kUndampedRows = kEdge + 3, kAxis = kUndampedRows, kDampedRows = kAxis + 3 };
-/// The same where stiffness differs between axes: the rest vector, or its length if nothing is damped.
+/// Rows where stiffness differs between axes: the rest vector, or its length if no segment is damped.
 enum AxesRow : int { kAxesEdge, kAxesRest = kAxesEdge + 3, kUndampedAxesRows = kAxesRest + 1, kDampedAxesRows = kAxesRest + 3 };
 
-/// Which element is where.
+/// The places of elements.
 struct GraphLayout {
   int lanes = 1;
   std::size_t size_of_number = sizeof(float);
@@ -59,7 +59,7 @@ struct GraphLayout {
   AlignedArray<GraphTile> vertex_tiles, segment_tiles;
   std::vector<GraphWindow> windows;                  ///< by region
   std::vector<Index> vertex_colors, segment_colors;  ///< first tile of every colour, and the end
-  /// Numbers of the model, by place; where nothing is, that of the tile's first, or of any.
+  /// The model's numbers by place; an empty place has the number of the tile's first element, or of any.
   std::vector<Index> vertex_id, frame_id;
   std::vector<Index> anchors;  ///< places of frames that belong to no segment
   std::size_t joint_places = 0, vertex_index_rows = 0, segment_index_rows = 0;
@@ -78,7 +78,7 @@ struct GraphLayout {
   int gamma_row() const { return damped ? kDampedRows : kUndampedRows; }
   std::size_t size_of_index() const { return narrow ? sizeof(std::uint16_t) : sizeof(Index); }
   Index units_of_quad() const { return stable_cosserat::units_of_quad(size_of_number); }
-  /// Where element i of a tile has its quadruples, from the first one of the tile on.
+  /// The place of element i's quadruples, counted from the tile's first.
   int place_in_tile(int i) const;
   std::size_t bytes() const;
 };
@@ -87,8 +87,8 @@ struct GraphLayout {
 GraphLayout lay_out_graph(const Model& model, std::span<const std::uint8_t> taken, int lanes, std::size_t size_of_number,
                           bool gamma);
 
-/// The arrays, with what never changes filled in. Masses, lengths, damping times and the rest rotations of damped joints, which
-/// only the beginning of a step asks for, are read from the model.
+/// The arrays, with the constants filled in. Masses, lengths, damping times and rest rotations of damped joints are read from the
+/// model, since only the beginning of a step needs them.
 template <class T>
 struct GraphPlan {
   GraphLayout layout;

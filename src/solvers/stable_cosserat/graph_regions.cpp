@@ -18,7 +18,8 @@ struct Layer {
 }  // namespace
 
 GraphRegions regions_of(const Model& m, std::span<const std::uint8_t> taken, Index capacity) {
-  // Layers first, part by part. A segment belongs to the nearer of its ends: segments that meet are at most one layer apart.
+  // Find layers first, island by island. A segment belongs to the nearer of its ends: segments that meet are at most one layer
+  // apart.
   GraphRegions r{1, std::vector<Index>(m.vertex_count(), -1), std::vector<Index>(m.frame_count(), -1)};
   std::vector<Layer> layers;
   BreadthFirst search(m);

@@ -1,5 +1,5 @@
-// A graph in regions: layers of a breadth-first search, as many in a row as a region has room for. Whatever touches lies in the
-// same region or in one beside it, so that numbers counted from the beginning of the region before stay small.
+// A graph in regions: consecutive layers of a breadth-first search, as many as fit into the capacity of a region. Neighbours are
+// in the same region or in adjacent ones, so that numbers counted from the beginning of the region before stay small.
 #pragma once
 
 #include <span>
@@ -14,16 +14,16 @@ OSIER_FN bool owns_joint(Index entry, Index first_frame, Index segments) { retur
 
 struct GraphRegions {
   Index count = 1;
-  std::vector<Index> vertex, frame;  ///< of which region it is; empty with one region. Nobody asks for those left out
+  std::vector<Index> vertex,
+      frame;  ///< per element: its region; empty if there is one region. Elements that were left out have no meaningful number
 
   Index of_vertex(Index v) const { return vertex.empty() ? 0 : vertex[v]; }
   Index of_frame(Index f) const { return frame.empty() ? 0 : frame[f]; }
 };
 
-/// Of the vertices that are not `taken`, with their segments and the anchors joined to these; nothing else joins what is taken to
-/// what is not. No more than `room` vertices,
-/// frames or joints in each, unless a layer alone has more. One region where the model has joints between frames that lie far
-/// apart.
+/// The regions of the vertices that are not `taken`, with their segments and anchors; no joint leads from there to taken ones. A
+/// region has at most `capacity` vertices, frames or joints, unless a single layer has more. The result is one region where
+/// joints connect frames that lie far apart.
 GraphRegions regions_of(const Model& model, std::span<const std::uint8_t> taken, Index capacity);
 
 }  // namespace osier::stable_cosserat

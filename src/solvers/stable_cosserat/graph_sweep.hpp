@@ -16,7 +16,7 @@
 
 namespace osier::stable_cosserat {
 
-/// I: of the indices of a GraphPlan.
+/// I is the type of indices in a GraphPlan.
 template <class P, class I, class Law>
 class GraphSweep : GraphPack<P, I> {
   using Pack = GraphPack<P, I>;
@@ -43,7 +43,7 @@ class GraphSweep : GraphPack<P, I> {
     if (g.damped) each_pack<kSegments, &GraphSweep::load_segment<true>>(g, view, begin, end);
     else each_pack<kSegments, &GraphSweep::load_segment<false>>(g, view, begin, end);
   }
-  /// Once all segments are loaded: what their joints' owners have folded.
+  /// Loads margins after all segments are loaded, since the owners of joints fold damping in.
   static void load_margins(const GraphView<T>& g, const StepView& view, Index begin, Index end) {
     if (!g.damped || (Law::kClosedForm && !(g.most_tau > 0))) return;
     each_pack<kSegments, &GraphSweep::load_margin>(g, view, begin, end);
@@ -109,7 +109,7 @@ class GraphSweep : GraphPack<P, I> {
       return {{a.x, b.x, a.y, b.y, b.z, a.z}, {a.w, b.w, force_z}};
     }
   }
-  /// k: the stiffness of the axes [N/m], which the closed form does without.
+  /// k: the stiffness of the axes [N/m], which the closed form does not need.
   OSIER_FN void store_spring(const Spring& s, const Vec3<P>& k) const {
     const Vec3<P>& f = s.force;
     if constexpr (Law::kClosedForm) {
@@ -126,7 +126,7 @@ class GraphSweep : GraphPack<P, I> {
     if constexpr (Law::kClosedForm) return {own_quaternions(g_.joint, place)};
     else return {own_quaternions(g_.joint, place), own_quaternions(g_.joint + g_.joint_plane, place)};
   }
-  /// As this segment sees it.
+  /// The joint of another owner with this segment as the second frame.
   OSIER_FN Joint others_joint(const I* joint) const {
     if constexpr (Law::kClosedForm) return Joint{quaternions(joint_window_, joint)}.reversed();
     else return Joint{quaternions(joint_window_, joint), quaternions(joint_window_ + g_.joint_plane, joint)}.reversed();
@@ -148,7 +148,7 @@ class GraphSweep : GraphPack<P, I> {
     }
   }
 
-  // Of the closed form.
+  // Functions of the closed form.
   OSIER_FN P most_alpha() const { return P(static_cast<T>(g_.most_tau / view_.h)); }
   /// k^bt times rest rotation as seen from the side of this entry.
   OSIER_FN Quadruple<P, double> rest_of(Index entry) const {
@@ -160,15 +160,15 @@ class GraphSweep : GraphPack<P, I> {
   /// The present frame beyond one of a lane's joints.
   OSIER_FN Quat<T> frame_beyond(int lane, Index frame) const {
     for (Index j = 0; j < tile_.in + tile_.out; ++j)
-      if (const I beyond = index(joint_index(j))[lane];  // 0: nothing is there, and its number means nothing
+      if (const I beyond = index(joint_index(j))[lane];  // 0 is the sentinel, whose number has no meaning
           beyond != 0 && g_.frame_id[place_at(window_.frames, beyond)] == frame) {
         const T* q = at(q_window_, beyond);
         return {q[0], q[1], q[2], q[3]};
       }
     return {};
   }
-  /// The frames of some lanes one by one. All by copies: what has its address taken lives in memory from the start, for all
-  /// lanes.
+  /// Updates the frames of some lanes one by one. Arguments are copies: a variable whose address is taken lives in memory from
+  /// the start, for all lanes.
   template <bool kDamped, Lambda kLambda>
   OSIER_FN Quat<P> safeguarded(std::uint32_t lanes, Segment local, Quat<P> before, Quat<P> q) const {
     safeguarded_frames<kDamped, kLambda>(g_, view_, t_, first_, lanes, local, before, q);
@@ -189,7 +189,7 @@ class GraphSweep : GraphPack<P, I> {
   }
 };
 
-/// The n-th joint of its own, damping folded in.
+/// Loads a joint of the segment's own, with damping folded in.
 template <class P, class I, class Law>
 OSIER_FN void GraphSweep<P, I, Law>::load_joint(Index joint, const Quat<P>& q) const {
   const std::uint32_t absent = nothing();
@@ -344,7 +344,7 @@ OSIER_FN void GraphSweep<P, I, Law>::turn_segment() const {
   std::uint32_t special = bits(refused) | hinged;
   if constexpr (kDamped) special |= bits(differ);
   special &= ~held;
-  if constexpr (kLambda == Lambda::exact) {  // of special lanes by safeguarded_frames
+  if constexpr (kLambda == Lambda::exact) {  // safeguarded_frames() reads those of special lanes
     T* memory = own_row(g_.gamma_row);
     store_lanes(select(mask_of_bits<P>(special), number(memory), gamma), memory);
   }

@@ -1,4 +1,4 @@
-// A GraphPlan in the middle of a step as kernels see it: bare arrays, like StepView.
+// A GraphPlan during a step as kernels see it: bare arrays, like StepView.
 #pragma once
 
 #include "solvers/lanes/step_view.hpp"
@@ -11,15 +11,15 @@ struct GraphView {
   const GraphTile *vertex_tile, *segment_tile;
   const GraphWindow* window;  ///< by region
   T *vertex_number, *segment_number;
-  const void *vertex_index, *segment_index;  ///< of the type the layout has chosen
+  const void *vertex_index, *segment_index;  ///< indices of the type that the layout has chosen
   const Index *vertex_id, *frame_id;
   T *u, *q, *force, *joint, *margin, *joint_margin;
-  std::ptrdiff_t force_plane, joint_plane;  ///< numbers of one
+  std::ptrdiff_t force_plane, joint_plane;  ///< number of numbers in a plane
   std::uint16_t *vertex_held, *frame_held, *frame_hinged;
   double most_tau;
-  Index segments = 0;  ///< of the model; frames beyond are anchors
+  Index segments = 0;  ///< segments of the model; frames with higher numbers are anchors
   int segment_rows;
-  int gamma_row;  ///< -1 without
+  int gamma_row;  ///< -1 without gamma
   bool damped;
 };
 

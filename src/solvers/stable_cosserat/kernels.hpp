@@ -11,7 +11,7 @@ namespace osier::stable_cosserat {
 
 using lanes::ChainGroup, lanes::StepView;
 
-/// See ChainSweep.
+/// The functions of ChainSweep.
 template <class T>
 struct ChainKernel {
   std::size_t (*scratch_bytes)(Index rows, bool damped);
@@ -19,7 +19,7 @@ struct ChainKernel {
                Lambda lambda, int iterations, void* scratch);
 };
 
-/// See GraphPack.
+/// The functions of GraphPack and GraphSweep.
 template <class T>
 struct GraphKernel {
   using Range = void (*)(const GraphView<T>& graph, const StepView& view, Index begin, Index end);
@@ -31,17 +31,17 @@ struct GraphKernel {
 
 template <class T>
 struct GraphKernels {
-  GraphKernel<T> by_index[2];  ///< with indices of 32 and of 16 bits
+  GraphKernel<T> by_index[2];  ///< kernels for indices of 32 and of 16 bits
 };
 
 template <class T>
 struct Kernels {
   int lanes;
   ChainKernel<T> chain[2];   ///< by StiffnessLaw
-  GraphKernels<T> graph[2];  ///< likewise
+  GraphKernels<T> graph[2];  ///< by StiffnessLaw
 };
 
-/// Those of one instruction set.
+/// The kernels of one instruction set.
 template <class T, Simd S>
 const Kernels<T>& kernels_for();
 /// `simd` must be available on this machine.

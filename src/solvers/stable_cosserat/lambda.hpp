@@ -1,4 +1,4 @@
-// How |q| = 1 is met. Apart from the settings, so that kernels need not know those.
+// The ways to satisfy |q| = 1. They are apart from the settings, which kernels must not include.
 #pragma once
 
 #include <cstdint>

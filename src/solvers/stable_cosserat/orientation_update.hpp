@@ -37,8 +37,8 @@ OSIER_FN Quat<T> joint_share(const Quat<T>& other, const Quat<T>& target, const 
 ///
 ///   margin |target| <= (1 + alpha) k sin theta,   k sin theta = |target| sin phi,   |target| >= k sqrt(1 + alpha^2)
 ///
-/// so that margin <= sqrt(2) (1 + alpha) sin phi. Where poles are said to differ and do not, taking elasticity and damping one
-/// by one gives the same.
+/// so that margin <= sqrt(2) (1 + alpha) sin phi. Where the limit says that poles may differ and they do not, elasticity and
+/// damping one by one give the same result.
 template <class T>
 OSIER_FN T pole_margin2(const Quat<T>& target, const Quat<T>& previous, T most_alpha) {
   const T size2 = norm2(target), sine2 = norm2(imag(conj(target) * previous));
@@ -64,7 +64,7 @@ OSIER_FN T problem_scale(const OrientationProblem<T>& o) {
   return root(kAxial ? norm2(o.v) * norm2(o.eta) : norm2(o.v));
 }
 
-/// Its v b eta and |v||eta|.
+/// Completes v b eta and |v||eta| of a problem.
 template <class T, bool kAxial>
 OSIER_FN void complete_problem(OrientationProblem<T>& o) {
   o.Sb = kAxial ? o.v * o.b * o.eta : times_e3(o.v * o.b);
@@ -97,7 +97,8 @@ OSIER_FN Quat<T> solve_orientation(const OrientationProblem<T>& o, T& gamma, Mas
   }
 }
 
-/// What is left: b = 0 and the hard case (deviation 4), and for the secular root the states that need care.
+/// The update for the remaining states: b = 0 and the hard case (deviation 4), and states in which the secular root needs a
+/// safeguard.
 template <class T, Lambda kLambda>
 OSIER_FN Quat<T> solve_degenerate(const OrientationProblem<T>& o, const Quat<T>& q) {
   if constexpr (kLambda == Lambda::secular) return orientation_safeguarded(o, q);

@@ -32,10 +32,9 @@ OSIER_FN Vec3<T> image_force(T k_over_length, const Vec3<T>& image) {
   return k_over_length * image;
 }
 
-/// The update where stiffnesses differ and the Hessian is a matrix: one Newton step from u. It is a sum of positive
-/// semidefinite blocks, but where they differ by more than the digits of T a pivot may be lost. Its trace then stands for it,
-/// which cannot raise the energy (what is left of a pivot that is nearly lost may); a massless vertex that nothing stretches
-/// stays.
+/// The update where stiffnesses differ and the Hessian is a matrix: one Newton step from u. The Hessian is a sum of positive
+/// semidefinite blocks, but where these differ by more than the digits of T a pivot may drown in rounding. Then a gradient step
+/// by the trace is taken, which cannot raise the energy; a massless vertex that no spring stretches stays.
 template <class T>
 OSIER_FN Vec3<T> after_block_step(const Vec3<T>& u, const Vec3<T>& gradient, const Mat3<T>& hessian) {
   constexpr auto kLost = ScalarOf<T>(8) * std::numeric_limits<ScalarOf<T>>::epsilon();
@@ -47,8 +46,8 @@ OSIER_FN Vec3<T> after_block_step(const Vec3<T>& u, const Vec3<T>& gradient, con
   return u + Vec3<T>{either(step.x, gradient.x), either(step.y, gradient.y), either(step.z, gradient.z)};
 }
 
-/// Where a vertex is expected: as far as it would fly, with the share of the external acceleration that it really felt in the
-/// last step (VBD's adaptive initialisation).
+/// The first guess of a vertex: free flight, with the share of the external acceleration that had an effect in the last step
+/// (VBD's adaptive initialisation).
 template <class T>
 OSIER_FN Vec3<T> expected_displacement(const Vec3<T>& velocity, const Vec3<T>& velocity_previous, const Vec3<T>& force,
                                        T inverse_mass, T h) {

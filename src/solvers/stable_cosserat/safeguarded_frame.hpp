@@ -1,10 +1,9 @@
-// The update of one frame with all that it can be subject to: elasticity and damping of its joints one by one, torques, hinges,
-// rotational inertia and motors. Element by element it is the update; for kernels it is that of the frames which their lanes
-// leave aside: those on hinges, those that are undetermined or whose step was refused, and those whose elastic and viscous poles
-// may differ.
+// The safeguarded update of one frame with everything that can act on it: elasticity and damping of its joints one by one,
+// torques, hinges, rotational inertia and motors. Sweeps element by element use it for every frame; kernels use it for special
+// lanes: frames on hinges, undetermined frames, refused steps, and elastic and viscous poles that may differ.
 //
-// each_joint(add) is to call add(other, K, rest) for every spring of the frame's joints: the present rotation of the frame
-// beyond, the stiffness of every component, and the rest rotation as this frame sees it.
+// each_joint(add) has to call add(other, K, rest) for every spring of the frame's joints: the present rotation of the other
+// frame, the stiffness of every component, and the rest rotation with this frame as the second one.
 #pragma once
 
 #include "solvers/lanes/step_view.hpp"
@@ -12,7 +11,7 @@
 
 namespace osier::stable_cosserat {
 
-/// The joints of a frame straight from the model. frame_of(f) is the present rotation of another frame.
+/// Calls add for the joints of a frame, read from the model. frame_of(f) is the present rotation of another frame.
 template <class T, class FrameOf, class Add>
 OSIER_FN void each_joint_spring(const lanes::StepView& view, Index segment, const FrameOf& frame_of, const Add& add) {
   for (Index at = view.frame_joint_start[segment]; at < view.frame_joint_start[segment + 1]; ++at) {
@@ -30,7 +29,7 @@ OSIER_FN Quat<T> torque_on(const lanes::StepView& view, Index segment, const Qua
   return torque_share(cast<T>(view.torque[segment]), cast<T>(view.torque_material[segment]), q);
 }
 
-/// By the closed form.
+/// The update by the closed form.
 template <bool kDamped, Lambda kLambda, class T, class EachJoint>
 OSIER_FN Quat<T> safeguarded_frame_of(const lanes::StepView& view, Index segment, const Quat<T>& present,
                                       const ClosedFormSegment<T>& local, T& gamma, const EachJoint& each_joint) {
@@ -48,7 +47,7 @@ OSIER_FN Quat<T> safeguarded_frame_of(const lanes::StepView& view, Index segment
   bool degenerate = false;
   T new_gamma = gamma;
   const Quat<T> q = solve_orientation<T, kLambda>(o, new_gamma, degenerate);
-  if (degenerate) return solve_degenerate<T, kLambda>(o, present);  // gamma means nothing here
+  if (degenerate) return solve_degenerate<T, kLambda>(o, present);  // gamma has no meaning here
   gamma = new_gamma;
   return q;
 }
@@ -62,14 +61,14 @@ OSIER_FN FrameProblem<T> frame_problem_of(const lanes::StepView& view, Index seg
   if (view.torque) problem.add_torque(q, torque_on(view, segment, q));
   return problem;
 }
-/// A Newton step on it, or what else lowers the energy. add_more(problem, q) is for other terms than those of the model.
+/// The update by a Newton step, safeguarded. add_more(problem, q) adds terms that are not in the model.
 template <class T, class EachJoint, class AddMore>
 OSIER_FN Quat<T> safeguarded_frame_of(const lanes::StepView& view, Index segment, const Quat<T>& present,
                                       const AxesSegment<T>& local, const EachJoint& each_joint, const AddMore& add_more) {
   const bool hinged = view.frame_control[segment] == FrameControl::hinged;
   const Vec3<T> axis = cast<T>(view.hinge_axis[segment]);
   const Quat<T> zero = cast<T>(view.frame_target[segment]);
-  const Quat<T> q = hinged ? nearest_on_hinge(present, zero, axis) : present;  // hinges may be led about
+  const Quat<T> q = hinged ? nearest_on_hinge(present, zero, axis) : present;  // hinges may be moved by keyframes
   FrameProblem<T> problem = frame_problem_of(view, segment, q, local, each_joint);
   add_more(problem, q);
   return safeguarded_frame(problem, q, hinged ? &axis : nullptr, zero);

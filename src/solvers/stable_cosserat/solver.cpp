@@ -19,7 +19,7 @@ namespace {
 void locate_trouble(const Model& m, const State& state, StepReport& report) {
   report.non_finite = false;
   for (Index v = 0; v < m.vertex_count() && !report.non_finite; ++v)
-    // By the squares: a state whose energy overflows is as lost as a NaN.
+    // The test uses squares, because a state whose energy overflows is as useless as NaN.
     if (!std::isfinite(norm2(state.vertex_position[v]) + norm2(state.vertex_velocity[v])))
       report.non_finite = true, report.worst_vertex = v;
   for (Index s = 0; s < m.segment_count() && !report.non_finite; ++s)
@@ -29,8 +29,8 @@ void locate_trouble(const Model& m, const State& state, StepReport& report) {
 /// Coloured sweeps run in lanes, unless frames have inertia; everything else element by element.
 bool sweeps_in_lanes(const Settings& s, const Model& m) { return s.order == Order::red_black && !m.has_inertia(); }
 
-/// Strands and chains that are swept by themselves, all iterations in one go. Where the sweeps must find out when to stop there
-/// are none: somebody has to look in between.
+/// Strands and chains that are swept by themselves, all iterations at once. With a tolerance there are none, because the residual
+/// has to be measured between sweeps.
 std::vector<Chain> chains_in_lanes(const Settings& s, const Model& m) {
   if (s.tolerance) return {};
   std::vector<Chain> chains = find_chains(m);
@@ -79,15 +79,15 @@ class StableCosserat final : public Solver {
 
   Settings settings_;
   Executor executor_;
-  bool inertia_ = false;  ///< some frames have it
+  bool inertia_ = false;  ///< some frames have rotational inertia
 
-  // In lanes: the chains, all else, and what nothing sweeps over.
+  // Sweeps in lanes: the chains, all other elements, and elements without sweeps.
   bool in_lanes_ = false;
   ChainEngine<T> chains_;
   GraphEngine<T> graph_;
   std::vector<Index> dead_vertices_, loose_frames_;
 
-  // Element by element, and for residuals.
+  // Sweeps element by element, which also measure residuals.
   bool bound_ = false;
   ElementSweep<T> elements_;
   std::vector<Quatd> frames_start_;
@@ -112,7 +112,7 @@ void StableCosserat<T>::arrange_sweeps(const Model& m) {
   if (!in_lanes_ || settings_.tolerance) bind_elements(m);
 }
 
-/// A fixed number of sweeps, or until `left` finds little left.
+/// Does a fixed number of sweeps, or sweeps until the residual by `left` is small.
 template <class T>
 template <class Sweep, class Left>
 void StableCosserat<T>::iterate(StepReport& report, const Sweep& sweep_once, const Left& left) const {
@@ -180,7 +180,7 @@ StepReport StableCosserat<T>::step(const StepInput& input, State& state) {
   return report;
 }
 
-/// What a StableCosserat<T> allocates.
+/// The memory that a StableCosserat<T> allocates.
 template <class T>
 std::size_t bytes_of_sweeps(const Settings& s, const Model& m) {
   std::size_t sum = 0;

@@ -1,10 +1,10 @@
-// The two laws of the sweeps in lanes: what a segment and a joint are to them, and how a vertex and a frame are updated.
+// The two laws of the sweeps in lanes: their segments and joints, and their updates of a vertex and of a frame.
 //
 //   ClosedFormLaw   one stiffness for stretch and shear and one for bend and twist: the updates of the paper
 //                   (position_update.hpp, orientation_update.hpp)
 //   AxesLaw         a stiffness for every axis: a 3x3 solve for a vertex, a Newton step for a frame (frame_problem.hpp)
 //
-// All in registers; where these numbers lie in memory is the business of chain_sweep.hpp and graph_sweep.hpp. A law has
+// All numbers are in registers; chain_sweep.hpp and graph_sweep.hpp load and store them. A law has
 //
 //   Spring    a segment as its vertices meet it: its force on the second one at u = 0, and its stiffness
 //   Joint     a joint as its second frame meets it, damping folded in (kelvin_voigt.hpp); reversed() is for the first
@@ -22,7 +22,7 @@
 
 namespace osier::stable_cosserat {
 
-/// What a sum begins with: the one zero that x + 0 = x holds for whatever x, so that compilers leave the addition out.
+/// The first value of a sum: the zero -0, for which x + 0 = x holds for every x, so that compilers leave the addition out.
 template <class P>
 OSIER_FN P empty_sum() {
   return P(ScalarOf<P>(-0.0));
@@ -30,7 +30,7 @@ OSIER_FN P empty_sum() {
 
 template <class P>
 struct ClosedFormSegment {
-  Vec3<P> v, eta;  ///< of SCR Eq. 15 and VSCR Eq. 20
+  Vec3<P> v, eta;  ///< v of SCR Eq. 15 and eta of VSCR Eq. 20
 };
 template <class P>
 OSIER_FN ClosedFormSegment<ScalarOf<P>> lane_of(const ClosedFormSegment<P>& s, int k) {
@@ -58,7 +58,7 @@ struct ClosedFormLaw {
     spring.stiffness = c;
   }
 
-  /// `inverse_hessian` and u are asked for in updated() and nowhere else, so that they need no registers before.
+  /// `inverse_hessian` and u are arguments of updated() only, so that they need no registers before.
   class Vertex {
    public:
     OSIER_FN Vertex(const Vec3<P>&, P, const Vec3<P>& rhs) : sum_(rhs) {}
@@ -87,12 +87,12 @@ struct ClosedFormLaw {
     }
     OSIER_FN void add_torque(const Quat<P>&, const Quat<P>& torque) { o_.b += torque; }
     OSIER_FN bool has_couples() const { return any(norm2(o_.b) > P(0)); }
-    /// `refused` lanes want safeguarded_frame_of instead.
+    /// `refused`: lanes that need safeguarded_frame_of() instead.
     OSIER_FN Quat<P> updated(const Quat<P>&, P& gamma, MaskOf<P>& refused) {
       complete_problem<P, kDamped>(o_);
       return solve_orientation<P, kLambda>(o_, gamma, refused);
     }
-    /// Without couples, along the edge.
+    /// The update without couples: the frame points along the edge.
     OSIER_FN Quat<P> aligned(const Quat<P>& q, MaskOf<P>& refused) {
       o_.s = problem_scale<P, kDamped>(o_);
       return orientation_aligned(o_, q, refused);
@@ -125,7 +125,8 @@ struct AxesLaw {
     Quat<P> K, rest;
     OSIER_FN Joint reversed() const { return {K, conj(rest)}; }
   };
-  /// Into its place, which may be in memory: the stiffness is then off the registers before the force needs them.
+  /// Writes the spring into its place, which may be in memory, so that the stiffness leaves the registers before the force needs
+  /// them.
   OSIER_FN static void put_spring(const Quat<P>& q, const Vec3<P>& k, const Vec3<P>& rest, const Vec3<P>& edge, Spring& spring) {
     spring.stiffness = packed(rotated_diagonal(rotation_matrix(q), k));
     spring.force = spring.stiffness * (rotate(q, rest) - edge);
@@ -148,7 +149,7 @@ struct AxesLaw {
     Sym3<P> stiffness_;
   };
 
-  /// There is one lambda here, that of the minimum.
+  /// This law has one way to find lambda: the minimum.
   template <bool kDamped, Lambda>
   class Frame {
    public:

@@ -6,7 +6,7 @@
 
 namespace osier::systems {
 
-/// See BlockStep.
+/// The functions of BlockStep.
 template <class T>
 struct BlockKernel {
   using Tiles = void (*)(const BlockView<T>&, int begin, int end);
@@ -21,7 +21,7 @@ struct BlockKernel {
   Move move;
 };
 
-/// Those of one instruction set, isotropic and not.
+/// The kernels of one instruction set, isotropic and not.
 template <class T, Simd S>
 const BlockKernel<T>* block_kernels_for();
 /// `simd` must be available on this machine.

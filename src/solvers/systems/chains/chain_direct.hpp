@@ -79,8 +79,7 @@ class ChainDirect {
   }
 
  private:
-  static constexpr std::size_t kGroupWeight =
-      128;  ///< weight of a group for the executor: two groups are worth a second thread, one is not
+  static constexpr std::size_t kGroupWeight = 128;  ///< so that two groups take two threads
   const ChainKernel<T>* kernel_ = nullptr;
   lanes::ChainPlan<T> plan_;
   std::vector<T> force_;

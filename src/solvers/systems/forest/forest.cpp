@@ -23,7 +23,8 @@ void Forest<T>::bind(const Model& m, const Control& c, const Tree& tree, const s
   record_[at(plan_.above_nothing()) * SlotRecord::numbers + SlotRecord::turn + 3] = T(1);  // the real part of a turn
   column_.assign(at(plan_.columns) * ColumnRecord::numbers, T(0));
   tie_record_.assign((plan_.ties.size() + 1) * TieRecord::numbers, T(0));
-  for (std::size_t a : {0, 2, 5}) tie_record_[plan_.ties.size() * TieRecord::numbers + a] = T(1);  // a matrix that has an inverse
+  for (std::size_t a : {0, 2, 5})
+    tie_record_[plan_.ties.size() * TieRecord::numbers + a] = T(1);  // the sentinel has an invertible matrix
   bent_.assign(rows, 0);
   totals_.resize(std::max(plan_.branches.size(), tie_jobs()));
   outlook_.forget();
@@ -121,7 +122,7 @@ template <class T>
 void Forest<T>::store(const StepView& view, const Executor& executor) {
   each_branch(executor, [&](const ForestJob& job, std::size_t) { kernel_->store(view_, view, job.first_row, job.last_row); });
   kernel_->store(view_, view, plan_.trunk.first_row, plan_.trunk.last_row);
-  // Several may have the same vertex.
+  // Several heads may have the same vertex.
   for (const ForestHead& head : plan_.heads)
     view.velocity_previous[head.vertex] = (1 / view.h) * (view.vertex_target[head.vertex] - view.position[head.vertex]);
   for (const ForestHead& head : plan_.heads) view.position[head.vertex] = view.vertex_target[head.vertex];
@@ -148,7 +149,7 @@ ChainOutcome Forest<T>::step(const StepView& view, const ChainOptions& options, 
   bool settled = false, solved = false, ordinary = false;
   double last = 0, work = 0;
   for (;;) {
-    // The energy of the state this iteration starts from.
+    // The energy is that of the state before this iteration.
     const ForestTotals here = up(view, executor);
     const bool rose = out.iterations > 0 && !ordinary && !(here.energy - work <= last + noise * here.size);
     if (here.pole_changes || rose || !std::isfinite(here.energy)) out.energy_rose = 1;
@@ -170,7 +171,7 @@ ChainOutcome Forest<T>::step(const StepView& view, const ChainOptions& options, 
   }
   out.unsettled = options.iterations == 0 && !settled && out.energy_rose == 0 ? 1 : 0;
   if (out.energy_rose == 0) store(view, executor);
-  // Forces and turns of a step that went nowhere are no guess, and those of one that ended on its way up are not there.
+  // Discard forces and turns of a rejected step; they would poison the next warm start. A step that ended on its way up has none.
   if (out.energy_rose != 0 || !solved) std::fill(rows_.begin(), rows_.end(), std::byte{0});
   return out;
 }

@@ -12,15 +12,15 @@ template <class T>
 class Forest {
  public:
   Forest() = default;
-  Forest(Forest&&) noexcept = default;  // view_ stays valid: moving a vector does not move its memory
+  Forest(Forest&&) noexcept = default;  // view_ stays valid, because moving a vector does not move its memory
   Forest& operator=(Forest&&) noexcept = default;
 
   /// Plans the nodes of `tree` that are `wanted`: at least one, and all of one law.
   void bind(const Model& model, const Control& control, const Tree& tree, const std::vector<std::uint8_t>& wanted,
             StiffnessLaw law, Simd simd);
-  /// The whole forest counts as one lane of the outcome.
+  /// One step. The whole forest is one lane of the outcome.
   ChainOutcome step(const StepView& view, const ChainOptions& options, const Executor& executor);
-  /// Whether there are enough nodes for its rows to be worth it.
+  /// Whether there are enough nodes for lanes to pay.
   bool fills_lanes() const {
     return plan_.nodes >= 3 * static_cast<int>(plan_.rows.size()) || 2 * plan_.nodes >= plan_.node_slots();
   }
@@ -41,7 +41,7 @@ class Forest {
   ForestTotals down(const StepView& view, const Executor& executor);
   void store(const StepView& view, const Executor& executor);
   bool is_settled(const ForestTotals& moved, const ChainOptions& options);
-  /// f(job, number) for every branch, on all threads.
+  /// Calls f(job, number) for every branch, on all threads.
   template <class F>
   void each_branch(const Executor& executor, const F& f) const;
   static constexpr int kTieRowsOfJob = 16;
@@ -57,7 +57,7 @@ class Forest {
   std::vector<std::uint8_t> bent_;
   std::vector<ForestTotals> totals_;  ///< per branch, or per job of ties
   Outlook outlook_;
-  double before_ = 0;  ///< of the last correction [m]
+  double before_ = 0;  ///< largest change by the last correction [m]
 };
 
 }  // namespace osier::systems

@@ -6,7 +6,7 @@
 
 namespace osier::systems {
 
-/// See ForestStep.
+/// The functions of ForestStep.
 template <class T>
 struct ForestKernel {
   using Rows = void (*)(const ForestView<T>&, const StepView&, int first, int last);
@@ -18,7 +18,7 @@ struct ForestKernel {
   double (*free_motion2)(const ForestView<T>&, int first, int last);
 };
 
-/// Those of one instruction set, by law.
+/// The kernels of one instruction set, by law.
 template <class T, Simd S>
 const ForestKernel<T>* forest_kernels_for();
 /// `simd` must be available on this machine.

@@ -11,7 +11,7 @@ namespace {
 
 std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
-/// Sets of trees, by root.
+/// Disjoint sets of trees, by their roots.
 class Roots {
  public:
   explicit Roots(const Tree& t) : nodes_(t.nodes.size()), of_(t.nodes.size()), above_(t.roots.size()) {
@@ -21,7 +21,7 @@ class Roots {
       of_[i] = p < nodes_ ? of_[p] : static_cast<int>(p - nodes_);
     }
   }
-  /// Of a node or root.
+  /// The root of a node, or the root itself.
   int of(int place) { return find(at(place) < nodes_ ? of_[at(place)] : place - static_cast<int>(nodes_)); }
   void join(int a, int b) { above_[at(of(a))] = of(b); }
 
@@ -72,8 +72,8 @@ std::vector<std::uint8_t> nodes_for_lanes(const Model& m, const Control& c, cons
 
 namespace {
 
-/// A branch for a thread has about so many nodes, from subtrees that are no larger than a part of that: as many as it takes for
-/// lanes to be full from the start.
+/// A branch for a thread has about kBranch nodes. It is put together from subtrees of at most kSubtree nodes, which are so many
+/// that lanes are full from the start.
 constexpr int kBranch = 1536, kSubtree = 256;
 
 class Planner {
@@ -85,7 +85,7 @@ class Planner {
   ForestPlan plan();
 
  private:
-  /// What decides which nodes go well together in a row.
+  /// The kind of a node: nodes of one kind need the same work in a row.
   enum Kind { kLeaf, kSingle, kFork, kWide, kKinds };
   struct Tie {
     int node[2];
@@ -110,7 +110,7 @@ class Planner {
   const std::vector<std::uint8_t>& wanted_;
   ForestPlan plan_;
   std::vector<std::vector<int>> children_;
-  std::vector<std::vector<Tie>> ties_;  ///< per node above
+  std::vector<std::vector<Tie>> ties_;  ///< per node: the ties of its children
   std::vector<std::uint8_t> tied_;
   std::vector<int> height_, size_, job_, slot_;
 };
@@ -163,7 +163,7 @@ void Planner::split() {
     if (!nodes.empty()) schedule(nodes, plan_.branches.emplace_back());
 }
 
-/// From the top: of the nodes whose parents are done, those with the longest way below them.
+/// List scheduling from the roots: of the nodes whose parents are done, those with the longest path below them come first.
 void Planner::schedule(const std::vector<int>& nodes, ForestJob& job) {
   const auto farther = [&](int a, int b) { return height_[at(a)] != height_[at(b)] ? height_[at(a)] < height_[at(b)] : a > b; };
   using Queue = std::priority_queue<int, std::vector<int>, decltype(farther)>;
@@ -183,7 +183,7 @@ void Planner::schedule(const std::vector<int>& nodes, ForestJob& job) {
   };
   while (waiting > 0) {
     row.clear();
-    // The kind of the node with the longest way to go, of kinds that fill a row if there are such.
+    // Take the kind of the node with the longest path below, if possible a kind that fills the row.
     Queue* best = nullptr;
     for (bool full : {true, false}) {
       for (Queue& queue : ready)
@@ -192,7 +192,7 @@ void Planner::schedule(const std::vector<int>& nodes, ForestJob& job) {
       if (best != nullptr) break;
     }
     take(*best);
-    // Then whatever asks for nothing new, then whatever there is.
+    // Fill up with nodes that need no additional work, then with any others.
     const auto used = static_cast<std::size_t>(best - ready.data());
     for (bool alike : {true, false})
       while (row.size() < lanes) {
@@ -238,7 +238,7 @@ void Planner::fill_slots() {
     plan_.slots[at(slot_[at(i)])].parent = static_cast<int>(plan_.heads.size());
     plan_.heads.push_back(head);
   }
-  ++plan_.columns;  // that of nothing
+  ++plan_.columns;  // the sentinel
   plan_.slots.resize(at(plan_.slot_count()));
   for (std::size_t h = 0; h < plan_.heads.size(); ++h) {
     ForestSlot& s = plan_.slots[at(plan_.head_slot(h))];

@@ -1,17 +1,17 @@
-// Trees arranged in lanes for SIMD: which nodes are done side by side, and in which order.
+// Trees arranged in lanes for SIMD: the nodes that are worked on side by side, and their order.
 //
 // A row is as many nodes as there are lanes, none of which is above another. Parents are in rows before their children's, so
 // that the way up goes through the rows backwards. A node's place is row * lanes + lane: its slot. Lanes of a row need not be
-// related to those of the next: what passes between nodes goes through records in memory (forest_step.hpp).
+// related to those of the next: nodes pass numbers to each other through records in memory (forest_step.hpp).
 //
 // Siblings may be tied by joints, as in trees where every pair of segments at a fork has one. A tie belongs to the node above
-// both. Rows like to have nodes of one kind, because what one lane needs all of them do:
+// both. Rows have nodes of one kind where possible, because the work of one lane is done for all lanes:
 //
 //   children   none, one, or a fork: two with one tie between them. Wider nodes are closed one by one
 //   tied       to a sibling: three columns are carried along
 //
-// Large forests are split into branches, for threads, and the trunk that is left. The split does not depend on how many there
-// are, and neither does anything else.
+// Large forests are split into branches, for threads, and the trunk that is left. The split does not depend on the number of
+// threads, and neither does any result.
 #pragma once
 
 #include <span>
@@ -23,32 +23,32 @@
 namespace osier::systems {
 
 struct ForestRow {
-  int column = -1;            ///< record of the columns of its first tied lane; -1: nothing here is tied
-  std::uint16_t tied = 0;     ///< which lanes are
-  std::uint8_t children = 0;  ///< records to fetch: 0, 1 or 2
+  int column = -1;            ///< column record of its first lane with a tie; -1: no lane has one
+  std::uint16_t tied = 0;     ///< bits of lanes with a tie to a sibling
+  std::uint8_t children = 0;  ///< number of records to fetch: 0, 1 or 2
   bool forks = false;
   bool held = false;  ///< has lanes that begin at a root, or that are empty
   int first_wide = 0, last_wide = 0;
 };
 
-/// A node with more below it than a fork.
+/// A node with more children than a fork.
 struct WideNode {
   int slot;
-  int first_child, last_child;  ///< into ForestPlan::wide_child
+  int first_child, last_child;  ///< indices into ForestPlan::wide_child
   int first_tie, last_tie;
 };
 
-/// A joint between siblings, those of one node one after the other.
+/// A joint between siblings. The ties of one node follow each other.
 struct ForestTie {
   Index joint;
-  int slot[2];  ///< of its first and second frame
+  int slot[2];  ///< slots of its first and second frame
 };
 
-/// A row that begins at a root: a slot of its own stands for what it hangs on.
+/// The head of a tree: a slot that stands for the vertex and frame that hold it.
 struct ForestHead {
-  Index vertex;  ///< held
-  Index frame;   ///< of the anchor, or the segment's own, which is held
-  bool fixed;    ///< the latter
+  Index vertex;  ///< the vertex, which is held
+  Index frame;   ///< frame of the anchor, or the segment's own frame, which is held
+  bool fixed;    ///< the frame is the segment's own
 };
 
 /// The most ties that the children of one node may have.
@@ -58,12 +58,12 @@ struct ForestJob {
   int first_row, last_row;
 };
 
-/// The node in a slot. An empty lane has the indices of another, so that what it reads exists.
+/// The node in a slot. An empty lane has the indices of another lane, so that they lead to something.
 struct ForestSlot {
   Index segment = 0, far_vertex = 0;
   Index joint = -1;                       ///< -1: the frame is held
-  int parent = -1;                        ///< slot
-  int below = -1;                         ///< slot of a single child, or of nothing; of a fork -1 - tie
+  int parent = -1;                        ///< slot of the parent
+  int below = -1;                         ///< slot of a single child or the sentinel slot; for a fork -1 - tie
   std::int8_t direction = 0;              ///< 1 or -1: the segment leads away from the root or towards it; 0: empty
   bool flipped = false;                   ///< the joint has this frame first
   int tie() const { return -1 - below; }  ///< negative: no fork
@@ -72,14 +72,14 @@ struct ForestSlot {
 struct ForestPlan {
   int lanes = 1;
   std::vector<ForestRow> rows;
-  std::vector<ForestSlot> slots;  ///< of all rows, then heads, then two more: below and above empty lanes
+  std::vector<ForestSlot> slots;  ///< slots of all rows, then of heads, then two sentinels: below and above empty lanes
   std::vector<ForestJob> branches;
   ForestJob trunk{};
   std::vector<ForestHead> heads;
   std::vector<ForestTie> ties;
   std::vector<WideNode> wide;
   std::vector<int> wide_child;  ///< slots
-  int columns = 0;              ///< records, with one that is empty
+  int columns = 0;              ///< number of column records, with a sentinel
   double reach = 0;             ///< from a root to the farthest tip [m]
   int nodes = 0;
 

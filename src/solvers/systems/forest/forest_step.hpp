@@ -2,10 +2,10 @@
 // rows of nodes, none of which is above another. The arithmetic of a row is that of link_row.hpp, as for chains. Nodes pass
 // numbers to each other through records in memory, one for each slot:
 //
-//   on the way up     S and f, what the node's parent feels of it, world axes
-//   on the way down   z, by how much the node moves, then its turn and u, which its children read on the next way up
+//   on the way up     S and f, the stiffness and force on the node's parent, world axes
+//   on the way down   z, the correction of the node, then its turn and u, which its children read on the next way up
 //
-// A tie is a joint between siblings. It acts on the frame of each by a couple tau that is not known yet. Three columns are
+// A tie is a joint between siblings. It acts on the frame of each by an unknown couple tau. Three columns are
 // carried through its link, w = B^T z + D tau + d, and the node above both closes them: with C, e the compliance and strain of
 // the joint between a and b, lambda the couple it passes on, tau_a = lambda = -tau_b,
 //
@@ -31,22 +31,22 @@ using strain_since_start::turned;
 struct SlotRecord {
   static constexpr int stiffness = 0;          ///< up: S, lower triangle row by row
   static constexpr int force = 21;             ///< up: f
-  static constexpr int parent_stiffness = 27;  ///< up: what the joint adds to the stiffness of the parent's turn alone
+  static constexpr int parent_stiffness = 27;  ///< up: stiffness that the joint adds to the parent's turn alone
   static constexpr int moved = 0;              ///< down: z
-  static constexpr int spin = 6;               ///< down: about the segment's own axis
-  static constexpr int turn = 8;               ///< of the frame, within the step
-  static constexpr int displacement = 12;      ///< of the vertex, within the step
+  static constexpr int spin = 6;               ///< down: turn about the segment's own axis
+  static constexpr int turn = 8;               ///< turn of the frame since the start of the step
+  static constexpr int displacement = 12;      ///< displacement of the vertex since the start of the step
   static constexpr int numbers = 28;
 };
-/// The three columns of a node whose frame is tied to a sibling's, and the couple of the tie.
+/// The record of the three columns of a node with a tie, and the couple of the tie.
 struct ColumnRecord {
   static constexpr int B = 0;     ///< [column][component]
   static constexpr int D = 18;    ///< lower triangle
-  static constexpr int d = 24;    ///< up
-  static constexpr int tau = 24;  ///< down
+  static constexpr int d = 24;    ///< on the way up
+  static constexpr int tau = 24;  ///< on the way down, in place of d
   static constexpr int numbers = 28;
 };
-/// A tie before it is closed by the node above it, and from then on.
+/// The record of a tie before it is closed by the node above it, and after that.
 struct TieRecord {
   static constexpr int compliance = 0;   ///< before: C, lower triangle
   static constexpr int strain = 6;       ///< before: e
@@ -70,31 +70,31 @@ struct ForestView {
   const ForestRow* rows;
   const ForestSlot* slots;
   const ForestTie* ties;
-  int tie_count;  ///< the record after the last is a sentinel: no tie
+  int tie_count;  ///< number of ties; the record after the last is a sentinel
   const WideNode* wide;
   const int* wide_child;
   int no_column, below_nothing;
   T *record, *column, *tie_record;
   void *row, *ties_of_rows;  ///< ForestStep::Row and Law, in rows of lanes
-  std::uint8_t* bent;        ///< per row
+  std::uint8_t* bent;        ///< per row: the moments of its joints matter
   bool damped;
 };
 
-/// Sums and largest values over some rows.
+/// Sums and largest values over rows.
 struct ForestTotals {
   double energy = 0, size = 0, work = 0;
   double turn2 = 0, move2 = 0, motion2 = 0;
   bool pole_changes = false;  ///< a pole should change, which the law cannot do within a step
   void operator+=(const ForestTotals& o) {
     energy += o.energy, size += o.size, work += o.work;
-    const auto larger_of = [](double a, double b) { return !(a >= b) ? b : a; };  // a NaN stays a NaN
+    const auto larger_of = [](double a, double b) { return !(a >= b) ? b : a; };  // keeps a NaN
     turn2 = larger_of(turn2, o.turn2), move2 = larger_of(move2, o.move2), motion2 = larger_of(motion2, o.motion2);
     pole_changes = pole_changes || o.pole_changes;
   }
 };
 
-/// Constants of a joint that the law's row does not keep. Where they are few they are kept here; otherwise they are read from the
-/// model in every iteration.
+/// Constants of a joint that the row of the law does not keep. Where they are few they are kept here; otherwise they are read
+/// from the model in every iteration.
 template <class Springs, bool kKept>
 struct SpringsKept {
   Springs kept_springs;
@@ -119,7 +119,7 @@ class ForestStep {
   static constexpr int W = lanes_of<P>;
   static constexpr int kParts = InDouble<P>::parts, D_lanes = InDouble<P>::lanes;
   using View = ForestView<T>;
-  static constexpr double kBent = 1e-3;  ///< joints whose moments are worth their price [rad]
+  static constexpr double kBent = 1e-3;  ///< angle of a joint from which on its moment is taken into account [rad]
 
   static void load(const View& v, const StepView& view, int first, int last);
   static void load_ties(const View& v, const StepView& view, int first, int last);
@@ -127,7 +127,7 @@ class ForestStep {
   static void up(const View& v, const StepView& view, int first, int last, ForestTotals& out);
   static void down(const View& v, const StepView& view, int first, int last, ForestTotals& out);
   static void store(const View& v, const StepView& view, int first, int last);
-  /// The square of how far a vertex would go if nothing were elastic, at most [m^2].
+  /// The largest square of a vertex' displacement if nothing were elastic [m^2].
   static double free_motion2(const View& v, int first, int last);
 
  private:
@@ -158,7 +158,7 @@ class ForestStep {
       for (int a = 0; a < 4; ++a) out[4 * q + a] = quad[a];
     }
   }
-  /// Writes them; a lane whose offset is negative is left out.
+  /// Writes N numbers of every lane's record; a lane with a negative offset is left out.
   template <int N, class OffsetOf>
   OSIER_FN static void put(T* base, int first, const OffsetOf& offset_of, const P (&in)[N]) {
     OSIER_UNROLL(8)
@@ -175,14 +175,14 @@ class ForestStep {
     put(
         v.record, SlotRecord::turn, [&](int k) { return own_record(i, k); }, place);
   }
-  /// The constants that rows do not keep, of joint(k) in lane k; -1: no joint.
+  /// The constants that rows do not keep, for joint(k) in lane k; -1 means no joint.
   template <class Joint>
   OSIER_FN static typename Law<P>::Springs springs_of(const View& v, const StepView& view, const Joint& joint);
   OSIER_FN static typename Law<P>::Springs springs_of(const View& v, const StepView& view, int i) {
     if constexpr (Law<P>::kOwnAxes) return springs_of(v, view, [s = slots(v, i)](int k) { return s[k].joint; });
     else return row(v, i).kept_springs;
   }
-  /// Frames at the start of the step.
+  /// The frames of a row at the start of the step.
   OSIER_FN static Quat<P> frames0(const View& v, const StepView& view, int i) {
     return gather<P>(view.rotation, [s = slots(v, i)](int k) { return s[k].segment; });
   }
@@ -206,17 +206,17 @@ class ForestStep {
   static void up_rows(const View& v, const StepView& view, int first, int last, ForestTotals& out);
   template <bool kDamped>
   static void bend_tie_rows(const View& v, const StepView& view, int first, int last, ForestTotals& out);
-  /// The most that a force through a segment may take from the turning stiffness of its frame: a quarter of the joint's.
+  /// The largest negative turning stiffness that a force may give to a frame: a quarter of the joint's stiffness.
   OSIER_FN static P stiff_joint(const Row& r) {
     const P c = larger(larger(r.compliance(3), r.compliance(4)), r.compliance(5));
     return select(c > P(0), P(T(0.25)) * inverse(c), P(0));
   }
-  /// How the row's joints turn with their moments.
+  /// The moment turn of the row's joints.
   OSIER_FN static auto moment_turn_of(const Row& r) {
     if constexpr (Law<P>::kOwnAxes) return r.moment();
     else return exact_turn(r.half_strain);
   }
-  /// Q D Q^T of a lower triangle; led(w) is Q w.
+  /// Q D Q^T of a lower triangle D; led(w) is Q w.
   template <class Led, class Number>
   OSIER_FN static Mat3<Number> turned_triangle(const Led& led, const Number* d) {
     const Vec3<Number> x = led(Vec3<Number>{d[0], d[1], d[3]}), y = led(Vec3<Number>{d[1], d[2], d[4]}),
@@ -244,7 +244,7 @@ class ForestStep {
   }
 };
 
-/// A constant of chain_constants.hpp, read from the model: joint(k) and segment(k) are those of lane k, or -1.
+/// A constant of chain_constants.hpp, read from the model: joint(k) and segment(k) belong to lane k, or are -1.
 template <class P, template <class> class Law>
 template <class Joint, class Segment>
 OSIER_FN P ForestStep<P, Law>::constant_of(const StepView& view, const Joint& joint, const Segment& segment, int what) {
@@ -358,7 +358,7 @@ void ForestStep<P, Law>::load(const View& v, const StepView& view, int first, in
     set_inertia(r, mass, velocity, force, drag, view.h);
     r.u = h * velocity;
     P free;
-    r.turn = carried_turn(r.arm0, r.u - near_u, free) * spin_of(r.turn, r.arm0);  // the spin goes on as in the step before
+    r.turn = carried_turn(r.arm0, r.u - near_u, free) * spin_of(r.turn, r.arm0);  // the spin continues from the last step
     if (held)
       for (int k = 0; k < W; ++k) {
         const bool fixed = slot[k].direction != 0 && view.frame_control[slot[k].segment] == FrameControl::fixed;
@@ -454,7 +454,7 @@ void ForestStep<P, Law>::bend_ties(const View& v, const StepView& view, int firs
   else bend_tie_rows<false>(v, view, first, last, out);
 }
 
-/// Adds up what the nodes of a row feel of their children.
+/// Adds up the stiffness and force of the children of a row's nodes.
 template <class P, template <class> class Law>
 void ForestStep<P, Law>::collect(const View& v, int i, P (&S)[21], P (&f)[6]) {
   const ForestRow& here = v.rows[i];
@@ -492,7 +492,7 @@ void ForestStep<P, Law>::close_forks(const View& v, int i, P (&S)[21], P (&f)[6]
   const Vec3<P> half_m{tie[h], tie[h + 1], tie[h + 2]};
   const auto led = [&](const Vec3<P>& w) { return w - C * cross(half_m, w); };
   const Mat3<P> D_b = turned_triangle(led, b + ColumnRecord::D);
-  // M = L diag(p) L^T, rows of V = L^-1 dB^T, and the last column likewise of delta.
+  // M = L diag(p) L^T, V = L^-1 dB^T row by row, and the last column of V is L^-1 delta.
   P M[6], V[3][7];
   for (int x = 0, n = 0; x < 3; ++x)
     for (int y = 0; y <= x; ++y, ++n) M[n] = tie[n] + a[ColumnRecord::D + n] + D_b.m[x][y];
@@ -530,7 +530,7 @@ void ForestStep<P, Law>::close_forks(const View& v, int i, P (&S)[21], P (&f)[6]
       v.tie_record, 0, [&](int k) { return slot[k].tie() >= 0 ? slot[k].tie() * TieRecord::numbers : -1; }, G);
 }
 
-/// The couples of ties once a fork's node has moved by z; they go into the columns of its children.
+/// Finds the couples of ties after a fork's node has moved by z, and stores them in the columns of its children.
 template <class P, template <class> class Law>
 void ForestStep<P, Law>::open_forks(const View& v, int i, const P (&z)[6]) {
   const ForestSlot* slot = slots(v, i);
@@ -546,7 +546,7 @@ void ForestStep<P, Law>::open_forks(const View& v, int i, const P (&z)[6]) {
   }
 }
 
-/// close_forks() for a node with any number of children and ties, by itself and in double.
+/// Does close_forks() for a single node with any number of children and ties, in double.
 template <class P, template <class> class Law>
 void ForestStep<P, Law>::close_wide(const View& v, const WideNode& node, P (&S)[21], P (&f)[6]) {
   const int k = node.slot % W;
@@ -570,7 +570,7 @@ void ForestStep<P, Law>::close_wide(const View& v, const WideNode& node, P (&S)[
       for (int y = 0; y < 3; ++y) m.m[x][y] = entry(lower, x, y);
     return m;
   };
-  // The matrix through which a tie sees its ends: -1 for a, Q for b.
+  // The matrices of a tie for its two ends: -1 for a, Q for b.
   const auto felt = [&](int tie, int end) { return end == 1 ? Q[tie] : identity3(-1.0); };
   for (int r = 0; r < ties; ++r) {
     const T* tie = v.tie_record + static_cast<std::ptrdiff_t>(node.first_tie + r) * TieRecord::numbers;
@@ -652,7 +652,7 @@ OSIER_FN void ForestStep<P, Law>::pass_row(const View& v, const StepView& view, 
     frame0 = frames0(v, view, i);
     frame_near = turn_near * frame0_near, frame = r.turn * frame0;
   }
-  // Copies, so that what the recursion works on has no address and stays in registers.
+  // The recursion works on copies, so that its numbers have no address and stay in registers.
   P below_S[21], below_f[6], S[21], f[6];
   collect(v, i, below_S, below_f);
   OSIER_UNROLL(21)
@@ -769,7 +769,7 @@ void ForestStep<P, Law>::down(const View& v, const StepView& view, int first, in
     P y[6];
     OSIER_UNROLL(6)
     for (int a = 0; a < 6; ++a) y[a] = z[a] + (r.compliance(a) * F[a] - e[a]);
-    // Of the spin only the part that twists the joint to the parent counts.
+    // Spin counts only as far as it twists the joint to the parent.
     P spin;
     const auto idle_spin2 = [&](const Vec3<P>& w) {
       const P length = root(norm2(arm));
