@@ -84,7 +84,7 @@ OSIER_FN Vec3<T> gradient_material(const Quat<T>& K, const Quat<T>& r, const Qua
   return gradient_of_weighted(times(K, D), r);
 }
 
-/// The same from r and the rest rotation: the moment on frame a, in its axes.
+/// The moment on frame a in its axes, by r and the rest rotation.
 template <class T>
 OSIER_FN Vec3<T> moment(const Quat<T>& K, const Quat<T>& r, const Quat<T>& q0) {
   return gradient_material(K, r, difference(K, r, q0));

@@ -41,7 +41,7 @@ OSIER_FN Quat<T> fold_joint(const Quat<T>& elastic, const Stiffness& viscous, co
   return n;
 }
 
-/// The same as a spring: its stiffness K + Kv and its rest rotation t.
+/// The folded joint as a spring: its stiffness K + Kv and its rest rotation t.
 template <class T>
 OSIER_FN void fold_joint(const Quat<T>& K, const Quat<T>& rest, const Quat<T>& viscous, const Quat<T>& previous, Quat<T>& sum,
                          Quat<T>& target, T& margin2) {

@@ -95,7 +95,7 @@ OSIER_FN Mat3<T> hessian_pw(const Mat3<T>& C, const Vec3<T>& p, const Vec3<T>& n
   return C * skew(p) + skew(-n);
 }
 
-/// Of -dE/dw = p x n, what there is beside that of a spring whose axes stay, axis x n: (p - axis) x n, in the frame's own axes,
+/// The couple -dE/dw = p x n less that of a spring whose axes do not turn, axis x n: (p - axis) x n, in the frame's own axes,
 /// by the force n and the compliances c. None for equal ones.
 template <class T>
 OSIER_FN Vec3<T> couple_of_axes(const Vec3<T>& c, const Vec3<T>& n) {
@@ -109,7 +109,7 @@ OSIER_FN Mat3<T> hessian_ww(const Mat3<T>& C, const Vec3<T>& p, const Vec3<T>& n
   return T(-1) * (P * C * P) + T(0.5) * (outer(n, p) + outer(p, n)) + identity3(-dot(n, p));
 }
 
-/// The same in the frame's own axes, where C is k itself.
+/// hessian_ww in the frame's own axes, where C is the diagonal k.
 template <class T>
 OSIER_FN Mat3<T> hessian_ww(const Vec3<T>& k, const Vec3<T>& p, const Vec3<T>& n) {
   const T np = dot(n, p), xx = p.x * p.x, yy = p.y * p.y, zz = p.z * p.z;

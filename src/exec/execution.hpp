@@ -47,7 +47,7 @@ struct Execution {
 
   const char* precision_name() const { return Choices<Precision>::names[static_cast<std::size_t>(precision)]; }
   bool in_float() const { return precision == Precision::single_precision; }
-  /// What this machine or this program does not have, with the pointers of the scene's `execution` object.
+  /// Reports settings that this machine or this program does not offer, with pointers into the scene's `execution` object.
   void check(Problems& problems) const;
 };
 

@@ -23,7 +23,7 @@ struct StaticOptions {
   bool along_path = false;
 };
 
-/// What drives one step, apart from the state it starts from.
+/// The input of one step, apart from the state at its start.
 struct StepInput {
   const Model& model;
   const Control& start;  ///< loads and prescribed motion at the start of the step

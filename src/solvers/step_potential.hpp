@@ -97,7 +97,7 @@ class StepPotential {
     Index vertex = -1, segment = -1;  ///< exactly one is set
   };
   Residual residual(const std::vector<Vec3d>& gx, const std::vector<Vec3d>& gw) const;
-  /// What rounding alone leaves of forces and couples at displacements u: no residual can be pushed below it.
+  /// The rounding floor of forces and couples at displacements u: no residual can get below it.
   double rounding_floor(const std::vector<Vec3d>& u, double force_scale) const;
 
   // Element by element.

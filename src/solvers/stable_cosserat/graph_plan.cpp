@@ -62,9 +62,10 @@ Members tile_colors(const Coloring& colors, Index regions, const Wanted& wanted,
     for (Index e : list) {
       const int part = static_cast<int>(parts * e / count);
       auto [first, second] = key(e);
-      if (part % 2 == 1)
-        first = -first,
-        second = -second;  // ascending and descending by turns, so that tiles across two parts have similar members
+      if (part % 2 == 1) {  // ascending and descending by turns, so that tiles across two parts have similar members
+        first = -first;
+        second = -second;
+      }
       places.push_back({region_of(e), part, first, second, e});
     }
     std::sort(places.begin(), places.end());

@@ -14,8 +14,8 @@ OSIER_FN bool owns_joint(Index entry, Index first_frame, Index segments) { retur
 
 struct GraphRegions {
   Index count = 1;
-  std::vector<Index> vertex,
-      frame;  ///< per element: its region; empty if there is one region. Elements that were left out have no meaningful number
+  /// The region of each element; empty if there is one region. Numbers of elements that were left out have no meaning.
+  std::vector<Index> vertex, frame;
 
   Index of_vertex(Index v) const { return vertex.empty() ? 0 : vertex[v]; }
   Index of_frame(Index f) const { return frame.empty() ? 0 : frame[f]; }

@@ -105,8 +105,8 @@ OSIER_FN Quat<T> solve_degenerate(const OrientationProblem<T>& o, const Quat<T>&
   return o.s > T(0) ? orientation_hard_case(o, q) : q;
 }
 
-/// The same local problem on the circle q = cos(t) c0 + sin(t) c1 of a hinge: Newton in t, with the bound on f'' as a
-/// fallback that always descends.
+/// The update of a hinged frame: the local problem on the circle q = cos(t) c0 + sin(t) c1 of a hinge: Newton in t, with the
+/// bound on f'' as a fallback that always descends.
 template <class T>
 OSIER_FN Quat<T> updated_hinge(const OrientationProblem<T>& o, const Quat<T>& q, const Quat<T>& c0, const Vec3<T>& axis) {
   using std::abs, std::atan2, std::cos, std::sin;

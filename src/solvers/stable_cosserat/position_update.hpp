@@ -22,7 +22,7 @@ OSIER_FN void add_segment(Vec3<T>& sum, T sign, const Vec3<T>& force, T c, const
   sum += Vec3<T>{sign * force.x + c * other.x, sign * force.y + c * other.y, sign * force.z + c * other.z};
 }
 
-/// That force in two parts: the one by the edge, which is constant at u = 0, and the one by the image of the axis.
+/// The force of a segment in two parts: the one by the edge, which is constant at u = 0, and the one by the image of the axis.
 template <class T>
 OSIER_FN Vec3<T> edge_force(T k_over_length, T stiffening, const Vec3<T>& p0) {
   return stretch_shear::gradient_p(-k_over_length, stiffening, p0, Vec3<T>{T(0), T(0), T(0)});

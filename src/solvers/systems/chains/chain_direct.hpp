@@ -79,7 +79,7 @@ class ChainDirect {
   }
 
  private:
-  static constexpr std::size_t kGroupWeight = 128;  ///< so that two groups take two threads
+  static constexpr std::size_t kGroupWeight = 128;  ///< items that a group counts as: two groups take two threads
   const ChainKernel<T>* kernel_ = nullptr;
   lanes::ChainPlan<T> plan_;
   std::vector<T> force_;
