@@ -35,8 +35,8 @@ void secular_update(benchmark::State& state) {
   }
   for (auto _ : state)
     for (const auto& o : problems) {
-      MaskOf<T> careful{};
-      benchmark::DoNotOptimize(orientation_secular(o, careful));
+      MaskOf<T> needs_safeguard{};
+      benchmark::DoNotOptimize(orientation_secular(o, needs_safeguard));
     }
   state.SetItemsProcessed(state.iterations() * kItems);
 }
@@ -48,14 +48,14 @@ template <class T>
 void position_update(benchmark::State& state) {
   Random random(2);
   const auto vector = [&] { return cast<T>(random.in_cube()); };
-  std::vector<Vec3<T>> u(kItems + 2), pull(kItems + 1), rhs(kItems);
-  for (auto* list : {&u, &pull, &rhs})
+  std::vector<Vec3<T>> u(kItems + 2), force(kItems + 1), rhs(kItems);
+  for (auto* list : {&u, &force, &rhs})
     for (auto& x : *list) x = vector();
   for (auto _ : state)
     for (std::size_t v = 0; v < kItems; ++v) {
       Vec3<T> sum = rhs[v];
-      stable_cosserat::add_segment(sum, T(1), pull[v], T(0.3), u[v]);
-      stable_cosserat::add_segment(sum, T(-1), pull[v + 1], T(0.3), u[v + 2]);
+      stable_cosserat::add_segment(sum, T(1), force[v], T(0.3), u[v]);
+      stable_cosserat::add_segment(sum, T(-1), force[v + 1], T(0.3), u[v + 2]);
       benchmark::DoNotOptimize(u[v + 1] = T(0.6) * sum);
     }
   state.SetItemsProcessed(state.iterations() * kItems);

@@ -74,14 +74,14 @@ OSIER_FN T value4(const Quat<T>& K, const Quat<T>& D) {
   return T(0.5) * dot(D, times(K, D));
 }
 
-/// Im(K D r')/2: the gradient in wb, in the axes of frame a; that in wa is its negative. `pull` is K D, or a sum of such.
+/// Im(K D r')/2: the gradient in wb, in the axes of frame a; that in wa is its negative. `weighted` is K D, or a sum of such.
 template <class T>
-OSIER_FN Vec3<T> gradient_of_pull(const Quat<T>& pull, const Quat<T>& r) {
-  return T(0.5) * imag(pull * conj(r));
+OSIER_FN Vec3<T> gradient_of_weighted(const Quat<T>& weighted, const Quat<T>& r) {
+  return T(0.5) * imag(weighted * conj(r));
 }
 template <class T>
 OSIER_FN Vec3<T> gradient_material(const Quat<T>& K, const Quat<T>& r, const Quat<T>& D) {
-  return gradient_of_pull(times(K, D), r);
+  return gradient_of_weighted(times(K, D), r);
 }
 
 /// The same from r and the rest rotation: the moment on frame a, in its axes.
@@ -109,9 +109,9 @@ OSIER_FN Mat3<T> hessian_material(const Quat<T>& K, const Quat<T>& r, const Quat
 ///   b += k phi q_other rest,   rest = q0 for the second frame, conj(q0) for the first     [SCR Algorithm 2, VSCR Eq. 6]
 /// The paper's Eq. 12, 16 and 17 print a conjugate on both; the derivation from E and Algorithm 2 do not. The addendum's
 /// bar in Eq. 17 and 22 means "previous step", so its first-frame term needs the conjugate on top.
-/// `k_rest` is k rest, so that elasticity and damping can be added up beforehand (see joint_pull in stable_cosserat).
+/// `k_rest` is k rest, so that elasticity and damping can be added up beforehand (see joint_share() of stable_cosserat).
 template <class T>
-OSIER_FN Quat<T> pull(const Quat<T>& q_other, const Quat<T>& k_rest, const Quat<T>& q) {
+OSIER_FN Quat<T> local_b(const Quat<T>& q_other, const Quat<T>& k_rest, const Quat<T>& q) {
   const Quat<T> t = q_other * k_rest;
   return dot(t, q) < T(0) ? -t : t;
 }

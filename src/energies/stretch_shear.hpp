@@ -56,7 +56,7 @@ OSIER_FN Mat3<T> hessian_pw(T k, const Vec3<T>& d) {
 
 /// The vector v of the local orientation problem: E = -1/2 q.(v q eta) + const with v = -2 k p  [SCR Eq. 15]
 template <class T>
-OSIER_FN Vec3<T> orientation_pull(T k, const Vec3<T>& p) {
+OSIER_FN Vec3<T> local_v(T k, const Vec3<T>& p) {
   return (T(-2) * k) * p;
 }
 

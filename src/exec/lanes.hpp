@@ -40,7 +40,7 @@ OSIER_FN MaskOf<P> mask_of_bits(std::uint32_t b) {
 
 /// Four numbers S side by side, in one register where the instruction set of P has such.
 template <class P, class S>
-struct Four {
+struct Quadruple {
 #if defined(__AVX2__)
   static constexpr bool kRegister = true;
 #else
@@ -65,26 +65,26 @@ struct Four {
   using Vector = typename Choose<kRegister>::type;
   Vector v;
 
-  OSIER_FN static Four load(const S* p) {
-    Four r;
+  OSIER_FN static Quadruple load(const S* p) {
+    Quadruple r;
     std::memcpy(&r.v, p, sizeof r.v);
     return r;
   }
   OSIER_FN void store(S* p) const { std::memcpy(p, &v, sizeof v); }
-  OSIER_FN static Four all(S s) { return {Vector{s, s, s, s}}; }
-  OSIER_FN Four operator+(const Four& b) const { return {v + b.v}; }
-  OSIER_FN Four operator-(const Four& b) const { return {v - b.v}; }
-  OSIER_FN Four operator*(const Four& b) const { return {v * b.v}; }
+  OSIER_FN static Quadruple all(S s) { return {Vector{s, s, s, s}}; }
+  OSIER_FN Quadruple operator+(const Quadruple& b) const { return {v + b.v}; }
+  OSIER_FN Quadruple operator-(const Quadruple& b) const { return {v - b.v}; }
+  OSIER_FN Quadruple operator*(const Quadruple& b) const { return {v * b.v}; }
 };
 
 template <class P>
-OSIER_FN Four<P, double> row(const Quatd& q) {
-  return Four<P, double>::load(&q.x);
+OSIER_FN Quadruple<P, double> row(const Quatd& q) {
+  return Quadruple<P, double>::load(&q.x);
 }
 /// The fourth number is 0; nothing is read beyond the third.
 template <class P>
-OSIER_FN Four<P, double> row(const Vec3d& v) {
-  using R = Four<P, double>;
+OSIER_FN Quadruple<P, double> row(const Vec3d& v) {
+  using R = Quadruple<P, double>;
 #if defined(__AVX512VL__)
   return {(typename R::Vector)_mm256_maskz_loadu_pd(7, &v.x)};
 #elif defined(__AVX2__)
@@ -94,16 +94,16 @@ OSIER_FN Four<P, double> row(const Vec3d& v) {
 #endif
 }
 template <class P>
-OSIER_FN Four<P, double> row(const PerAxis& v) {
+OSIER_FN Quadruple<P, double> row(const PerAxis& v) {
   return row<P>(Vec3d{v.d1, v.d2, v.d3});
 }
 template <class P>
-OSIER_FN void put_row(const Four<P, double>& r, Quatd& q) {
+OSIER_FN void put_row(const Quadruple<P, double>& r, Quatd& q) {
   r.store(&q.x);
 }
 /// As two stores: a masked one of 32 bytes would hold up the next row's load until it is through.
 template <class P>
-OSIER_FN void put_row(const Four<P, double>& r, Vec3d& v) {
+OSIER_FN void put_row(const Quadruple<P, double>& r, Vec3d& v) {
 #if defined(__AVX2__)
   _mm_storeu_pd(&v.x, _mm256_castpd256_pd128((__m256d)r.v));
   _mm_storel_pd(&v.z, _mm256_extractf128_pd((__m256d)r.v, 1));
@@ -112,19 +112,19 @@ OSIER_FN void put_row(const Four<P, double>& r, Vec3d& v) {
 #endif
 }
 template <class To, class P, class From>
-OSIER_FN Four<P, To> cast_row(const Four<P, From>& r) {
+OSIER_FN Quadruple<P, To> cast_row(const Quadruple<P, From>& r) {
   if constexpr (std::is_same_v<To, From>) {
     return r;
-  } else if constexpr (Four<P, double>::kRegister) {
-    return {__builtin_convertvector(r.v, typename Four<P, To>::Vector)};
+  } else if constexpr (Quadruple<P, double>::kRegister) {
+    return {__builtin_convertvector(r.v, typename Quadruple<P, To>::Vector)};
   } else {
-    return {typename Four<P, To>::Vector{static_cast<To>(r.v[0]), static_cast<To>(r.v[1]), static_cast<To>(r.v[2]),
-                                         static_cast<To>(r.v[3])}};
+    return {typename Quadruple<P, To>::Vector{static_cast<To>(r.v[0]), static_cast<To>(r.v[1]), static_cast<To>(r.v[2]),
+                                              static_cast<To>(r.v[3])}};
   }
 }
 
 template <class P>
-OSIER_FN bool is_finite(const Four<P, double>& r) {
+OSIER_FN bool is_finite(const Quadruple<P, double>& r) {
   const double sum = r.v[0] + r.v[1] + r.v[2] + r.v[3];
   return sum - sum == 0;
 }
@@ -179,8 +179,8 @@ struct Transpose {
 #endif
   }
   template <int G>
-  OSIER_FN static Four<P, S> part(const P& r) {
-    using F = typename Four<P, S>::Vector;
+  OSIER_FN static Quadruple<P, S> part(const P& r) {
+    using F = typename Quadruple<P, S>::Vector;
     if constexpr (W == 4) return {(F)r.v};
 #if defined(__AVX512F__)
     if constexpr (W == 16) return {(F)_mm512_extractf32x4_ps((__m512)r.v, G)};
@@ -216,14 +216,15 @@ OSIER_FN void rows_of_components(const P (&in)[4], const Use& use) {
     }
     (std::make_integer_sequence<int, W>{});
   } else {
-    for (int i = 0; i < W; ++i) use(i, Four<P, ScalarOf<P>>{{lane(in[0], i), lane(in[1], i), lane(in[2], i), lane(in[3], i)}});
+    for (int i = 0; i < W; ++i)
+      use(i, Quadruple<P, ScalarOf<P>>{{lane(in[0], i), lane(in[1], i), lane(in[2], i), lane(in[3], i)}});
   }
 }
 
 /// Quadruples anywhere: that of lane i begins at base + offset[i].
 template <class P>
 OSIER_FN void gather_quads(const ScalarOf<P>* base, const Index* offset, P (&out)[4]) {
-  components_of_rows<P>([&](int i) { return Four<P, ScalarOf<P>>::load(base + offset[i]); }, out);
+  components_of_rows<P>([&](int i) { return Quadruple<P, ScalarOf<P>>::load(base + offset[i]); }, out);
 }
 
 /// A tile's own quadruples lie in the order of the registers above, so that they are moved whole: lane i is quadruple
@@ -235,7 +236,7 @@ OSIER_FN void load_quads(const ScalarOf<P>* base, P (&out)[4]) {
     for (int j = 0; j < 4; ++j) out[j] = load_lanes<P>(base + j * lanes_of<P>);
     Transpose<P>::apply(out);
   } else {
-    components_of_rows<P>([&](int i) { return Four<P, ScalarOf<P>>::load(base + 4 * i); }, out);
+    components_of_rows<P>([&](int i) { return Quadruple<P, ScalarOf<P>>::load(base + 4 * i); }, out);
   }
 }
 template <class P>
@@ -245,7 +246,7 @@ OSIER_FN void store_quads(const P (&in)[4], ScalarOf<P>* base) {
     Transpose<P>::apply(r);
     for (int j = 0; j < 4; ++j) store_lanes(r[j], base + j * lanes_of<P>);
   } else {
-    rows_of_components(in, [&](int i, const Four<P, ScalarOf<P>>& r) { r.store(base + 4 * i); });
+    rows_of_components(in, [&](int i, const Quadruple<P, ScalarOf<P>>& r) { r.store(base + 4 * i); });
   }
 }
 

@@ -17,7 +17,7 @@ class WindPush {
 
  private:
   static constexpr int W = lanes_of<P>;
-  using Row = Four<P, double>;
+  using Row = Quadruple<P, double>;
 
   /// scale (S + offset): the speed of the gusts at one phase.
   OSIER_FN static P speed(const WindView& wind, P phase) {

@@ -83,10 +83,10 @@ inline constexpr ScalarOf<T> kSmallShare = sizeof(ScalarOf<T>) == 4 ? ScalarOf<T
 /// The minimiser in ordinary states, from the lower bound mu = max(|b| - 2 s, |b+|). Written as mu^2 = |b+|^2 + r^2 |b-|^2 with
 /// r = mu/(mu + 2 s), the secular equation maps a lower bound to a better one. Where b- hardly counts, as in every stiff rod
 /// near its shape, one such step does: with e = r^2 |b-|^2/mu^2 it leaves an error of e^2 in mu and of e^2.5 in q, below
-/// rounding. Elsewhere a few Newton steps follow. `careful` asks for orientation_careful instead: Newton is not through (it
-/// creeps near |b-| = 2 s), or mu is so small against |b| that rounding of b- inside b+ would tilt the frame.
+/// rounding. Elsewhere a few Newton steps follow. `needs_safeguard` asks for orientation_safeguarded instead: Newton is not
+/// through (it creeps near |b-| = 2 s), or mu is so small against |b| that rounding of b- inside b+ would tilt the frame.
 template <class T>
-OSIER_FN Quat<T> orientation_secular(const OrientationProblem<T>& o, MaskOf<T>& careful) {
+OSIER_FN Quat<T> orientation_secular(const OrientationProblem<T>& o, MaskOf<T>& needs_safeguard) {
   constexpr int kNewtonSteps = sizeof(ScalarOf<T>) == 4 ? 3 : 4;
   const T two_s = T(2) * o.s;
   const T half_inverse = select(o.s > T(0), inverse(two_s), T(0));
@@ -99,7 +99,7 @@ OSIER_FN Quat<T> orientation_secular(const OrientationProblem<T>& o, MaskOf<T>& 
   T mu = larger(size - two_s, root(P));
   T r = mu * inverse(mu + two_s);
   const T share = M * r * r, mu2 = mu * mu;
-  careful = !(mu > T(1e-3) * size);
+  needs_safeguard = !(mu > T(1e-3) * size);
   if (any(share > T(kSmallShare<T>) * mu2)) [[unlikely]] {
     T step = T(0);
     for (int i = 0; i < kNewtonSteps; ++i) {
@@ -107,7 +107,7 @@ OSIER_FN Quat<T> orientation_secular(const OrientationProblem<T>& o, MaskOf<T>& 
       mu += step;
       if (!any(step > T(kShortStep<T>) * mu)) break;
     }
-    careful = !((step <= T(kShortStep<T>) * mu) & (mu > T(1e-3) * size));
+    needs_safeguard = !((step <= T(kShortStep<T>) * mu) & (mu > T(1e-3) * size));
     r = mu * inverse(mu + two_s);
   } else {
     r += (T(0.5) * r) * (T(1) - r) * ((P + share) * inverse(mu2) - T(1));
@@ -120,7 +120,7 @@ OSIER_FN Quat<T> orientation_secular(const OrientationProblem<T>& o, MaskOf<T>& 
 /// which removes their rounding inside each other, and Newton also knows the bound that counts near |b-| = 2 s: with
 /// c = M/4s^2 and d = 1 - c the secular equation gives mu^2 (d + c mu/s) >= P.
 template <class T>
-OSIER_FN Quat<T> orientation_careful(const OrientationProblem<T>& o, const Quat<T>& q) {
+OSIER_FN Quat<T> orientation_safeguarded(const OrientationProblem<T>& o, const Quat<T>& q) {
   using std::sqrt, std::cbrt;
   constexpr T epsilon = std::numeric_limits<T>::epsilon();
   if (!(o.s > T(0))) return norm2(o.b) > T(0) ? normalized(o.b) : q;

@@ -23,10 +23,10 @@ namespace osier {
 
 struct DirectionTerm {
   Index frame;
-  double k;     ///< [N m]
-  Vec3d y;      ///< world
-  Vec3d a;      ///< material
-  double pull;  ///< k |y - R a| at the start of the step: what keeping up the old speed takes, a scale for residuals [N m]
+  double k;      ///< [N m]
+  Vec3d y;       ///< world
+  Vec3d a;       ///< material
+  double scale;  ///< k |y - R a| at the start of the step: what keeping up the old speed takes, a scale for residuals [N m]
 };
 
 /// In order of frames. Nothing for statics (h = 0).

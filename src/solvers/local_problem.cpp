@@ -12,7 +12,7 @@ OrientationProblem<double> local_problem(const Model& m, const Control& control,
     return (1 / m.segment_rest_length[s]) * (at[b] - at[a]);
   };
   OrientationProblem<double> o;
-  o.v = stretch_shear::orientation_pull(m.segment_stiffness[s].d3, edge(x));
+  o.v = stretch_shear::local_v(m.segment_stiffness[s].d3, edge(x));
   o.eta = stretch_shear::generalised_axis(m.segment_tau[s].d3 / h,
                                           stretch_shear::local_strain(edge(start.vertex_position), start.frame_rotation[s]));
   o.b = {0, 0, 0, 0};
@@ -22,8 +22,8 @@ OrientationProblem<double> local_problem(const Model& m, const Control& control,
     const Quatd rest = m.joint_rest_rotation[j], previous = conj(start.frame_rotation[a]) * start.frame_rotation[b];
     const double k = m.joint_stiffness[j].d3, alpha = m.joint_tau[j].d3 / h;
     const Quatd& other = q[side ? a : b];
-    o.b += bend_twist::pull(other, k * (side ? rest : conj(rest)), q[s]);
-    o.b += bend_twist::pull(other, (alpha * k) * (side ? previous : conj(previous)), q[s]);
+    o.b += bend_twist::local_b(other, k * (side ? rest : conj(rest)), q[s]);
+    o.b += bend_twist::local_b(other, (alpha * k) * (side ? previous : conj(previous)), q[s]);
   }
   if (control.has_torque) o.b += 2.0 * ((control.frame_torque[s] + rotate(q[s], control.frame_torque_material[s])) * q[s]);
   o.Sb = o.v * o.b * o.eta;

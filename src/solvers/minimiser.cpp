@@ -251,8 +251,8 @@ bool Minimiser::descend_residual(const Model& m, const Control& c) {
 bool Minimiser::predict(const Model& m, const Control& c) {
   constexpr double kSmall = 1e-5;  // of the motion, for the derivative
   const State& start = potential_.start();
-  const Unknowns still{std::vector<Vec3d>(start.vertex_position.size()), start.frame_rotation};
-  trial_ = still;
+  const Unknowns at_start{std::vector<Vec3d>(start.vertex_position.size()), start.frame_rotation};
+  trial_ = at_start;
   double moved = 0;
   for (Index v = 0; v < m.vertex_count(); ++v) {
     if (!c.vertex_fixed[v] || !m.vertex_alive[v]) continue;
@@ -261,16 +261,16 @@ bool Minimiser::predict(const Model& m, const Control& c) {
   }
   for (Index f = 0; f < m.frame_count(); ++f) {
     if (c.frame_control[f] != FrameControl::fixed) continue;
-    const Vec3d turn = kSmall * rotation_log(c.frame_target[f] * conj(still.q[f]));
-    trial_.q[f] = normalized(rotation_exp(turn) * still.q[f]);
+    const Vec3d turn = kSmall * rotation_log(c.frame_target[f] * conj(at_start.q[f]));
+    trial_.q[f] = normalized(rotation_exp(turn) * at_start.q[f]);
     moved = std::max(moved, norm(turn));
   }
   if (moved == 0) return false;
-  potential_.gradient(still, gradient_.x, gradient_.w);
+  potential_.gradient(at_start, gradient_.x, gradient_.w);
   potential_.gradient(trial_, gradient_trial_.x, gradient_trial_.w);
   for (std::size_t v = 0; v < gradient_.x.size(); ++v) gradient_.x[v] += (1 / kSmall) * (gradient_trial_.x[v] - gradient_.x[v]);
   for (std::size_t f = 0; f < gradient_.w.size(); ++f) gradient_.w[f] += (1 / kSmall) * (gradient_trial_.w[f] - gradient_.w[f]);
-  system_->linearise(potential_, still, {.curvature = Curvature::exact});
+  system_->linearise(potential_, at_start, {.curvature = Curvature::exact});
   return solve_for(gradient_) && longest_step(m) == 1;
 }
 

@@ -58,7 +58,7 @@ void StepPotential::begin(const Model& m, const Control& c, const State& start, 
   c_ = &c;
   start_ = &start;
   h_ = h;
-  part_ = subset;
+  subset_ = subset;
   if (!subset) all_ = whole_of(m);
   direction_terms(m, c, start, h, directions_);
   direction_start_.assign(directions_.empty() ? 0 : m.segment_count() + 1, 0);
@@ -238,7 +238,7 @@ double StepPotential::force_scale(const Unknowns& z) const {
     const JointSpring elastic{cast<double>(m.joint_stiffness[j]), {}, m.joint_rest_rotation[j], {}};
     scale = std::max(scale, norm(moment(elastic, conj(z.q[a]) * z.q[b])) / m.joint_length[j]);
   }
-  for (const DirectionTerm& t : directions_) scale = std::max(scale, t.pull / m.segment_rest_length[t.frame]);
+  for (const DirectionTerm& t : directions_) scale = std::max(scale, t.scale / m.segment_rest_length[t.frame]);
   return scale;
 }
 

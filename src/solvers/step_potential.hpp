@@ -104,7 +104,7 @@ class StepPotential {
   const Model& model() const { return *m_; }
   const Control& control() const { return *c_; }
   const State& start() const { return *start_; }
-  const Subset& subset() const { return part_ ? *part_ : all_; }
+  const Subset& subset() const { return subset_ ? *subset_ : all_; }
   double h() const { return h_; }
   bool is_static() const { return h_ == 0; }
   bool is_free(Index v) const { return !c_->vertex_fixed[v]; }
@@ -134,7 +134,7 @@ class StepPotential {
   const Model* m_ = nullptr;
   const Control* c_ = nullptr;
   const State* start_ = nullptr;
-  const Subset* part_ = nullptr;  ///< null: the whole
+  const Subset* subset_ = nullptr;  ///< null: the whole
   double h_ = 0;
   Subset all_;
   std::vector<DirectionTerm> directions_;  ///< rotational inertia, motors; in order of frames

@@ -101,8 +101,8 @@ Bent random_bent(Random& random, bool equal = false) {
     const double angle = random.flip() ? random.range(0, 2.9) : random.log_range(1e-6, 0.1);
     s.b = normalized(axis_angle(random.direction(), angle) * s.a * s.rest);
     if (random.flip()) s.b = -s.b;
-    const Quatd pull = bend_twist::times(s.K, s.rest);
-    if (std::abs(dot(s.r(), pull)) > 0.05 * norm(pull)) return s;
+    const Quatd weighted_rest = bend_twist::times(s.K, s.rest);
+    if (std::abs(dot(s.r(), weighted_rest)) > 0.05 * norm(weighted_rest)) return s;
   }
 }
 

@@ -169,8 +169,8 @@ TEST(BendTwist, PullIsTheNegativeEnergyUpToAConstantFromBothEnds) {
   for (int i = 0; i < 2000; ++i) {
     const Bent s = random_bent(random);
     const double e = s.value({}, {});
-    ASSERT_NEAR(dot(bend_twist::pull(s.a, s.k * s.rest, s.b), s.b), s.k - e, 1e-14 * s.k) << i;
-    ASSERT_NEAR(dot(bend_twist::pull(s.b, s.k * conj(s.rest), s.a), s.a), s.k - e, 1e-14 * s.k) << i;
+    ASSERT_NEAR(dot(bend_twist::local_b(s.a, s.k * s.rest, s.b), s.b), s.k - e, 1e-14 * s.k) << i;
+    ASSERT_NEAR(dot(bend_twist::local_b(s.b, s.k * conj(s.rest), s.a), s.a), s.k - e, 1e-14 * s.k) << i;
   }
 }
 

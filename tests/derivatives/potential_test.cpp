@@ -92,8 +92,8 @@ Place smooth_place(const StepProblem& p, double strain, Random& random) {
       const Quatd previous = conj(p.state.frame_rotation[a]) * p.state.frame_rotation[b];
       const Quatd K = bend_twist::stiffness4(cast<double>(p.model.joint_stiffness[j]));
       const auto pole = [&](const Quatd& rest) {
-        const Quatd pull = bend_twist::times(K, rest);
-        return std::abs(dot(conj(at.q[a]) * at.q[b], pull)) / norm(pull);
+        const Quatd weighted_rest = bend_twist::times(K, rest);
+        return std::abs(dot(conj(at.q[a]) * at.q[b], weighted_rest)) / norm(weighted_rest);
       };
       least = std::min({least, pole(p.model.joint_rest_rotation[j]), pole(previous)});
     }

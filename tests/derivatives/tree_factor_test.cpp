@@ -15,7 +15,7 @@ template <class T>
 struct Problem {
   std::vector<Link<T>> links;
   std::vector<RootVertex<T>> roots;
-  std::vector<Row<T>> rows;
+  std::vector<ConstraintRow<T>> rows;
   int n() const { return static_cast<int>(links.size()); }
 };
 using Problemd = Problem<double>;
@@ -31,8 +31,8 @@ struct Shape {
   double softest = 1e-3, stiffest = 1e3;
 };
 
-void hold(std::vector<Row<double>>& rows, int node, const Vec6<double>& direction, double value) {
-  Row<double> row;
+void hold(std::vector<ConstraintRow<double>>& rows, int node, const Vec6<double>& direction, double value) {
+  ConstraintRow<double> row;
   row.end[0] = {node, -1, direction};
   row.e = -value;
   rows.push_back(row);
@@ -84,7 +84,7 @@ Problemd random_tree(Random& random, int n, const Shape& shape) {
   // Constraints of positions must not contradict each other: one for a vertex, none for what is held, none that rigid links
   // settle.
   std::vector<std::uint8_t> settled(p.links.size() + p.roots.size(), 0);
-  for (const Row<double>& row : p.rows) settled[static_cast<std::size_t>(row.end[0].node)] = 1;
+  for (const ConstraintRow<double>& row : p.rows) settled[static_cast<std::size_t>(row.end[0].node)] = 1;
   for (int k = 0; k < shape.loops; ++k) {
     const int a = random.below(n), b = random.below(n + static_cast<int>(p.roots.size()));
     if (a == b) continue;
@@ -94,11 +94,11 @@ Problemd random_tree(Random& random, int n, const Shape& shape) {
     const Mat3<double> axes = rotation_matrix(random.rotation());
     if (!turns) at_a = at_b = 1;
     for (int j = 0; j < 3; ++j) {
-      Row<double> row;
+      ConstraintRow<double> row;
       const Vec3d d = column(axes, j);
       const auto along = [&](double s) { return turns ? Vec6<double>{{}, s * d} : Vec6<double>{s * d, {}}; };
       row.end[0] = {a, -1, along(1)};
-      row.end[1] = b < n ? Row<double>::End{b, -1, along(-1)} : Row<double>::End{-1, b - n, along(-1)};
+      row.end[1] = b < n ? ConstraintRow<double>::End{b, -1, along(-1)} : ConstraintRow<double>::End{-1, b - n, along(-1)};
       row.compliance = hard && !turns ? 0 : c();
       row.e = random.range(-0.1, 0.1);
       p.rows.push_back(row);
@@ -163,7 +163,7 @@ Eigen::VectorXd dense_solution(const Problemd& p, bool strained = true) {
       e.push_back(-component(root.prescribed, k)), c.push_back(0);
     }
   }
-  for (const Row<double>& row : p.rows) {
+  for (const ConstraintRow<double>& row : p.rows) {
     Eigen::VectorXd j = Eigen::VectorXd::Zero(size);
     for (const auto& end : row.end) {
       if (end.node >= 0)
@@ -218,7 +218,7 @@ void expect_exact(Problemd& p, Random& random, const std::string& what, bool var
   TreeFactor<double> tree = solved(p);
   ASSERT_LT(largest_error(tree, dense_solution(p)), 1e-10) << what;
   for (Link<double>& l : p.links) l.force = {random.in_cube(), random.in_cube()};
-  for (Row<double>& r : p.rows)
+  for (ConstraintRow<double>& r : p.rows)
     if (vary_rows) r.e = random.range(-0.1, 0.1);
   tree.solve(p.links, p.roots, p.rows);
   ASSERT_LT(largest_error(tree, dense_solution(p, false)), 1e-10) << what << ", another right-hand side";
@@ -294,7 +294,7 @@ TEST(TreeFactor, TakesBlocksBetweenTheEndsOfASegment) {
         Eigen::Matrix<double, 6, 1> w;
         w << (1 - t) * normal.x, (1 - t) * normal.y, (1 - t) * normal.z, t * normal.x, t * normal.y, t * normal.z;
         H += k * w * w.transpose();
-        Row<double> spring;  // the same by hand
+        ConstraintRow<double> spring;  // the same by hand
         const Link<double>& l = p.links[static_cast<std::size_t>(i)];
         spring.end[0] = {l.parent, l.parent < 0 ? l.root : -1, {(1 - t) * normal, {}}};
         spring.end[1] = {i, -1, {t * normal, {}}};
@@ -339,8 +339,8 @@ TEST(TreeFactor, IsAccurateInFloat) {
     }
     for (const RootVertex<double>& r : p.roots)
       f.roots.push_back({r.held, cast<float>(r.prescribed), mat3(r.stiffness), cast<float>(r.force)});
-    for (const Row<double>& r : p.rows) {
-      Row<float> g;
+    for (const ConstraintRow<double>& r : p.rows) {
+      ConstraintRow<float> g;
       for (int e = 0; e < 2; ++e) g.end[e] = {r.end[e].node, r.end[e].root, vec6(r.end[e].direction)};
       g.compliance = static_cast<float>(r.compliance), g.e = static_cast<float>(r.e);
       f.rows.push_back(g);

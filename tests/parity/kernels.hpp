@@ -63,7 +63,7 @@ OSIER_FN EnergyOutput<T> evaluate(const EnergyInput<T>& in) {
   out.since_energy = one.energy;
   const auto three =
       strain_since_start::anisotropic_bend<true>(K, bend_twist::viscous4(in.k, in.alpha), D, in.turn_b, in.turn_a, in.qa, in.qb);
-  out.since_moment = rotate(strain_since_start::half_turn_of(three.r), bend_twist::gradient_of_pull(three.gradient, three.r));
+  out.since_moment = rotate(strain_since_start::half_turn_of(three.r), bend_twist::gradient_of_weighted(three.gradient, three.r));
   out.since_energy3 = three.energy;
   out.pole_margin = three.pole_margin;
   return out;

@@ -177,8 +177,8 @@ struct LocalFrame {
   double energy_with_poles(const Quatd& at) const {
     double e = energy(at);
     for (const auto& j : joints) {
-      const Quatd pull = bend_twist::times(j.K, j.rest), now = conj(j.other) * q, then = conj(j.other) * at;
-      e += std::abs(dot(pull, then)) - bend_twist::pole(dot(pull, now)) * dot(pull, then);
+      const Quatd weighted_rest = bend_twist::times(j.K, j.rest), now = conj(j.other) * q, then = conj(j.other) * at;
+      e += std::abs(dot(weighted_rest, then)) - bend_twist::pole(dot(weighted_rest, now)) * dot(weighted_rest, then);
     }
     return e;
   }
@@ -248,7 +248,7 @@ TEST(FrameProblem, MajoriserLiesAboveTheEnergyAndTouchesIt) {
     }
     const Vec3d touch = -0.5 * imag(above.v * here * above.eta + above.b);
     ASSERT_LT(norm(f.problem().gradient() - touch), scale) << i;
-    ASSERT_LE(f.energy(f.q * orientation_careful(above, here)), f.energy(f.q) + scale) << i;
+    ASSERT_LE(f.energy(f.q * orientation_safeguarded(above, here)), f.energy(f.q) + scale) << i;
   }
 }
 

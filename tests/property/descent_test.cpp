@@ -73,9 +73,9 @@ TYPED_TEST(Descent, SecularOrientationUpdateSolvesThePlainLocalProblem) {
       Place before = after;
       before.q[s] = p.state.frame_rotation[s];
       const OrientationProblem<double> o = local_problem(p, before, s);
-      const Quatd q = after.q[s], pull = o.v * q * o.eta + o.b;
-      const double lambda = dot(pull, q), plus = norm(0.5 * (o.b + (1 / o.s) * o.Sb));
-      ASSERT_LT(norm(pull - lambda * q), 100 * eps * (o.s + norm(o.b)) * norm(o.b) / plus) << "segment " << s;
+      const Quatd q = after.q[s], stationary = o.v * q * o.eta + o.b;
+      const double lambda = dot(stationary, q), plus = norm(0.5 * (o.b + (1 / o.s) * o.Sb));
+      ASSERT_LT(norm(stationary - lambda * q), 100 * eps * (o.s + norm(o.b)) * norm(o.b) / plus) << "segment " << s;
       ASSERT_GT(lambda, o.s * (1 - 100 * eps)) << "segment " << s;
       ASSERT_LT(lambda, (o.s + norm(o.b)) * (1 + 100 * eps)) << "segment " << s;
       p.control.frame_control[s] = FrameControl::fixed;

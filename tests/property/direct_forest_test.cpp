@@ -181,7 +181,7 @@ void expect_lanes_to_do(const StepProblem& p, StiffnessLaw law, Simd simd, int m
   for (int i = 0; i < 3; ++i) {
     const systems::ChainOutcome outcome =
         forest.step(lanes::view_of(p.model, p.control, state, p.h), {.tolerance = kDouble ? 1e-9 : 1e-5}, Executor(1));
-    EXPECT_EQ(outcome.risen, 0u) << simd_name(simd);
+    EXPECT_EQ(outcome.energy_rose, 0u) << simd_name(simd);
     EXPECT_EQ(outcome.unsettled, 0u) << simd_name(simd);
     EXPECT_LE(outcome.iterations, most_iterations) << simd_name(simd);
     state.vertex_velocity.swap(state.vertex_velocity_previous);

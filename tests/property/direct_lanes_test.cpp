@@ -238,15 +238,15 @@ TEST(DirectLanes, ForgetWhatWentNowhere) {
         return lanes.step(lanes::view_of(m, simulation.control(), state, simulation.time_step()), {.tolerance = 1e-3}, executor);
       };
       State before = simulation.state(), thrown = simulation.state(), after = simulation.state();
-      ASSERT_EQ(step(before).risen, 0u);
+      ASSERT_EQ(step(before).energy_rose, 0u);
       Random random(3);
       for (Index i = 1; i < chains[3].vertices; ++i)
         thrown.vertex_position[chains[3].first_vertex + i] += wild * random.in_cube();
-      const std::uint32_t risen = step(thrown).risen;
-      EXPECT_EQ(std::popcount(risen), 1) << simd_name(simd);
+      const std::uint32_t energy_rose = step(thrown).energy_rose;
+      EXPECT_EQ(std::popcount(energy_rose), 1) << simd_name(simd);
       for (int i = 0; i < 2; ++i) {
         after = simulation.state();
-        EXPECT_EQ(step(after).risen, 0u) << simd_name(simd);
+        EXPECT_EQ(step(after).energy_rose, 0u) << simd_name(simd);
       }
       EXPECT_LE(farthest(after.vertex_position, before.vertex_position), 1e-5) << simd_name(simd);
     }
@@ -311,7 +311,7 @@ TEST(DirectLanes, FindNewtonsStepOfRandomAnisotropicChains) {
         State state = p.state;
         const systems::ChainOutcome outcome =
             lanes.step(lanes::view_of(p.model, p.control, state, p.h), {.iterations = 40}, executor);
-        EXPECT_EQ(outcome.risen, 0u) << i << " " << simd_name(simd);
+        EXPECT_EQ(outcome.energy_rose, 0u) << i << " " << simd_name(simd);
         EXPECT_LE(farthest(state.vertex_position, exact.vertex_position), allowed * motion) << i << " " << simd_name(simd);
         for (std::size_t s = 0; s < p.model.segment_alive.size(); ++s)
           EXPECT_LE(farthest({state.frame_rotation[s]}, {exact.frame_rotation[s]}), 100 * allowed) << i << " " << simd_name(simd);

@@ -70,7 +70,7 @@ template <class T>
 Quat<T> minimiser(const OrientationProblem<T>& o, const Quat<T>& present) {
   bool hard = false;
   const Quat<T> q = orientation_secular(o, hard);
-  return hard ? orientation_careful(o, present) : q;
+  return hard ? orientation_safeguarded(o, present) : q;
 }
 
 /// What rounding may cost: eps |b| along b, and s tilt^2 for a frame whose d3 misses the edge by `tilt`. The hard case accepts a

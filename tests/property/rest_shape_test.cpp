@@ -109,8 +109,8 @@ TEST(NoArtificialStrainControl, MisprintedConjugateWouldBeCaughtOnThisShapeOnly)
     for (Index e : p.model.frame_joints.of(s)) {
       const auto [a, c] = p.model.joint_frames[e / 2];
       // Misprint: conj(q0) seen from either frame.
-      b += bend_twist::pull(p.state.frame_rotation[e % 2 ? a : c],
-                            p.model.joint_stiffness[e / 2].d3 * conj(p.model.joint_rest_rotation[e / 2]), q);
+      b += bend_twist::local_b(p.state.frame_rotation[e % 2 ? a : c],
+                               p.model.joint_stiffness[e / 2].d3 * conj(p.model.joint_rest_rotation[e / 2]), q);
     }
     return norm(b - dot(b, q) * q) / norm(b);
   };

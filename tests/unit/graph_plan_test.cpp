@@ -172,7 +172,7 @@ TEST(GraphPlan, TakesAHubOfAnySize) {
 }
 
 /// What the sweeps meet is in the same region or in neighbouring ones, and regions hold what they may.
-void expect_regions(const Model& m, Index room, const GraphRegions& r) {
+void expect_regions(const Model& m, Index capacity, const GraphRegions& r) {
   ASSERT_GT(r.count, 2);
   std::vector<Index> vertices(r.count, 0), frames(r.count, 0), joints(r.count, 0);
   const auto near = [](Index a, Index b) { return a >= 0 && b >= 0 && std::abs(a - b) <= 1; };
@@ -190,16 +190,17 @@ void expect_regions(const Model& m, Index room, const GraphRegions& r) {
     EXPECT_TRUE(near(r.of_frame(a), r.of_frame(b))) << j;
     ++joints[r.of_frame(m.is_anchor(a) ? b : a)];
   }
-  for (const std::vector<Index>& size : {vertices, frames, joints}) EXPECT_LE(*std::max_element(size.begin(), size.end()), room);
+  for (const std::vector<Index>& size : {vertices, frames, joints})
+    EXPECT_LE(*std::max_element(size.begin(), size.end()), capacity);
   // They are filled: two neighbours would not have found room in one.
   for (Index i = 0; i + 1 < r.count; ++i)
-    EXPECT_GT(std::max({vertices[i] + vertices[i + 1], frames[i] + frames[i + 1], joints[i] + joints[i + 1]}), room);
+    EXPECT_GT(std::max({vertices[i] + vertices[i + 1], frames[i] + frames[i + 1], joints[i] + joints[i + 1]}), capacity);
 }
 
 TEST(GraphRegions, HaveTheirNeighboursBesideThem) {
   for (std::uint64_t seed : {4, 5}) {
     const StepProblem p = mixed_problem(seed, {.net = 30});
-    for (Index room : {200, 500}) expect_regions(p.model, room, regions_of(p.model, nothing_taken(p.model), room));
+    for (Index capacity : {200, 500}) expect_regions(p.model, capacity, regions_of(p.model, nothing_taken(p.model), capacity));
   }
 }
 

@@ -162,7 +162,7 @@ class PackChecks {
     P again[4];
     load_quads(own, again);
     for (int k = 0; k < 4; ++k) each("load_quads", again[k], [&](int i) { return quads[offset[i] + k]; });
-    rows_of_components(c, [&](int i, const Four<P, S>& r) {
+    rows_of_components(c, [&](int i, const Quadruple<P, S>& r) {
       for (int k = 0; k < 4; ++k) expect("rows_of_components", i, r.v[k], quads[offset[i] + k]);
     });
 

@@ -81,9 +81,9 @@ class Lanes {
     return all;
   }
   template <class F>
-  void each_risen(const F& f) const {
+  void each_that_rose(const F& f) const {
     for (const auto& lanes : by_law_)
-      if (lanes) lanes->each_risen(f);
+      if (lanes) lanes->each_that_rose(f);
   }
   std::size_t bytes() const {
     std::size_t sum = 0;
@@ -164,13 +164,13 @@ class SplitSolver final : public Solver {
     trees_rose_ = false;
     if (forest_) {
       const ChainOutcome trees = forest_->step(view, options, executor_);
-      trees_rose_ = trees.risen != 0;
+      trees_rose_ = trees.energy_rose != 0;
       outcome += trees;
     }
     report.iterations = std::max(report.iterations, outcome.iterations);
     report.not_converged = report.not_converged || outcome.unsettled != 0;
     if (rest_) rest_->store(state, report);
-    if (outcome.risen != 0) rescue(input, state, report);
+    if (outcome.energy_rose != 0) rescue(input, state, report);
     hold_anchors(m, c, state);
     state.vertex_velocity.swap(state.vertex_velocity_previous);
     return report;
@@ -215,7 +215,7 @@ class SplitSolver final : public Solver {
   void rescue(const StepInput& input, State& state, StepReport& report) {
     const Model& m = input.model;
     std::vector<std::uint8_t> wanted(static_cast<std::size_t>(m.segment_count()), 0);
-    lanes_.each_risen([&](Index first_segment, Index count) {
+    lanes_.each_that_rose([&](Index first_segment, Index count) {
       for (Index s = first_segment; s < first_segment + count; ++s) wanted[static_cast<std::size_t>(s)] = 1;
     });
     if (trees_rose_) forest_->each_segment([&](Index s) { wanted[static_cast<std::size_t>(s)] = 1; });

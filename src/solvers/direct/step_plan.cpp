@@ -77,7 +77,7 @@ StepPlan plan_step(const Model& m, const Control& c, double h, const Options& op
 }
 
 StepPlan plan_step(const Model& m, const Control& c, const Subset& subset, double h, const Options& options) {
-  constexpr double kLeaner = 1.5;  // blocks take a small part of the memory
+  constexpr double kMemoryBonus = 1.5;  // blocks take a small part of the memory
   StepPlan blocks{.loops = Loops::blocks, .tree = {}};
   const bool either = options.loops == Loops::automatic && h > 0 && has_loops(m, subset);
   if (either || options.loops == Loops::blocks) {
@@ -89,8 +89,8 @@ StepPlan plan_step(const Model& m, const Control& c, const Subset& subset, doubl
   StepPlan columns{.loops = Loops::columns, .tree = {}};
   if (either) {
     const double column_ns = kTreeWork * TreePlan::kWorkOfColumn / TreePlan::kWorkOfLink;
-    std::optional<Tree> tree =
-        systems::build_tree_within(m, c, subset, blocks.ns / kLeaner * static_cast<double>(subset.segments.size()) / column_ns);
+    std::optional<Tree> tree = systems::build_tree_within(
+        m, c, subset, blocks.ns / kMemoryBonus * static_cast<double>(subset.segments.size()) / column_ns);
     if (!tree) return blocks;
     columns.tree = std::move(*tree);
   } else {
@@ -98,7 +98,7 @@ StepPlan plan_step(const Model& m, const Control& c, const Subset& subset, doubl
   }
   const double nodes = static_cast<double>(std::max<std::size_t>(1, columns.tree.nodes.size()));
   columns.ns = kTreeLink + kTreeWork * columns.tree.plan().work() / (TreePlan::kWorkOfLink * nodes);
-  return either && blocks.ns < kLeaner * columns.ns ? blocks : columns;
+  return either && blocks.ns < kMemoryBonus * columns.ns ? blocks : columns;
 }
 
 }  // namespace osier::direct

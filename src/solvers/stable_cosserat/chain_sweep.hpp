@@ -14,7 +14,7 @@
 #include "energies/kelvin_voigt.hpp"
 #include "solvers/lanes/chain_plan.hpp"
 #include "solvers/lanes/chain_prefetch.hpp"
-#include "solvers/stable_cosserat/careful_frame.hpp"
+#include "solvers/stable_cosserat/safeguarded_frame.hpp"
 
 namespace osier::stable_cosserat {
 
@@ -125,7 +125,7 @@ class ChainSweep {
   template <bool kDamped, Lambda kLambda>
   OSIER_FN void turn_segment(Index i);
   template <bool kDamped, Lambda kLambda>
-  [[gnu::noinline]] void careful_frames(Index i, std::uint32_t lanes, Quat<P>& q);
+  [[gnu::noinline]] void safeguarded_frames(Index i, std::uint32_t lanes, Quat<P>& q);
   void store_gamma() const {
     for (Index i = 0; i < rows_; ++i)
       for (int k = 0; k < W; ++k)
@@ -215,8 +215,7 @@ class ChainSweep {
   OSIER_FN Segment segment(Index i) const {
     const Row& r = row_[i];
     const Vec3<P> stretch = row_[i + 1].u - r.u;
-    if constexpr (Law::kClosedForm)
-      return {r.v0 + stretch_shear::orientation_pull(r.k_over_length, stretch), rest_axis<kDamped>(i)};
+    if constexpr (Law::kClosedForm) return {r.v0 + stretch_shear::local_v(r.k_over_length, stretch), rest_axis<kDamped>(i)};
     else return {r.edge + stretch, stiffness<kDamped>(i), rest_axis<kDamped>(i)};
   }
   template <bool kDamped>
@@ -323,7 +322,7 @@ OSIER_FN void ChainSweep<P, Law>::load_segment(Index i, const Numbers& n) {
     const Vec3<P> p0 = inverse_length * edge;
     P stiffening(1);
     r.k_over_length = k_stretch * inverse_length;
-    r.v0 = stretch_shear::orientation_pull(k_stretch, p0);
+    r.v0 = stretch_shear::local_v(k_stretch, p0);
     r.joint.target = {constant(i, lanes::kTargetX), constant(i, lanes::kTargetY), constant(i, lanes::kTargetZ),
                       constant(i, lanes::kTargetW)};
     if constexpr (kDamped) {
@@ -494,9 +493,9 @@ OSIER_FN void ChainSweep<P, Law>::turn_segment(Index i) {
   special &= ~f.frame_held;
   if (kLambda == Lambda::exact) gamma_[i] = select(mask_of_bits<P>(special), gamma_[i], gamma);
   if (special != 0) [[unlikely]] {  // by a copy: what has its address taken lives in memory from the start
-    Quat<P> careful = q;
-    careful_frames<kDamped, kLambda>(i, special, careful);
-    q = careful;
+    Quat<P> copy = q;
+    safeguarded_frames<kDamped, kLambda>(i, special, copy);
+    q = copy;
   }
   if (f.frame_held != 0) q = select<P>(mask_of_bits<P>(f.frame_held), r.q, q);
   r.q = q;
@@ -505,7 +504,7 @@ OSIER_FN void ChainSweep<P, Law>::turn_segment(Index i) {
 
 template <class P, class Law>
 template <bool kDamped, Lambda kLambda>
-void ChainSweep<P, Law>::careful_frames(Index i, std::uint32_t lanes, Quat<P>& q) {
+void ChainSweep<P, Law>::safeguarded_frames(Index i, std::uint32_t lanes, Quat<P>& q) {
   const Row &r = row_[i], &before = row_[i - 1], &after = row_[i + 1];
   const Segment local = segment<kDamped>(i);
   for (int k = 0; k < W; ++k) {
@@ -514,20 +513,20 @@ void ChainSweep<P, Law>::careful_frames(Index i, std::uint32_t lanes, Quat<P>& q
     const Index s = g_.first_segment[k] + i;
     const auto frame_of = [&](Index f) { return lane_of(f == frame_before(i, k) ? before.q : after.q, k); };
     const auto each_joint = [&](const auto& add) { each_joint_spring<T>(view_, s, frame_of, add); };
-    set_lanes(q, k, careful_frame_of<kDamped, kLambda>(view_, s, lane_of(r.q, k), lane_of(local, k), gamma, each_joint));
+    set_lanes(q, k, safeguarded_frame_of<kDamped, kLambda>(view_, s, lane_of(r.q, k), lane_of(local, k), gamma, each_joint));
     if (kLambda == Lambda::exact) set_lane(gamma_[i], k, gamma);
   }
 }
 
 template <class P, class Law>
 bool ChainSweep<P, Law>::store() const {
-  using R = Four<P, double>;
+  using R = Quadruple<P, double>;
   const R inverse_h = R::all(1 / view_.h);
   R sum = R::all(0);  // not finite when anything is not; by the squares: a state whose energy overflows is as lost as a NaN
   for (Index i = 0; i < rows_; ++i) {
     const Row& r = row_[i];
     const P moved[4] = {r.u.x, r.u.y, r.u.z, P(0)}, turned[4] = {r.q.x, r.q.y, r.q.z, r.q.w};
-    rows_of_components(moved, [&](int k, const Four<P, T>& lane_u) {
+    rows_of_components(moved, [&](int k, const Quadruple<P, T>& lane_u) {
       if (i >= shortest_ && i >= g_.vertices[k]) return;
       const Index v = g_.first_vertex[k] + i;
       const R u = cast_row<double>(lane_u), x = row<P>(view_.position[v]) + u, velocity = inverse_h * u;
@@ -535,7 +534,7 @@ bool ChainSweep<P, Law>::store() const {
       put_row(velocity, view_.velocity_previous[v]);
       sum = sum + x * x + velocity * velocity;
     });
-    rows_of_components(turned, [&](int k, const Four<P, T>& lane_q) {
+    rows_of_components(turned, [&](int k, const Quadruple<P, T>& lane_q) {
       if (i >= shortest_ && i >= g_.segments[k]) return;
       const R q = cast_row<double>(lane_q);
       put_row(q, view_.rotation[g_.first_segment[k] + i]);

@@ -17,7 +17,7 @@
 #include "exec/parallel.hpp"
 #include "model/edge.hpp"
 #include "solvers/direction_terms.hpp"
-#include "solvers/stable_cosserat/careful_frame.hpp"
+#include "solvers/stable_cosserat/safeguarded_frame.hpp"
 #include "solvers/stable_cosserat/stable_cosserat.hpp"
 
 namespace osier::stable_cosserat {
@@ -240,13 +240,13 @@ Quat<T> ElementSweep<T>::turned(Index s) {
   if constexpr (Law::kClosedForm) {
     const ElementSegment<T>& d = segment_[s];
     T gamma = kLambda == Lambda::exact ? static_cast<T>(view_.gamma[s]) : T(0);
-    const ClosedFormSegment<T> local{stretch_shear::orientation_pull(d.k.z, edge(s)), d.rest};
-    const Quat<T> q = careful_frame_of<true, kLambda>(view_, s, q_[s], local, gamma, joints);
+    const ClosedFormSegment<T> local{stretch_shear::local_v(d.k.z, edge(s)), d.rest};
+    const Quat<T> q = safeguarded_frame_of<true, kLambda>(view_, s, q_[s], local, gamma, joints);
     if (kLambda == Lambda::exact) view_.gamma[s] = static_cast<double>(gamma);
     return q;
   } else {
-    return careful_frame_of(view_, s, q_[s], axes_segment(s), joints,
-                            [&](FrameProblem<T>& problem, const Quat<T>& q) { add_directions(problem, s, q); });
+    return safeguarded_frame_of(view_, s, q_[s], axes_segment(s), joints,
+                                [&](FrameProblem<T>& problem, const Quat<T>& q) { add_directions(problem, s, q); });
   }
 }
 
@@ -346,7 +346,7 @@ double ElementSweep<T>::force_scale() const {
     const Vec3<T> moment = bend_twist::moment(joint_[j].K, conj(q_[a]) * q_[b], joint_[j].rest);
     scale = std::max(scale, static_cast<double>(norm(moment)) / m.joint_length[j]);
   }
-  for (const DirectionTerm& t : directions_) scale = std::max(scale, t.pull / m.segment_rest_length[t.frame]);
+  for (const DirectionTerm& t : directions_) scale = std::max(scale, t.scale / m.segment_rest_length[t.frame]);
   return scale;
 }
 

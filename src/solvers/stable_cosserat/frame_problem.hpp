@@ -183,7 +183,7 @@ OSIER_FN Quat<T> turned(const Quat<T>& q, const Quat<T>& t) {
   return (T(1.5) - T(0.5) * norm2(product)) * product;
 }
 
-/// A Newton step. `refused` where there is none or the energy would rise: careful_frame has other ways.
+/// A Newton step. `refused` where there is none or the energy would rise: safeguarded_frame has other ways.
 template <class T>
 OSIER_FN Quat<T> newton_frame(const FrameProblem<T>& problem, const Quat<T>& q, MaskOf<T>& refused) {
   Vec3<T> w;
@@ -196,7 +196,7 @@ OSIER_FN Quat<T> newton_frame(const FrameProblem<T>& problem, const Quat<T>& q, 
 /// One frame at a time: a Newton step, shortened until the energy does not rise, or the minimiser of the majorising problem.
 /// `hinge` is the world axis of its hinge and c0 its frame at angle 0, or null.
 template <class T>
-OSIER_FN Quat<T> careful_frame(const FrameProblem<T>& problem, const Quat<T>& q, const Vec3<T>* hinge, const Quat<T>& c0) {
+OSIER_FN Quat<T> safeguarded_frame(const FrameProblem<T>& problem, const Quat<T>& q, const Vec3<T>* hinge, const Quat<T>& c0) {
   constexpr int kShortenings = 3;
   const Mat3<T> hessian = problem.hessian();
   Vec3<T> w{}, axis{};
@@ -214,7 +214,7 @@ OSIER_FN Quat<T> careful_frame(const FrameProblem<T>& problem, const Quat<T>& q,
     if (const SmallTurn<T> turn = small_turn(w); !problem.rises(turn)) return turned(q, turn.t);
   const OrientationProblem<T> above = problem.majoriser();
   constexpr Quat<T> here{T(0), T(0), T(0), T(1)};
-  Quat<T> t = hinge ? updated_hinge(above, here, conj(q) * c0, axis) : orientation_careful(above, here);
+  Quat<T> t = hinge ? updated_hinge(above, here, conj(q) * c0, axis) : orientation_safeguarded(above, here);
   if (t.w < T(0)) t = -t;
   return problem.rises({t, {t.x, t.y, t.z, t.w - T(1)}}) ? q : turned(q, t);
 }

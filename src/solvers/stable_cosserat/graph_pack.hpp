@@ -40,11 +40,11 @@ class GraphPack {
   }
   /// False when something is no longer finite; by the squares: a state whose energy overflows is as lost as a NaN.
   static bool store_vertices(const GraphView<T>& g, const StepView& view, Index begin, Index end) {
-    using R = Four<P, double>;
+    using R = Quadruple<P, double>;
     const R inverse_h = R::all(1 / view.h);
     R sum = R::all(0);
     each_element(g.vertex_tile, g.vertex_id, begin, end, [&](Index i, Index v) {
-      const R u = cast_row<double>(Four<P, T>::load(g.u + quad(i)));
+      const R u = cast_row<double>(Quadruple<P, T>::load(g.u + quad(i)));
       const R x = row<P>(view.position[v]) + u, velocity = inverse_h * u;
       put_row(x, view.position[v]);
       put_row(velocity, view.velocity_previous[v]);
@@ -53,10 +53,10 @@ class GraphPack {
     return is_finite(sum);
   }
   static bool store_segments(const GraphView<T>& g, const StepView& view, Index begin, Index end) {
-    using R = Four<P, double>;
+    using R = Quadruple<P, double>;
     R sum = R::all(0);
     each_element(g.segment_tile, g.frame_id, begin, end, [&](Index i, Index s) {
-      const R q = cast_row<double>(Four<P, T>::load(g.q + quad(i)));
+      const R q = cast_row<double>(Quadruple<P, T>::load(g.q + quad(i)));
       put_row(q, view.rotation[s]);
       sum = sum + q * q;
     });
@@ -113,7 +113,7 @@ class GraphPack {
   OSIER_FN static const T* at(const T* window, I index) { return window + static_cast<std::ptrdiff_t>(index) * kNumbers; }
   OSIER_FN static Index place_at(Index window, I index) { return window + static_cast<Index>(index) / units_of_quad(sizeof(T)); }
   OSIER_FN static void quads(const T* window, const I* index, P (&out)[4]) {
-    components_of_rows<P>([&](int i) { return Four<P, T>::load(at(window, index[i])); }, out);
+    components_of_rows<P>([&](int i) { return Quadruple<P, T>::load(at(window, index[i])); }, out);
   }
   OSIER_FN static Quat<P> quaternions(const T* window, const I* index) {
     P c[4];

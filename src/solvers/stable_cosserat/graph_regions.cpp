@@ -17,7 +17,7 @@ struct Layer {
 
 }  // namespace
 
-GraphRegions regions_of(const Model& m, std::span<const std::uint8_t> taken, Index room) {
+GraphRegions regions_of(const Model& m, std::span<const std::uint8_t> taken, Index capacity) {
   // Layers first, part by part. A segment belongs to the nearer of its ends: segments that meet are at most one layer apart.
   GraphRegions r{1, std::vector<Index>(m.vertex_count(), -1), std::vector<Index>(m.frame_count(), -1)};
   std::vector<Layer> layers;
@@ -51,7 +51,7 @@ GraphRegions regions_of(const Model& m, std::span<const std::uint8_t> taken, Ind
   for (std::size_t i = 0; i < layers.size(); ++i) {
     Layer more = sum;
     more += layers[i];
-    const bool full = i > 0 && more.most() > room;
+    const bool full = i > 0 && more.most() > capacity;
     region[i] = i == 0 ? 0 : region[i - 1] + (full ? 1 : 0);
     sum = full ? layers[i] : more;
   }

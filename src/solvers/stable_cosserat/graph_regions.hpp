@@ -24,6 +24,6 @@ struct GraphRegions {
 /// what is not. No more than `room` vertices,
 /// frames or joints in each, unless a layer alone has more. One region where the model has joints between frames that lie far
 /// apart.
-GraphRegions regions_of(const Model& model, std::span<const std::uint8_t> taken, Index room);
+GraphRegions regions_of(const Model& model, std::span<const std::uint8_t> taken, Index capacity);
 
 }  // namespace osier::stable_cosserat

@@ -11,8 +11,8 @@
 #pragma once
 
 #include "energies/kelvin_voigt.hpp"
-#include "solvers/stable_cosserat/careful_frame.hpp"
 #include "solvers/stable_cosserat/graph_pack.hpp"
+#include "solvers/stable_cosserat/safeguarded_frame.hpp"
 
 namespace osier::stable_cosserat {
 
@@ -141,7 +141,7 @@ class GraphSweep : GraphPack<P, I> {
   OSIER_FN Segment segment(const Vec3<P>& edge) const {
     if constexpr (Law::kClosedForm) {  // v of k/l and the whole edge
       const P k_over_length = number(own_row(kStretchRow));
-      return {stretch_shear::orientation_pull(k_over_length, edge + edge_changes()), rest_axis<kDamped>()};
+      return {stretch_shear::local_v(k_over_length, edge + edge_changes()), rest_axis<kDamped>()};
     } else {
       const Vec3<P> k = imag(own_quaternions(g_.force + 2 * g_.force_plane, tile_.place));
       return {edge + edge_changes(), k, rest_axis<kDamped>()};
@@ -151,10 +151,10 @@ class GraphSweep : GraphPack<P, I> {
   // Of the closed form.
   OSIER_FN P most_alpha() const { return P(static_cast<T>(g_.most_tau / view_.h)); }
   /// k^bt times rest rotation as seen from the side of this entry.
-  OSIER_FN Four<P, double> rest_of(Index entry) const {
+  OSIER_FN Quadruple<P, double> rest_of(Index entry) const {
     const double k = view_.joint_stiffness[entry / 2].d3, imaginary = entry % 2 == 1 ? k : -k;
     return row<P>(view_.joint_rest[entry / 2]) *
-           Four<P, double>{typename Four<P, double>::Vector{imaginary, imaginary, imaginary, k}};
+           Quadruple<P, double>{typename Quadruple<P, double>::Vector{imaginary, imaginary, imaginary, k}};
   }
 
   /// The present frame beyond one of a lane's joints.
@@ -170,13 +170,13 @@ class GraphSweep : GraphPack<P, I> {
   /// The frames of some lanes one by one. All by copies: what has its address taken lives in memory from the start, for all
   /// lanes.
   template <bool kDamped, Lambda kLambda>
-  OSIER_FN Quat<P> careful(std::uint32_t lanes, Segment local, Quat<P> before, Quat<P> q) const {
-    careful_frames<kDamped, kLambda>(g_, view_, t_, first_, lanes, local, before, q);
+  OSIER_FN Quat<P> safeguarded(std::uint32_t lanes, Segment local, Quat<P> before, Quat<P> q) const {
+    safeguarded_frames<kDamped, kLambda>(g_, view_, t_, first_, lanes, local, before, q);
     return q;
   }
   template <bool kDamped, Lambda kLambda>
-  [[gnu::noinline]] static void careful_frames(const GraphView<T>& g, const StepView& view, Index t, int first,
-                                               std::uint32_t lanes, const Segment& local, const Quat<P>& before, Quat<P>& q) {
+  [[gnu::noinline]] static void safeguarded_frames(const GraphView<T>& g, const StepView& view, Index t, int first,
+                                                   std::uint32_t lanes, const Segment& local, const Quat<P>& before, Quat<P>& q) {
     const GraphSweep pack(g, view, kSegments, t, first);
     for (int k = 0; k < W; ++k) {
       if (!(lanes >> k & 1u)) continue;
@@ -184,7 +184,7 @@ class GraphSweep : GraphPack<P, I> {
       const Index s = pack.numbers_in(g.frame_id)(k);
       const auto frame_of = [&](Index f) { return pack.frame_beyond(k, f); };
       const auto each_joint = [&](const auto& add) { each_joint_spring<T>(view, s, frame_of, add); };
-      set_lanes(q, k, careful_frame_of<kDamped, kLambda>(view, s, lane_of(before, k), lane_of(local, k), gamma, each_joint));
+      set_lanes(q, k, safeguarded_frame_of<kDamped, kLambda>(view, s, lane_of(before, k), lane_of(local, k), gamma, each_joint));
     }
   }
 };
@@ -201,7 +201,7 @@ OSIER_FN void GraphSweep<P, I, Law>::load_joint(Index joint, const Quat<P>& q) c
   P margin2;
   if constexpr (Law::kClosedForm) {
     P c[4];
-    components_of_rows<P>([&](int k) { return cast_row<T>(entry[k] < 0 ? Four<P, double>::all(0) : rest_of(entry[k])); }, c);
+    components_of_rows<P>([&](int k) { return cast_row<T>(entry[k] < 0 ? Quadruple<P, double>::all(0) : rest_of(entry[k])); }, c);
     const P tau = per_lane<P>([&](int k) { return entry[k] < 0 ? T(0) : static_cast<T>(view_.joint_tau[entry[k] / 2].d3); });
     const Quat<P> elastic{c[0], c[1], c[2], c[3]};
     const P viscous = tau * inverse_step() * root(norm2(elastic));
@@ -344,12 +344,12 @@ OSIER_FN void GraphSweep<P, I, Law>::turn_segment() const {
   std::uint32_t special = bits(refused) | hinged;
   if constexpr (kDamped) special |= bits(differ);
   special &= ~held;
-  if constexpr (kLambda == Lambda::exact) {  // of special lanes by careful_frames
+  if constexpr (kLambda == Lambda::exact) {  // of special lanes by safeguarded_frames
     T* memory = own_row(g_.gamma_row);
     store_lanes(select(mask_of_bits<P>(special), number(memory), gamma), memory);
   }
   if (special != 0) [[unlikely]]
-    q = careful<kDamped, kLambda>(special, local, before, q);
+    q = safeguarded<kDamped, kLambda>(special, local, before, q);
   if (held != 0) [[unlikely]]
     q = select<P>(mask_of_bits<P>(held), before, q);
   put_own(q, g_.q, tile_.place);

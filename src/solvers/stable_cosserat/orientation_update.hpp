@@ -100,7 +100,7 @@ OSIER_FN Quat<T> solve_orientation(const OrientationProblem<T>& o, T& gamma, Mas
 /// What is left: b = 0 and the hard case (deviation 4), and for the secular root the states that need care.
 template <class T, Lambda kLambda>
 OSIER_FN Quat<T> solve_degenerate(const OrientationProblem<T>& o, const Quat<T>& q) {
-  if constexpr (kLambda == Lambda::secular) return orientation_careful(o, q);
+  if constexpr (kLambda == Lambda::secular) return orientation_safeguarded(o, q);
   return o.s > T(0) ? orientation_hard_case(o, q) : q;
 }
 

@@ -42,8 +42,8 @@ OSIER_FN Vec3<T> after_block_step(const Vec3<T>& u, const Vec3<T>& gradient, con
   Vec3<T> step;
   const MaskOf<T> found = solve_positive(hessian, -gradient, T(kLost), step);
   const T trace = hessian.m[0][0] + hessian.m[1][1] + hessian.m[2][2];
-  const T careful = select(trace > T(0), inverse(trace), T(0));
-  const auto either = [&](T newton, T descent) { return select(found, newton, -careful * descent); };
+  const T gradient_step = select(trace > T(0), inverse(trace), T(0));
+  const auto either = [&](T newton, T descent) { return select(found, newton, -gradient_step * descent); };
   return u + Vec3<T>{either(step.x, gradient.x), either(step.y, gradient.y), either(step.z, gradient.z)};
 }
 

@@ -87,7 +87,7 @@ struct ClosedFormLaw {
     }
     OSIER_FN void add_torque(const Quat<P>&, const Quat<P>& torque) { o_.b += torque; }
     OSIER_FN bool has_couples() const { return any(norm2(o_.b) > P(0)); }
-    /// `refused` lanes want careful_frame_of instead.
+    /// `refused` lanes want safeguarded_frame_of instead.
     OSIER_FN Quat<P> updated(const Quat<P>&, P& gamma, MaskOf<P>& refused) {
       complete_problem<P, kDamped>(o_);
       return solve_orientation<P, kLambda>(o_, gamma, refused);

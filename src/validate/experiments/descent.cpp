@@ -17,13 +17,13 @@ void prescribe(Workbench& w, const Place& at) {
 }
 
 /// |v| + |b| of a frame's local problem, from above.
-double pull_on(const Workbench& w, const Place& at, Index s) {
+double largest_moment(const Workbench& w, const Place& at, Index s) {
   const Model& m = w.model;
   const auto [a, b] = m.segment_vertices[s];
   const PerAxis k = m.segment_stiffness[s];
-  double pull = 2 * k.largest() * (1 + m.segment_tau[s].largest() / w.h) * norm(at.x[b] - at.x[a]) / m.segment_rest_length[s];
-  for (Index e : m.frame_joints.of(s)) pull += m.joint_stiffness[e / 2].largest() * (1 + m.joint_tau[e / 2].largest() / w.h);
-  return pull;
+  double sum = 2 * k.largest() * (1 + m.segment_tau[s].largest() / w.h) * norm(at.x[b] - at.x[a]) / m.segment_rest_length[s];
+  for (Index e : m.frame_joints.of(s)) sum += m.joint_stiffness[e / 2].largest() * (1 + m.joint_tau[e / 2].largest() / w.h);
+  return sum;
 }
 
 /// The frame where it wants to be, given that it was there before: a few exact updates, then a small turn.
@@ -57,7 +57,7 @@ std::vector<double> Descent::examine(const Json& json, const std::filesystem::pa
       before.q[s] = w.state.frame_rotation[s];
       const StepPotential potential = w.potential(before);
       const EnergyTerms e0 = potential.value(w.unknowns(before)), e1 = potential.value(w.unknowns(after));
-      const double rounding = 16 * eps * pull_on(w, before, s) + 1e-14 * e0.magnitude, change = e1.total() - e0.total();
+      const double rounding = 16 * eps * largest_moment(w, before, s) + 1e-14 * e0.magnitude, change = e1.total() - e0.total();
       rise = std::max(rise, change / rounding);
       lowered += change < -rounding ? 1 : 0, ++updates;
       w.control.frame_control[s] = FrameControl::fixed;

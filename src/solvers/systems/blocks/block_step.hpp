@@ -181,7 +181,7 @@ class BlockStep {
     const auto fours = [&](int first, P(&c)[4]) {
       components_of_rows<P>(
           [&](int i) {
-            return Four<P, T>::load(v.joint + joint_numbers(kIsotropic) * static_cast<std::ptrdiff_t>(index[W + i]) + first);
+            return Quadruple<P, T>::load(v.joint + joint_numbers(kIsotropic) * static_cast<std::ptrdiff_t>(index[W + i]) + first);
           },
           c);
     };

@@ -11,7 +11,7 @@ namespace osier::systems {
 
 namespace {
 
-constexpr std::size_t kPart = 16;  ///< tiles whose sums are added up in one go
+constexpr std::size_t kTilesPerSum = 16;  ///< tiles whose sums are added up in one go
 
 double mean(const Mat3<double>& m) { return (m.m[0][0] + m.m[1][1] + m.m[2][2]) / 3; }
 Vec3d over(const Vec3d& a, const Vec3d& b) { return {a.x / b.x, a.y / b.y, a.z / b.z}; }
@@ -41,7 +41,7 @@ void BlockSystem<T>::bind(const Model& m, const Control&, const Subset& subset, 
   each_array(at(m.joint_count()), [](Numbers& a, std::size_t n) { a = Numbers(n, T(0)); });
   // Of tiles, and of as many vertices or segments, dead ones included.
   const std::size_t elements = std::max(subset.vertices.size(), subset.segments.size()), lanes = at(layout_.lanes);
-  part_.assign(std::max(layout_.tiles.size(), (elements + lanes - 1) / lanes) / kPart + 1, 0);
+  part_.assign(std::max(layout_.tiles.size(), (elements + lanes - 1) / lanes) / kTilesPerSum + 1, 0);
   part_most_ = part_;
   inertia_ = {};
 }
@@ -70,14 +70,14 @@ BlockView<T> BlockSystem<T>::view() {
 template <class T>
 template <class F>
 double BlockSystem<T>::sum(std::size_t first, std::size_t last, const F& f) {
-  const std::size_t parts = (last - first + kPart - 1) / kPart;
+  const std::size_t parts = (last - first + kTilesPerSum - 1) / kTilesPerSum;
   executor_.for_each(
       parts,
       [&](std::size_t i) {
-        const std::size_t begin = first + i * kPart;
-        part_[i] = f(static_cast<int>(begin), static_cast<int>(std::min(last, begin + kPart)));
+        const std::size_t begin = first + i * kTilesPerSum;
+        part_[i] = f(static_cast<int>(begin), static_cast<int>(std::min(last, begin + kTilesPerSum)));
       },
-      kPart * at(layout_.lanes));
+      kTilesPerSum * at(layout_.lanes));
   double all = 0;
   for (std::size_t i = 0; i < parts; ++i) all += part_[i];
   return all;
@@ -86,7 +86,7 @@ double BlockSystem<T>::sum(std::size_t first, std::size_t last, const F& f) {
 template <class T>
 template <class F>
 double BlockSystem<T>::largest(const IndexList& list, const F& f) {
-  const std::size_t n = list.size(), size = kPart * at(layout_.lanes), parts = (n + size - 1) / size;
+  const std::size_t n = list.size(), size = kTilesPerSum * at(layout_.lanes), parts = (n + size - 1) / size;
   executor_.for_each(
       parts,
       [&](std::size_t part) {
@@ -136,8 +136,7 @@ void BlockSystem<T>::linearise_segment(bool frames_move, Index s) {
   const SegmentAtHand here = step.segment(*z_, s);
   const Vec3d arm = l * here.axis, &k = here.spring.k;
   put(arm_, place, cast<T>(arm));
-  const Mat3<double> C =
-      here.isotropic ? identity3(k.x / (l * l)) : (1 / (l * l)) * rotated_diagonal(rotation_matrix(q), k);
+  const Mat3<double> C = here.isotropic ? identity3(k.x / (l * l)) : (1 / (l * l)) * rotated_diagonal(rotation_matrix(q), k);
   if (isotropic_) stiffness_[row(place, 0, 1)] = static_cast<T>(C.m[0][0]);
   else put(stiffness_, place, lower_triangle<T>(C));
   if (!frames_move || step.is_fixed_frame(s)) return;
@@ -171,8 +170,8 @@ void BlockSystem<T>::linearise_segment(bool frames_move, Index s) {
   if (!(along > 0)) along = across;
   if (step.control().frame_control[s] == FrameControl::hinged) {
     const Vec3d& axis = step.control().frame_hinge_axis[s];
-    const double lean = dot(axis, arm);
-    const double about = across + (along - across) * lean * lean / a2;
+    const double along_arm = dot(axis, arm);
+    const double about = across + (along - across) * along_arm * along_arm / a2;
     hinges_.push_back({place, cast<T>(axis), static_cast<T>(inverse_or_0(about))});
     couple = dot(axis, couple) * axis;
   } else {
@@ -272,7 +271,11 @@ template <class T>
 class BlockSystem<T>::Iterations {
  public:
   Iterations(BlockSystem& own, const Accuracy& accuracy)
-      : own_(own), accuracy_(accuracy), view_(own.view()), tiles_(own.layout_.tiles.size()), vertices_(own.layout_.vertex_tiles) {}
+      : own_(own),
+        accuracy_(accuracy),
+        view_(own.view()),
+        tiles_(own.layout_.tiles.size()),
+        vertices_(own.layout_.vertex_tiles) {}
 
   double size() {
     return with_hinges(own_.sum(0, tiles_, [&](int b, int e) { return kernel().size(view_, b, e); }));
@@ -325,9 +328,7 @@ class BlockSystem<T>::Iterations {
     const Model& m = own_.potential_->model();
     const Index a = own_.layout_.vertex_place[at(block.a)];
     const Index b = block.segment < 0 ? -1 : own_.layout_.vertex_place[at(m.segment_vertices[block.segment][1])];
-    const auto direction = [&](Index place) {
-      return place < 0 ? Vec3d{} : cast<double>(own_.quad(own_.direction_, place));
-    };
+    const auto direction = [&](Index place) { return place < 0 ? Vec3d{} : cast<double>(own_.quad(own_.direction_, place)); };
     const auto add = [&](Index place, const Vec3d& f) {
       if (place >= 0) own_.put(own_.image_, place, own_.vector(own_.image_, place) + cast<T>(f));
     };
@@ -341,7 +342,7 @@ class BlockSystem<T>::Iterations {
     std::vector<double>& most = own_.part_most_;
     std::fill(most.begin(), most.end(), 0);
     const double left = own_.sum(first, last, [&](int b, int e) {
-      return kernel().move(view_, static_cast<T>(step), b, e, most[(at(b) - first) / kPart]);
+      return kernel().move(view_, static_cast<T>(step), b, e, most[(at(b) - first) / kTilesPerSum]);
     });
     moved += step * std::sqrt(*std::max_element(most.begin(), most.end()));
     return left;
@@ -371,7 +372,8 @@ bool BlockSystem<T>::iterate(const Accuracy& accuracy) {
   return true;
 }
 
-/// Fills the solution with NaN where the residual is not finite, so that the caller notices; everywhere, if it is finite after all.
+/// Fills the solution with NaN where the residual is not finite, so that the caller notices; everywhere, if it is finite after
+/// all.
 template <class T>
 void BlockSystem<T>::mark_invalid_solution() {
   bool found = false;
@@ -417,9 +419,7 @@ bool BlockSystem<T>::solve(const Field& r, Field& z) {
     if (place < 0) continue;
     const FrameControl held = potential_->control().frame_control[s];
     const Vec3d& axis = potential_->control().frame_hinge_axis[s];
-    const Vec3d couple = held == FrameControl::free     ? r.w[s]
-                         : held == FrameControl::hinged ? dot(axis, r.w[s]) * axis
-                                                        : Vec3d{};
+    const Vec3d couple = held == FrameControl::free ? r.w[s] : held == FrameControl::hinged ? dot(axis, r.w[s]) * axis : Vec3d{};
     put(left_, first_segment() + place, cast<T>(couple));
   }
   const bool solved = iterate({.share = 1e-6});

@@ -69,12 +69,12 @@ class ChainDirect {
 
   /// f(first segment, count) for everything whose energy rose in the last step.
   template <class F>
-  void each_risen(const F& f) const {
+  void each_that_rose(const F& f) const {
     for (std::size_t i = 0; i < plan_.groups.size(); ++i) {
       const ChainGroup& g = plan_.groups[i];
-      if (outcome_[i].risen == 0) continue;
+      if (outcome_[i].energy_rose == 0) continue;
       for (int k = 0; k < plan_.lanes; ++k)
-        if (g.segments[k] > 0 && (g.cut || (outcome_[i].risen >> k & 1u))) f(g.first_segment[k], g.segments[k]);
+        if (g.segments[k] > 0 && (g.cut || (outcome_[i].energy_rose >> k & 1u))) f(g.first_segment[k], g.segments[k]);
     }
   }
 

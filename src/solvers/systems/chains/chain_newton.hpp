@@ -24,12 +24,12 @@ struct ChainOutlook {
 
 struct ChainOutcome {
   int iterations = 0;
-  std::uint32_t unsettled = 0;  ///< lanes that met no tolerance
-  std::uint32_t risen = 0;      ///< lanes whose energy rose or is not finite: not stored, to be done by safer means
+  std::uint32_t unsettled = 0;    ///< lanes that met no tolerance
+  std::uint32_t energy_rose = 0;  ///< lanes whose energy rose or is not finite: not stored, to be done by safer means
   void operator+=(const ChainOutcome& o) {
     iterations = iterations > o.iterations ? iterations : o.iterations;
     unsettled |= o.unsettled;
-    risen |= o.risen;
+    energy_rose |= o.energy_rose;
   }
 };
 
@@ -54,8 +54,8 @@ class ChainStep {
     else if (columns) outcome = s.template iterate<true, false>(options);
     else if (damped) outcome = s.template iterate<false, true>(options);
     else outcome = s.template iterate<false, false>(options);
-    s.rows().store_step(outcome.risen);
-    s.forget(outcome.risen);
+    s.rows().store_step(outcome.energy_rose);
+    s.forget(outcome.energy_rose);
     return outcome;
   }
 
@@ -156,23 +156,23 @@ ChainOutcome ChainStep<P, Law>::iterate(const ChainOptions& options) {
       // Lanes that have settled wait for the others; what rounding does to them meanwhile says nothing.
       const bool watched = !ordinary_[k] && (out.unsettled >> k & 1u) != 0;
       const bool fell = here.energy[k] - here.work[k] <= last[k] + noise * here.size[k];
-      if (out.iterations > 0 && watched && !fell) out.risen |= 1u << k;
-      if (!std::isfinite(here.energy[k])) out.risen |= 1u << k;
+      if (out.iterations > 0 && watched && !fell) out.energy_rose |= 1u << k;
+      if (!std::isfinite(here.energy[k])) out.energy_rose |= 1u << k;
       if constexpr (Law<P>::kOwnAxes)
-        if (lane(factor_.totals.pole_margin, k) < T(0)) out.risen |= 1u << k;
+        if (lane(factor_.totals.pole_margin, k) < T(0)) out.energy_rose |= 1u << k;
       last[k] = here.energy[k];
     }
-    if (out.iterations == limit || (present & ~out.risen) == 0) break;
+    if (out.iterations == limit || (present & ~out.energy_rose) == 0) break;
     factor_.template solve_residual<kColumns>();
     factor_.template advance<kColumns>();
     ++out.iterations;
-    out.risen |= lanes_gone_astray();
+    out.energy_rose |= lanes_gone_astray();
     settle(options, out.unsettled);
-    if ((out.unsettled & ~out.risen) == 0 && options.iterations == 0) break;
+    if ((out.unsettled & ~out.energy_rose) == 0 && options.iterations == 0) break;
     if (options.iterations > 0 && out.iterations == limit) break;
   }
   if (options.iterations > 0) out.unsettled = 0;
-  out.unsettled &= ~out.risen;  // whether those converge is for others to say
+  out.unsettled &= ~out.energy_rose;  // whether those converge is for others to say
   return out;
 }
 

@@ -423,7 +423,7 @@ double ChainRows<P, Law>::free_motion(int k) const {
 /// Stores a row that load_plain() has loaded, without a branch.
 template <class P, template <class> class Law>
 OSIER_FN void ChainRows<P, Law>::store_plain(Index i) {
-  using R = Four<P, double>;
+  using R = Quadruple<P, double>;
   const Row& r = row_[i];
   const R inverse_h = R::all(1 / view_.h);
   D turn[4][kParts];
@@ -433,10 +433,10 @@ OSIER_FN void ChainRows<P, Law>::store_plain(Index i) {
     const auto segment = [&](int k) { return g_.first_segment[g * D_lanes + k] + i; };
     const Quat<D> q = turned(Quat<D>{turn[0][g], turn[1][g], turn[2][g], turn[3][g]}, gather<D>(view_.rotation, segment));
     const D out[4] = {q.x, q.y, q.z, q.w};
-    rows_of_components(out, [&](int k, const Four<D, double>& row_q) { put_row(row_q, view_.rotation[segment(k)]); });
+    rows_of_components(out, [&](int k, const Quadruple<D, double>& row_q) { put_row(row_q, view_.rotation[segment(k)]); });
   }
   const P moved[4] = {r.u.x, r.u.y, r.u.z, P(0)};
-  rows_of_components(moved, [&](int k, const Four<P, T>& row_u) {
+  rows_of_components(moved, [&](int k, const Quadruple<P, T>& row_u) {
     const Index v = g_.first_vertex[k] + i + 1;
     const R u = cast_row<double>(row_u);
     put_row(row<P>(view_.position[v]) + u, view_.position[v]);

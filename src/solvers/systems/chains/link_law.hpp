@@ -83,7 +83,7 @@ struct IsotropicLink : IsotropicJoint<P> {
 
   using Damping = P;
   P x_compliance;
-  Vec3<P> lean;  ///< changes in every iteration: how the joint turns with its moment, see moment_turn()
+  Vec3<P> half_strain;  ///< changes in every iteration: how the joint turns with its moment, see moment_turn()
 
   /// tau/h of the segment.
   template <class Constant>
@@ -115,8 +115,8 @@ struct IsotropicLink : IsotropicJoint<P> {
     }
   };
   OSIER_FN P compliance(int axis) const { return axis < 3 ? x_compliance : this->w_compliance; }
-  OSIER_FN const Vec3<P>& moment() const { return lean; }
-  OSIER_FN Vec3<P> joint_strain() const { return P(2) * lean; }
+  OSIER_FN const Vec3<P>& moment() const { return half_strain; }
+  OSIER_FN Vec3<P> joint_strain() const { return P(2) * half_strain; }
   OSIER_FN static Axes axes(const Quat<P>&) { return {}; }
 
   /// Strain of the joint, e_x being that of the segment, and both energies.
@@ -124,7 +124,7 @@ struct IsotropicLink : IsotropicJoint<P> {
   OSIER_FN void strain(const Springs& springs, const Quat<P>& turn, const NearFrame<P>& near, const Quat<P>&, const Quat<P>&,
                        const Force&, const Vec3<P>& e_x, Vec3<P>& e_w, Axes&, P& stretched, P& bent, P&) {
     this->template bend<kDamped>(springs, turn, near.turn, e_w, bent);
-    lean = moment_turn(e_w);
+    half_strain = moment_turn(e_w);
     stretched = select(x_compliance > P(0), P(0.5) * norm2(e_x) * inverse(x_compliance), P(0));
   }
 };
@@ -176,7 +176,7 @@ struct AnisotropicJoint {
     const MaskOf<P> jointed = is_jointed();
     pole_margin = smaller(pole_margin, select(jointed, bent.pole_margin, P(0)));
     energy = select(jointed, bent.energy, P(0));
-    m = select(jointed, rotate(conj(half), bend_twist::gradient_of_pull(bent.gradient, bent.r)), Vec3<P>{P(0), P(0), P(0)});
+    m = select(jointed, rotate(conj(half), bend_twist::gradient_of_weighted(bent.gradient, bent.r)), Vec3<P>{P(0), P(0), P(0)});
     return near.now * half;
   }
 };
@@ -229,7 +229,7 @@ struct AnisotropicLink : AnisotropicJoint<P> {
   OSIER_FN P compliance(int axis) const {
     return axis < 3 ? component(x_compliance, axis) : component(this->w_compliance, axis - 3);
   }
-  OSIER_FN Lean<P> moment() const { return {moment_lean(m, this->w_compliance), this->w_compliance}; }
+  OSIER_FN AnisotropicTurn<P> moment() const { return {limited_half_moment(m, this->w_compliance), this->w_compliance}; }
   OSIER_FN Vec3<P> joint_strain() const { return times(this->w_compliance, m); }
   /// The axes of the springs; `frame` is that of the segment now.
   OSIER_FN Axes axes(const Quat<P>& frame) const { return {rotation_matrix(frame), rotation_matrix(w_frame)}; }

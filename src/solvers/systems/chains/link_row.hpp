@@ -148,7 +148,7 @@ OSIER_FN void turn_all(const Mat3<P>& A, const Mat3<P>& B, P (&S)[21], P (&f)[6]
 /// P^T on the couple of a force.
 template <class MomentTurn, class P>
 OSIER_FN void force_with_moment(const MomentTurn& by, P (&v)[6]) {
-  const Vec3<P> w = felt_through(by, Vec3<P>{v[3], v[4], v[5]});
+  const Vec3<P> w = transposed_turn_times(by, Vec3<P>{v[3], v[4], v[5]});
   v[3] = w.x, v[4] = w.y, v[5] = w.z;
 }
 /// Adds to S, f and the columns what a joint's moment does as its frames turn (P of link_algebra.hpp). Where P^T m is not m, f
@@ -158,8 +158,8 @@ OSIER_FN void all_with_moment(const MomentTurn& by, [[maybe_unused]] const Vec3<
                               [[maybe_unused]] CarriedColumns<P, N>& columns) {
   turn_with_moment(by, [&](int a, int b) -> P& { return S[triangle(a, b)]; });
   force_with_moment(by, f);
-  if constexpr (std::is_same_v<MomentTurn, Lean<P>>) {
-    const Vec3<P> w = plus_cross({f[3], f[4], f[5]}, by.by, e_w);
+  if constexpr (std::is_same_v<MomentTurn, AnisotropicTurn<P>>) {
+    const Vec3<P> w = plus_cross({f[3], f[4], f[5]}, by.half_moment, e_w);
     f[3] = w.x, f[4] = w.y, f[5] = w.z;
   }
   if constexpr (N > 0)
@@ -275,8 +275,8 @@ template <class P, class Axes, class MomentTurn>
 OSIER_FN void far_end([[maybe_unused]] const Axes& axes, bool with_moment, const MomentTurn& by, const Vec3<P>& arm, P (&y)[6],
                       P (&z)[6]) {
   if (with_moment) {
-    const Vec3<P> led = led_by(by, Vec3<P>{y[3], y[4], y[5]});
-    y[3] = led.x, y[4] = led.y, y[5] = led.z;
+    const Vec3<P> turned = turn_times(by, Vec3<P>{y[3], y[4], y[5]});
+    y[3] = turned.x, y[4] = turned.y, y[5] = turned.z;
   }
   if constexpr (!std::is_same_v<Axes, WorldAxes>) turn_six(axes.x, axes.w, y);
   const Vec3<P> w{y[3], y[4], y[5]};

@@ -151,16 +151,16 @@ ChainOutcome Forest<T>::step(const StepView& view, const ChainOptions& options, 
     // The energy of the state this iteration starts from.
     const ForestTotals here = up(view, executor);
     const bool rose = out.iterations > 0 && !ordinary && !(here.energy - work <= last + noise * here.size);
-    if (here.pole_changes || rose || !std::isfinite(here.energy)) out.risen = 1;
+    if (here.pole_changes || rose || !std::isfinite(here.energy)) out.energy_rose = 1;
     last = here.energy;
     solved = false;
-    if (out.iterations == limit || out.risen != 0) break;
+    if (out.iterations == limit || out.energy_rose != 0) break;
     const ForestTotals moved = down(view, executor);
     work = moved.work;
     solved = true;
     ++out.iterations;
     if (!(moved.turn2 <= 1 && moved.move2 < std::numeric_limits<double>::infinity())) {
-      out.risen = 1;
+      out.energy_rose = 1;
       break;
     }
     ordinary = is_ordinary({std::sqrt(moved.move2), before_, 0}, std::sqrt(moved.turn2));
@@ -168,10 +168,10 @@ ChainOutcome Forest<T>::step(const StepView& view, const ChainOptions& options, 
     before_ = std::sqrt(moved.move2);
     if (options.iterations > 0 && out.iterations == limit) break;
   }
-  out.unsettled = options.iterations == 0 && !settled && out.risen == 0 ? 1 : 0;
-  if (out.risen == 0) store(view, executor);
+  out.unsettled = options.iterations == 0 && !settled && out.energy_rose == 0 ? 1 : 0;
+  if (out.energy_rose == 0) store(view, executor);
   // Forces and turns of a step that went nowhere are no guess, and those of one that ended on its way up are not there.
-  if (out.risen != 0 || !solved) std::fill(rows_.begin(), rows_.end(), std::byte{0});
+  if (out.energy_rose != 0 || !solved) std::fill(rows_.begin(), rows_.end(), std::byte{0});
   return out;
 }
 

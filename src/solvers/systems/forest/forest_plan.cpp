@@ -23,7 +23,7 @@ class Roots {
   }
   /// Of a node or root.
   int of(int place) { return find(at(place) < nodes_ ? of_[at(place)] : place - static_cast<int>(nodes_)); }
-  void tie(int a, int b) { above_[at(of(a))] = of(b); }
+  void join(int a, int b) { above_[at(of(a))] = of(b); }
 
  private:
   int find(int r) {
@@ -40,7 +40,7 @@ std::vector<std::uint8_t> nodes_for_lanes(const Model& m, const Control& c, cons
   const auto count = static_cast<int>(t.nodes.size());
   Roots roots(t);
   for (const TreeRow& row : t.rows)
-    if (row.other >= 0) roots.tie(row.node, row.other);
+    if (row.other >= 0) roots.join(row.node, row.other);
   std::vector<std::uint8_t> suits(t.roots.size(), 1);
   const auto refuse = [&](int node) { suits[at(roots.of(node))] = 0; };
   const auto hangs_on_root = [&](int node) { return t.nodes[at(node)].parent >= count; };

@@ -164,7 +164,7 @@ class ForestStep {
     OSIER_UNROLL(8)
     for (int q = 0; q < N / 4; ++q) {
       const P quad[4] = {in[4 * q], in[4 * q + 1], in[4 * q + 2], in[4 * q + 3]};
-      rows_of_components(quad, [&](int k, const Four<P, T>& r) {
+      rows_of_components(quad, [&](int k, const Quadruple<P, T>& r) {
         if (const Index offset = offset_of(k); offset >= 0) r.store(base + offset + first + 4 * q);
       });
     }
@@ -214,7 +214,7 @@ class ForestStep {
   /// How the row's joints turn with their moments.
   OSIER_FN static auto moment_turn_of(const Row& r) {
     if constexpr (Law<P>::kOwnAxes) return r.moment();
-    else return exact_turn(r.lean);
+    else return exact_turn(r.half_strain);
   }
   /// Q D Q^T of a lower triangle; led(w) is Q w.
   template <class Led, class Number>

@@ -34,14 +34,14 @@ void ComplianceTree<T>::bind(const Model& m, const Control& c, const Subset& sub
   plan_factor(extra_rows_);
 }
 
-/// The rows of the tree, then those of blocks on the ends of segments.
+/// All constraint rows: those of the tree, then those of blocks on the ends of segments.
 template <class T>
-void ComplianceTree<T>::plan_factor(const std::vector<Row<T>>& extra) {
+void ComplianceTree<T>::plan_factor(const std::vector<ConstraintRow<T>>& extra) {
   std::vector<AxisSets> axes;
   for (const TreeNode& n : nodes()) axes.push_back(axis_sets(*m_, n));
   std::vector<RowEnds> ends = tree_.row_ends();
   const auto node_count = static_cast<int>(nodes().size());
-  for (const Row<T>& row : extra) {
+  for (const ConstraintRow<T>& row : extra) {
     RowEnds e;
     for (int k = 0; k < 2; ++k) e.place[k] = row.end[k].root >= 0 ? node_count + row.end[k].root : row.end[k].node;
     ends.push_back(e);
@@ -50,13 +50,13 @@ void ComplianceTree<T>::plan_factor(const std::vector<Row<T>>& extra) {
   planned_extra_ = extra.size();
 }
 
-/// Blocks [[aa, ab], [ab', bb]] in pieces of rank one.
+/// Splits blocks [[aa, ab], [ab', bb]] into constraint rows of rank one.
 template <class T>
-std::vector<Row<T>> ComplianceTree<T>::rows_of_blocks(std::span<const VertexBlock> blocks) const {
-  std::vector<Row<T>> rows;
+std::vector<ConstraintRow<T>> ComplianceTree<T>::rows_of_blocks(std::span<const VertexBlock> blocks) const {
+  std::vector<ConstraintRow<T>> rows;
   for (const VertexBlock& block : blocks) {
     if (block.segment < 0) continue;
-    typename Row<T>::End ends[2];
+    typename ConstraintRow<T>::End ends[2];
     const Index vertex[2] = {block.a, m_->segment_vertices[block.segment][1]};
     for (int k = 0; k < 2; ++k) {
       const Index place = vertex_place_[at(vertex[k])];
@@ -106,7 +106,7 @@ Signature ComplianceTree<T>::linearise(const StepPotential& potential, const Unk
   const std::size_t own = tree_.rows.size();
   const auto rows = [&](std::size_t begin, std::size_t end, const auto& put) {
     assemble_rows<T>(potential, z, tree_, std::min(begin, own), std::min(end, own),
-                     [&](std::size_t i, const Row<T>& row) { put(i, how.frames_move ? row : with_still_frames(row)); });
+                     [&](std::size_t i, const ConstraintRow<T>& row) { put(i, how.frames_move ? row : with_still_frames(row)); });
     for (std::size_t i = std::max(begin, own); i < end; ++i) put(i, extra_rows_[i - own]);
   };
   factor_.factor_made(link, roots_, rows, &executor_);
@@ -121,7 +121,7 @@ bool ComplianceTree<T>::step(const Accuracy&) {
   return true;
 }
 
-/// What is held has no corrections, but for rounding.
+/// The corrections of vertices and frames that are held are 0 but for rounding.
 template <class T>
 Vec3d ComplianceTree<T>::displacement(Index v) const {
   const Index place = vertex_place_[at(v)];

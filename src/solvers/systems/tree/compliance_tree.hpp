@@ -16,7 +16,7 @@ template <class T>
 class ComplianceTree final : public LinearSystem {
  public:
   explicit ComplianceTree(int threads = 1) : executor_(threads) {}
-  /// The tree for the next bind(), where it is known already.
+  /// Sets the tree for the next bind(), where it is known already.
   void adopt(Tree tree) { next_tree_ = std::move(tree); }
 
   void forget() override { forget_forces(); }
@@ -26,7 +26,7 @@ class ComplianceTree final : public LinearSystem {
   Vec3d displacement(Index v) const override;
   Vec3d turn(Index s) const override;
   bool solve(const Field& r, Field& z) override;
-  /// Of the exact Hessian.
+  /// The product with the exact Hessian.
   void product(const Field& p, Field& image) const override { hessian_.product(p, image); }
   bool has_couples() const override;
   void forget_forces() override { std::fill(link_force_.begin(), link_force_.end(), Vec3<T>{}); }
@@ -36,8 +36,8 @@ class ComplianceTree final : public LinearSystem {
 
  private:
   const std::vector<TreeNode>& nodes() const { return tree_.nodes; }
-  void plan_factor(const std::vector<Row<T>>& extra);
-  std::vector<Row<T>> rows_of_blocks(std::span<const VertexBlock> blocks) const;
+  void plan_factor(const std::vector<ConstraintRow<T>>& extra);
+  std::vector<ConstraintRow<T>> rows_of_blocks(std::span<const VertexBlock> blocks) const;
   bool is_positive();
 
   Executor executor_;
@@ -48,11 +48,11 @@ class ComplianceTree final : public LinearSystem {
   Tree tree_;
   TreeFactor<T> factor_;
   std::vector<RootVertex<T>> roots_;
-  std::vector<Vec3<T>> link_force_;  ///< per segment
-  std::vector<Index> vertex_place_;  ///< node whose far end it is, or ~root; kNowhere
-  std::vector<Index> segment_node_;  ///< or kNowhere
-  std::vector<Row<T>> extra_rows_;   ///< of blocks on the two ends of segments
-  std::vector<Mat3<double>> extra_;  ///< per vertex, of blocks on one vertex; empty without
+  std::vector<Vec3<T>> link_force_;           ///< per segment: force of the last solve
+  std::vector<Index> vertex_place_;           ///< per vertex: the node whose far end it is, ~root, or kNowhere
+  std::vector<Index> segment_node_;           ///< per segment: its node, or kNowhere
+  std::vector<ConstraintRow<T>> extra_rows_;  ///< constraint rows of blocks on the two ends of segments
+  std::vector<Mat3<double>> extra_;           ///< per vertex: sum of the blocks on it; empty if there are none
   std::size_t planned_extra_ = 0;
   bool frames_move_ = true;
   mutable LazyHessian hessian_;

@@ -11,8 +11,8 @@
 //
 //   den = 1/(1 + c S_jj),  g = c den,    S_ab -= g S_ja S_jb,  f_a -= g S_ja f_j  (a, b != j),    S_ja *= den,  f_j *= den
 //
-// and what is left is what the parent feels: S in series with the springs. Nothing is ever divided by a compliance, c = 0 is
-// rigid, and what stays along j is a product of positive numbers and not a difference, which is why float is enough. Downward
+// and the remaining S and f act on the parent: S in series with the springs. No step divides by a compliance, so c = 0 is a rigid
+// spring. The entries along j are products of positive numbers and not differences, which is why float is enough. On the way down
 // the same steps lead back from zeta to y.
 #pragma once
 
@@ -32,7 +32,7 @@ OSIER_FN T component(const Vec3<T>& v, int i) {
   return i == 0 ? v.x : i == 1 ? v.y : v.z;
 }
 
-/// Of a well-conditioned matrix; not finite if it has none.
+/// The inverse of a well-conditioned matrix; not finite if there is none.
 template <class T>
 OSIER_FN Mat3<T> inverse3(const Mat3<T>& a) {
   const Vec3<T> x{a.m[0][0], a.m[1][0], a.m[2][0]}, y{a.m[0][1], a.m[1][1], a.m[2][1]}, z{a.m[0][2], a.m[1][2], a.m[2][2]};
@@ -51,24 +51,24 @@ template <class T>
 OSIER_FN Vec3<T> moment_turn(const Vec3<T>& e) {
   return T(0.5) * e;
 }
-/// The same for any compliances: P = 1 + diag(c) [by]x in the axes of the springs, with by = m/2. P^T m is not m then. Where P -
-/// 1 would be more than half of 1, less of it is taken.
+/// The moment turn for any compliances: P = 1 + diag(c) [m/2]x in the axes of the springs. P^T m is not m then. Where |P - 1|
+/// would exceed one half, m is scaled down.
 template <class T>
-struct Lean {
-  Vec3<T> by, c;
+struct AnisotropicTurn {
+  Vec3<T> half_moment, c;
 };
 template <class T>
-OSIER_FN Vec3<T> moment_lean(const Vec3<T>& m, const Vec3<T>& c) {
+OSIER_FN Vec3<T> limited_half_moment(const Vec3<T>& m, const Vec3<T>& c) {
   const auto across = [](T ci, T mj, T mk) { return (ci * mj) * (ci * mj) + (ci * mk) * (ci * mk); };
   const T size = across(c.x, m.y, m.z) + across(c.y, m.z, m.x) + across(c.z, m.x, m.y);  // 4 |P - 1|^2
   return (T(0.5) * smaller(T(1), inverse(size + T(1e-30)))) * m;
 }
-/// From the strain e = C m, where all axes are springs; otherwise none.
+/// The moment turn of a joint by its strain e = C m, if there is a spring along every axis; otherwise P = 1.
 template <class T>
-OSIER_FN Lean<T> moment_turn(const Vec3<T>& e, const Vec3<T>& c) {
+OSIER_FN AnisotropicTurn<T> moment_turn(const Vec3<T>& e, const Vec3<T>& c) {
   const auto is_spring = [](T compliance) { return compliance > T(0) && compliance < kLoose<T>; };
   if (!(is_spring(c.x) && is_spring(c.y) && is_spring(c.z))) return {};
-  return {moment_lean(Vec3<T>{e.x / c.x, e.y / c.y, e.z / c.z}, c), c};
+  return {limited_half_moment(Vec3<T>{e.x / c.x, e.y / c.y, e.z / c.z}, c), c};
 }
 
 template <class T>
@@ -78,33 +78,33 @@ struct LinkSprings {
   Vec3<T> x_compliance;
   Mat3<T> w_axes;
   Vec3<T> w_compliance;
-  Lean<T> lean;             ///< in w_axes
+  AnisotropicTurn<T> turn;  ///< moment turn, in w_axes
   bool world_axes = false;  ///< both sets of axes are those of the world: allowed where the compliances of a set are equal
 };
 
-/// The same with both sets of axes those of the world, and P = 1 + [lean]x.
+/// Springs whose two sets of axes are those of the world, with P = 1 + [turn]x.
 template <class T>
 struct WorldSprings {
   Vec3<T> arm, x_compliance, w_compliance;
-  Vec3<T> lean;
+  Vec3<T> turn;
 };
 
-/// P w and P^T w.
+/// P w, and below P^T w.
 template <class T>
-OSIER_FN Vec3<T> led_by(const Vec3<T>& lean, const Vec3<T>& w) {
-  return plus_cross(w, lean, w);
+OSIER_FN Vec3<T> turn_times(const Vec3<T>& turn, const Vec3<T>& w) {
+  return plus_cross(w, turn, w);
 }
 template <class T>
-OSIER_FN Vec3<T> felt_through(const Vec3<T>& lean, const Vec3<T>& w) {
-  return minus_cross(w, lean, w);
+OSIER_FN Vec3<T> transposed_turn_times(const Vec3<T>& turn, const Vec3<T>& w) {
+  return minus_cross(w, turn, w);
 }
 template <class T>
-OSIER_FN Vec3<T> led_by(const Lean<T>& lean, const Vec3<T>& w) {
-  return w + times(lean.c, cross(lean.by, w));
+OSIER_FN Vec3<T> turn_times(const AnisotropicTurn<T>& turn, const Vec3<T>& w) {
+  return w + times(turn.c, cross(turn.half_moment, w));
 }
 template <class T>
-OSIER_FN Vec3<T> felt_through(const Lean<T>& lean, const Vec3<T>& w) {
-  return minus_cross(w, lean.by, times(lean.c, w));
+OSIER_FN Vec3<T> transposed_turn_times(const AnisotropicTurn<T>& turn, const Vec3<T>& w) {
+  return minus_cross(w, turn.half_moment, times(turn.c, w));
 }
 
 /// The exact Hessian of a joint with one stiffness: K a for the difference of the turns, a the cosine and v the sine, with its
@@ -125,41 +125,41 @@ OSIER_FN ExactTurn<T> exact_turn(const Vec3<T>& v) {
   return {v, a, inverse(a * (a * a + norm2(v)))};
 }
 template <class T>
-OSIER_FN Vec3<T> led_by(const ExactTurn<T>& t, const Vec3<T>& w) {
+OSIER_FN Vec3<T> turn_times(const ExactTurn<T>& t, const Vec3<T>& w) {
   return t.scale * ((t.a * t.a) * w + t.a * cross(t.v, w) + dot(t.v, w) * t.v);
 }
 template <class T>
-OSIER_FN Vec3<T> felt_through(const ExactTurn<T>& t, const Vec3<T>& w) {
+OSIER_FN Vec3<T> transposed_turn_times(const ExactTurn<T>& t, const Vec3<T>& w) {
   return t.scale * ((t.a * t.a) * w - t.a * cross(t.v, w) + dot(t.v, w) * t.v);
 }
 
-/// P itself.
+/// P as a matrix.
 template <class T>
-OSIER_FN Mat3<T> moment_matrix(const Lean<T>& lean) {
-  const Vec3<T>&b = lean.by, &c = lean.c;
+OSIER_FN Mat3<T> moment_matrix(const AnisotropicTurn<T>& turn) {
+  const Vec3<T>&b = turn.half_moment, &c = turn.c;
   return {{{T(1), -(c.x * b.z), c.x * b.y}, {c.y * b.z, T(1), -(c.y * b.x)}, {-(c.z * b.y), c.z * b.x, T(1)}}};
 }
 
 /// P^-1 w and P^-T w. For P = 1 + [v]x the inverse is (1 - [v]x + v v^T)/(1 + v^2).
 template <class T>
-OSIER_FN Vec3<T> inverse_of(const Vec3<T>& lean, const Vec3<T>& w) {
-  return inverse(T(1) + norm2(lean)) * (minus_cross(w, lean, w) + dot(lean, w) * lean);
+OSIER_FN Vec3<T> inverse_of(const Vec3<T>& turn, const Vec3<T>& w) {
+  return inverse(T(1) + norm2(turn)) * (minus_cross(w, turn, w) + dot(turn, w) * turn);
 }
 template <class T>
-OSIER_FN Vec3<T> inverse_transposed_of(const Vec3<T>& lean, const Vec3<T>& w) {
-  return inverse(T(1) + norm2(lean)) * (plus_cross(w, lean, w) + dot(lean, w) * lean);
+OSIER_FN Vec3<T> inverse_transposed_of(const Vec3<T>& turn, const Vec3<T>& w) {
+  return inverse(T(1) + norm2(turn)) * (plus_cross(w, turn, w) + dot(turn, w) * turn);
 }
 template <class T>
-OSIER_FN Vec3<T> inverse_of(const Lean<T>& lean, const Vec3<T>& w) {
-  return inverse3(moment_matrix(lean)) * w;
+OSIER_FN Vec3<T> inverse_of(const AnisotropicTurn<T>& turn, const Vec3<T>& w) {
+  return inverse3(moment_matrix(turn)) * w;
 }
 template <class T>
-OSIER_FN Vec3<T> inverse_transposed_of(const Lean<T>& lean, const Vec3<T>& w) {
-  return transposed_times(inverse3(moment_matrix(lean)), w);
+OSIER_FN Vec3<T> inverse_transposed_of(const AnisotropicTurn<T>& turn, const Vec3<T>& w) {
+  return transposed_times(inverse3(moment_matrix(turn)), w);
 }
 
-/// Other variables z' for a node: z = (x' - Z w', P w'). With them in place of z in M, a link carries the exact Hessian of its
-/// springs, of which Gauss-Newton leaves a part out (tree_system.hpp).
+/// Other variables z' for a node: z = (x' - Z w', P w'). With z' in place of z a link carries the exact Hessian of its springs,
+/// of which Gauss-Newton leaves a part out (tree_system.hpp).
 template <class T>
 struct Reframe {
   Mat3<T> P, Z;
@@ -170,7 +170,7 @@ OSIER_FN T dot6(const Vec6<T>& a, const Vec6<T>& b) {
   return dot(a.x, b.x) + dot(a.w, b.w);
 }
 
-/// A stiffness, a force on z as one on z'; z of z'.
+/// Change of variables: a stiffness and a force on z become those on z', and z follows from z'.
 template <class T>
 OSIER_FN Sym6<T> stiffness_in(const Reframe<T>& r, const Sym6<T>& S) {
   const Mat3<T> xZ = S.xx * r.Z, xw = S.xw * r.P + T(-1) * xZ, mixed = transposed(r.Z) * S.xw * r.P;
@@ -185,7 +185,7 @@ OSIER_FN Vec6<T> displacement_of(const Reframe<T>& r, const Vec6<T>& z) {
   return {z.x - r.Z * z.w, r.P * z.w};
 }
 
-/// In the axes of the springs, and back. The six numbers are three of positions and three of rotations.
+/// Six numbers in the axes of the springs, and back: three of position, then three of rotation.
 template <class T>
 OSIER_FN void to_axes(const LinkSprings<T>& l, const Vec6<T>& v, T out[6]) {
   const Vec3<T> x = l.world_axes ? v.x : transposed_times(l.x_axes, v.x),
@@ -211,14 +211,14 @@ OSIER_FN Vec6<T> from_axes(const WorldSprings<T>&, const T v[6]) {
 template <class Springs, class T>
 OSIER_FN void at_near_end(const Springs& l, const Vec6<T>& f, T out[6]) {
   to_axes(l, {f.x, plus_cross(f.w, l.arm, f.x)}, out);
-  const Vec3<T> w = felt_through(l.lean, Vec3<T>{out[3], out[4], out[5]});
+  const Vec3<T> w = transposed_turn_times(l.turn, Vec3<T>{out[3], out[4], out[5]});
   out[3] = w.x, out[4] = w.y, out[5] = w.z;
 }
 
 /// M^-1 y: z that puts the near end at y, which is given in the axes of the springs.
 template <class Springs, class T>
 OSIER_FN Vec6<T> at_far_end(const Springs& l, const T y[6]) {
-  const Vec3<T> w = led_by(l.lean, Vec3<T>{y[3], y[4], y[5]});
+  const Vec3<T> w = turn_times(l.turn, Vec3<T>{y[3], y[4], y[5]});
   const T turned[6] = {y[0], y[1], y[2], w.x, w.y, w.z};
   const Vec6<T> z = from_axes(l, turned);
   return {minus_cross(z.x, l.arm, z.w), z.w};
@@ -276,37 +276,39 @@ OSIER_FN void turn_axes(const Mat3<T>& A, const Mat3<T>& B, const Entry& S) {
 
 /// v^T P as a vector.
 template <class T>
-OSIER_FN Vec3<T> row_through(const Vec3<T>& lean, const Vec3<T>& v) {
-  return plus_cross(v, v, lean);
+OSIER_FN Vec3<T> row_times_turn(const Vec3<T>& turn, const Vec3<T>& v) {
+  return plus_cross(v, v, turn);
 }
 template <class T>
-OSIER_FN Vec3<T> row_through(const Lean<T>& lean, const Vec3<T>& v) {
-  return plus_cross(v, times(lean.c, v), lean.by);
+OSIER_FN Vec3<T> row_times_turn(const AnisotropicTurn<T>& turn, const Vec3<T>& v) {
+  return plus_cross(v, times(turn.c, v), turn.half_moment);
 }
 
 template <class T>
-OSIER_FN Vec3<T> row_through(const ExactTurn<T>& t, const Vec3<T>& v) {
-  return felt_through(t, v);
+OSIER_FN Vec3<T> row_times_turn(const ExactTurn<T>& t, const Vec3<T>& v) {
+  return transposed_turn_times(t, v);
 }
 
-/// P^T S P for the rotations, in place, in the axes of the springs. AnyLean: Lean, or a vector where compliances are equal.
-template <class AnyLean, class Entry>
-OSIER_FN void turn_with_moment(const AnyLean& lean, const Entry& S) {
+/// P^T S P for the rotations, in place, in the axes of the springs. MomentTurn: AnisotropicTurn or ExactTurn, or a vector where
+/// compliances are equal.
+template <class MomentTurn, class Entry>
+OSIER_FN void turn_with_moment(const MomentTurn& turn, const Entry& S) {
   using V = Vec3<std::remove_reference_t<decltype(S(3, 3))>>;
   V half[3] = {{S(3, 3), S(4, 3), S(5, 3)}, {S(4, 3), S(4, 4), S(5, 4)}, {S(5, 3), S(5, 4), S(5, 5)}};  // rows of S P
   OSIER_UNROLL(3)
-  for (V& row : half) row = row_through(lean, row);
-  const V x = felt_through(lean, V{half[0].x, half[1].x, half[2].x}), y = felt_through(lean, V{half[0].y, half[1].y, half[2].y}),
-          z = felt_through(lean, V{half[0].z, half[1].z, half[2].z});
+  for (V& row : half) row = row_times_turn(turn, row);
+  const V x = transposed_turn_times(turn, V{half[0].x, half[1].x, half[2].x}),
+          y = transposed_turn_times(turn, V{half[0].y, half[1].y, half[2].y}),
+          z = transposed_turn_times(turn, V{half[0].z, half[1].z, half[2].z});
   S(3, 3) = x.x, S(4, 3) = x.y, S(5, 3) = x.z, S(4, 4) = y.y, S(5, 4) = y.z, S(5, 5) = z.z;
   OSIER_UNROLL(3)
   for (int j = 0; j < 3; ++j) {
-    const V column = felt_through(lean, V{S(3, j), S(4, j), S(5, j)});
+    const V column = transposed_turn_times(turn, V{S(3, j), S(4, j), S(5, j)});
     S(3, j) = column.x, S(4, j) = column.y, S(5, j) = column.z;
   }
 }
 
-/// A force or displacement along other axes, likewise.
+/// Turns a force or a displacement into other axes, in place.
 template <class T>
 OSIER_FN void turn_six(const Mat3<T>& A, const Mat3<T>& B, T v[6]) {
   const Vec3<T> x = A * Vec3<T>{v[0], v[1], v[2]}, w = B * Vec3<T>{v[3], v[4], v[5]};
@@ -334,7 +336,7 @@ OSIER_FN T eliminate_spring(int j, T c, const Entry& S, T row[6]) {
   return g;
 }
 
-/// What that does to a force; returns f_j as it was.
+/// The elimination step of a force; returns f_j from before the step.
 template <class T>
 OSIER_FN T pass_spring(int j, T g, const T row[6], T f[6]) {
   const T along = f[j], scaled = g * along;
@@ -362,7 +364,7 @@ template <class Springs, class T>
 OSIER_FN PackedSym6<T> factor_link(const Springs& l, PackedSym6<T>& S) {
   see_from_near_end(l.arm, [&](int a, int b) -> T& { return S(a, b); });
   turn_to_axes(l, S);
-  turn_with_moment(l.lean, [&](int a, int b) -> T& { return S(a, b); });
+  turn_with_moment(l.turn, [&](int a, int b) -> T& { return S(a, b); });
   PackedSym6<T> m = S;
   const T c[6] = {l.x_compliance.x, l.x_compliance.y, l.x_compliance.z, l.w_compliance.x, l.w_compliance.y, l.w_compliance.z};
   OSIER_UNROLL(6)

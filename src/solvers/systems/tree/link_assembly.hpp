@@ -20,7 +20,7 @@ Mat3<T> cast3(const Mat3<double>& m) {
 inline bool is_isotropic_segment(const Model& m, Index s) {
   return m.segment_stiffness[s].uniform() && m.segment_tau[s].uniform();
 }
-/// -1: there is none.
+/// The joint is -1 where there is none.
 inline bool is_isotropic_joint(const Model& m, Index j) {
   return j < 0 || (m.joint_stiffness[j].uniform() && m.joint_tau[j].uniform());
 }
@@ -43,14 +43,15 @@ Link<T> with_still_frame(Link<T> l) {
   l.e.w = {};
   return l;
 }
-/// Rows between frames then tie what does not move, and need no force.
+/// The constraint rows of a system for positions alone. Rows between frames connect what does not turn, and need no force.
 template <class T>
-Row<T> with_still_frames(Row<T> r) {
+ConstraintRow<T> with_still_frames(ConstraintRow<T> r) {
   if (norm2(r.end[0].direction.x) == T(0)) r.compliance = T(1), r.e = T(0);
   return r;
 }
 
-/// `link_force`: through the link in the last solve; `couples`: by that force, or by that of the strain at hand.
+/// The link of a node. `link_force`: the force through the link in the last solve; `couples`: whether the couple of the segment
+/// is formed with that force or with the force of the present strain.
 template <class T>
 Link<T> assemble_link(const StepPotential& step, const Unknowns& z, const Tree& tree, std::size_t i, const Vec3d& link_force,
                       Curvature curvature, Couples couples) {
@@ -69,7 +70,7 @@ Link<T> assemble_link(const StepPotential& step, const Unknowns& z, const Tree& 
   const bool exact = curvature == Curvature::exact && n.joint >= 0;
   Mat3<double> turning = stretch_shear::hessian_ww(1.0, exact ? n_section : std::max(0.0, dot(n_section, d)) * d, d);
   if (!here.isotropic) {
-    // Where strains are large, the gradient itself is better than what lags behind, if they are not far from each other.
+    // At large strains the force of the present strain converges faster than that of the last solve, if the two are similar.
     constexpr double kLarge = 0.05;
     const bool alike = norm(here.section - n_section) <= 0.5 * norm(n_section) && norm(off) > kLarge;
     const Vec3d force_along = rotate(conj(q), couples == Couples::of_strain || alike ? here.section : n_section);
@@ -97,18 +98,18 @@ Link<T> assemble_link(const StepPotential& step, const Unknowns& z, const Tree& 
       strain_w = (side * joint.compliance.x) * joint.gradient;
     } else {
       offset(0), offset(1), offset(2);
-      // P^-T m is what the link pulls its frame by; what that has too much: P^-T (m - P^T m) = P^-T (by x e).
+      // The link acts on its frame by P^-T m instead of m. The couple P^-T (m - P^T m) = P^-T (m/2 x e) corrects that.
       const Vec3d e = transposed_times(w_axes, strain_w);
-      const Lean<double> lean = moment_turn(e, joint.compliance);
-      couple += w_axes * (inverse3(transposed(moment_matrix(lean))) * cross(lean.by, e));
+      const AnisotropicTurn<double> turn = moment_turn(e, joint.compliance);
+      couple += w_axes * (inverse3(transposed(moment_matrix(turn))) * cross(turn.half_moment, e));
     }
   } else {
-    // A frame that hangs on positions alone may spin about its axis at no cost, and in a slack cable without mass turn any way.
-    // Something must keep it where it is, across the axis a whiff of what inertia does, or of the segment's stiffness where there
-    // is none: one of the latter would be a brake to segments that are next to rigid. About it rounding of couples over what
-    // holds it is a spin: a cable, which nothing asks to turn, gets all of its stiffness; a frame that other joints hold by way
-    // of rows gets the share of theirs that slows convergence to that factor an iteration. In its own axes the spin is a step of
-    // its own.
+    // Regularisation of a frame that only positions hold: it may spin about its axis at no cost, and in a slack cable without
+    // mass it may turn any way. Across the axis it gets 1e-10 of the stiffness of inertia, or of the segment's stiffness where
+    // there is no inertia (the segment's stiffness would slow down segments that are next to rigid). About the axis the
+    // regularisation decides how far rounding errors of couples spin the frame: a cable, on which nothing acts about the axis,
+    // gets its whole stiffness; a frame whose joints are constraint rows gets a share of their stiffness, which is also the
+    // factor by which iterations converge. In the axes of the frame the spin is an elimination step of its own.
     w_axes = rotation_matrix(q);
     const double share = std::is_same_v<T, float> ? 1e-3 : 1e-6;
     double against_spin = 0;
@@ -153,7 +154,8 @@ RootVertex<T> assemble_root(const StepPotential& step, const Unknowns& z, Index 
   return root;
 }
 
-/// put(i, row) for every row of the range. A joint's three rows follow each other: it is looked at once.
+/// Calls put(i, row) for every constraint row of the range. The three rows of a joint follow each other, so that the joint is
+/// evaluated once.
 template <class T, class Put>
 void assemble_rows(const StepPotential& step, const Unknowns& z, const Tree& tree, std::size_t begin, std::size_t end,
                    const Put& put) {
@@ -162,33 +164,33 @@ void assemble_rows(const StepPotential& step, const Unknowns& z, const Tree& tre
   JointModel joint{};
   for (std::size_t i = begin; i < end; ++i) {
     const TreeRow& row = tree.rows[i];
-    Row<T> r;
+    ConstraintRow<T> r;
     r.end[0].node = row.node;
     (row.other < nodes ? r.end[1].node : r.end[1].root) = row.other < nodes ? row.other : row.other - nodes;
     const Index s = tree.nodes[row.node].segment;
     const Vec3d unit{row.axis == 0 ? 1.0 : 0.0, row.axis == 1 ? 1.0 : 0.0, row.axis == 2 ? 1.0 : 0.0};
-    const auto tie = [&](const Vec3d& x, const Vec3d& w) {
+    const auto set_direction = [&](const Vec3d& x, const Vec3d& w) {
       r.end[0].direction = cast6<T>(Vec6<double>{x, w});
       r.end[1].direction = cast6<T>(Vec6<double>{-x, -w});
     };
     switch (row.kind) {
       case TreeRow::Kind::hold_vertex:
       case TreeRow::Kind::close_segment:
-        tie(rotate(z.q[s], unit), {});
+        set_direction(rotate(z.q[s], unit), {});
         break;
       case TreeRow::Kind::hold_frame:
-        tie({}, unit);
+        set_direction({}, unit);
         break;
       case TreeRow::Kind::hinge_frame:
-        // axes 1 and 2 of the row are across the hinge
-        tie({}, rotate(rotation_between(Vec3d{1, 0, 0}, step.control().frame_hinge_axis[s]), unit));
+        // Axes 1 and 2 of the row are perpendicular to the hinge.
+        set_direction({}, rotate(rotation_between(Vec3d{1, 0, 0}, step.control().frame_hinge_axis[s]), unit));
         break;
       case TreeRow::Kind::close_joint: {
         if (latest != row.joint) joint = joint_at(step, z, latest = row.joint);
         const Vec3d axis = column(joint.axes, row.axis);
         const double compliance = component(joint.compliance, row.axis);
-        tie({}, axis);
-        if (joint.isotropic)  // Q^T axis
+        set_direction({}, axis);
+        if (joint.isotropic)  // the direction is Q^T axis
           r.end[0].direction.w += cast<T>(cross(moment_turn(joint.compliance.x * joint.gradient), axis));
         r.compliance = static_cast<T>(compliance);
         r.e = static_cast<T>(compliance < kLoose<double> ? compliance * dot(axis, joint.gradient) : 0);

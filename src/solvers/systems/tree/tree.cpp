@@ -15,7 +15,7 @@ enum class Search { breadth_first, depth_first };
 
 class Builder {
  public:
-  /// `first_root`: where to begin, or -1.
+  /// `first_root`: the vertex to begin with, or -1.
   Builder(const Model& m, const Control& c, const Subset& subset, Search search, Index first_root = -1)
       : m_(m),
         c_(c),
@@ -131,7 +131,7 @@ void Builder::add_node(Index s, Index near_end) {
   t_.nodes.push_back(node);
 }
 
-/// False if nothing is left for it.
+/// Returns false if no element is left.
 bool Builder::plant(Index root) {
   const auto segments = m_.vertex_segments.of(root);
   if (!clamped_[root] && arrived_[root] != kNotYet) return false;
@@ -144,7 +144,7 @@ bool Builder::plant(Index root) {
   return true;
 }
 
-/// Along joints first: a frame should hang on its parent by one, and not by rows alone.
+/// Grows along joints first: a frame should be connected to its parent by a joint, and not by constraint rows alone.
 void Builder::spread() {
   while (!frontier_.empty() || !later_.empty()) {
     std::deque<HalfEdge>& from = frontier_.empty() ? later_ : frontier_;
@@ -190,7 +190,7 @@ void Builder::add_rows() {
   }
 }
 
-/// In preorder, so that the recursion walks through memory.
+/// Sorts nodes in preorder, so that the recursion walks through memory in order.
 void Builder::renumber() {
   const std::size_t n = t_.nodes.size();
   std::vector<Index> size(n, 1), place(n);
@@ -325,7 +325,7 @@ Tree build_tree(const Model& m, const Control& c) { return build_tree(m, c, whol
 std::optional<Tree> build_tree_within(const Model& m, const Control& c, const Subset& subset, double columns) {
   Tree best = first_tree(m, c, subset);
   if (!best.closes_loops()) return best;
-  constexpr double kFar = 4;  // more than what another tree is likely to save
+  constexpr double kFar = 4;  // a factor that another tree is unlikely to save
   if (std::isfinite(columns) && best.has_more_columns_than(kFar * columns)) return {};
   double least = best.plan().work();
   const auto consider = [&](Tree tree) {

@@ -1,6 +1,6 @@
 // A spanning forest of the rod graph, in the order of elimination. A node is a segment together with the vertex at its far end;
-// its parent is the vertex at its near end and the frame before it. What does not fit into a tree (a segment that closes a loop,
-// a joint between siblings, whatever is held away from a root) becomes rows, see tree_factor.hpp.
+// its parent is the vertex at its near end and the frame before it. Connections that do not fit into a tree (a segment that
+// closes a loop, a joint between siblings, a hold away from a root) become constraint rows, see tree_factor.hpp.
 #pragma once
 
 #include <optional>
@@ -18,7 +18,7 @@ namespace osier::systems {
 
 struct TreeNode {
   Index segment;
-  Index near_vertex, far_vertex;  ///< far_vertex is -1 where the far end is a vertex of its own, tied by rows
+  Index near_vertex, far_vertex;  ///< far_vertex is -1 where the far end is a vertex of its own, connected by rows
   Index parent;                   ///< place whose vertex is near_vertex
   Index joint;                    ///< to the parent's frame, or to an anchor; -1: the frame is free of its parent
 };
@@ -27,8 +27,8 @@ struct TreeRow {
   enum class Kind : std::uint8_t { hold_vertex, hold_frame, hinge_frame, close_segment, close_joint };
   Kind kind;
   std::uint8_t axis;  ///< 0, 1, 2
-  Index node;         ///< of a joint: of its second frame
-  Index other = -1;   ///< place of the other end, of a joint: of its first frame; -1: held in space
+  Index node;         ///< first end; for a joint the node of its second frame
+  Index other = -1;   ///< place of the other end, for a joint that of its first frame; -1: fixed in space
   Index joint = -1;
 };
 
@@ -44,7 +44,7 @@ struct Tree {
   TreePlan plan() const;
   std::size_t bytes() const;
   bool closes_loops() const;
-  /// Whether its rows are open at more places than that, all together. Stops counting there.
+  /// Whether the open rows of all places add up to more than `limit`. Stops counting there.
   bool has_more_columns_than(double count) const;
 };
 
@@ -53,8 +53,8 @@ Tree first_tree(const Model& model, const Control& control, const Subset& subset
 /// Where there are loops, the tree with the least work of those that were tried.
 Tree build_tree(const Model& model, const Control& control, const Subset& subset);
 Tree build_tree(const Model& model, const Control& control);  ///< of the whole model
-/// The same, or nothing if that many columns, counted at every place where one is open, are far from enough: to find the best
-/// tree of a large net would take longer than to step it.
+/// The tree of a subset, or none if it would have far more columns than the limit, counted at every place where one is open. (To
+/// find the best tree of a large net would take longer than to step it.)
 std::optional<Tree> build_tree_within(const Model& model, const Control& control, const Subset& subset, double columns);
 
 }  // namespace osier::systems

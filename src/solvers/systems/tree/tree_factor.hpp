@@ -4,19 +4,20 @@
 //   minimise over z    sum_n 1/2 z_n.(L_n z_n) - f_n.z_n  +  sum_links 1/2 eps.(C^-1 eps)  +  sum_rows 1/2 r^2/c
 //
 //   z_n = (dx, w)      displacement of the far vertex and turn of the segment's frame (world axes)
-//   L_n, f_n           whatever acts on them alone: mass, drag, tension, contact; loads
-//   eps_n = M_n z_n - (z_parent - e_n)      strains against the parent, e_n those of the present state (link_algebra.hpp);
-//                                           M_n knows the moment of a strained joint, too
-//   r = J_a.z_a + J_b.z_b + e               a row: anything else that ties two places, or holds one; c = 0 is a constraint
+//   L_n, f_n           stiffness and force on that node alone: mass, drag, tension, contact; loads
+//   eps_n = M_n z_n - (z_parent - e_n)      strains against the parent, e_n the strains of the present state (link_algebra.hpp);
+//                                           M_n contains the moment turn of a strained joint
+//   r = J_a.z_a + J_b.z_b + e               a constraint row: any other connection of two places, or a hold of one place;
+//                                           c = 0 is a rigid constraint
 //
-// Rows close loops, hold vertices and frames, and carry what acts between the two ends of a segment. Each has a multiplier
-// lambda, and the energy of a subtree, its own unknowns eliminated, is
+// Constraint rows close loops, hold vertices and frames, and carry blocks between the two ends of a segment. Each has a
+// multiplier lambda, and the energy of a subtree, its own unknowns eliminated, is
 //
 //   Phi(z, lambda) = 1/2 z.S z - (f + B lambda).z - 1/2 lambda.D lambda - d.lambda
 //
-// with one column of B for every row that is open: one end inside the subtree, the other outside. A link of compliance c along a
-// does to B what it does to f, and D += g (a.B)(a.B)^T, d += g (a.B)(a.f). Where both ends have met, D + c of the closing rows is
-// positive definite and goes into S, f and the columns that stay:
+// with one column of B for every row that is open, that is with one end inside the subtree and the other outside. A link of
+// compliance c along a changes B as it changes f, and D += g (a.B)(a.B)^T, d += g (a.B)(a.f). Where both ends have met, D + c of
+// the closing rows is positive definite and goes into S, f and the columns that stay:
 //
 //   G = (D11 + c)^-1,  lambda1 = -G (B1^T z + d1 + D12 lambda2),
 //   S += B1 G B1^T,  f -= B1 G d1,  B2 -= B1 G D12,  D22 -= D21 G D12,  d2 -= D21 G d1
@@ -26,12 +27,12 @@
 //
 // Interface for contact. A symmetric positive semidefinite block on one vertex is added to load_stiffness.xx of its link, or to
 // stiffness of its root. A block [[Haa, Hab], [Hab^T, Hbb]] on the near and far vertex of a segment becomes rows by
-// add_block_rows() below. Then plan() when the set of rows with their ends has changed, factor() when numbers have, and
+// add_block_rows() below. Call plan() after the set of rows or their ends has changed, factor() after numbers have changed, and
 // solve() for any number of right-hand sides (f of links and roots, e of rows).
 //
-// Storage. A node has the lower triangle of S, which its children add up and which then turns into the steps of its own link; one
-// wrench, which is f, then its shares along the steps, then z; and its springs. A column has six numbers, B and then its shares,
-// and one more, d and then lambda. Nothing is kept twice for the sake of another pass.
+// Storage. A node has the lower triangle of S, to which its children add and which the elimination steps of its own link replace;
+// one wrench, which holds f, then the shares of f along the steps, then z; and its springs. A column has six numbers, B and later
+// its shares, and one more number, d and later lambda. No number is stored twice for the sake of another pass.
 #pragma once
 
 #include <algorithm>
@@ -59,13 +60,14 @@ template <class T>
 struct RootVertex {
   bool held = true;
   Vec3<T> prescribed;
-  Mat3<T> stiffness;  ///< mass/h^2 and whatever else acts on the vertex
+  Mat3<T> stiffness;  ///< mass/h^2 and all other stiffness on the vertex
   Vec3<T> force;
 };
 
-/// r = sum over the ends of direction.z, + e. An end is a node, a root vertex (its direction has no w) or, both -1, nothing.
+/// A constraint row: r = sum over the ends of direction.z, + e. An end is a node, a root vertex (whose direction has no w), or
+/// fixed in space where both are -1.
 template <class T>
-struct Row {
+struct ConstraintRow {
   struct End {
     int node = -1, root = -1;
     Vec6<T> direction;
@@ -76,53 +78,55 @@ struct Row {
 };
 
 /// Rows for the quadratic form of a symmetric positive semidefinite [[Haa, Hab], [Hab', Hbb]] over the displacements of two ends:
-/// at most six, as many as it has rank. Their number may change with H; plan() anew if it did.
+/// at most six, as many as the form has rank. Their number may change with H; then plan() has to be called again.
 template <class T>
-void add_block_rows(std::vector<Row<T>>& rows, const typename Row<T>::End& a, const typename Row<T>::End& b, const Mat3<T>& Haa,
-                    const Mat3<T>& Hab, const Mat3<T>& Hbb);
+void add_block_rows(std::vector<ConstraintRow<T>>& rows, const typename ConstraintRow<T>::End& a,
+                    const typename ConstraintRow<T>::End& b, const Mat3<T>& Haa, const Mat3<T>& Hab, const Mat3<T>& Hbb);
 
-/// How many sets of axes a link needs beside those of the world.
+/// The number of sets of axes that a link needs beside the axes of the world.
 enum class AxisSets : std::uint8_t { none, one, two };
 
 template <class T>
 class TreeFactor {
  public:
-  /// `parent` as TreePlan::build() wants it. Links whose two sets of axes are the same need one.
+  /// Arranges the memory. `parent` is that of TreePlan::build(). A link whose two sets of axes are equal needs one set.
   void plan(const std::vector<int>& parent, int root_count, const std::vector<RowEnds>& rows, const std::vector<AxisSets>& axes);
-  /// The same from links in an order in which parents come before children. Only parents, roots, `world_axes` and the rows' ends
-  /// matter.
-  void plan(const std::vector<Link<T>>& links, int root_count, const std::vector<Row<T>>& rows);
-  /// With the right-hand side that links, roots and rows carry. They are made on demand, on any thread: link(i), and
-  /// rows(begin, end, put) that calls put(i, row) for every row of the range.
+  /// Arranges the memory for links in an order in which parents come before children. Only parents, roots, `world_axes` and the
+  /// ends of rows are read.
+  void plan(const std::vector<Link<T>>& links, int root_count, const std::vector<ConstraintRow<T>>& rows);
+  /// Factors the matrix, with the right-hand side that links, roots and rows carry. Links and rows are made on demand, on any
+  /// thread: link(i) returns one, and rows(begin, end, put) calls put(i, row) for every row of the range.
   template <class LinkOf, class RowsOf>
   void factor_made(const LinkOf& link, const std::vector<RootVertex<T>>& roots, const RowsOf& rows, const Executor* executor);
-  void factor(const std::vector<Link<T>>& links, const std::vector<RootVertex<T>>& roots, const std::vector<Row<T>>& rows,
-              const Executor* executor = nullptr);
-  /// Whether factor_made() takes loads that need not be positive: the recursion then goes through negative pivots.
+  void factor(const std::vector<Link<T>>& links, const std::vector<RootVertex<T>>& roots,
+              const std::vector<ConstraintRow<T>>& rows, const Executor* executor = nullptr);
+  /// Whether the stiffness on nodes may be negative in factor_made(): the recursion then goes on through negative pivots.
   void allow_either_sign(bool allow) { either_sign_ = allow; }
-  /// No negative pivot anywhere. Of the node alone; of roots and closing rows together.
+  /// Whether no pivot is negative: those of the node alone, and those of roots and closing rows together.
   bool is_positive(int node) const;
   bool are_others_positive() const;
-  /// The same as factor() with other variables for the nodes (one for each link; kept by reference until the next call) and loads
-  /// of either sign; count_pivots() counts the negative ones.
-  void factor_signed(const std::vector<Link<T>>& links, const std::vector<RootVertex<T>>& roots, const std::vector<Row<T>>& rows,
-                     const std::vector<Reframe<T>>& reframe);
+  /// Factors like factor(), with other variables for the nodes (one Reframe for each link, kept by reference until the next call)
+  /// and with stiffness of either sign on nodes; count_pivots() counts the negative pivots.
+  void factor_signed(const std::vector<Link<T>>& links, const std::vector<RootVertex<T>>& roots,
+                     const std::vector<ConstraintRow<T>>& rows, const std::vector<Reframe<T>>& reframe);
   struct PivotCount {
-    int negative = 0;  ///< of the energy, rows included: its directions of falling energy
-    int null = 0;      ///< next to nothing
+    int negative = 0;  ///< number of directions in which the energy falls, constraint rows included
+    int null = 0;      ///< pivots that are 0 but for rounding
   };
   PivotCount count_pivots() const;
-  /// Another right-hand side: forces of the links, forces and places of the roots, offsets of the rows. The strains of the links
-  /// belong to the factor, and count in the right-hand side that came with it only.
-  void load(const std::vector<Link<T>>& links, const std::vector<RootVertex<T>>& roots, const std::vector<Row<T>>& rows);
-  /// The same with forces made on demand: force(i) of a link, root_force(r) of a root; rows have no offsets.
+  /// Sets another right-hand side: forces of the links, forces and places of the roots, offsets of the rows. The strains of the
+  /// links belong to the factor and are part of no right-hand side but the first.
+  void load(const std::vector<Link<T>>& links, const std::vector<RootVertex<T>>& roots,
+            const std::vector<ConstraintRow<T>>& rows);
+  /// Sets a right-hand side whose forces are made on demand: force(i) of a link, root_force(r) of a root; rows have no offsets.
   template <class Force, class RootForce>
   void load_made(const Force& force, const RootForce& root_force);
-  /// For the right-hand side at hand, which it consumes. visit(node, F, arm): the force on the link's subtree, from its parent.
+  /// Solves for the present right-hand side, which is used up. visit(node, F, arm) receives the force of the parent on the
+  /// link's subtree.
   template <class Visit>
   void solve(const Executor* executor, const Visit& visit);
-  void solve(const std::vector<Link<T>>& links, const std::vector<RootVertex<T>>& roots, const std::vector<Row<T>>& rows,
-             const Executor* executor = nullptr) {
+  void solve(const std::vector<Link<T>>& links, const std::vector<RootVertex<T>>& roots,
+             const std::vector<ConstraintRow<T>>& rows, const Executor* executor = nullptr) {
     load(links, roots, rows);
     solve(executor, [](int, const Vec6<T>&, const Vec3<T>&) {});
   }
@@ -132,28 +136,29 @@ class TreeFactor {
   T multiplier(int row) const { return d_[at(plan_.closing_column[at(row)])]; }  ///< the force -lambda J acts at its ends
   const TreePlan& plan() const { return plan_; }
   std::size_t bytes() const;
-  /// What it will be for a plan.
+  /// The memory that a factor with this plan will have.
   static std::size_t bytes(const TreePlan& plan, std::size_t rows, std::size_t axis_sets);
 
  private:
   struct Springs {
     Vec3<T> arm;
     Vec6<T> e;
-    T x_compliance, w_compliance;  ///< of sets of axes that are the world's
-    std::int32_t axes = -1;        ///< -1: the world's; otherwise twice the place in axes_, + 1 where one set serves both
+    T x_compliance, w_compliance;  ///< where a set of axes is the world's
+    std::int32_t axes =
+        -1;  ///< -1: the axes of the world; otherwise twice the index into axes_, plus 1 where one set serves both
   };
   struct Axes {
-    Vec3<T> first, second;  ///< the third is across
+    Vec3<T> first, second;  ///< the third axis is their cross product
     Vec3<T> compliance;
   };
   struct RootFactor {
     bool held;
     Vec3<T> prescribed;
-    T ldl[6];  ///< of a free root's stiffness
+    T ldl[6];  ///< factor of the stiffness of a free root
     Mat3<T> S;
     Vec3<T> f;
   };
-  /// `one` set of axes is the position's: a frame without a joint has no stiffness any way.
+  /// Where a link has one set of axes, it belongs to the position: a frame without a joint has no stiffness along any axis.
   Vec3<T> x_compliance(const Springs& s) const {
     return s.axes >= 0 ? axes_[at(s.axes / 2)].compliance : Vec3<T>{s.x_compliance, s.x_compliance, s.x_compliance};
   }
@@ -161,9 +166,9 @@ class TreeFactor {
     return s.axes >= 0 && s.axes % 2 == 0 ? axes_[at(s.axes / 2 + 1)].compliance
                                           : Vec3<T>{s.w_compliance, s.w_compliance, s.w_compliance};
   }
-  using Sum = double;  ///< what forces are added up in
+  using Sum = double;  ///< number type of sums of forces
   using Links = std::vector<Link<T>>;
-  using Rows = std::vector<Row<T>>;
+  using Rows = std::vector<ConstraintRow<T>>;
   static std::size_t at(int i) { return static_cast<std::size_t>(i); }
   template <class Job>
   void each_job(const Executor* executor, const std::vector<JobPlan>& jobs, const Job& job) const;
@@ -172,8 +177,8 @@ class TreeFactor {
   template <class RowsOf>
   void lift_rows(const RowsOf& rows);
   void put(int node, const Link<T>& link);
-  void put_row(int i, const Row<T>& row);
-  /// f(springs) with those of the node in the number type N, for link_algebra.hpp.
+  void put_row(int i, const ConstraintRow<T>& row);
+  /// Calls f(springs) with the springs of the node in the number type N, for link_algebra.hpp.
   template <class N, class F>
   void with_springs(int node, const F& f) const;
 
@@ -183,7 +188,7 @@ class TreeFactor {
   static void add(T* b, const Vec6<T>& v) {
     b[0] += v.x.x, b[1] += v.x.y, b[2] += v.x.z, b[3] += v.w.x, b[4] += v.w.y, b[5] += v.w.z;
   }
-  /// The columns of the place above that a place's staying ones go on in.
+  /// The indices, at the place above, of the columns that stay open at a place.
   struct Above {
     const std::uint16_t* up;
     int first;
@@ -215,38 +220,38 @@ class TreeFactor {
   void fetch_multipliers(int place, const ColumnPlan& c);
 
   TreePlan plan_;
-  std::vector<int> lift_;  ///< per row, empty unless some had to be closed later than where their ends meet
+  std::vector<int> lift_;  ///< per row: how many places above the meeting of its ends it is closed; empty if 0 for all
   std::vector<Springs> springs_;
   std::vector<Axes> axes_;
   std::vector<PackedSym6<T>> S_;
   std::vector<Vec6<T>> z_;
   std::vector<RootFactor> roots_;
   std::vector<Vec3<T>> root_x_;
-  /// Six numbers per column: B; of closing ones B L^-T; of those that a link has passed, their shares along its steps, six rows
-  /// for all columns of the place.
+  /// Six numbers per column: B; for closing columns B L^-T; for columns that have passed a link, their shares along its steps, as
+  /// six lists over all columns of the place.
   std::vector<T> B_;
   std::vector<T> d_;                                          ///< per column
   std::vector<T> workspace_, closing_factor_, closing_gain_;  ///< D; L and pivots; L^-1 D12. Triangles are packed
   std::vector<T> compliance_;                                 ///< per row
-  const std::vector<Reframe<T>>* reframe_ = nullptr;          ///< of factor_signed
-  bool either_sign_ = false;                                  ///< of pivots
-  bool strained_ = true;                                      ///< the links' strains are part of the right-hand side
-  std::vector<std::uint8_t> too_stiff_;                       ///< rows that have no compliance yet where they should close
+  const std::vector<Reframe<T>>* reframe_ = nullptr;          ///< set by factor_signed()
+  bool either_sign_ = false;                                  ///< pivots may be negative
+  bool strained_ = true;                                      ///< the strains of the links are part of the right-hand side
+  std::vector<std::uint8_t> too_stiff_;                       ///< rows without compliance at the place where they should close
 };
 
 template <class T>
 constexpr T kRounding = T(100) * std::numeric_limits<T>::epsilon();
 
-/// A stiffness of turning that is more than rounding of the stiffness of the segment alone, and less than anything that counts.
-/// Given to frames without a joint, it keeps the sign of a pivot that should be 0 from being a matter of chance: a row that holds
-/// such a direction would bring the opposite sign with it.
+/// Regularisation of frames without a joint: a turning stiffness a little above the rounding error of the segment's stiffness.
+/// Without it the sign of a pivot that should be 0 is a matter of chance, and a constraint row that holds that direction would
+/// have the opposite sign.
 template <class T>
 T next_to_nothing(const Vec3<T>& arm, const Vec3<T>& x_compliance) {
   return T(4) * kRounding<T> * norm2(arm) / std::max({x_compliance.x, x_compliance.y, x_compliance.z});
 }
 
-/// LDL^T of a dense symmetric matrix in place: packed lower triangle, pivots on the diagonal. A pivot that is no more than the
-/// share `least` of its own diagonal entry is set to 0 and reported; so is a negative one, unless `either_sign`.
+/// Factors a dense symmetric matrix by LDL^T in place: packed lower triangle, pivots on the diagonal. A pivot that is at most the
+/// share `least` of its own diagonal entry is set to 0 and reported; so is a negative pivot, unless `either_sign`.
 template <class T, class Null>
 void factor_ldl(T* a, int n, T least, bool either_sign, const Null& null) {
   const auto row = [&](int i) { return a + packed(static_cast<std::size_t>(i)); };
@@ -269,8 +274,8 @@ void factor_ldl(T* a, int n, T least, bool either_sign, const Null& null) {
 }
 
 template <class T>
-void add_block_rows(std::vector<Row<T>>& rows, const typename Row<T>::End& a, const typename Row<T>::End& b, const Mat3<T>& Haa,
-                    const Mat3<T>& Hab, const Mat3<T>& Hbb) {
+void add_block_rows(std::vector<ConstraintRow<T>>& rows, const typename ConstraintRow<T>::End& a,
+                    const typename ConstraintRow<T>::End& b, const Mat3<T>& Haa, const Mat3<T>& Hab, const Mat3<T>& Hbb) {
   T h[6][6];
   T largest = 0;
   for (int i = 0; i < 3; ++i)
@@ -288,7 +293,7 @@ void add_block_rows(std::vector<Row<T>>& rows, const typename Row<T>::End& a, co
     if (!(pivot > T(8) * std::numeric_limits<T>::epsilon() * largest)) return;
     T v[6];
     for (int i = 0; i < 6; ++i) v[i] = h[i][best];
-    Row<T> row;
+    ConstraintRow<T> row;
     row.end[0] = {a.node, a.root, {{v[0], v[1], v[2]}, {}}};
     row.end[1] = {b.node, b.root, {{v[3], v[4], v[5]}, {}}};
     row.compliance = pivot;
@@ -347,13 +352,13 @@ void TreeFactor<T>::resize(std::size_t rows) {
   too_stiff_.assign(rows, 0);
 }
 
-/// Rows without compliance where they should close are closed one place higher.
+/// Closes rows without compliance one place above the one where they should close.
 template <class T>
 template <class RowsOf>
 void TreeFactor<T>::lift_rows(const RowsOf& rows) {
   lift_.resize(too_stiff_.size(), 0);
   std::vector<RowEnds> ends(too_stiff_.size());
-  rows(std::size_t{0}, ends.size(), [&](std::size_t i, const Row<T>& row) {
+  rows(std::size_t{0}, ends.size(), [&](std::size_t i, const ConstraintRow<T>& row) {
     if (too_stiff_[i]) ++lift_[i];
     for (int e = 0; e < 2; ++e) ends[i].place[e] = row.end[e].root >= 0 ? plan_.root_place(row.end[e].root) : row.end[e].node;
   });
@@ -363,7 +368,7 @@ void TreeFactor<T>::lift_rows(const RowsOf& rows) {
   resize(ends.size());
 }
 
-/// Trees that are not tied together, and branches of trees, do not touch each other's data.
+/// Runs jobs on threads. Different groups of trees, and branches of one group, do not touch each other's data.
 template <class T>
 template <class Job>
 void TreeFactor<T>::each_job(const Executor* executor, const std::vector<JobPlan>& jobs, const Job& job) const {
@@ -408,7 +413,7 @@ void TreeFactor<T>::with_springs(int i, const F& f) const {
 }
 
 template <class T>
-void TreeFactor<T>::put_row(int i, const Row<T>& row) {
+void TreeFactor<T>::put_row(int i, const ConstraintRow<T>& row) {
   compliance_[at(i)] = row.compliance;
   d_[at(plan_.closing_column[at(i)])] = -row.e;
   for (int e = 0; e < 2; ++e)
@@ -500,7 +505,7 @@ void TreeFactor<T>::factor_made(const LinkOf& link, const std::vector<RootVertex
       for (std::size_t i = begin; i < end; ++i) put(static_cast<int>(i), link(i));
     });
     each_range(compliance_.size(), [&](std::size_t begin, std::size_t end) {
-      rows(begin, end, [&](std::size_t i, const Row<T>& row) { put_row(static_cast<int>(i), row); });
+      rows(begin, end, [&](std::size_t i, const ConstraintRow<T>& row) { put_row(static_cast<int>(i), row); });
     });
     for (std::size_t r = 0; r < roots_.size(); ++r)
       roots_[r] = {roots[r].held, roots[r].prescribed, {}, roots[r].stiffness, roots[r].force};
@@ -554,7 +559,7 @@ void TreeFactor<T>::close_group(int g) {
     close(p, *c, gather_compliances(*c, workspace_.data() + plan_.trunks[at(g)].scratch), nullptr);
 }
 
-/// Compliances of a place's columns before anything closes, from those of its children.
+/// The compliances D of a place's columns before any of them closes: sums of its children's.
 template <class T>
 T* TreeFactor<T>::gather_compliances(const ColumnPlan& here, T* scratch) {
   if (here.in_place) return workspace_.data() + here.compliance;
@@ -569,7 +574,7 @@ T* TreeFactor<T>::gather_compliances(const ColumnPlan& here, T* scratch) {
   return scratch;
 }
 
-/// Puts what is left of the compliances where the parent will look for them.
+/// Stores the compliances of the columns that stay open where the parent reads them.
 template <class T>
 void TreeFactor<T>::keep_compliances(const ColumnPlan& c, const T* D) {
   if (c.in_place) return;
@@ -581,8 +586,8 @@ void TreeFactor<T>::keep_compliances(const ColumnPlan& c, const T* D) {
   }
 }
 
-/// Eliminates the closing rows of a place. With D11 + c = L P L^T: V = B1 L^-T, Y = L^-1 D12, all updates are V P^-1 V^T and so
-/// on.
+/// Eliminates the closing rows of a place. With D11 + c = L P L^T, V = B1 L^-T and Y = L^-1 D12 the updates are V P^-1 V^T for S,
+/// V P^-1 Y for B2 and Y^T P^-1 Y for D22.
 template <class T>
 void TreeFactor<T>::close(int p, const ColumnPlan& c, T* D, PackedSym6<T>* S) {
   const auto k = at(c.closing), s = at(c.staying);
@@ -595,8 +600,8 @@ void TreeFactor<T>::close(int p, const ColumnPlan& c, T* D, PackedSym6<T>* S) {
     L[packed(i) + i] += compliance_[at(row[i])];
     for (std::size_t j = 0; j < s; ++j) Y[i * s + j] = D[packed(k + j) + i];
   }
-  // A row without compliance would take infinite forces. In the group there is no place left that could give it some: it is
-  // redundant, and has no force.
+  // A row without compliance would take infinite forces. At the place of the group no further link can add compliance, so that
+  // the row is redundant and gets no force.
   const bool last = plan_.is_group(p);
   factor_ldl(L, c.closing, (last ? T(4) : T(64)) * std::numeric_limits<T>::epsilon(), either_sign_, [&](int i) {
     if (!last) too_stiff_[at(row[i])] = 1;
@@ -625,7 +630,7 @@ void TreeFactor<T>::close(int p, const ColumnPlan& c, T* D, PackedSym6<T>* S) {
   }
 }
 
-/// Takes the staying columns of a node through its link: to those of its parent, with their shares left behind.
+/// Carries the columns that stay open through a node's link: adds them to the parent's columns, and keeps their shares.
 template <class T>
 template <class LinkSprings>
 void TreeFactor<T>::carry_columns(const LinkSprings& l, int node, const ColumnPlan& c, T* share) {
@@ -642,7 +647,7 @@ void TreeFactor<T>::carry_columns(const LinkSprings& l, int node, const ColumnPl
     at_near_end(l, b, along);
     steps.pass(along, passed);
     add(B(up[static_cast<int>(i)]), from_axes(l, passed));
-    // What is only rounding would look like a tiny compliance where there is none.
+    // Rounding errors are set to 0: they would look like a tiny compliance.
     for (int j = 0; j < 6; ++j)
       share[at(j) * s + i] = std::abs(along[j]) > kRounding * (j < 3 ? force : couple) ? along[j] : T(0);
   }
@@ -716,7 +721,7 @@ void TreeFactor<T>::solve(const Executor* executor, const Visit& visit) {
   each_job(executor, plan_.branches, [&](std::size_t i) { solve_down(plan_.branches[i], visit); });
 }
 
-/// d1 <- L^-1 d1, and what follows from it.
+/// d1 <- L^-1 d1, with the updates of d2 and f.
 template <class T>
 void TreeFactor<T>::close_forces(const ColumnPlan& c, Vec6<Sum>* f) {
   const auto k = at(c.closing), s = at(c.staying);
@@ -733,7 +738,7 @@ void TreeFactor<T>::close_forces(const ColumnPlan& c, Vec6<Sum>* f) {
   }
 }
 
-/// lambda1 = -L^-T P^-1 (V^T z + L^-1 d1 + Y lambda2), in place of d1; lambda2 is there already.
+/// Replaces d1 by lambda1 = -L^-T P^-1 (V^T z + L^-1 d1 + Y lambda2); lambda2 has replaced d2 already.
 template <class T>
 void TreeFactor<T>::find_multipliers(const ColumnPlan& c, const Vec6<T>& z) {
   const auto k = at(c.closing), s = at(c.staying);
@@ -750,7 +755,7 @@ void TreeFactor<T>::find_multipliers(const ColumnPlan& c, const Vec6<T>& z) {
   }
 }
 
-/// The multipliers of the columns that stay, from the place above.
+/// Fetches the multipliers of the columns that stay open from the place above.
 template <class T>
 void TreeFactor<T>::fetch_multipliers(int place, const ColumnPlan& c) {
   if (c.staying == 0) return;
@@ -759,11 +764,11 @@ void TreeFactor<T>::fetch_multipliers(int place, const ColumnPlan& c) {
   for (int i = 0; i < c.staying; ++i) d[i] = d_[at(up[i])];
 }
 
-/// Leaves the shares of the forces in z. Loads are added up in double: along a chain of a thousand links, whose balance decides
-/// how far a stiff rod bends, float would lose three digits.
+/// Carries forces up and leaves their shares in z. Forces are added up in double: their balance along a chain of a thousand links
+/// decides how far a stiff rod bends, and float would lose three digits of it.
 template <class T>
 void TreeFactor<T>::solve_up(const JobPlan& job) {
-  Vec6<Sum> carried{};  // from the place before, if it is a child
+  Vec6<Sum> carried{};  // the force of the place before, if it is a child
   for (int i = job.first_in_order; i < job.last_in_order; ++i) {
     const int p = plan_.order[at(i)], parent = plan_.places[at(p)].parent;
     const ColumnPlan* c = plan_.columns_at(p);
@@ -781,7 +786,7 @@ void TreeFactor<T>::solve_up(const JobPlan& job) {
         const LinkSteps<Sum, T> steps(l, S_[at(p)]);
         Sum share[6], y[6], force[6], felt[6];
         at_near_end(l, reframed(p, f), share);
-        to_axes(l, Sum(-1) * cast6<Sum>(strain(p)), y);  // zeta, if the parent stays where it is
+        to_axes(l, Sum(-1) * cast6<Sum>(strain(p)), y);  // zeta of a parent that does not move
         steps.up(y, share, felt);
         f = {{share[0], share[1], share[2]}, {share[3], share[4], share[5]}};
         z_[at(p)] = cast6<T>(f);
@@ -831,7 +836,7 @@ void TreeFactor<T>::solve_down(const JobPlan& job, const Visit& visit) {
     with_springs<T>(p, [&](const auto& l) {
       const LinkSteps<T> steps(l, S_[at(p)]);
       T moved[6], more[6] = {}, felt[6], y[6], force[6];
-      // The shares are those of a parent that stays; now it moves.
+      // The shares were computed for a parent that does not move; its displacement is added here.
       to_axes(l, above_it, moved);
       steps.up(moved, more, felt);
       for (int j = 0; j < 6; ++j) share[j] += more[j];

@@ -14,7 +14,7 @@ std::size_t at(int i) { return static_cast<std::size_t>(i); }
 
 }  // namespace
 
-/// Trees that some row ties together are one group; the group of every root.
+/// The group of every root: trees that constraint rows connect are one group.
 std::vector<int> TreePlan::group_roots(const std::vector<int>& parent, const std::vector<RowEnds>& rows, int& group_count) const {
   std::vector<int> root_of(at(nodes_ + roots_)), leader(at(roots_));
   for (int p = nodes_ + roots_; p-- > nodes_;) root_of[at(p)] = p - nodes_;
@@ -50,7 +50,7 @@ void TreePlan::build(const std::vector<int>& parent, int root_count, const std::
   split_into_jobs(group_count);
 }
 
-/// Where each row closes; then its way up, once to count and once to number.
+/// Finds where each row closes, then follows its way up, once to count columns and once to number them.
 void TreePlan::open_columns(const std::vector<RowEnds>& rows, const std::vector<int>& lift) {
   std::vector<int> depth(places.size(), 0), closing(places.size(), 0), staying(places.size(), 0);
   for (int r = 0; r < roots_; ++r) depth[at(root_place(r))] = 1;
@@ -67,7 +67,7 @@ void TreePlan::open_columns(const std::vector<RowEnds>& rows, const std::vector<
     while (a != b) (depth[at(a)] >= depth[at(b)] ? a : b) = places[at(depth[at(a)] >= depth[at(b)] ? a : b)].parent;
     int close = a;
     int up = (one_end ? 1 : 0) + (lift.empty() ? 0 : lift[i]);
-    // At a root everything that is left is known or eliminated: its rows close in the group.
+    // A root has no unknowns left, so its rows close at the group.
     for (; up > 0 && !is_group(close); --up) close = places[at(close)].parent;
     if (is_root(close)) close = places[at(close)].parent;
     ways[i] = {a, close};
@@ -110,7 +110,7 @@ void TreePlan::open_columns(const std::vector<RowEnds>& rows, const std::vector<
   }
   const auto first_at = [&](int p) { return columns[at(places[at(p)].columns)].first; };
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    /// From place to place upward; the column of the first, or that of the last if there is none.
+    /// Walks upward from place to place. Returns the column of the first place, or that of the last if the first has none.
     const auto walk = [&](int from, int to, int column_at_end) {
       int below = -1, first = column_at_end;
       for (int p = from; p != to; p = places[at(p)].parent) {
@@ -138,30 +138,30 @@ void TreePlan::open_columns(const std::vector<RowEnds>& rows, const std::vector<
   }
 }
 
-/// Numbers the places of a trunk and its branches, and their memory.
+/// Numbers the places of a trunk and its branches, and assigns their memory.
 void TreePlan::split_into_jobs(int group_count) {
   std::vector<int> child_start(places.size() + 1, 0), child(places.size());
   for (int p = 0; p < nodes_ + roots_; ++p) ++child_start[at(places[at(p)].parent) + 1];
   std::partial_sum(child_start.begin(), child_start.end(), child_start.begin());
   std::vector<int> next(child_start.begin(), child_start.end() - 1);
   for (int p = 0; p < nodes_ + roots_; ++p) child[at(next[at(places[at(p)].parent)]++)] = p;
-  std::vector<double> below(places.size());  // work of a place and everything below
+  std::vector<double> below(places.size());  // work of a place and all places below it
   for (std::size_t p = 0; p < places.size(); ++p) below[p] = work_at(static_cast<int>(p));
   for (int p = nodes_; p-- > 0;) below[at(places[at(p)].parent)] += below[at(p)];
   for (int r = 0; r < roots_; ++r) below[at(places[at(root_place(r))].parent)] += below[at(root_place(r))];
 
-  // Enough branches for any sensible number of threads, each long enough for one to be woken.
+  // 32 branches are enough for the usual numbers of threads. A branch is long enough to be worth waking a thread.
   constexpr double kBranches = 32, kLeast = 64 * kWorkOfLink;
   double all = 0;
   for (int g = 0; g < group_count; ++g) all += below[at(group_place(g))];
   const double light = std::max(all / kBranches, kLeast);
-  std::vector<std::uint8_t> cut(places.size(), 0);  // of the trunk, with branches below
+  std::vector<std::uint8_t> cut(places.size(), 0);  // places of the trunk with branches below them
   order.clear();
   order.reserve(at(nodes_ + roots_));
   branches.clear(), trunks.assign(at(group_count), {});
   workspace_size = closing_factor_size = closing_gain_size = 0;
   std::vector<int> stack, cuts;
-  // Children before parents, a subtree in one piece: reversed preorder.
+  // Reversed preorder puts children before parents and keeps a subtree in one piece.
   const auto put_in_order = [&](int first) {
     while (!stack.empty()) {
       const int p = stack.back();
@@ -172,7 +172,7 @@ void TreePlan::split_into_jobs(int group_count) {
     std::reverse(order.begin() + first, order.end());
   };
   for (int g = 0; g < group_count; ++g) {
-    // Downward as long as what is below is too much for one branch.
+    // Walks downward as long as the subtree is too much work for one branch.
     cuts.clear();
     double trunk = below[at(group_place(g))];
     stack.assign(1, group_place(g));
@@ -186,7 +186,7 @@ void TreePlan::split_into_jobs(int group_count) {
       }
       for (int c = child_start[at(p) + 1]; c-- > child_start[at(p)];) stack.push_back(child[at(c)]);
     }
-    // One chain is all trunk.
+    // A group that is next to one chain stays in one piece.
     if (trunk > 0.75 * below[at(group_place(g))]) cuts.clear();
     for (int p : cuts) cut[at(p)] = 1;
     double work = 0;
@@ -213,8 +213,8 @@ void TreePlan::split_into_jobs(int group_count) {
   branches.shrink_to_fit();
 }
 
-/// The workspace of a job is a stack: a place finds its children's compliances on top. Those of a branch stay where they are for
-/// the place of the trunk above it.
+/// Assigns the workspace of a job, which is a stack: a place finds the compliances of its children on top. The compliances of a
+/// branch stay in place for the trunk above it.
 void TreePlan::lay_out(JobPlan& job, const std::vector<std::uint8_t>& cut, int group) {
   std::size_t top = workspace_size, peak = top, scratch = 0;
   const auto visit = [&](int p) {
@@ -250,7 +250,7 @@ int TreePlan::most_columns() const {
   return most;
 }
 
-/// What a column takes on its way through a link, about; the rest is counted.
+/// The work at a place: an estimate for columns that pass the link, a count for the rest.
 double TreePlan::work_at(int p) const {
   double sum = p < nodes_ ? kWorkOfLink : 0;
   const ColumnPlan* c = columns_at(p);

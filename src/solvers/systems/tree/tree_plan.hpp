@@ -1,13 +1,14 @@
-// Where everything of the recursion with rows (tree_factor.hpp) goes: which rows are open at which place, where they close, where
-// their numbers are stored, and what can be done at the same time. Depends on who is whose parent and on the rows' ends, not on
-// any number.
+// The memory plan of the recursion along trees (tree_factor.hpp): which constraint rows are open at which place, where they
+// close, where their numbers are stored, and which parts may be worked on at the same time. It depends on parents and on the ends
+// of rows, and on no stiffness.
 //
-// Places are numbered: nodes 0..n-1, then root vertices, then groups. A group is a set of trees that rows tie together; its place
-// is above all of its roots. A row opens at its ends and is carried upward as a column until both have met and one link at least
-// lies between them: the place where it closes. Columns of a place are stored together, closing ones first.
+// Places are numbered: nodes 0..n-1, then root vertices, then groups. A group is a set of trees that constraint rows
+// connect; its place is above all of its roots. A row opens at its two ends and is carried upward as a column. It closes at the
+// first place where both ends have met and at least one link lies between them. Columns of a place are stored together, the ones
+// that close there first.
 //
-// A group whose trees branch is split into a trunk and branches of about equal work. A branch is all that lies below one or more
-// places of the trunk: whatever it adds to them comes from it alone, so that results do not depend on who was first.
+// A group whose trees branch is split into a trunk and branches of about equal work. A branch is everything below one or more
+// places of the trunk. No other branch adds to these places, so that results do not depend on the order of threads.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +19,7 @@
 
 namespace osier::systems {
 
-/// The places of a row's two ends; -1: that end is held in space.
+/// The places of the two ends of a constraint row; -1: that end is fixed in space.
 struct RowEnds {
   int place[2] = {-1, -1};
 };
@@ -28,36 +29,37 @@ struct PlacePlan {
   int columns = -1;  ///< index into TreePlan::columns; -1: no row is open here
 };
 
-/// The rows that are open at a place.
+/// The columns of a place: its open constraint rows.
 struct ColumnPlan {
   int first = 0;
   std::uint16_t closing = 0, staying = 0;
-  int closing_at = -1;                      ///< into TreePlan::closings, where some are
-  int first_child = -1, next_sibling = -1;  ///< of the places below, those with columns
-  std::uint32_t compliance : 31 = 0;        ///< staying x staying, where in the workspace; see TreePlan::fits()
-  std::uint32_t in_place : 1 = 0;           ///< the only child's columns are this place's, nothing opens or closes
+  int closing_at = -1;                      ///< index into TreePlan::closings; -1 where no column closes
+  int first_child = -1, next_sibling = -1;  ///< list of the places below that have columns
+  std::uint32_t compliance : 31 = 0;        ///< offset of a staying x staying triangle in the workspace; see TreePlan::fits()
+  std::uint32_t in_place : 1 = 0;           ///< the columns are those of the only child: none opens or closes here
   int count() const { return closing + staying; }
 };
 
-/// Where the numbers of those that close at a place are; see TreePlan::fits().
+/// Offsets of the numbers of the columns that close at a place; see TreePlan::fits().
 struct ClosingPlan {
-  int first_row = 0;         ///< into TreePlan::closing_row
-  std::uint32_t factor = 0;  ///< closing x closing
-  std::uint32_t gain = 0;    ///< closing x staying
+  int first_row = 0;         ///< index into TreePlan::closing_row
+  std::uint32_t factor = 0;  ///< offset of a closing x closing triangle
+  std::uint32_t gain = 0;    ///< offset of a closing x staying matrix
 };
 
-/// Entries of the lower triangle of a symmetric matrix, and of the rows above row i.
+/// The number of entries of a packed lower triangle with i rows, which is the offset of row i.
 constexpr std::size_t packed(std::size_t i) { return i * (i + 1) / 2; }
 
-/// Places that are eliminated one after the other, children before parents.
+/// A job of one thread: places that are eliminated one after the other, children before parents.
 struct JobPlan {
   int first_in_order = 0, last_in_order = 0;
-  std::size_t scratch = 0;  ///< where its scratch is in the workspace
+  std::size_t scratch = 0;  ///< offset of its scratch memory in the workspace
 };
 
 class TreePlan {
  public:
-  /// `parent` of every node: a node before it, or node count + root. `lift`: rows to be closed that many places higher, or empty.
+  /// `parent` of every node: a node before it, or node count + root. `lift`: the number of places by which each row is closed
+  /// later, or empty.
   void build(const std::vector<int>& parent, int root_count, const std::vector<RowEnds>& rows, const std::vector<int>& lift);
 
   int node_count() const { return nodes_; }
@@ -72,29 +74,29 @@ class TreePlan {
     return c >= 0 ? &columns[static_cast<std::size_t>(c)] : nullptr;
   }
 
-  /// Of columns of which some close.
+  /// Requires that some of the columns close.
   const ClosingPlan& closing_at(const ColumnPlan& c) const { return closings[static_cast<std::size_t>(c.closing_at)]; }
 
   std::vector<PlacePlan> places;
   std::vector<ColumnPlan> columns;
   std::vector<ClosingPlan> closings;
-  std::vector<int> order;         ///< of nodes and roots
-  std::vector<JobPlan> branches;  ///< to be done before the trunks on the way up, after them on the way down
-  std::vector<JobPlan> trunks;    ///< one for every group; the group's own place comes last and is not in the order
+  std::vector<int> order;         ///< nodes and roots in the order of elimination
+  std::vector<JobPlan> branches;  ///< jobs before the trunks on the way up, and after them on the way down
+  std::vector<JobPlan> trunks;    ///< one job for every group; the place of the group comes last and is not in `order`
   std::vector<int> closing_row;
-  std::vector<std::uint16_t> column_in_parent;  ///< of a staying column, counted from the parent's first
-  std::vector<int> end_column;                  ///< 2 row + end, or -1
-  std::vector<int> closing_column;              ///< of a row
+  std::vector<std::uint16_t> column_in_parent;  ///< of a column that stays open, counted from the parent's first column
+  std::vector<int> end_column;                  ///< per end (2 row + end): its first column, or -1
+  std::vector<int> closing_column;              ///< per row: the column that closes
   std::size_t workspace_size = 0, closing_factor_size = 0, closing_gain_size = 0;
-  /// A plan may be too large to be carried out, and still be compared with others.
+  /// Whether all offsets fit into their integers. A plan that does not fit can be compared with others but not used.
   bool fits() const {
     return std::max({2 * workspace_size, closing_factor_size, closing_gain_size}) <= std::numeric_limits<std::uint32_t>::max();
   }
 
-  static constexpr double kWorkOfLink = 900;    ///< a node without columns
-  static constexpr double kWorkOfColumn = 200;  ///< on its way through a link, at least
-  int most_columns() const;                     ///< open at one place
-  /// Multiplications and additions of a factorisation and a solve, for comparing trees with each other and with sweeps.
+  static constexpr double kWorkOfLink = 900;    ///< operations of a node without columns
+  static constexpr double kWorkOfColumn = 200;  ///< operations of a column that passes a link, at least
+  int most_columns() const;                     ///< the largest number of columns at one place
+  /// The number of multiplications and additions of a factorisation and a solve, for comparing trees.
   double work() const;
   std::size_t bytes() const;
 

@@ -13,7 +13,7 @@ Vec3d inverse(const Vec3d& k) { return {1 / k.x, 1 / k.y, 1 / k.z}; }
 
 }  // namespace
 
-/// The joint of a child frame to its parent: the spring K, Q, and what is left for either frame alone.
+/// The joint of a child frame to its parent: the spring K, Q, and the remaining stiffness on either frame alone.
 struct TreeSystem::JointSplit {
   Mat3<double> axes;
   Vec3d stiffness;
@@ -45,7 +45,7 @@ void TreeSystem::forget() {
   sparse_.forget();
 }
 
-/// The tree depends on what is held.
+/// Builds the tree, which depends on the holds.
 void TreeSystem::build(const Model& m, const Control& c, const Subset& subset) {
   if (!built_control_.empty() && built_fixed_ == c.vertex_fixed && built_control_ == c.frame_control) return;
   built_fixed_ = c.vertex_fixed;
@@ -96,10 +96,10 @@ TreeSystem::JointSplit TreeSystem::split(Index j, Index child) const {
   const Mat3<double> K = s.isotropic ? identity3(s.stiffness.x) : rotated_diagonal(s.axes, s.stiffness);
   const Index parent = child == b ? a : b;
   const Mat3<double> across = child == b ? h.first_second() : transposed(h.first_second());
-  const bool still = m_->is_anchor(parent) || c_->frame_control[parent] == FrameControl::fixed ||
-                     c_->frame_control[child] == FrameControl::fixed;
+  const bool one_is_held = m_->is_anchor(parent) || c_->frame_control[parent] == FrameControl::fixed ||
+                           c_->frame_control[child] == FrameControl::fixed;
   s.parent = h.same + -1.0 * K;
-  if (still) {
+  if (one_is_held) {
     s.Q = identity3(1.0);
     s.child = s.parent;
     return s;
@@ -163,9 +163,9 @@ void TreeSystem::assemble_node(std::size_t i) {
 
 void TreeSystem::assemble_row(std::size_t i) {
   const TreeRow& row = tree_.rows[i];
-  Row<double>& r = rows_[i];
+  ConstraintRow<double>& r = rows_[i];
   const Index s = tree_.nodes[row.node].segment;
-  const auto tie = [&](const Vec3d& x, const Vec3d& w) {
+  const auto set_direction = [&](const Vec3d& x, const Vec3d& w) {
     r.end[0].direction = {x, w};
     r.end[1].direction = {-x, -w};
   };
@@ -173,13 +173,13 @@ void TreeSystem::assemble_row(std::size_t i) {
   switch (row.kind) {
     case TreeRow::Kind::hold_vertex:
     case TreeRow::Kind::close_segment:
-      tie(rotate(z_->q[s], unit), {});
+      set_direction(rotate(z_->q[s], unit), {});
       break;
     case TreeRow::Kind::hold_frame:
-      tie({}, unit);
+      set_direction({}, unit);
       break;
     case TreeRow::Kind::hinge_frame:  // axes 1 and 2 of the row are across the hinge
-      tie({}, rotate(rotation_between(Vec3d{1, 0, 0}, c_->frame_hinge_axis[s]), unit));
+      set_direction({}, rotate(rotation_between(Vec3d{1, 0, 0}, c_->frame_hinge_axis[s]), unit));
       break;
     case TreeRow::Kind::close_joint: {
       const JointSplit joint = split(row.joint, s);
@@ -216,7 +216,7 @@ Signature TreeSystem::factorise(const Shift& shift) {
   return {.negative = pivots.negative, .definite = pivots.negative == 0 && pivots.null == 0};
 }
 
-/// Of forces, couples by their segment's length.
+/// The largest force; couples are divided by the length of their segment.
 double TreeSystem::size(const Field& f) const {
   double sum = 0;
   for (const Vec3d& x : f.x) sum += norm2(x);
@@ -242,7 +242,7 @@ void TreeSystem::by_recursion(const Field& force, Field& out) {
   hessian_.keep_free(out);
 }
 
-/// By the recursion, corrected by what is left over. False if that does not become small.
+/// Solves by the recursion and refines the solution by its residual. False if the residual does not become small.
 bool TreeSystem::refined(const Field& force, Field& out) {
   by_recursion(force, out);
   const double whole = size(force);
@@ -287,7 +287,7 @@ bool TreeSystem::step(const Accuracy&) {
 
 namespace {
 
-/// Couples count by their segment's length.
+/// The size of a right-hand side. Couples are divided by the length of their segment.
 struct FieldSpace {
   using Vector = Field;
   const Model& m;

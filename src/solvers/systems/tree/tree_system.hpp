@@ -8,10 +8,10 @@
 //                                                                          + 1/2 w.(H - Q'K Q) w + 1/2 w_p.(H - K) w_p
 //
 // with A = xx^-1 xw, any spring K > 0, here that of Gauss-Newton, and K Q = H -+ [g]x/2. So a link sees its node through
-// (dx + A w, Q w) instead of (dx + arm x w, w), and all else acts on one node alone. What acts on one node may be negative:
-// compression, moments. The pivots then tell how many directions of falling energy there are.
+// (dx + A w, Q w) instead of (dx + arm x w, w), and all other terms act on one node alone. Those may be negative (compression,
+// moments). The signs of the pivots then tell in how many directions the energy falls.
 //
-// Where an answer does not fit H after all (a pivot next to nothing), the general sparse factor takes over for that solve.
+// Where a solution does not satisfy the system (a pivot near 0), the general sparse factor does that solve.
 #pragma once
 
 #include <memory>
@@ -25,13 +25,13 @@ namespace osier::systems {
 
 class TreeSystem final : public LinearSystem {
  public:
-  /// Whether it is what suits a model: some stiffness along every axis, and loops that are not too wide.
+  /// Whether this system suits a model: some stiffness along every axis, and loops that are not too wide.
   static bool suits(const Model& m, const Control& c);
 
   void forget() override;
   void bind(const Model& m, const Control& c, const Subset& subset, double h) override;
   bool empty() const override { return sparse_.empty(); }
-  /// Always with the exact curvature.
+  /// The curvature is always the exact one.
   Signature linearise(const StepPotential& potential, const Unknowns& z, const Linearisation& how) override;
   Signature factorise(const Shift& shift) override;
   bool step(const Accuracy& accuracy) override;
@@ -40,7 +40,7 @@ class TreeSystem final : public LinearSystem {
   bool solve(const Field& r, Field& z) override;
   void product(const Field& p, Field& image) const override { hessian_.product(p, nullptr, image); }
   bool solve_skew(const Field& r, const std::vector<Vec3d>& turn, Field& z) override;
-  /// Solves that the general sparse factor had to do, so far.
+  /// The number of solves so far that the general sparse factor had to do.
   int sparse_solves() const { return sparse_solves_; }
 
  private:
@@ -60,18 +60,18 @@ class TreeSystem final : public LinearSystem {
   const StepPotential* potential_ = nullptr;
   const Unknowns* z_ = nullptr;
   Tree tree_;
-  std::vector<Index> node_of_segment_;  ///< -1 for those that are in no tree
+  std::vector<Index> node_of_segment_;  ///< -1 for segments that are in no tree
   std::vector<std::uint8_t> built_fixed_;
   std::vector<FrameControl> built_control_;
   TreeFactor<double> factor_;
   std::vector<Link<double>> links_;
   std::vector<RootVertex<double>> roots_;
-  std::vector<Row<double>> rows_;
+  std::vector<ConstraintRow<double>> rows_;
   std::vector<Reframe<double>> reframe_;
-  std::vector<Mat3<double>> local_;  ///< per node, on its frame, without the shift
+  std::vector<Mat3<double>> local_;  ///< per node: stiffness on its frame alone, without the shift
   StepHessian hessian_;
   Shift shift_;
-  std::vector<Mat3<double>> extra_;  ///< per vertex, of blocks on one vertex; empty without
+  std::vector<Mat3<double>> extra_;  ///< per vertex: sum of the blocks on it; empty if there are none
   SparseSystem sparse_;
   bool sparse_ready_ = false, only_sparse_ = false;  ///< the latter: blocks on the ends of segments, which are not in the tree
   int sparse_solves_ = 0;

@@ -32,14 +32,15 @@ OSIER_FN Quat<T> torque_on(const lanes::StepView& view, Index segment, const Qua
 
 /// By the closed form.
 template <bool kDamped, Lambda kLambda, class T, class EachJoint>
-OSIER_FN Quat<T> careful_frame_of(const lanes::StepView& view, Index segment, const Quat<T>& present,
-                                  const ClosedFormSegment<T>& local, T& gamma, const EachJoint& each_joint) {
+OSIER_FN Quat<T> safeguarded_frame_of(const lanes::StepView& view, Index segment, const Quat<T>& present,
+                                      const ClosedFormSegment<T>& local, T& gamma, const EachJoint& each_joint) {
   OrientationProblem<T> o;
   o.v = local.v;
   o.eta = local.eta;
   o.b = {T(0), T(0), T(0), T(0)};
-  each_joint(
-      [&](const Quat<T>& other, const Quat<T>& K, const Quat<T>& rest) { o.b += bend_twist::pull(other, K.w * rest, present); });
+  each_joint([&](const Quat<T>& other, const Quat<T>& K, const Quat<T>& rest) {
+    o.b += bend_twist::local_b(other, K.w * rest, present);
+  });
   if (view.torque) o.b += torque_on(view, segment, present);
   complete_problem<T, kDamped>(o);
   if (view.frame_control[segment] == FrameControl::hinged)
@@ -63,20 +64,20 @@ OSIER_FN FrameProblem<T> frame_problem_of(const lanes::StepView& view, Index seg
 }
 /// A Newton step on it, or what else lowers the energy. add_more(problem, q) is for other terms than those of the model.
 template <class T, class EachJoint, class AddMore>
-OSIER_FN Quat<T> careful_frame_of(const lanes::StepView& view, Index segment, const Quat<T>& present, const AxesSegment<T>& local,
-                                  const EachJoint& each_joint, const AddMore& add_more) {
+OSIER_FN Quat<T> safeguarded_frame_of(const lanes::StepView& view, Index segment, const Quat<T>& present,
+                                      const AxesSegment<T>& local, const EachJoint& each_joint, const AddMore& add_more) {
   const bool hinged = view.frame_control[segment] == FrameControl::hinged;
   const Vec3<T> axis = cast<T>(view.hinge_axis[segment]);
   const Quat<T> zero = cast<T>(view.frame_target[segment]);
   const Quat<T> q = hinged ? nearest_on_hinge(present, zero, axis) : present;  // hinges may be led about
   FrameProblem<T> problem = frame_problem_of(view, segment, q, local, each_joint);
   add_more(problem, q);
-  return careful_frame(problem, q, hinged ? &axis : nullptr, zero);
+  return safeguarded_frame(problem, q, hinged ? &axis : nullptr, zero);
 }
 template <bool kDamped, Lambda kLambda, class T, class EachJoint>
-OSIER_FN Quat<T> careful_frame_of(const lanes::StepView& view, Index segment, const Quat<T>& present, const AxesSegment<T>& local,
-                                  T&, const EachJoint& each_joint) {
-  return careful_frame_of(view, segment, present, local, each_joint, [](FrameProblem<T>&, const Quat<T>&) {});
+OSIER_FN Quat<T> safeguarded_frame_of(const lanes::StepView& view, Index segment, const Quat<T>& present,
+                                      const AxesSegment<T>& local, T&, const EachJoint& each_joint) {
+  return safeguarded_frame_of(view, segment, present, local, each_joint, [](FrameProblem<T>&, const Quat<T>&) {});
 }
 
 }  // namespace osier::stable_cosserat
