@@ -75,7 +75,7 @@ double BlockSystem<T>::sum(std::size_t first, std::size_t last, const F& f) {
     return f(static_cast<int>(first + begin), static_cast<int>(first + end));
   };
   const auto add = [](double& all, double x) { all += x; };
-  return reduce_ranges(executor_, last - first, kPart, part_.data(), of_range, add, 0.0, at(layout_.lanes));
+  return reduce_ranges(executor_, last - first, kTilesPerSum, part_.data(), of_range, add, 0.0, at(layout_.lanes));
 }
 
 template <class T>
@@ -83,7 +83,7 @@ template <class F>
 double BlockSystem<T>::largest(const IndexList& list, const F& f) {
   const auto take = [](double& most, double x) { most = std::max(most, x); };
   const auto of = [&](std::size_t i) { return f(list[i]); };
-  return reduce(executor_, list.size(), kPart * at(layout_.lanes), part_most_.data(), of, take);
+  return reduce(executor_, list.size(), kTilesPerSum * at(layout_.lanes), part_most_.data(), of, take);
 }
 
 template <class T>
