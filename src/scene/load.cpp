@@ -69,7 +69,7 @@ void set_execution(Json& json, const LoadOptions& options, WrittenPlaces& places
 
 /// --solver: its own defaults, and of `execution` what it can do.
 void replace_solver(Json& json, const std::string& name, std::vector<std::string>& warnings) {
-  if (solver_name_of(json) != name) json["solver"] = {{"name", name}};
+  if (solver_name_of(json) != name) json["solver"] = solver_called(name);
   const auto known = registry<SolverSettings>();
   const auto execution = json.find("execution");
   const bool is_known = std::any_of(known.begin(), known.end(), [&](const auto& e) { return name == e.name; });

@@ -67,15 +67,16 @@ void name_solver(Json& scene, WrittenPlaces& places, Problems& problems, std::ve
     places.moved("/solver/name", "/solver");
     solver["name"] = has_any(solver, {"order", "lambda"}) ? kOfMethods : RegistryTraits<SolverSettings>::fallback;
   } else if (name == kOfMethods && !has_any(solver, {"order", "lambda"})) {
-    const char* told = "the solver `stable_cosserat` without settings {}; what chooses the method is the solver `automatic`";
-    if (is_static(scene)) {
-      solver["name"] = RegistryTraits<SolverSettings>::fallback;
-      warnings.push_back(fmt::format(fmt::runtime(told), "cannot solve statics, and `automatic` does it here"));
-    } else if (!has_any(solver, {"iterations", "tolerance", "max_iterations"}) &&
-               !(scene.contains("analysis") && scene["analysis"].is_object() &&
-                 has_any(scene["analysis"], {"iterations", "tolerance"}))) {
-      warnings.push_back(fmt::format(fmt::runtime(told), "means its sweeps, four per step"));
-    }
+    // It used to choose by itself, and files that say no more than its name keep their results.
+    const Json analysis = scene.value("analysis", Json::object());
+    const bool says_more = has_any(solver, {"iterations", "tolerance", "max_iterations"}) ||
+                           (analysis.is_object() && has_any(analysis, {"iterations", "tolerance"}));
+    if (says_more && !is_static(scene)) return;
+    solver["name"] = RegistryTraits<SolverSettings>::fallback;
+    warnings.push_back(
+        fmt::format("the solver `stable_cosserat` {}, so that `automatic` runs; write that name{}",
+                    is_static(scene) ? "cannot solve statics" : "used to choose the method where nothing else is said",
+                    is_static(scene) ? "" : ", or `iterations` for so many sweeps per step"));
   }
 }
 
@@ -92,6 +93,12 @@ void translate_spellings(Json& scene, WrittenPlaces& places, Problems& problems,
   if (!scene["solver"].is_object()) return;  // reported when it is read
   move_execution(scene, places, problems);
   name_solver(scene, places, problems, warnings);
+}
+
+Json solver_called(const std::string& name) {
+  Json solver = {{"name", name}};
+  if (name == kOfMethods) solver["method"] = kMethods.front().first;  // its name alone stands for `automatic`
+  return solver;
 }
 
 std::string solver_name_of(const Json& scene) {

@@ -32,6 +32,9 @@ class WrittenPlaces {
 /// has a name: recorded scenes are read by others.
 void translate_spellings(Json& scene, WrittenPlaces& places, Problems& problems, std::vector<std::string>& warnings);
 
+/// A solver object of this name without settings.
+Json solver_called(const std::string& name);
+
 /// The solver that the scene asks for, in whatever spelling; empty when that cannot be told.
 std::string solver_name_of(const Json& scene);
 

@@ -112,6 +112,7 @@ OrderedJson info(const Scene& scene) {
           {"bytes",
            {{"scene", memory.scene},
             {"simulation", memory.simulation},
+            {"output", memory.output},
             {"solver", memory.solver ? OrderedJson(*memory.solver) : OrderedJson(nullptr)}}}};
 }
 
@@ -151,8 +152,9 @@ std::string scene_info_text(const Scene& scene) {
   };
   text += fmt::format("  solver {}: {} bytes per vertex\n", j["solver"].get<std::string>(),
                       of_solver.is_null() ? "unknown" : fmt::format("{:.0f}", of_solver.get<double>() / vertices));
-  text += fmt::format("  memory about {:.1f} MB: scene {}, simulation {}, solver {}\n", j["bytes_estimate"].get<double>() / 1e6,
-                      megabytes("scene"), megabytes("simulation"), megabytes("solver"));
+  text += fmt::format("  memory about {:.1f} MB: scene {}, simulation {}, output {}, solver {}\n",
+                      j["bytes_estimate"].get<double>() / 1e6, megabytes("scene"), megabytes("simulation"), megabytes("output"),
+                      megabytes("solver"));
   for (const std::string& warning : scene.warnings()) text += "  warning: " + warning + "\n";
   return text;
 }

@@ -38,6 +38,11 @@ std::size_t control_bytes(std::size_t vertices, std::size_t frames) {
          frames * (sizeof(FrameControl) + sizeof(Quatd) + 3 * sizeof(Vec3d) + sizeof(double));
 }
 
+/// What `trajectory.h5` takes to shuffle and compress a frame: its arrays (positions, velocities, frames) twice.
+std::size_t trajectory_bytes(std::size_t vertices, std::size_t segments) {
+  return 2 * (vertices * 2 * sizeof(Vec3d) + segments * sizeof(Quatd));
+}
+
 /// The unknowns and the two gradients that measuring a residual takes.
 std::size_t residual_bytes(std::size_t vertices, std::size_t frames) {
   return vertices * 2 * sizeof(Vec3d) + frames * (sizeof(Vec3d) + sizeof(Quatd));
@@ -54,6 +59,9 @@ MemoryEstimate estimate_memory(const Scene& scene, const Simulation& simulation)
   const int controls = setup.spec.solver->traits().control_at_start ? 2 : 1;
   e.simulation = 2 * bytes_of(simulation.state()) + static_cast<std::size_t>(controls) * control_bytes(nv, nf);
   if (setup.spec.dynamic() && setup.spec.output.diagnostics != Rate::none) e.simulation += residual_bytes(nv, nf);
+  const auto& formats = setup.spec.output.formats;
+  if (std::any_of(formats.begin(), formats.end(), [](const FormatName& f) { return f.name == "hdf5"; }))
+    e.output = trajectory_bytes(nv, static_cast<std::size_t>(m.segment_count()));
   e.solver = setup.spec.solver->bytes(m, simulation.control(), simulation.time_step());
   return e;
 }

@@ -12,8 +12,9 @@ namespace osier {
 struct MemoryEstimate {
   std::size_t scene = 0;              ///< the compiled model, its names, its initial state
   std::size_t simulation = 0;         ///< two states (now, and the last good one), loads and targets, the residual's arrays
+  std::size_t output = 0;             ///< the trajectory's file
   std::optional<std::size_t> solver;  ///< working memory of the solver, where it can tell
-  std::size_t total() const { return scene + simulation + solver.value_or(0); }
+  std::size_t total() const { return scene + simulation + output + solver.value_or(0); }
 };
 
 MemoryEstimate estimate_memory(const Scene& scene, const Simulation& simulation);

@@ -11,8 +11,8 @@
 #pragma once
 
 #include "energies/joint_spring.hpp"
+#include "linalg/link_algebra.hpp"
 #include "math/eigen3.hpp"
-#include "solvers/systems/tree/link_algebra.hpp"
 
 namespace osier::systems {
 

@@ -11,6 +11,7 @@
 #include <limits>
 #include <memory>
 
+#include "exec/reduce.hpp"
 #include "linalg/linear_system.hpp"
 #include "solvers/driver_options.hpp"
 #include "solvers/settling.hpp"
@@ -77,26 +78,24 @@ class NewtonDriver {
 template <class F>
 double NewtonDriver::largest(const IndexList& list, const F& f) {
   constexpr std::size_t kBlock = 128;
-  const std::size_t n = list.size();
-  const auto add = [](double x, double& most, double& all) {
-    most = std::max(most, x);
-    all += x;
+  /// The sum is not finite where one of the values is not.
+  struct Largest {
+    double most = 0, all = 0;
+    void add(double x) {
+      most = std::max(most, x);
+      all += x;
+    }
+    double value() const { return std::isfinite(all) ? most : std::numeric_limits<double>::quiet_NaN(); }
   };
-  const auto result = [](double most, double all) {
-    return std::isfinite(all) ? most : std::numeric_limits<double>::quiet_NaN();
+  block_largest_.resize(blocks_of(list.size(), kBlock));
+  const auto of_range = [&](std::size_t begin, std::size_t end) {
+    Largest sum;
+    for (std::size_t i = begin; i < end; ++i) sum.add(f(list[i]));
+    return sum.value();
   };
-  block_largest_.resize((n + kBlock - 1) / kBlock);
-  executor_.for_each(
-      block_largest_.size(),
-      [&](std::size_t block) {
-        double most = 0, all = 0;
-        for (std::size_t i = block * kBlock; i < std::min(n, (block + 1) * kBlock); ++i) add(f(list[i]), most, all);
-        block_largest_[block] = result(most, all);
-      },
-      kBlock);
-  double most = 0, all = 0;
-  for (double x : block_largest_) add(x, most, all);
-  return result(most, all);
+  Largest sum;
+  reduce_ranges(executor_, list.size(), kBlock, block_largest_.data(), of_range, [&](double&, double x) { sum.add(x); });
+  return sum.value();
 }
 
 }  // namespace osier::systems

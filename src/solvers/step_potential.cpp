@@ -6,6 +6,7 @@
 
 #include "energies/inertia.hpp"
 #include "energies/torque.hpp"
+#include "exec/reduce.hpp"
 
 namespace osier {
 
@@ -160,24 +161,19 @@ void StepPotential::add_vertex(const Unknowns& z, Index v, EnergyTerms& e) const
 EnergyTerms StepPotential::value(const Unknowns& z, const Executor* executor) const {
   const IndexList &segments = subset().segments, &joints = subset().joints, &vertices = subset().vertices;
   const std::size_t n = segments.size() + joints.size() + vertices.size();
-  block_.resize((n + kBlock - 1) / kBlock);
-  const auto sum_block = [&](std::size_t block) {
+  block_.resize(blocks_of(n, kBlock));
+  const auto of_range = [&](std::size_t begin, std::size_t end) {
     EnergyTerms sum;
-    for (std::size_t i = block * kBlock; i < std::min(n, (block + 1) * kBlock); ++i) {
+    for (std::size_t i = begin; i < end; ++i) {
       if (i < segments.size()) add_segment(z, segments[i], sum);
       else if (i < segments.size() + joints.size()) add_joint(z, joints[i - segments.size()], sum);
       else add_vertex(z, vertices[i - segments.size() - joints.size()], sum);
     }
-    block_[block] = sum;
+    return sum;
   };
-  if (executor) {
-    executor->for_each(block_.size(), sum_block, kBlock);
-  } else {
-    for (std::size_t block = 0; block < block_.size(); ++block) sum_block(block);
-  }
-  EnergyTerms sum;
-  for (const EnergyTerms& e : block_) sum += e;
-  return sum;
+  static const Executor alone(1);
+  return reduce_ranges(executor ? *executor : alone, n, kBlock, block_.data(), of_range,
+                       [](EnergyTerms& sum, const EnergyTerms& e) { sum += e; });
 }
 
 void StepPotential::gradient(const Unknowns& z, std::vector<Vec3d>& gx, std::vector<Vec3d>& gw) const {

@@ -53,7 +53,7 @@ Json with_solver(Json scene, const std::string& solver) {
     if (stops_at_instability(scene)) throw RunError(fmt::format("`{}` has no statics and cannot find a critical load", solver));
     scene = as_dynamics(std::move(scene), {});
   }
-  scene["solver"] = {{"name", solver}};
+  scene["solver"] = solver_called(solver);
   scene.erase("execution");
   if (!is_static(scene))
     for (const char* key : {"tolerance", "iterations"}) scene["analysis"].erase(key);

@@ -268,7 +268,7 @@ void LiveSession::choose_solver(const Json& command) {
   const std::string name = word_of(command, "name");
   const std::string method = command.contains("method") && !command["method"].is_null() ? word_of(command, "method") : "";
   Json json = json_;
-  json["solver"] = {{"name", name}};
+  json["solver"] = solver_called(name);
   if (!method.empty()) json["solver"]["method"] = method;  // an older spelling
   const std::string wanted = solver_name_of(json);
   settings_of_solver_[json_["solver"].value("name", "")] = {{"solver", json_["solver"]},

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "exec/reduce.hpp"
 #include "linalg/pcg.hpp"
 #include "solvers/joint_model.hpp"
 #include "solvers/step_potential.hpp"
@@ -70,32 +71,19 @@ BlockView<T> BlockSystem<T>::view() {
 template <class T>
 template <class F>
 double BlockSystem<T>::sum(std::size_t first, std::size_t last, const F& f) {
-  const std::size_t parts = (last - first + kTilesPerSum - 1) / kTilesPerSum;
-  executor_.for_each(
-      parts,
-      [&](std::size_t i) {
-        const std::size_t begin = first + i * kTilesPerSum;
-        part_[i] = f(static_cast<int>(begin), static_cast<int>(std::min(last, begin + kTilesPerSum)));
-      },
-      kTilesPerSum * at(layout_.lanes));
-  double all = 0;
-  for (std::size_t i = 0; i < parts; ++i) all += part_[i];
-  return all;
+  const auto of_range = [&](std::size_t begin, std::size_t end) {
+    return f(static_cast<int>(first + begin), static_cast<int>(first + end));
+  };
+  const auto add = [](double& all, double x) { all += x; };
+  return reduce_ranges(executor_, last - first, kTilesPerSum, part_.data(), of_range, add, 0.0, at(layout_.lanes));
 }
 
 template <class T>
 template <class F>
 double BlockSystem<T>::largest(const IndexList& list, const F& f) {
-  const std::size_t n = list.size(), size = kTilesPerSum * at(layout_.lanes), parts = (n + size - 1) / size;
-  executor_.for_each(
-      parts,
-      [&](std::size_t part) {
-        double most = 0;
-        for (std::size_t i = part * size; i < std::min(n, (part + 1) * size); ++i) most = std::max(most, f(list[i]));
-        part_most_[part] = most;
-      },
-      size);
-  return parts == 0 ? 0 : *std::max_element(part_most_.begin(), part_most_.begin() + static_cast<std::ptrdiff_t>(parts));
+  const auto take = [](double& most, double x) { most = std::max(most, x); };
+  const auto of = [&](std::size_t i) { return f(list[i]); };
+  return reduce(executor_, list.size(), kTilesPerSum * at(layout_.lanes), part_most_.data(), of, take);
 }
 
 template <class T>

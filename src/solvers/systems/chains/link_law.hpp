@@ -11,10 +11,10 @@
 
 #include "energies/strain_since_start.hpp"
 #include "energies/stretch_shear.hpp"
+#include "linalg/link_algebra.hpp"
 #include "math/lane_access.hpp"
 #include "solvers/joint_model.hpp"
 #include "solvers/lanes/chain_constants.hpp"
-#include "solvers/systems/tree/link_algebra.hpp"
 
 namespace osier::systems {
 

@@ -10,10 +10,10 @@
 #pragma once
 
 #include "energies/stretch_shear.hpp"
+#include "linalg/link_algebra.hpp"
 #include "linalg/small_ldl.hpp"
 #include "solvers/first_guess.hpp"
 #include "solvers/systems/chains/link_law.hpp"
-#include "solvers/systems/tree/link_algebra.hpp"
 
 namespace osier::systems {
 

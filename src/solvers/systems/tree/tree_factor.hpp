@@ -41,8 +41,9 @@
 #include <vector>
 
 #include "exec/parallel.hpp"
+#include "linalg/link_algebra.hpp"
+#include "linalg/small_ldl.hpp"
 #include "osier/error.hpp"
-#include "solvers/systems/tree/link_algebra.hpp"
 #include "solvers/systems/tree/tree_plan.hpp"
 
 namespace osier::systems {
@@ -248,29 +249,6 @@ constexpr T kRounding = T(100) * std::numeric_limits<T>::epsilon();
 template <class T>
 T next_to_nothing(const Vec3<T>& arm, const Vec3<T>& x_compliance) {
   return T(4) * kRounding<T> * norm2(arm) / std::max({x_compliance.x, x_compliance.y, x_compliance.z});
-}
-
-/// Factors a dense symmetric matrix by LDL^T in place: packed lower triangle, pivots on the diagonal. A pivot that is at most the
-/// share `least` of its own diagonal entry is set to 0 and reported; so is a negative pivot, unless `either_sign`.
-template <class T, class Null>
-void factor_ldl(T* a, int n, T least, bool either_sign, const Null& null) {
-  const auto row = [&](int i) { return a + packed(static_cast<std::size_t>(i)); };
-  for (int i = 0; i < n; ++i) {
-    const T whole = row(i)[i];
-    for (int j = 0; j < i; ++j) {  // row i holds L D until it is complete
-      T x = row(i)[j];
-      for (int k = 0; k < j; ++k) x -= row(i)[k] * row(j)[k];
-      row(i)[j] = x;
-    }
-    T pivot = whole;
-    for (int j = 0; j < i; ++j) {
-      const T scaled = row(j)[j] != T(0) ? row(i)[j] / row(j)[j] : T(0);
-      pivot -= scaled * row(i)[j];
-      row(i)[j] = scaled;
-    }
-    if (!(either_sign ? std::abs(pivot) > least * std::abs(whole) : pivot > least * whole)) pivot = T(0), null(i);
-    row(i)[i] = pivot;
-  }
 }
 
 template <class T>
@@ -679,10 +657,9 @@ void TreeFactor<T>::eliminate_root(int r, const ColumnPlan* c, T* D) {
 
 template <class T>
 Vec3<T> TreeFactor<T>::solve_root(const RootFactor& f, const Vec3<T>& b) {
-  const auto over = [](T x, T pivot) { return pivot != T(0) ? x / pivot : T(0); };
-  const T y0 = b.x, y1 = b.y - f.ldl[1] * y0, y2 = b.z - f.ldl[3] * y0 - f.ldl[4] * y1;
-  const T z = over(y2, f.ldl[5]), y = over(y1, f.ldl[2]) - f.ldl[4] * z;
-  return {over(y0, f.ldl[0]) - f.ldl[1] * y - f.ldl[3] * z, y, z};
+  T y[3] = {b.x, b.y, b.z};
+  solve_ldl(f.ldl, 3, y);
+  return {y[0], y[1], y[2]};
 }
 
 template <class T>
