@@ -1,7 +1,7 @@
 // Sums and largest values over many items, always in the same order: items are combined one after the other within blocks of a
 // fixed size, and the blocks' values one after the other. The result depends on neither the number of threads nor the backend.
 //
-//   Value     what is combined: a number or a struct; Value{} or `start` is that of no items
+//   Value     a number or a struct that is combined; Value{} or `start` is the value of no items
 //   combine   combine(Value& sum, const Value& item); for kernels OSIER_FN
 #pragma once
 
@@ -30,7 +30,7 @@ Value reduce_ranges(const Executor& executor, std::size_t items, std::size_t blo
   return sum;
 }
 
-/// The same with item(i), the value of a single item.
+/// Combines item(i), the values of single items.
 template <class Value, class Item, class Combine>
 Value reduce(const Executor& executor, std::size_t items, std::size_t block, Value* partial, const Item& item,
              const Combine& combine, Value start = {}) {

@@ -1,6 +1,6 @@
 // GMRES with a preconditioner on the right: the least residual r - A M^-1 y over a Krylov space, by Givens rotations.
 //
-// `Space` says what a vector is:
+// `Space` defines the vectors:
 //
 //   Vector                              movable
 //   double dot(a, b)

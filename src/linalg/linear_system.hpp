@@ -1,8 +1,8 @@
-// The linear algebra of one Newton or Gauss-Newton iteration: H, the second derivative of the step's potential over whatever is
-// not held, or what is positive of it. One interface for the recursion along trees (systems/tree), conjugate gradients
+// The linear algebra of one Newton or Gauss-Newton iteration: H, the second derivative of the step's potential over all unknowns,
+// or the positive part of it. One interface for the recursion along trees (systems/tree), conjugate gradients
 // (systems/blocks), the general sparse factor (systems/sparse) and chains in SIMD lanes (systems/chains).
 //
-//   bind       what is held decides what is unknown, and where its numbers are stored
+//   bind       the holds decide which unknowns there are and where their numbers are stored
 //   linearise  H at the unknowns at hand, factored where there is a factor
 //   step       H d = -g at those unknowns, in the form that rounds least
 //   solve      H z = r for any r, any number of times
@@ -23,15 +23,16 @@ struct Unknowns;
 
 namespace osier::systems {
 
-/// How much of the potential's curvature an iteration has (docs/theory/direct.md).
+/// The part of the potential's curvature that an iteration uses (docs/theory/direct.md).
 enum class Curvature : std::uint8_t {
-  positive,  ///< what is positive by construction
+  positive,  ///< the terms that are positive by construction
   exact,     ///< with compression and the couples of shear forces, which may make the whole indefinite
 };
 
-/// The axes of a segment with a stiffness for each turn with its frame, which gives a couple n x (p - axis). At the first guess
-/// of a step n is as large as segments are stiff, and means nothing: that of the last solve is never far off, and the same once
-/// iterations have converged. Far from equilibrium, where the energy is to fall, only the gradient itself will do.
+/// The force n that couples are formed with. The axes of an anisotropic segment turn with its frame, which gives a couple
+/// n x (p - axis). At the first guess of a step the force of the strain is far too large in stiff segments, while that of the
+/// last solve is near the solution and equal to it after convergence. Far from equilibrium, where a line search lowers the
+/// energy, the couple has to be that of the gradient itself.
 enum class Couples : std::uint8_t { of_last_force, of_strain };
 
 /// Added to the diagonal of H: size F l for rotations, size F/l for positions where those are to be shifted as well.
@@ -51,13 +52,13 @@ struct Signature {
   bool definite = false;  ///< all pivots are positive, and none is next to nothing
 };
 
-/// A vector over what is unknown: per vertex and per frame.
+/// A vector over the unknowns: per vertex and per frame.
 struct Field {
   std::vector<Vec3d> x, w;
 };
 
-/// A symmetric positive semidefinite block over the displacements of a vertex a, or of the two ends a, b of a segment: what
-/// contact adds to H.
+/// A symmetric positive semidefinite block over the displacements of a vertex a, or of the two ends a, b of a segment, as contact
+/// adds it to H.
 struct VertexBlock {
   Index segment = -1;  ///< -1: of vertex a alone
   Index a = -1;        ///< the vertex, or the first end of the segment
@@ -72,7 +73,7 @@ struct Linearisation {
   std::span<const VertexBlock> blocks = {};
 };
 
-/// How far an iterative solve has to go.
+/// The accuracy of an iterative solve.
 struct Accuracy {
   double share = 1e-2;  ///< of the largest displacement that may be left
   double gap = 0;       ///< or this far [m]
@@ -81,7 +82,7 @@ struct Accuracy {
 class LinearSystem {
  public:
   virtual ~LinearSystem() = default;
-  /// The topology has changed.
+  /// Forgets the topology, which has changed.
   virtual void forget() = 0;
   /// The references have to last until the next call. h is the step, 0 for statics.
   virtual void bind(const Model& m, const Control& c, const Subset& subset, double h) = 0;
@@ -91,11 +92,11 @@ class LinearSystem {
   virtual Signature linearise(const StepPotential& potential, const Unknowns& z, const Linearisation& how) = 0;
   /// Another shift of the H that was linearised last. Systems without a factor find none definite.
   virtual Signature factorise(const Shift&) { return {}; }
-  /// Newton's correction; false where H turned out not to be positive. Read by displacement() and turn().
+  /// Finds Newton's correction, which displacement() and turn() return. False where H turned out not to be positive.
   virtual bool step(const Accuracy& accuracy) = 0;
-  virtual Vec3d displacement(Index v) const = 0;  ///< 0 of what is held
+  virtual Vec3d displacement(Index v) const = 0;  ///< 0 for vertices that are held
   virtual Vec3d turn(Index s) const = 0;
-  /// Whether that was done to the accuracy it should have.
+  /// Whether the last step() reached its accuracy.
   virtual bool was_solved() const { return true; }
 
   /// False when the solution is not finite.
@@ -112,7 +113,7 @@ class LinearSystem {
 
   /// Whether Linearisation::couples makes a difference.
   virtual bool has_couples() const { return false; }
-  /// Forces of the last solve, which the curvature of the next one rests upon, mean nothing any more.
+  /// Forgets the forces of the last solve, on which the curvature of the next one is based.
   virtual void forget_forces() {}
   virtual std::size_t bytes() const { return 0; }
 };

@@ -1,4 +1,4 @@
-// Preconditioned conjugate gradients, whatever holds the vectors.
+// Preconditioned conjugate gradients, for any storage of the vectors.
 //
 //   z = M^-1 r,  p = z + (r.z / r_prev.z_prev) p,  a = r.z / p.H p,  x += a p,  r -= a H p
 //

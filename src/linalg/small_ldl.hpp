@@ -1,7 +1,7 @@
 // L D L^T of small symmetric matrices, in the two forms that the solvers need:
 //
 //   Ldl<N, T>       N known and tiny, no branch on data: for packs of lanes and for single numbers, in registers
-//   factor_ldl()    any n, one number at a time: pivots of nothing but rounding are found and set to 0
+//   factor_ldl()    any n, one number at a time: pivots that are only rounding errors are found and set to 0
 //
 // Triangles are packed row by row: entry (i, j), i >= j, is number triangle(i, j).
 #pragma once
@@ -22,7 +22,7 @@ struct Ldl {
   T l[N * (N + 1) / 2];  ///< L below the diagonal, the inverse pivots on it
   T pivot[N];
 
-  /// From the packed lower triangle.
+  /// Factors a packed lower triangle.
   OSIER_FN explicit Ldl(const T (&a)[N * (N + 1) / 2]) {
     T scaled[N * (N + 1) / 2];  // L D
     OSIER_UNROLL(6)
@@ -63,8 +63,8 @@ struct Ldl {
   }
 };
 
-/// Solves a symmetric a x = b; false unless every pivot keeps more than the share `least` of its diagonal entry, so that axes of
-/// very different scale are judged each by its own. Then x means nothing.
+/// Solves a symmetric a x = b. Returns false, with a meaningless x, unless every pivot is more than the share `least` of its own
+/// diagonal entry (axes may have very different scales).
 template <class T>
 OSIER_FN MaskOf<T> solve_positive(const Mat3<T>& a, const Vec3<T>& b, T least, Vec3<T>& x) {
   const T lower[6] = {a.m[0][0], a.m[1][0], a.m[1][1], a.m[2][0], a.m[2][1], a.m[2][2]};
@@ -76,8 +76,8 @@ OSIER_FN MaskOf<T> solve_positive(const Mat3<T>& a, const Vec3<T>& b, T least, V
   return (d[0] > zero) & (d[1] > zero) & (d[1] > least * a.m[1][1]) & (d[2] > zero) & (d[2] > least * a.m[2][2]);
 }
 
-/// In place: L below the diagonal, pivots on it. A pivot that is no more than the share `least` of its own diagonal entry is set
-/// to 0 and reported by null(i); so is a negative one, unless `either_sign`.
+/// Factors in place: L below the diagonal, pivots on it. A pivot that is at most the share `least` of its own diagonal entry is
+/// set to 0 and reported by null(i); so is a negative pivot, unless `either_sign`.
 template <class T, class Null>
 OSIER_FN void factor_ldl(T* a, int n, T least, bool either_sign, const Null& null) {
   using std::abs;
@@ -109,7 +109,7 @@ OSIER_FN void forward_ldl(const T* a, int n, T* y, int stride = 1) {
   for (int i = 1; i < n; ++i)
     for (int k = 0; k < i; ++k) y[i * stride] -= a[triangle(i, k)] * y[k * stride];
 }
-/// y <- L^-T D^-1 y; what has no pivot is 0.
+/// y <- L^-T D^-1 y; entries whose pivot is 0 become 0.
 template <class T>
 OSIER_FN void backward_ldl(const T* a, int n, T* y, int stride = 1) {
   for (int i = n; i-- > 0;) {

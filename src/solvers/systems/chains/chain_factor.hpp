@@ -3,8 +3,8 @@
 // card a strand is a thread (Rows below).
 //
 // Row i of a lane is segment i with its far vertex i + 1. On the way up from the tail, S and f are the stiffness and force on row
-// i - 1; on the way down from the head the corrections follow (tree/link_algebra.hpp). A row keeps S after its link has been put
-// in series: with the compliances C of the link, S = S0 (1 + C S0)^-1, and any force passes the link as
+// i - 1; on the way down from the head the corrections follow (linalg/link_algebra.hpp). A row keeps S after its link has been
+// put in series: with the compliances C of the link, S = S0 (1 + C S0)^-1, and any force passes the link as
 //
 //   up     f <- f - S C f,   o = C f             S0 and f0 of the subtree, o: how the row moves if its parent stays
 //   down   y = zeta + o - C S zeta               zeta: displacement of the parent, y: of the near end

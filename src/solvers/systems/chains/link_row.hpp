@@ -5,7 +5,7 @@
 //
 //   u        displacement of a vertex, x = x_t + u
 //   turn     dq = q conj(q_t), the turn of a frame
-//   S, f     stiffness and force that the rows below and the row itself show to what the row hangs on (tree/link_algebra.hpp)
+//   S, f     stiffness and force of the row and of all rows below it on its parent (linalg/link_algebra.hpp)
 //   e        strains of the link, three of the segment and three of the joint, along its springs
 #pragma once
 
