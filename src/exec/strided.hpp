@@ -6,8 +6,8 @@
 #include <cstring>
 #include <type_traits>
 
-#include "math/number.hpp"
 #include "exec/unroll.hpp"
+#include "math/number.hpp"
 
 namespace osier {
 

@@ -49,7 +49,7 @@ struct Shift {
 /// Signs of the pivots. By Sylvester's law of inertia as many are negative as there are directions in which the energy falls.
 struct Signature {
   int negative = 0;
-  bool definite = false;  ///< all pivots are positive, and none is next to nothing
+  bool definite = false;  ///< all pivots are positive, and none is 0 but for rounding
 };
 
 /// A vector over the unknowns: per vertex and per frame.

@@ -41,10 +41,10 @@ OSIER_FN Mat3<T> inverse3(const Mat3<T>& a) {
   return {{{yz.x / det, yz.y / det, yz.z / det}, {zx.x / det, zx.y / det, zx.z / det}, {xy.x / det, xy.y / det, xy.z / det}}};
 }
 
-/// The moment m of a bent joint turns with its frames, which is work of second order, m.(w_parent x w)/2. The rest of the joint's
-/// Hessian is a spring K between the two frames; with Q w in place of w the same spring does both: K Q = K - [m]x/2. What Q adds
-/// to K on the frame itself, [m]x^T C [m]x/4, is of second order in the strain e = C m, and positive like everything here.
-/// P = Q^-1 = 1 + C [m]x/2 is that Q to first order and needs no inverse.
+/// The moment turn of a joint. The moment m of a bent joint turns with its frames, which is work of second order,
+/// m.(w_parent x w)/2. The rest of the joint's Hessian is a spring K between the two frames. With Q w in place of w that spring
+/// has both terms: K Q = K - [m]x/2. The stiffness [m]x^T C [m]x/4 that Q adds on the frame itself is of second order in the
+/// strain e = C m, and positive. P = Q^-1 = 1 + C [m]x/2 agrees with Q to first order and needs no inverse.
 ///
 /// For equal compliances P = 1 + [e/2]x, and P^T m = m. No strain e is more than 2, so that P is at most sqrt(2), and at least 1.
 template <class T>
@@ -358,8 +358,9 @@ OSIER_FN void turn_to_axes(const WorldSprings<T>&, PackedSym6<T>&) {}
 template <class T>
 OSIER_FN void turn_from_axes(const WorldSprings<T>&, PackedSym6<T>&) {}
 
-/// S of the subtree on z, in series with the link's springs: what the parent feels, world axes. What is left in S is S_ja of each
-/// step j for a >= j, in the axes of the springs: all that a solve needs (LinkSteps). Springs is one of the two above.
+/// Puts S of the subtree on z in series with the link's springs; returns the stiffness on the parent, world axes. S then holds
+/// S_ja of each step j for a >= j, in the axes of the springs, which a solve needs (LinkSteps). Springs is LinkSprings or
+/// WorldSprings.
 template <class Springs, class T>
 OSIER_FN PackedSym6<T> factor_link(const Springs& l, PackedSym6<T>& S) {
   see_from_near_end(l.arm, [&](int a, int b) -> T& { return S(a, b); });
@@ -380,16 +381,16 @@ OSIER_FN PackedSym6<T> factor_link(const Springs& l, PackedSym6<T>& S) {
 }
 
 /// The six steps of a factored link, for any force on z and any displacement zeta of the near end, in the axes of the springs.
-/// With S_ja as it was at step j, coordinates below j being those of the parent's side already,
+/// With S_ja from before step j, where coordinates below j belong to the parent's side already,
 ///
-///   up     phi_j = f_j - sum_{a<j} S_ja zeta_a        what is left for the step: the force's share of it
+///   up     phi_j = f_j - sum_{a<j} S_ja zeta_a        the share of the force in step j
 ///   down   F_j = den (phi_j - S_jj zeta_j - sum_{a>j} S_ja y_a),   y_j = zeta_j + c F_j
 ///
 /// Elimination takes care of the sum in phi: for b > j, phi_b -= S_jb (den zeta_j + g phi_j). Only S_ja with a >= j is needed.
 /// Forces and displacements may have more digits than the stiffness that is kept.
 template <class T, class Kept = T>
 struct LinkSteps {
-  const PackedSym6<Kept>& S;  ///< what factor_link() left
+  const PackedSym6<Kept>& S;  ///< result of factor_link()
   T den[6], gain[6];
 
   template <class Springs>
@@ -399,7 +400,8 @@ struct LinkSteps {
     for (int j = 0; j < 6; ++j) den[j] = inverse(T(1) + c[j] * S(j, j)), gain[j] = c[j] * den[j];
   }
 
-  /// phi holds a force and receives its shares. `felt` receives den zeta_j + g phi_j: what a row feels at a step of unit share.
+  /// phi holds a force and receives its shares. `felt` receives den zeta_j + g phi_j, by which the share of a column
+  /// changes its strain at step j.
   OSIER_FN void up(const T zeta[6], T phi[6], T felt[6]) const {
     OSIER_UNROLL(6)
     for (int j = 0; j < 6; ++j) {
@@ -408,7 +410,7 @@ struct LinkSteps {
       for (int b = j + 1; b < 6; ++b) phi[b] -= felt[j] * S(b, j);
     }
   }
-  /// Both ways for a force alone, zeta = 0: phi receives its shares, `force` what the parent feels of it.
+  /// Carries a force alone through the link, zeta = 0: phi receives its shares, `force` the force on the parent.
   OSIER_FN void pass(T phi[6], T force[6]) const {
     OSIER_UNROLL(6)
     for (int j = 0; j < 6; ++j) {
@@ -426,9 +428,9 @@ struct LinkSteps {
       y[j] = gain[j] * left;
     }
   }
-  /// y holds zeta and receives y; `force` receives the force through the link. Nothing is divided by a compliance or by a
-  /// stiffness, either may be 0. Where a link is stiff y hardly differs from zeta, which is why the difference is added to it: a
-  /// factor of nearly 1 would cost its digits.
+  /// y holds zeta and receives y; `force` receives the force through the link. No step divides by a compliance or a stiffness,
+  /// either may be 0. Where a link is stiff y hardly differs from zeta, so the difference is added to zeta: a factor of nearly 1
+  /// would cost its digits.
   OSIER_FN void down(const T phi[6], T y[6], T force[6]) const {
     OSIER_UNROLL(6)
     for (int j = 5; j >= 0; --j) {

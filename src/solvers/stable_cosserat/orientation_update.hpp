@@ -81,7 +81,7 @@ OSIER_FN T iterate_lambda(const OrientationProblem<T>& o, T norm_b, T& gamma) {
   return lambda;
 }
 
-/// The new q of one local problem, for ordinary states. `degenerate` asks for solve_degenerate instead.
+/// The new q of one local problem, for ordinary states. `degenerate`: lanes that need solve_degenerate() instead.
 template <class T, Lambda kLambda>
 OSIER_FN Quat<T> solve_orientation(const OrientationProblem<T>& o, T& gamma, MaskOf<T>& degenerate) {
   if constexpr (kLambda == Lambda::secular) {

@@ -23,7 +23,7 @@
 // per strand (strand_rows.hpp):
 //
 //   Number, Link, Row               the number type P, the law, ChainLinkRow of both
-//   count(), segments(k), is_cut()  rows of the longest lane, segments of lane k, whether lane k goes on in lane k + 1
+//   count(), segments(k), is_cut()  rows of the longest lane, segments of lane k, whether the chain continues in lane k + 1
 //   head                            ChainHead
 //   load(i), store(i, row)          a row to work on, by reference or by value, and back
 //   is_bent(i), set_bent(i, b)      whether the row's joints are bent so far that their moments matter
@@ -37,7 +37,7 @@
 
 namespace osier::systems {
 
-/// The frame of a row at the start of the step, where the law asks for it.
+/// The frame of a row at the start of the step, where the law needs it.
 template <class P, bool kKept>
 struct FrameAtStart {
   Quat<P> frame0;

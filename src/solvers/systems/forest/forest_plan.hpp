@@ -91,8 +91,8 @@ struct ForestPlan {
   std::size_t bytes() const;
 };
 
-/// Marks the nodes of a tree that lanes can take: those of trees that hang on held vertices by held or anchored frames, hold
-/// nothing else, and close no loop.
+/// Marks the nodes that lanes can take: those of trees whose root is a held vertex with held or anchored frames, and which have
+/// no other holds and no loop.
 std::vector<std::uint8_t> nodes_for_lanes(const Model& model, const Control& control, const Tree& tree);
 
 ForestPlan plan_forest(const Model& model, const Control& control, const Tree& tree, const std::vector<std::uint8_t>& wanted,

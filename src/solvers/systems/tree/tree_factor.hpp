@@ -101,7 +101,7 @@ class TreeFactor {
   void factor_made(const LinkOf& link, const std::vector<RootVertex<T>>& roots, const RowsOf& rows, const Executor* executor);
   void factor(const std::vector<Link<T>>& links, const std::vector<RootVertex<T>>& roots,
               const std::vector<ConstraintRow<T>>& rows, const Executor* executor = nullptr);
-  /// Whether the stiffness on nodes may be negative in factor_made(): the recursion then goes on through negative pivots.
+  /// Whether the stiffness on nodes may be negative in factor_made(): the recursion then continues through negative pivots.
   void allow_either_sign(bool allow) { either_sign_ = allow; }
   /// Whether no pivot is negative: those of the node alone, and those of roots and closing rows together.
   bool is_positive(int node) const;
