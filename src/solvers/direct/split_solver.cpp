@@ -192,7 +192,8 @@ class SplitSolver final : public Solver {
     const bool same_torque = c.has_torque == had_torque_;
     if (same_holds && same_torque && !c.has_torque) return;
     had_torque_ = c.has_torque;
-    vertex_fixed_ = c.vertex_fixed, frame_control_ = c.frame_control;
+    vertex_fixed_ = c.vertex_fixed;
+    frame_control_ = c.frame_control;
     fits.clear();
     for (const Chain& chain : chains_)
       fits.push_back(fits_lanes(chain, c) ? static_cast<std::uint8_t>(1 + static_cast<int>(law_of(m, c, chain))) : 0);

@@ -116,7 +116,10 @@ class Blocks {
 GraphLayout lay_out(const Model& m, std::span<const std::uint8_t> taken, const GraphRegions& regions, int lanes,
                     std::size_t size_of_number, bool gamma) {
   GraphLayout l;
-  l.lanes = lanes, l.size_of_number = size_of_number, l.damped = m.has_damping(), l.gamma = gamma;
+  l.lanes = lanes;
+  l.size_of_number = size_of_number;
+  l.damped = m.has_damping();
+  l.gamma = gamma;
   l.law = law_of(m);
   const auto free_segment = [&](Index s) { return !taken[m.segment_vertices[s][0]]; };
   const auto most = [](std::span<const Index> members, const auto& count) {
@@ -133,7 +136,8 @@ GraphLayout lay_out(const Model& m, std::span<const std::uint8_t> taken, const G
       [&](Index s) { return std::pair(joints_of(m, s), own_joints_of(m, s)); },
       // Cables have an update of their own, which is for whole tiles.
       [&](Index a, Index b) { return (joints_of(m, a) == 0) != (joints_of(m, b) == 0); });
-  l.vertex_colors = vertices.colors, l.segment_colors = segments.colors;
+  l.vertex_colors = vertices.colors;
+  l.segment_colors = segments.colors;
 
   Blocks vertex_blocks(regions.count), frame_blocks(regions.count), joint_blocks(regions.count);
   l.vertex_tiles.reserve(vertices.size.size()), l.segment_tiles.reserve(segments.size.size());
@@ -193,7 +197,8 @@ GraphLayout lay_out(const Model& m, std::span<const std::uint8_t> taken, const G
   l.frame_id.assign(frame_blocks.size(), segments.of.empty() ? 0 : segments.of.front());
   for (std::size_t t = 0; t < l.segment_tiles.size(); ++t) {
     GraphTile& tile = l.segment_tiles[t];
-    tile.place = frame_blocks.take(tile.region, kTile), tile.joints = joint_blocks.take(tile.region, kTile * tile.in);
+    tile.place = frame_blocks.take(tile.region, kTile);
+    tile.joints = joint_blocks.take(tile.region, kTile * tile.in);
     name(l.frame_id, segments, t, tile.place);
   }
   for (Index f : anchors) {

@@ -242,7 +242,8 @@ void Planner::fill_slots() {
   plan_.slots.resize(at(plan_.slot_count()));
   for (std::size_t h = 0; h < plan_.heads.size(); ++h) {
     ForestSlot& s = plan_.slots[at(plan_.head_slot(h))];
-    s.segment = plan_.heads[h].frame, s.far_vertex = plan_.heads[h].vertex;
+    s.segment = plan_.heads[h].frame;
+    s.far_vertex = plan_.heads[h].vertex;
   }
   std::vector<int> node_in(at(plan_.node_slots()), -1);
   for (int i = 0; i < count(); ++i)
@@ -258,7 +259,8 @@ void Planner::fill_slots() {
       continue;
     }
     const TreeNode& n = t_.nodes[at(i)];
-    slot.segment = n.segment, slot.far_vertex = n.far_vertex;
+    slot.segment = n.segment;
+    slot.far_vertex = n.far_vertex;
     slot.direction = m_.segment_vertices[n.segment][0] == n.near_vertex ? 1 : -1;
     slot.parent = n.parent < count() ? slot_[at(n.parent)] : plan_.head_slot(at(slot.parent));
     const bool fixed = n.parent >= count() && c_.frame_control[n.segment] == FrameControl::fixed;

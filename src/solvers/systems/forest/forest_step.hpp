@@ -86,9 +86,13 @@ struct ForestTotals {
   double turn2 = 0, move2 = 0, motion2 = 0;
   bool pole_changes = false;  ///< a pole should change, which the law cannot do within a step
   void operator+=(const ForestTotals& o) {
-    energy += o.energy, size += o.size, work += o.work;
+    energy += o.energy;
+    size += o.size;
+    work += o.work;
     const auto larger_of = [](double a, double b) { return !(a >= b) ? b : a; };  // keeps a NaN
-    turn2 = larger_of(turn2, o.turn2), move2 = larger_of(move2, o.move2), motion2 = larger_of(motion2, o.motion2);
+    turn2 = larger_of(turn2, o.turn2);
+    move2 = larger_of(move2, o.move2);
+    motion2 = larger_of(motion2, o.motion2);
     pole_changes = pole_changes || o.pole_changes;
   }
 };
@@ -238,7 +242,8 @@ class ForestStep {
   static void add_totals(const RowTotals<P>& totals, ForestTotals& out) {
     for (int k = 0; k < W; ++k) {
       const auto energy = static_cast<double>(lane(totals.energy, k));
-      out.energy += energy, out.size += energy + 2 * static_cast<double>(lane(totals.gained, k));
+      out.energy += energy;
+      out.size += energy + 2 * static_cast<double>(lane(totals.gained, k));
       out.pole_changes = out.pole_changes || lane(totals.pole_margin, k) < T(0);
     }
   }
@@ -348,7 +353,10 @@ void ForestStep<P, Law>::load(const View& v, const StepView& view, int first, in
     Vec3<P> near_u = h * gather<P>(view.velocity, near);
     if (held) {
       const P here = per_lane<P>([&](int k) { return slot[k].direction != 0 ? T(1) : T(0); });
-      mass = here * mass, drag = here * drag, velocity = here * velocity, force = here * force;
+      mass = here * mass;
+      drag = here * drag;
+      velocity = here * velocity;
+      force = here * force;
       for (int k = 0; k < W; ++k) {
         if (!view.vertex_fixed[near(k)]) continue;
         const T* head = v.record + static_cast<std::ptrdiff_t>(slot[k].parent) * SlotRecord::numbers + SlotRecord::displacement;
@@ -430,7 +438,8 @@ void ForestStep<P, Law>::bend_tie_rows(const View& v, const StepView& view, int 
       Vec3<P> m;
       const Mat3<P> axes = rotation_matrix(
           tie.template bend<kDamped>(springs, turn_b, NearFrame<P>{turn_a, frame0, now}, frame(1), m, bent, totals.pole_margin));
-      e_w = axes * times(tie.w_compliance, m), half_m = none;
+      e_w = axes * times(tie.w_compliance, m);
+      half_m = none;
       const Mat3<P> compliance = rotated_diagonal(axes, tie.w_compliance);
       for (int x = 0, n = 0; x < 3; ++x)
         for (int y = 0; y <= x; ++y) C[n++] = compliance.m[x][y];
@@ -650,7 +659,8 @@ OSIER_FN void ForestStep<P, Law>::pass_row(const View& v, const StepView& view, 
   if constexpr (Law<P>::kOwnAxes) {
     frame0_near = gather<P>(view.rotation, [&](int k) { return v.slots[slot[k].parent].segment; });
     frame0 = frames0(v, view, i);
-    frame_near = turn_near * frame0_near, frame = r.turn * frame0;
+    frame_near = turn_near * frame0_near;
+    frame = r.turn * frame0;
   }
   // The recursion works on copies, so that its numbers have no address and stay in registers.
   P below_S[21], below_f[6], S[21], f[6];

@@ -363,7 +363,10 @@ void TreeFactor<T>::each_job(const Executor* executor, const std::vector<JobPlan
 template <class T>
 void TreeFactor<T>::put(int i, const Link<T>& l) {
   Springs& s = springs_[at(i)];
-  s.arm = l.arm, s.e = l.e, s.x_compliance = l.x_compliance.x, s.w_compliance = l.w_compliance.x;
+  s.arm = l.arm;
+  s.e = l.e;
+  s.x_compliance = l.x_compliance.x;
+  s.w_compliance = l.w_compliance.x;
   if (s.axes >= 0) {
     const auto two = [](const Mat3<T>& m, const Vec3<T>& compliance) { return Axes{column(m, 0), column(m, 1), compliance}; };
     axes_[at(s.axes / 2)] = two(l.x_axes, l.x_compliance);
@@ -401,7 +404,8 @@ void TreeFactor<T>::put_row(int i, const ConstraintRow<T>& row) {
 template <class T>
 void TreeFactor<T>::factor(const Links& links, const std::vector<RootVertex<T>>& roots, const Rows& rows,
                            const Executor* executor) {
-  reframe_ = nullptr, either_sign_ = false;
+  reframe_ = nullptr;
+  either_sign_ = false;
   factor_made([&](std::size_t i) -> const Link<T>& { return links[i]; }, roots,
               [&](std::size_t begin, std::size_t end, const auto& put) {
                 for (std::size_t i = begin; i < end; ++i) put(i, rows[i]);
@@ -412,7 +416,8 @@ void TreeFactor<T>::factor(const Links& links, const std::vector<RootVertex<T>>&
 template <class T>
 void TreeFactor<T>::factor_signed(const Links& links, const std::vector<RootVertex<T>>& roots, const Rows& rows,
                                   const std::vector<Reframe<T>>& reframe) {
-  reframe_ = &reframe, either_sign_ = true;
+  reframe_ = &reframe;
+  either_sign_ = true;
   factor_made([&](std::size_t i) -> const Link<T>& { return links[i]; }, roots,
               [&](std::size_t begin, std::size_t end, const auto& put) {
                 for (std::size_t i = begin; i < end; ++i) put(i, rows[i]);
@@ -753,7 +758,8 @@ void TreeFactor<T>::solve_up(const JobPlan& job) {
     T* d = c ? d_.data() + c->first + c->closing : nullptr;
     if (plan_.is_root(p)) {
       RootFactor& root = roots_[at(p - plan_.node_count())];
-      root.f += cast<T>(carried.x), carried = {};
+      root.f += cast<T>(carried.x);
+      carried = {};
       const Vec3<T> x = root_x_[at(p - plan_.node_count())] = root.held ? root.prescribed : solve_root(root, root.f);
       for (int k = 0; k < staying; ++k) d[k] += dot(vec6(B(c->first + k)).x, x);
     } else {

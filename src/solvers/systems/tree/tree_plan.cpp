@@ -96,7 +96,8 @@ void TreePlan::open_columns(const std::vector<RowEnds>& rows, const std::vector<
       closings.push_back({.first_row = closed});
     }
     columns.push_back(c);
-    count += closing[p] + staying[p], closed += closing[p];
+    count += closing[p] + staying[p];
+    closed += closing[p];
   }
   column_in_parent.assign(at(count), 0);
   closing_row.assign(rows.size(), -1);
@@ -235,8 +236,10 @@ void TreePlan::lay_out(JobPlan& job, const std::vector<std::uint8_t>& cut, int g
     peak = std::max(peak, top);
     if (k == 0) return;
     ClosingPlan& closes = closings[at(here.closing_at)];
-    closes.factor = static_cast<std::uint32_t>(closing_factor_size), closing_factor_size += packed(k);
-    closes.gain = static_cast<std::uint32_t>(closing_gain_size), closing_gain_size += k * s;
+    closes.factor = static_cast<std::uint32_t>(closing_factor_size);
+    closing_factor_size += packed(k);
+    closes.gain = static_cast<std::uint32_t>(closing_gain_size);
+    closing_gain_size += k * s;
   };
   for (int i = job.first_in_order; i < job.last_in_order; ++i) visit(order[at(i)]);
   if (group >= 0) visit(group);
