@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "solvers/systems/blocks/block_system.hpp"
+#include "solvers/systems/chains/chain_system.hpp"
 #include "solvers/systems/sparse/sparse_system.hpp"
 #include "solvers/systems/tree/compliance_tree.hpp"
 #include "solvers/systems/tree/tree_system.hpp"
@@ -145,6 +146,112 @@ TEST(LinearSystem, PreconditionersTakeBlocksOfContactAndAnyRightHandSide) {
       const double size = std::sqrt(dot_of(r, first) * dot_of(q, other));
       EXPECT_NEAR(dot_of(q, first), dot_of(r, other), 1e-7 * size) << i;
     }
+  }
+}
+
+/// Strands of many lengths, some of them long enough to be cut: clamped at the start, at both ends, at the end, held by position
+/// alone, held by a frame, and free.
+void begin_strands(Step& s, int i, bool isotropic) {
+  Random random(7500 + static_cast<std::uint64_t>(i));
+  StepProblem& p = s.p;
+  p.h = 0.004;
+  std::vector<std::vector<Index>> strands;
+  for (int n : {9, 30, 31, 7, 28, 12, 33, 17, 16, 8, 25, 11, 29, 30, 10, 21, 5, i % 2 == 0 ? 300 : 40}) {
+    const Vec3d from{static_cast<double>(strands.size()), 0, 0};
+    std::vector<Index> path{p.graph.add_vertex(from)};
+    for (Index v : random_walk(p.graph, from, n - 1, 0.2, random)) path.push_back(v);
+    add_twisted_chain(p.graph, path, random_section(random, static_cast<Damping>(i % 4)), false, 0.5, random);
+    strands.push_back(path);
+  }
+  p.model = compile_graph(p.graph);
+  p.state = initial_state(p.graph, p.model);
+  const auto clamp = [&](Index v) { p.state.frame_rotation.push_back(add_clamp(p.model, p.graph, p.state, v).rotation); };
+  for (std::size_t k = 0; k < strands.size(); ++k) {
+    if (k % 6 < 2) clamp(strands[k].front());
+    if (k % 6 == 1 || k % 6 == 2) clamp(strands[k].back());
+  }
+  update_topology(p.model);
+  if (!isotropic) make_anisotropic(p, 2, random);
+  p.control = still_control(p.model, p.state);
+  const std::vector<Chain> chains = find_chains(p.model);
+  for (std::size_t k = 0; k < strands.size(); ++k) {
+    if (k % 6 < 2 || k % 6 == 3) p.control.vertex_fixed[strands[k].front()] = 1;
+    if (k % 6 == 1 || k % 6 == 2 || k % 6 == 3) p.control.vertex_fixed[strands[k].back()] = 1;
+    if (k % 6 == 4) p.control.frame_control[chains[k].first_segment] = FrameControl::fixed;
+  }
+  const std::vector<Vec3d> rest = p.state.vertex_position;
+  for (Index v = 0; v < p.model.vertex_count(); ++v) {
+    p.control.vertex_force[v] = 2.0 * random.in_cube();
+    p.control.vertex_damping[v] = random.range(0, 0.5);
+    p.state.vertex_velocity[v] = random.in_cube();
+    if (!p.control.vertex_fixed[v]) p.state.vertex_position[v] += 0.01 * random.in_cube();
+  }
+  p.state.vertex_velocity_previous = p.state.vertex_velocity;
+  turn_frames(p, 0.1, random);
+  if (!isotropic && i % 2 == 0) add_torques(p, 0.05, Loose::turned, random);
+  p.control.frame_target = p.state.frame_rotation;
+  s.whole = whole_of(p.model);
+  s.potential.begin(p.model, p.control, p.state, p.h);
+  // Not at the start of the step.
+  const Place place = random_place(p, 0.05, random);
+  s.z = {place.x, place.q};
+  for (std::size_t v = 0; v < s.z.u.size(); ++v) s.z.u[v] -= p.state.vertex_position[v];
+}
+
+/// The step of a system as a field.
+Field step_of(const Step& s, LinearSystem& system) {
+  Field f = zero(s.p.model);
+  EXPECT_TRUE(system.step({}));
+  for (std::size_t v = 0; v < f.x.size(); ++v) f.x[v] = system.displacement(static_cast<Index>(v));
+  for (std::size_t k = 0; k < f.w.size(); ++k)
+    if (static_cast<Index>(k) < s.p.model.segment_count()) f.w[k] = system.turn(static_cast<Index>(k));
+  return f;
+}
+
+/// Lanes and the tree linearise alike, strand by strand.
+TEST(LinearSystem, ChainsInLanesAreThoseOfTheTree) {
+  for (int i = 0; i < 8; ++i) {
+    Step s;
+    begin_strands(s, i, i % 4 < 2);
+    Random random(7600 + static_cast<std::uint64_t>(i));
+    std::vector<VertexBlock> on_vertices = random_blocks(s, random);
+    std::erase_if(on_vertices, [](const VertexBlock& b) { return b.segment >= 0; });
+    const std::vector<Field> loads{random_field(s, random), random_field(s, random)};
+    systems::ComplianceTree<double> tree;
+    tree.bind(s.p.model, s.p.control, s.whole, s.p.h);
+    for (const bool frames_move : {true, false})
+      for (const std::vector<VertexBlock>& blocks : {std::vector<VertexBlock>{}, on_vertices}) {
+        tree.forget_forces();
+        const systems::Linearisation how{.frames_move = frames_move, .blocks = blocks};
+        ASSERT_TRUE(tree.linearise(s.potential, s.z, how).definite);
+        const Field step = step_of(s, tree);
+        std::vector<Field> solved(loads.size());
+        for (std::size_t k = 0; k < loads.size(); ++k) ASSERT_TRUE(tree.solve(loads[k], solved[k]));
+        const auto check = [&]<class T>(T, double allowed) {
+          for (Simd simd : {Simd::off, Simd::sse2, Simd::avx2, Simd::avx512}) {
+            if (!simd_available(simd)) continue;
+            SCOPED_TRACE(std::to_string(i) + " " + simd_name(simd) + (frames_move ? "" : " positions") +
+                         (blocks.empty() ? "" : " blocks") + (sizeof(T) == 4 ? " float" : " double"));
+            systems::ChainSystem<T> chains(simd);
+            ASSERT_TRUE(chains.suits(s.p.model, s.p.control, s.whole, s.p.h));
+            chains.bind(s.p.model, s.p.control, s.whole, s.p.h);
+            ASSERT_TRUE(chains.linearise(s.potential, s.z, how).definite);
+            Field first;
+            ASSERT_TRUE(chains.solve(loads[0], first));
+            EXPECT_LT(distance(first, solved[0]), allowed);
+            chains.forget_forces();
+            ASSERT_TRUE(chains.linearise(s.potential, s.z, how).definite);
+            EXPECT_LT(distance(step_of(s, chains), step), allowed);
+            for (std::size_t k = 0; k < loads.size(); ++k) {
+              Field z;
+              ASSERT_TRUE(chains.solve(loads[k], z));
+              EXPECT_LT(distance(z, solved[k]), allowed) << k;
+            }
+          }
+        };
+        check(double{}, 1e-8);
+        check(float{}, 1e-3);
+      }
   }
 }
 
