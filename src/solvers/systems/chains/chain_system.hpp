@@ -28,7 +28,6 @@ class ChainSystem final : public LinearSystem {
 
   void forget() override;
   void bind(const Model& m, const Control& c, const Subset& subset, double h) override;
-  bool empty() const override { return moved_.empty(); }
   /// Not definite, and without a factor: where the system does not suit; for exact curvature; for couples of the strain where a
   /// segment has axes; with blocks on the two ends of a segment.
   Signature linearise(const StepPotential& potential, const Unknowns& z, const Linearisation& how) override;
