@@ -5,7 +5,6 @@
 #include <optional>
 
 #include "solvers/direct/step_plan.hpp"
-#include "solvers/joint_model.hpp"
 #include "solvers/systems/chains/chain_direct.hpp"
 #include "solvers/systems/forest/forest.hpp"
 #include "solvers/systems/tree/link_assembly.hpp"
@@ -20,47 +19,14 @@ using systems::fits_lanes;
 using systems::Forest;
 using systems::is_isotropic_joint;
 using systems::is_isotropic_segment;
+using systems::is_plain;
+using systems::law_of;
 using systems::Tree;
 using systems::TreeRow;
 
 namespace {
 
-/// Whether lanes can do the model: frames without inertia, and stiffness along every axis of every joint.
-bool is_plain(const Model& m, const Chain& c) {
-  // Lanes have springs along the axes halfway between two frames, which is too soft where flat bars are welded on at an angle.
-  const auto plain = [&](Index j) {
-    if (j < 0) return true;
-    const Quatd half = half_rotation(m.joint_rest_rotation[j]);
-    return m.joint_stiffness[j].smallest() > 0 &&
-           (is_isotropic_joint(m, j) ||
-            systems::angle_stiffening(cast<double>(m.joint_stiffness[j]), half) < systems::kAngleStiffening);
-  };
-  for (Index s = c.first_segment; s < c.first_segment + c.segments(); ++s)
-    if (!(m.segment_stiffness[s].smallest() > 0) || m.segment_inertia[s].any()) return false;
-  if (!plain(c.head_joint) || !plain(c.tail_joint)) return false;
-  for (Index i = 0; c.first_joint >= 0 && i + 1 < c.segments(); ++i)
-    if (!plain(c.first_joint + i)) return false;
-  return true;
-}
-
-bool is_driven(const Control& control, const Chain& c) {
-  if (!control.has_torque) return false;
-  for (Index s = c.first_segment; s < c.first_segment + c.segments(); ++s)
-    if (norm2(control.frame_torque[s]) + norm2(control.frame_torque_material[s]) > 0) return true;
-  return false;
-}
-
-/// The law of a chain. Chains with torques take the anisotropic law, which knows the frames.
-StiffnessLaw law_of(const Model& m, const Control& control, const Chain& c) {
-  if (is_driven(control, c)) return StiffnessLaw::anisotropic;
-  for (Index s = c.first_segment; s < c.first_segment + c.segments(); ++s)
-    if (!is_isotropic_segment(m, s)) return StiffnessLaw::anisotropic;
-  bool all = is_isotropic_joint(m, c.head_joint) && is_isotropic_joint(m, c.tail_joint);
-  for (Index i = 0; c.first_joint >= 0 && i + 1 < c.segments(); ++i) all = all && is_isotropic_joint(m, c.first_joint + i);
-  return all ? StiffnessLaw::isotropic : StiffnessLaw::anisotropic;
-}
-
-/// Chains in lanes, grouped by law.
+/// Chains in lanes, those of each law by themselves.
 template <class T>
 class Lanes {
  public:

@@ -5,7 +5,9 @@
 
 #include "exec/aligned.hpp"
 #include "exec/parallel.hpp"
+#include "solvers/joint_model.hpp"
 #include "solvers/systems/chains/chain_kernels.hpp"
+#include "solvers/systems/tree/link_assembly.hpp"
 
 namespace osier::systems {
 
@@ -22,44 +24,98 @@ inline bool fits_lanes(const Chain& c, const Control& control) {
   return true;
 }
 
+/// What lanes are made for: frames without inertia, and stiffness along every axis of every joint.
+inline bool is_plain(const Model& m, const Chain& c) {
+  // Lanes have springs along the axes halfway between two frames, which is too soft where flat bars are welded on at an angle.
+  const auto plain = [&](Index j) {
+    if (j < 0) return true;
+    const Quatd half = half_rotation(m.joint_rest_rotation[j]);
+    return m.joint_stiffness[j].smallest() > 0 &&
+           (is_isotropic_joint(m, j) || angle_stiffening(cast<double>(m.joint_stiffness[j]), half) < kAngleStiffening);
+  };
+  for (Index s = c.first_segment; s < c.first_segment + c.segments(); ++s)
+    if (!(m.segment_stiffness[s].smallest() > 0) || m.segment_inertia[s].any()) return false;
+  if (!plain(c.head_joint) || !plain(c.tail_joint)) return false;
+  for (Index i = 0; c.first_joint >= 0 && i + 1 < c.segments(); ++i)
+    if (!plain(c.first_joint + i)) return false;
+  return true;
+}
+
+inline bool is_driven(const Control& control, const Chain& c) {
+  if (!control.has_torque) return false;
+  for (Index s = c.first_segment; s < c.first_segment + c.segments(); ++s)
+    if (norm2(control.frame_torque[s]) + norm2(control.frame_torque_material[s]) > 0) return true;
+  return false;
+}
+
+/// Of a plain chain. The anisotropic law also knows torques.
+inline StiffnessLaw law_of(const Model& m, const Control& control, const Chain& c) {
+  if (is_driven(control, c)) return StiffnessLaw::anisotropic;
+  for (Index s = c.first_segment; s < c.first_segment + c.segments(); ++s)
+    if (!is_isotropic_segment(m, s)) return StiffnessLaw::anisotropic;
+  bool all = is_isotropic_joint(m, c.head_joint) && is_isotropic_joint(m, c.tail_joint);
+  for (Index i = 0; c.first_joint >= 0 && i + 1 < c.segments(); ++i) all = all && is_isotropic_joint(m, c.first_joint + i);
+  return all ? StiffnessLaw::isotropic : StiffnessLaw::anisotropic;
+}
+
+/// Chains of one law arranged in groups, and the forces through their links, which are kept from step to step.
+template <class T>
+struct ChainArrangement {
+  Simd simd = Simd::off;
+  const ChainKernel<T>* kernel = nullptr;
+  lanes::ChainPlan<T> plan;
+  std::vector<T> force;
+
+  void bind(const Model& model, std::span<const Chain> chains, StiffnessLaw law, Simd wanted) {
+    // No wider than there are chains, unless some will be cut.
+    const auto long_one = [](const Chain& c) { return c.vertices >= lanes::kShortestCut; };
+    simd = simd_resolved(wanted);
+    kernel = &chain_kernel<T>(simd);
+    if (std::none_of(chains.begin(), chains.end(), long_one))
+      for (Simd narrow : {Simd::avx2, Simd::sse2, Simd::off})
+        if (const ChainKernel<T>& k = chain_kernel<T>(narrow);
+            simd_available(narrow) && k.lanes < kernel->lanes && static_cast<std::size_t>(k.lanes) >= chains.size())
+          simd = narrow, kernel = &k;
+    plan = lanes::plan_chains<T>(model, chains, kernel->lanes, law, lanes::ChainUse::direct);
+    force.assign(plan.constants.size() / static_cast<std::size_t>(plan.constants_per_row()) * forces_per_row(), T(0));
+  }
+  const T* constants_of(const ChainGroup& g) const { return plan.constants.data() + g.constants; }
+  T* force_of(const ChainGroup& g) {
+    return force.data() + g.constants / static_cast<std::size_t>(plan.constants_per_row()) * forces_per_row();
+  }
+  std::size_t bytes() const {
+    return plan.constants.size() * sizeof(T) + force.size() * sizeof(T) + plan.groups.size() * sizeof(ChainGroup);
+  }
+
+ private:
+  std::size_t forces_per_row() const { return static_cast<std::size_t>(kernel->forces(plan.law)); }
+};
+
 template <class T>
 class ChainDirect {
  public:
   void bind(const Model& model, std::span<const Chain> chains, StiffnessLaw law, Simd simd, const Executor& executor) {
-    // Packs are no wider than the number of chains, unless a chain will be cut.
-    const auto long_one = [](const Chain& c) { return c.vertices >= lanes::kShortestCut; };
-    kernel_ = &chain_kernel<T>(simd);
-    if (std::none_of(chains.begin(), chains.end(), long_one))
-      for (Simd narrow : {Simd::avx2, Simd::sse2, Simd::off})
-        if (const ChainKernel<T>& k = chain_kernel<T>(narrow);
-            simd_available(narrow) && k.lanes < kernel_->lanes && static_cast<std::size_t>(k.lanes) >= chains.size())
-          kernel_ = &k;
-    plan_ = lanes::plan_chains<T>(model, chains, kernel_->lanes, law, lanes::ChainUse::direct);
-    force_.assign(plan_.constants.size() / static_cast<std::size_t>(plan_.constants_per_row()) *
-                      static_cast<std::size_t>(kernel_->forces(law)),
-                  T(0));
-    outcome_.resize(plan_.groups.size());
-    outlook_.assign(plan_.groups.size(), {});
+    chains_.bind(model, chains, law, simd);
+    outcome_.resize(plan().groups.size());
+    outlook_.assign(plan().groups.size(), {});
     threads_ = executor.threads();
-    scratch_bytes_ = (kernel_->scratch_bytes(law)(plan_.most_rows) + kCacheLine - 1) / kCacheLine * kCacheLine;
+    scratch_bytes_ = (chains_.kernel->scratch_bytes(law)(plan().most_rows) + kCacheLine - 1) / kCacheLine * kCacheLine;
     scratch_.resize(scratch_bytes_ * static_cast<std::size_t>(threads_));
   }
 
   std::size_t bytes() const {
-    return plan_.constants.size() * sizeof(T) + force_.size() * sizeof(T) + plan_.groups.size() * sizeof(ChainGroup) +
-           outcome_.size() * (sizeof(ChainOutcome) + sizeof(ChainOutlook)) + scratch_bytes_ * static_cast<std::size_t>(threads_);
+    return chains_.bytes() + outcome_.size() * (sizeof(ChainOutcome) + sizeof(ChainOutlook)) +
+           scratch_bytes_ * static_cast<std::size_t>(threads_);
   }
 
   ChainOutcome step(const StepView& view, const ChainOptions& options, const Executor& executor) {
     executor.for_each(
-        plan_.groups.size(),
+        plan().groups.size(),
         [&](std::size_t i) {
-          const ChainGroup& g = plan_.groups[i];
+          const ChainGroup& g = plan().groups[i];
           std::byte* scratch = scratch_.data() + static_cast<std::size_t>(executor.worker()) * scratch_bytes_;
-          T* force = force_.data() + g.constants / static_cast<std::size_t>(plan_.constants_per_row()) *
-                                         static_cast<std::size_t>(kernel_->forces(plan_.law));
-          outcome_[i] = kernel_->step(plan_.law)(g, plan_.group_after(i), plan_.constants.data() + g.constants, plan_.damped,
-                                                 view, options, force, outlook_[i], scratch);
+          outcome_[i] = chains_.kernel->step(plan().law)(g, plan().group_after(i), chains_.constants_of(g), plan().damped, view,
+                                                         options, chains_.force_of(g), outlook_[i], scratch);
         },
         kGroupWeight);
     ChainOutcome all;
@@ -70,19 +126,18 @@ class ChainDirect {
   /// Calls f(first segment, count) for every strand whose energy rose in the last step.
   template <class F>
   void each_that_rose(const F& f) const {
-    for (std::size_t i = 0; i < plan_.groups.size(); ++i) {
-      const ChainGroup& g = plan_.groups[i];
+    for (std::size_t i = 0; i < plan().groups.size(); ++i) {
+      const ChainGroup& g = plan().groups[i];
       if (outcome_[i].energy_rose == 0) continue;
-      for (int k = 0; k < plan_.lanes; ++k)
+      for (int k = 0; k < plan().lanes; ++k)
         if (g.segments[k] > 0 && (g.cut || (outcome_[i].energy_rose >> k & 1u))) f(g.first_segment[k], g.segments[k]);
     }
   }
 
  private:
   static constexpr std::size_t kGroupWeight = 128;  ///< items that a group counts as: two groups take two threads
-  const ChainKernel<T>* kernel_ = nullptr;
-  lanes::ChainPlan<T> plan_;
-  std::vector<T> force_;
+  const lanes::ChainPlan<T>& plan() const { return chains_.plan; }
+  ChainArrangement<T> chains_;
   std::vector<ChainOutcome> outcome_;
   std::vector<ChainOutlook> outlook_;
   int threads_ = 1;
