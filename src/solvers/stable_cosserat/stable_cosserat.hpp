@@ -38,7 +38,8 @@ class Settings : public SolverSettings {
   static const char* kind() { return "stable_cosserat"; }
   static const char* help() {
     return "Stable Cosserat Rods with the viscous addendum: vertex block descent for positions, closed-form quaternions for "
-           "orientations, a few sweeps per step. Dynamics only. The name without any setting stands for `automatic`, as it used to.";
+           "orientations, a few sweeps per step. Dynamics only. The name without any setting stands for `automatic`, as it used "
+           "to.";
   }
   template <class F>
   void fields(F& f) {
