@@ -88,7 +88,8 @@ class LinearSystem {
   virtual void bind(const Model& m, const Control& c, const Subset& subset, double h) = 0;
   virtual bool empty() const { return false; }
 
-  /// Systems without a factor call every H definite.
+  /// Systems without a factor call every H definite. What a system cannot do (a shift, positions alone, blocks on segment ends)
+  /// it answers with Signature{}, which is not definite; step() and solve() may not be called then.
   virtual Signature linearise(const StepPotential& potential, const Unknowns& z, const Linearisation& how) = 0;
   /// Another shift of the H that was linearised last. Systems without a factor find none definite.
   virtual Signature factorise(const Shift&) { return {}; }
@@ -116,6 +117,10 @@ class LinearSystem {
   /// Forgets the forces of the last solve, on which the curvature of the next one is based.
   virtual void forget_forces() {}
   virtual std::size_t bytes() const { return 0; }
+
+ protected:
+  /// Fills z with displacement() and turn() of a subset, 0 elsewhere. False where one of them is not finite.
+  bool gather(const Model& m, const Subset& subset, Field& z) const;
 };
 
 }  // namespace osier::systems

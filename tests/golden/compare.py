@@ -1,6 +1,12 @@
 #!/usr/bin/env python3
-"""Compares two outputs of golden_states: which scenes and methods have other bits, and how far apart their numbers are."""
+"""Compares two outputs of golden_states: which scenes and methods have other bits, and how far apart their numbers are.
+
+  compare.py BEFORE AFTER
+  compare.py --self-test GOLDEN_STATES SCENE...   runs the program twice; fails where the two differ or a scene did not run
+"""
+import subprocess
 import sys
+import tempfile
 from collections import defaultdict
 
 
@@ -14,7 +20,31 @@ def read(path):
     return rows
 
 
+def self_test(program, scenes):
+    outputs = [subprocess.run([program, "--work", "2000", *scenes], capture_output=True, text=True, check=True).stdout for _ in range(2)]
+    rows = [line.split("\t") for line in outputs[0].splitlines()[1:]]
+    ran = [row for row in rows if len(row) == 10]
+    if outputs[0] != outputs[1]:
+        sys.exit("two runs of one program differ")
+    if len(ran) < 20 or any(row[4] == "failed" for row in rows):
+        sys.exit("scenes did not run:\n" + outputs[0])
+    # A changed hash has to be found.
+    row = ran[0]
+    changed = outputs[0].replace(row[4], "0" * 16, 1)
+    with tempfile.NamedTemporaryFile("w") as before, tempfile.NamedTemporaryFile("w") as after:
+        for file, text in ((before, outputs[0]), (after, changed)):
+            file.write(text)
+            file.flush()
+        told = subprocess.run([sys.executable, __file__, before.name, after.name], capture_output=True, text=True, check=True).stdout
+    if f"{row[0]} {row[1]} {row[2]}: 1 of" not in told:
+        sys.exit("a changed hash was not told:\n" + told)
+    print(f"{len(ran)} runs, the same twice")
+
+
 def main():
+    if sys.argv[1:2] == ["--self-test"]:
+        self_test(sys.argv[2], sys.argv[3:])
+        return
     before, after = read(sys.argv[1]), read(sys.argv[2])
     groups = defaultdict(lambda: [0, 0, 0.0, set()])
     for key in sorted(before.keys() & after.keys()):

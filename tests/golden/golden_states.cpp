@@ -1,10 +1,10 @@
 // Prints a fingerprint of where scenes end: one line for every scene, method, number type and instruction set. Two builds that
 // print the same lines compute the same bits; where a line differs, its numbers tell how far the two are apart.
 //
-//   golden_states [--work N] [--only TEXT] scenes/*.json scenes/validation/*.json > before.tsv
+//   golden_states [--work N] [--only TEXT] scenes/*.json > before.tsv
 //
-// A scene is run for as many of its steps as make N vertex-steps at most, and for one at least. scripts/golden compares two
-// files.
+// A scene is run for as many of its steps as make N vertex-steps at most, and for one at least. compare.py beside this file
+// compares two outputs.
 #include <cstdio>
 #include <cstring>
 #include <filesystem>

@@ -201,6 +201,7 @@ void BlockSystem<T>::linearise_vertex(Index v) {
 
 template <class T>
 Signature BlockSystem<T>::linearise(const StepPotential& potential, const Unknowns& z, const Linearisation& how) {
+  if (how.shift.size != 0) return {};  // shifts are for exact systems
   potential_ = &potential;
   z_ = &z;
   hessian_.set(potential, z, how.blocks);
@@ -411,20 +412,7 @@ bool BlockSystem<T>::solve(const Field& r, Field& z) {
     put(left_, first_segment() + place, cast<T>(couple));
   }
   const bool solved = iterate({.share = 1e-6});
-  z.x.assign(at(m.vertex_count()), {});
-  z.w.assign(at(m.frame_count()), {});
-  bool finite = solved;
-  for (std::size_t i = 0; i < subset_->vertices.size(); ++i) {
-    const Index v = subset_->vertices[i];
-    z.x[v] = displacement(v);
-    finite = finite && is_finite(z.x[v]);
-  }
-  for (std::size_t i = 0; i < subset_->segments.size(); ++i) {
-    const Index s = subset_->segments[i];
-    z.w[s] = turn(s);
-    finite = finite && is_finite(z.w[s]);
-  }
-  return finite;
+  return gather(m, *subset_, z) && solved;
 }
 
 template <class T>

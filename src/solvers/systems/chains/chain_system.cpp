@@ -143,6 +143,7 @@ Signature ChainSystem<T>::linearise(const StepPotential& potential, const Unknow
   hessian_.set(potential, z, how.blocks);
   ready_ = false;
   if (!suits_ || potential.is_static() || potential.has_directions() || how.curvature == Curvature::exact) return {};
+  if (how.shift.size != 0) return {};  // shifts are for exact systems
   if (how.couples == Couples::of_strain && how.frames_move && !parts_[1].chains.empty()) return {};
   if (std::any_of(how.blocks.begin(), how.blocks.end(), [](const VertexBlock& b) { return b.segment >= 0; })) return {};
   add_blocks(how.blocks);
@@ -185,25 +186,12 @@ Vec3d ChainSystem<T>::turn(Index s) const {
 template <class T>
 bool ChainSystem<T>::solve(const Field& r, Field& z) {
   if (!ready_) return false;
-  z.x.assign(at(m_->vertex_count()), {});
-  z.w.assign(at(m_->frame_count()), {});
-  for (std::size_t v = 0; v < z.x.size(); ++v) write(load_, vertex_place_[v], r.x[v]);
-  for (std::size_t s = 0; s < z.w.size(); ++s) write(load_, frame_place_[s], r.w[s]);
+  for (std::size_t v = 0; v < vertex_place_.size(); ++v) write(load_, vertex_place_[v], r.x[v]);
+  for (std::size_t s = 0; s < frame_place_.size(); ++s) write(load_, frame_place_[s], r.w[s]);
   each_group([&](Part& part, std::size_t i) {
     part.kernel->solve(load_.data() + part.field[i], moved_.data() + part.field[i], memory_.data() + part.memory[i]);
   });
-  bool finite = true;
-  for (std::size_t i = 0; i < subset_->vertices.size(); ++i) {
-    const Index v = subset_->vertices[i];
-    z.x[v] = displacement(v);
-    finite = finite && is_finite(z.x[v]);
-  }
-  for (std::size_t i = 0; i < subset_->segments.size(); ++i) {
-    const Index s = subset_->segments[i];
-    z.w[s] = turn(s);
-    finite = finite && is_finite(z.w[s]);
-  }
-  return finite;
+  return gather(*m_, *subset_, z);
 }
 
 template <class T>

@@ -27,6 +27,7 @@ void SparseSystem::bind(const Model& m, const Control& c, const Subset& subset, 
 }
 
 Signature SparseSystem::linearise(const StepPotential& potential, const Unknowns& z, const Linearisation& how) {
+  if (!how.frames_move) return {};  // positions alone are solved elsewhere
   potential_ = &potential;
   z_ = &z;
   hessian_.assemble(potential, z, how.blocks);

@@ -77,6 +77,7 @@ bool ComplianceTree<T>::is_positive() {
 
 template <class T>
 Signature ComplianceTree<T>::linearise(const StepPotential& potential, const Unknowns& z, const Linearisation& how) {
+  if (how.shift.size != 0) return {};  // shifts are for exact systems
   hessian_.set(potential, z, how.blocks);
   frames_move_ = how.frames_move;
   extra_rows_ = rows_of_blocks(how.blocks);
@@ -144,20 +145,7 @@ bool ComplianceTree<T>::solve(const Field& r, Field& z) {
   };
   factor_.load_made(force, [&](std::size_t root) { return cast<T>(r.x[tree_.roots[root]]); });
   factor_.solve(&executor_, [](int, const Vec6<T>&, const Vec3<T>&) {});
-  z.x.assign(at(m_->vertex_count()), {});
-  z.w.assign(at(m_->frame_count()), {});
-  bool finite = true;
-  for (std::size_t i = 0; i < subset_->vertices.size(); ++i) {
-    const Index v = subset_->vertices[i];
-    z.x[v] = displacement(v);
-    finite = finite && is_finite(z.x[v]);
-  }
-  for (std::size_t i = 0; i < subset_->segments.size(); ++i) {
-    const Index s = subset_->segments[i];
-    z.w[s] = turn(s);
-    finite = finite && is_finite(z.w[s]);
-  }
-  return finite;
+  return gather(*m_, *subset_, z);
 }
 
 template <class T>

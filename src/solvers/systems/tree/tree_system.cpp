@@ -111,6 +111,7 @@ TreeSystem::JointSplit TreeSystem::split(Index j, Index child) const {
 }
 
 Signature TreeSystem::linearise(const StepPotential& potential, const Unknowns& z, const Linearisation& how) {
+  if (!how.frames_move) return {};  // positions alone are solved elsewhere
   potential_ = &potential;
   z_ = &z;
   sparse_ready_ = only_sparse_ = false;
