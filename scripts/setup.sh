@@ -116,14 +116,14 @@ fail_with_log() {
 # Passes over the lines of a build. On a terminal it counts them on one line that is removed at the end; elsewhere, so that there is
 # a sign of life in the log of whoever waits, it writes a line for every tenth of the steps.
 count_steps() {
-  local line tenths=0
+  local line tenths=-1
   while IFS= read -r line; do
     [[ $line =~ ^\[([0-9]+)/([0-9]+)\] ]] || continue
     if [[ -t 1 ]]; then
       printf '\r      %s' "${BASH_REMATCH[0]}"
     elif ((10 * BASH_REMATCH[1] / BASH_REMATCH[2] > tenths)); then
       tenths=$((10 * BASH_REMATCH[1] / BASH_REMATCH[2]))
-      echo "      ${tenths}0 %, ${BASH_REMATCH[1]} of ${BASH_REMATCH[2]} steps"
+      echo "      $((10 * tenths)) %, ${BASH_REMATCH[1]} of ${BASH_REMATCH[2]} steps"
     fi
   done
   if [[ -t 1 ]]; then printf '\r\e[K'; fi
