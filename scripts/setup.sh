@@ -119,6 +119,7 @@ count_steps() {
   local line tenths=-1
   while IFS= read -r line; do
     [[ $line =~ ^\[([0-9]+)/([0-9]+)\] ]] || continue
+    ((BASH_REMATCH[2] > 2)) || continue # Ninja looks for new files first
     if [[ -t 1 ]]; then
       printf '\r      %s' "${BASH_REMATCH[0]}"
     elif ((10 * BASH_REMATCH[1] / BASH_REMATCH[2] > tenths)); then

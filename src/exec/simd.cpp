@@ -1,5 +1,7 @@
 #include "exec/simd.hpp"
 
+#include "exec/simd_dispatch.hpp"
+
 #ifndef OSIER_AUTO_AVX512
 #define OSIER_AUTO_AVX512 1  // 0: sanitized builds, where those kernels are not instrumented
 #endif
@@ -7,6 +9,7 @@
 namespace osier {
 
 bool simd_available(Simd simd) {
+  if (simd != Simd::automatic && !simd_compiled(simd)) return false;
   switch (simd) {
     case Simd::automatic:
     case Simd::off:
@@ -30,7 +33,7 @@ Simd simd_resolved(Simd simd) {
   if (simd != Simd::automatic) return simd;
   if (OSIER_AUTO_AVX512 && simd_available(Simd::avx512)) return Simd::avx512;
   if (simd_available(Simd::avx2)) return Simd::avx2;
-  return Simd::sse2;
+  return simd_available(Simd::sse2) ? Simd::sse2 : Simd::off;
 }
 
 const char* simd_name(Simd simd) { return Choices<Simd>::names[static_cast<std::size_t>(simd)]; }

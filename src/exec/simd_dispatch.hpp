@@ -6,22 +6,30 @@
 
 namespace osier {
 
+/// Whether this build has its kernels. A build for one machine alone (OSIER_SIMD=native) has those of `off` and of its widest
+/// set.
+constexpr bool simd_compiled(Simd simd) {
+#ifdef OSIER_ONLY_SIMD
+  return simd == Simd::off || simd == Simd::OSIER_ONLY_SIMD;
+#elif defined(__x86_64__)
+  return simd != Simd::automatic;
+#else
+  return simd == Simd::off || simd == Simd::sse2;
+#endif
+}
+
 /// Calls f.operator()<S>() with the S that `simd` comes to, which must be available on this machine. Only those that this build
-/// can have are instantiated.
+/// has are instantiated.
 template <class F>
 decltype(auto) with_simd(Simd simd, const F& f) {
-  switch (simd_resolved(simd)) {
-#if defined(__x86_64__)
-    case Simd::avx512:
-      return f.template operator()<Simd::avx512>();
-    case Simd::avx2:
-      return f.template operator()<Simd::avx2>();
-#endif
-    case Simd::off:
-      return f.template operator()<Simd::off>();
-    default:
-      return f.template operator()<Simd::sse2>();
-  }
+  const Simd set = simd_resolved(simd);
+  if constexpr (simd_compiled(Simd::avx512))
+    if (set == Simd::avx512) return f.template operator()<Simd::avx512>();
+  if constexpr (simd_compiled(Simd::avx2))
+    if (set == Simd::avx2) return f.template operator()<Simd::avx2>();
+  if constexpr (simd_compiled(Simd::sse2))
+    if (set == Simd::sse2) return f.template operator()<Simd::sse2>();
+  return f.template operator()<Simd::off>();
 }
 
 }  // namespace osier

@@ -74,8 +74,10 @@ struct ChainArrangement {
     if (std::none_of(chains.begin(), chains.end(), long_one))
       for (Simd narrow : {Simd::avx2, Simd::sse2, Simd::off})
         if (const ChainKernel<T>& k = chain_kernel<T>(narrow);
-            simd_available(narrow) && k.lanes < kernel->lanes && static_cast<std::size_t>(k.lanes) >= chains.size())
-          simd = narrow, kernel = &k;
+            simd_available(narrow) && k.lanes < kernel->lanes && static_cast<std::size_t>(k.lanes) >= chains.size()) {
+          simd = narrow;
+          kernel = &k;
+        }
     plan = lanes::plan_chains<T>(model, chains, kernel->lanes, law, lanes::ChainUse::direct);
     force.assign(plan.constants.size() / static_cast<std::size_t>(plan.constants_per_row()) * forces_per_row(), T(0));
   }
