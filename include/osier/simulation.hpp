@@ -29,6 +29,11 @@ struct Diagnostics {
   Index vertices_alive = 0, segments_alive = 0;
 };
 
+/// Force [N] and moment about a point [N m].
+struct Wrench {
+  Vec3d force, moment;
+};
+
 class Simulation {
  public:
   explicit Simulation(const Scene& scene);
@@ -54,7 +59,11 @@ class Simulation {
   Diagnostics diagnostics() const;
   const StepReport& last_report() const;
   const Control& control() const;  ///< loads and targets of the last step, before the first one those of time 0
-  Frame frame(int index) const;    ///< valid until the next step or the next call
+  /// What constraint number `index` of the scene exerts on the rods in the last step, inertia and damping included, moments about
+  /// the middle of the vertices that it holds; NaN before the first step and in scenes without a probe of reactions, 0 once it
+  /// has let go.
+  Wrench reaction(std::size_t index, bool material_axes = false) const;
+  Frame frame(int index) const;  ///< valid until the next step or the next call
 
   // For those who take part while it runs.
 

@@ -39,8 +39,8 @@ BenchRow row_for(const char* suite, const char* table, const std::string& subjec
   row.threads = setup.spec.execution.threads;
   row.vertices = setup.model.vertex_count();
   if (const auto* dynamic = setup.spec.dynamic()) {
-    row.step = dynamic->step;
-    row.stiffness_ratio = setup.model.stiffness_ratio(dynamic->step);
+    row.step = dynamic->time_step();
+    row.stiffness_ratio = setup.model.stiffness_ratio(dynamic->time_step());
   }
   return row;
 }

@@ -50,6 +50,10 @@ void Pin::apply(double t, const State&, const Executor& executor, Control& contr
   });
 }
 
+void Pin::list_held(std::vector<Index>& held, std::vector<Index>&) const {
+  for (const auto& [v, x] : held_) held.push_back(v);
+}
+
 void Fix::bind(AttachmentContext& c) {
   check_motion(c.problems);
   if (motion.translate.given())
@@ -64,6 +68,10 @@ void Fix::apply(double t, const State&, const Executor& executor, Control& contr
     const auto& [s, q] = held_[i];
     control.frame_control[s] = FrameControl::fixed, control.frame_target[s] = turn * q;
   });
+}
+
+void Fix::list_held(std::vector<Index>&, std::vector<Index>& frames) const {
+  for (const auto& [s, q] : held_) frames.push_back(s);
 }
 
 void Clamp::bind(AttachmentContext& c) {
@@ -94,6 +102,13 @@ void Clamp::apply(double t, const State&, const Executor& executor, Control& con
     control.frame_control[h.clamp.anchor] = FrameControl::fixed;
     control.frame_target[h.clamp.anchor] = turn * h.clamp.rotation;
   });
+}
+
+void Clamp::list_held(std::vector<Index>& held, std::vector<Index>& frames) const {
+  for (const Held& h : held_) {
+    held.push_back(h.vertex);
+    frames.push_back(h.clamp.anchor);
+  }
 }
 
 bool Clamp::let_go(Model& model) {
@@ -141,6 +156,11 @@ void Hinge::apply(double t, const State&, const Executor&, Control& control) con
   control.frame_hinge_axis[segment_] = rotate(turn, normalized(axis));
 }
 
+void Hinge::list_held(std::vector<Index>& vertices, std::vector<Index>& frames) const {
+  vertices.push_back(vertex_);
+  frames.push_back(segment_);
+}
+
 void Motor::bind(AttachmentContext& c) {
   if (axis && norm2(*axis) == 0) c.problems.add(where + "/axis", "is the zero vector", "give a direction");
   if (torque_speed.given() && c.is_static)
@@ -153,6 +173,8 @@ void Motor::bind(AttachmentContext& c) {
   const Vec3d a = rotate(conj(frame_), axis_);
   inertia_ = dot(a, times(cast<double>(c.model.segment_inertia[segment_]), a));
 }
+
+void Motor::list_held(std::vector<Index>&, std::vector<Index>& frames) const { frames.push_back(segment_); }
 
 /// The torque at the new speed, T(w_old) - c (w_new - w_old), with c from a secant of the curve: to the speed that the segment
 /// alone would reach under the present torque, no further than where the torque vanishes. That is what the curve says about

@@ -80,17 +80,26 @@ class Attachment {
   virtual void bind(AttachmentContext& context) = 0;
   /// Writes the targets for the end of a step at time t; `state` is its start. No two hold the same thing.
   virtual void apply(double t, const State& state, const Executor& executor, Control& control) const = 0;
+  virtual const char* type() const = 0;  ///< its registry name
+  /// The vertices and frames that it acts on.
+  virtual void list_held(std::vector<Index>& vertices, std::vector<Index>& frames) const = 0;
   /// Called once when it lets go; true when the model's topology changed.
   virtual bool let_go(Model& model) { return (void)model, false; }
 
+  std::string name;
   Motion motion;
   std::optional<double> release;
   std::string where;
 
  protected:
   template <class F>
-  void common_fields(F& f) {
+  void name_field(F& f) {
     f.where(where);
+    f("name", name, "Name for probes; its type and its place in the list, as in `clamp0`, when left out");
+  }
+  template <class F>
+  void common_fields(F& f) {
+    name_field(f);
     f("motion", motion, "Keyframed motion");
     f("release", release, "Time at which it lets go; in statics, the first load step that starts then or later",
       {.unit = "s", .min = 0});
@@ -114,6 +123,8 @@ class Pin final : public Attachment {
   }
   void bind(AttachmentContext& context) override;
   void apply(double t, const State& state, const Executor& executor, Control& control) const override;
+  void list_held(std::vector<Index>& vertices, std::vector<Index>& frames) const override;
+  const char* type() const override { return kind(); }
 
  private:
   std::vector<std::pair<Index, Vec3d>> held_;
@@ -134,6 +145,8 @@ class Fix final : public Attachment {
   }
   void bind(AttachmentContext& context) override;
   void apply(double t, const State& state, const Executor& executor, Control& control) const override;
+  void list_held(std::vector<Index>& vertices, std::vector<Index>& frames) const override;
+  const char* type() const override { return kind(); }
 
  private:
   std::vector<std::pair<Index, Quatd>> held_;
@@ -156,6 +169,8 @@ class Clamp final : public Attachment {
   }
   void bind(AttachmentContext& context) override;
   void apply(double t, const State& state, const Executor& executor, Control& control) const override;
+  void list_held(std::vector<Index>& vertices, std::vector<Index>& frames) const override;
+  const char* type() const override { return kind(); }
   bool let_go(Model& model) override;
 
  private:
@@ -182,6 +197,8 @@ class Hinge final : public Attachment {
   }
   void bind(AttachmentContext& context) override;
   void apply(double t, const State& state, const Executor& executor, Control& control) const override;
+  void list_held(std::vector<Index>& vertices, std::vector<Index>& frames) const override;
+  const char* type() const override { return kind(); }
 
  private:
   Index vertex_ = -1, segment_ = -1;
@@ -214,12 +231,14 @@ class Motor final : public Attachment {
       "dynamics only",
       {.unit = "N·m", .over = "speed"});
     f.exactly_one({"speed", "torque_speed"});
-    f.where(where);
+    name_field(f);
     f("release", release, "Time at which it lets go; in statics, the first load step that starts then or later",
       {.unit = "s", .min = 0});
   }
   void bind(AttachmentContext& context) override;
   void apply(double t, const State& state, const Executor& executor, Control& control) const override;
+  void list_held(std::vector<Index>& vertices, std::vector<Index>& frames) const override;
+  const char* type() const override { return kind(); }
 
  private:
   Index segment_ = -1;

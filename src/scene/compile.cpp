@@ -35,6 +35,7 @@ class Compiler {
   void bind();
   void bind_probe(const ProbeSpec& probe, const Names& lookup);
   void bind_place(const ProbeSpec& probe, const Names& lookup);
+  void bind_reaction(const ProbeSpec& probe);
   Names names() const {
     return Names(graph_.rods, static_cast<Index>(graph_.vertices.size()), static_cast<Index>(graph_.segments.size()),
                  static_cast<Index>(graph_.joints.size()), missing_);
@@ -421,6 +422,15 @@ void Compiler::bind() {
   std::vector<std::string> vertex_holder(graph_.vertices.size()), frame_holder(graph_.segments.size());
   const bool is_static = spec_.statics() != nullptr;
   AttachmentContext context{graph_, setup_.model, setup_.initial, lookup, problems_, is_static, vertex_holder, frame_holder};
+  std::set<std::string> named;
+  for (std::size_t i = 0; i < spec_.constraints.size(); ++i) {
+    const auto& c = spec_.constraints[i];
+    if (!c) continue;
+    if (c->name.empty()) c->name = fmt::format("{}{}", c->type(), i);
+    if (!named.insert(c->name).second)
+      problems_.add(c->where + "/name", fmt::format("\"{}\" is used twice", shorten(c->name)),
+                    "give each constraint its own name");
+  }
   for (auto& c : spec_.constraints)
     if (c) c->bind(context);
   update_topology(setup_.model);
@@ -433,10 +443,13 @@ void Compiler::bind() {
 void Compiler::bind_probe(const ProbeSpec& p, const Names& lookup) {
   if (p.at && !p.rod && !problems_.mentions(p.where + "/rod"))
     problems_.add(p.where + "/at", "has no effect without `rod`", "give `rod`, or leave it out");
-  if (!p.vertex.empty() + !p.segment.empty() + !p.joint.empty() + !p.clamp.empty() + p.rod.has_value() != 1)
+  if (!p.vertex.empty() + !p.segment.empty() + !p.joint.empty() + !p.clamp.empty() + p.rod.has_value() + p.reaction.has_value() !=
+      1)
     return;  // said when it was read
   if (p.rod) {
     bind_place(p, lookup);
+  } else if (p.reaction) {
+    bind_reaction(p);
   } else if (!p.clamp.empty()) {
     const Index v = lookup.find_one(p.clamp, Element::vertex, problems_);
     const auto& clamped = setup_.model.anchor_vertex;
@@ -454,6 +467,24 @@ void Compiler::bind_probe(const ProbeSpec& p, const Names& lookup) {
                     "probe a place with `rod` and `at`, or a neighbouring joint");
     setup_.probes.push_back({p.name, ProbeKind::joint, joint});
   }
+}
+
+void Compiler::bind_reaction(const ProbeSpec& p) {
+  const auto& list = spec_.constraints;
+  const auto found = std::find_if(list.begin(), list.end(), [&](const auto& c) { return c && c->name == *p.reaction; });
+  if (found == list.end()) {
+    std::vector<std::string> known;
+    for (const auto& c : list)
+      if (c) known.push_back(c->name);
+    const std::string guess = closest(*p.reaction, known);
+    problems_.add(p.where + "/reaction", fmt::format("there is no constraint \"{}\"", shorten(*p.reaction)),
+                  !guess.empty()  ? "did you mean `" + guess + "`?"
+                  : known.empty() ? "add it to `constraints`"
+                                  : "known: " + join(known, ", "));
+    return;
+  }
+  const auto index = static_cast<Index>(found - list.begin());
+  setup_.probes.push_back({p.name, ProbeKind::reaction, index, 0, p.axes == ProbeAxes::material});
 }
 
 /// A fraction of a rod's rest length becomes a place on one of its segments; a vertex belongs to the segment that follows it.

@@ -101,7 +101,9 @@ void settle_solver(Json& json, const LoadOptions& options, WrittenPlaces& places
 /// Frames and steps must fit into an int long before they could ever run.
 void check_times(const DynamicAnalysis* d, Problems& problems) {
   if (!d || problems.mentions("/analysis")) return;
-  const double steps = std::ceil(1 / (d->fps * d->step)), frames = d->duration / (std::max(steps, 1.0) * d->step);
+  // As doubles: the numbers of the analysis itself would overflow.
+  const double fps = d->fps.value_or(30), steps = d->frame_steps ? *d->frame_steps : std::ceil(1 / (fps * d->step));
+  const double frames = d->duration * (d->frame_steps ? d->frames_per_second() : fps);
   if (!(steps < 2e9))
     problems.add("/analysis/step", fmt::format("gives {:.3g} steps per frame", steps), "use a longer step or more fps");
   else if (!(frames < 2e9))
@@ -161,7 +163,7 @@ Scene Scene::parse(const std::string& text, const std::string& name, const std::
   }
   problems.tell_at([&](const std::string& where) { return places.of(where); });
   problems.throw_if_any();
-  if (spec.dynamic()) spec.solver->warn(setup->model, spec.dynamic()->step, driven, setup->warnings);
+  if (spec.dynamic()) spec.solver->warn(setup->model, spec.dynamic()->time_step(), driven, setup->warnings);
   setup->json = json.dump(2, ' ', false, Json::error_handler_t::replace);
 
   Scene scene;

@@ -29,6 +29,9 @@ std::vector<Need> needs_of(const Setup& setup) {
   const Model& m = setup.model;
   const std::string solver = "/solver/name";
   std::vector<Need> needs;
+  const DynamicAnalysis* dynamic = spec.dynamic();
+  if (dynamic && dynamic->integrator && *dynamic->integrator != IntegratorKind::implicit_euler)
+    needs.push_back({&Traits::integrators, "be led by another time integration than its own", "/analysis/integrator"});
   if (spec.statics()) needs.push_back({&Traits::statics, "solve statics", solver});
   if (has_loops(m)) needs.push_back({&Traits::loops, "solve graphs with loops", solver});
   if (!m.is_isotropic()) needs.push_back({&Traits::anisotropy, "solve rods with a stiffness for every axis", solver});

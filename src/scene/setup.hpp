@@ -11,13 +11,14 @@
 
 namespace osier {
 
-enum class ProbeKind { vertex, segment, joint, clamp, place };
+enum class ProbeKind { vertex, segment, joint, clamp, place, reaction };
 
 struct Probe {
   std::string name;
   ProbeKind kind;
-  Index element;     ///< clamp: its vertex; place: its segment
-  double along = 0;  ///< place: 0 at the segment's first vertex, 1 at its second
+  Index element;               ///< clamp: its vertex; place: its segment; reaction: the constraint
+  double along = 0;            ///< place: 0 at the segment's first vertex, 1 at its second
+  bool material_axes = false;  ///< reaction
 };
 
 /// Where a material is used: its section, at the thinnest and the thickest place.

@@ -12,6 +12,7 @@
 #include "scene/material_ref.hpp"
 #include "scene/shape.hpp"
 #include "scene/structure.hpp"
+#include "integration/integrator.hpp"
 #include "solvers/solver.hpp"
 
 namespace osier {
@@ -141,16 +142,24 @@ struct FractureSpec {
   }
 };
 
+enum class ProbeAxes : std::uint8_t { world, material };
+template <>
+struct Choices<ProbeAxes> {
+  static constexpr std::array<const char*, 2> names{"world", "material"};
+};
+
 struct ProbeSpec {
   std::string name;
   Selection vertex, segment, joint, clamp;
-  std::optional<std::string> rod;
+  std::optional<std::string> rod, reaction;
   std::optional<double> at;
+  ProbeAxes axes = ProbeAxes::world;
   std::string where;
   static const char* kind() { return "probe"; }
   static const char* help() {
     return "Columns of `probes.csv`. A vertex gives position and velocity; a segment its frame, section force and strain; a "
-           "joint its moment, bending angle and curvature; a clamp its moment; a place `at` a fraction of a `rod` position, "
+           "joint its moment, bending angle and curvature; a clamp its elastic moment; a `reaction` what a constraint exerts; a "
+           "place `at` a fraction of a `rod` position, "
            "force, moment, strain and curvature there. Axes and signs: [output.md](output.md#forces-and-moments).";
   }
   template <class F>
@@ -164,13 +173,20 @@ struct ProbeSpec {
     f("joint", joint,
       "One joint: moment mx my mz [N·m] in world axes, angle [rad] away from rest, moment m1 m2 m3 [N·m] and curvature k1 k2 k3 "
       "[1/m] in material axes");
-    f("clamp", clamp, "One clamped vertex: moment mx my mz [N·m] that the clamp exerts on the rod, world axes");
+    f("clamp", clamp,
+      "One clamped vertex: elastic moment mx my mz [N·m] that the clamp exerts on the rod, world axes; with damping see "
+      "`reaction`");
+    f("reaction", reaction,
+      "Name of a constraint: force fx fy fz [N] and moment mx my mz [N·m], about the middle of the vertices it holds, that it "
+      "exerts on the rods in the last step, inertia and damping included; nan before the first step");
+    f("axes", axes, "With `reaction`: world axes, or the material ones of the first frame or segment that the constraint holds");
     f("rod", rod,
       "A rod's name, with `at`: position x y z [m], tangent tx ty tz, and in material axes force n1 n2 n3 [N], moment m1 m2 m3 "
       "[N·m], strain g1 g2 g3, curvature k1 k2 k3 [1/m]");
     f("at", at, "Where on the `rod`: 0 is its start, 1 its end, in between in proportion to the rest length",
       {.min = 0, .max = 1});
-    f.exactly_one({"vertex", "segment", "joint", "clamp", "rod"});
+    f.exactly_one({"vertex", "segment", "joint", "clamp", "rod", "reaction"});
+    if (f.has("axes") && !f.has("reaction")) f.problem("`axes` has no effect without `reaction`", "leave it out");
   }
 };
 
@@ -221,22 +237,51 @@ std::span<const RegistryEntry<Analysis>> registry<Analysis>();
 class DynamicAnalysis final : public Analysis {
  public:
   DynamicAnalysis() : Analysis(AnalysisKind::dynamic) {}
-  double step = 1e-3, duration = 1, fps = 30;
+  double step = 1e-3, duration = 1;
+  std::optional<double> fps;
+  std::optional<int> frame_steps;
+  std::optional<IntegratorKind> integrator;
+  double rho_infinity = 0.8;
   std::optional<int> iterations;
   std::optional<double> tolerance;
+
+  /// Time steps per frame, the length of each [s], and frames per second.
+  int steps_per_frame() const;
+  double time_step() const;
+  double frames_per_second() const;
+  int frame_count() const;
+
   static const char* kind() { return "dynamic"; }
   static const char* help() {
-    return "Time stepping with a fixed step. A frame is ⌈1/(fps·step)⌉ whole steps, so frames may lie a little more than 1/fps "
-           "apart.";
+    return "Time stepping. The interval between two frames, 1/fps, is divided into whole equal steps no longer than `step`. Or "
+           "`steps_per_frame` says how many there are: beside `fps` of length 1/(fps·n), beside `step` of that length, a frame "
+           "every n steps.";
   }
   template <class F>
   void fields(F& f) {
-    f("step", step, "Time step h", {.unit = "s", .min = 0, .above_min = true});
+    f("step", step, "Longest time step h", {.unit = "s", .min = 0, .above_min = true});
     f("duration", duration, "Simulated time, rounded up to whole frames", {.unit = "s", .min = 0, .above_min = true});
-    f("fps", fps, "Frames per second", {.unit = "1/s", .min = 0, .above_min = true});
+    f("fps", fps, "Frames per second; 30 when left out", {.unit = "1/s", .min = 0, .above_min = true});
+    f("steps_per_frame", frame_steps, "Steps per frame, beside either `fps` or `step`", {.min = 1, .max = 1e9});
+    f("integrator", integrator,
+      "Time integration. `implicit_euler`: of first order, damps; the papers' own. Of second order: `bdf2`, which damps fast "
+      "oscillations; `midpoint`, which keeps momentum and, but for rounding and the solver's tolerance, energy; "
+      "`generalized_alpha`, between the two by `rho_infinity`. When left out: `implicit_euler` for sweeps, otherwise "
+      "`generalized_alpha`");
+    f("rho_infinity", rho_infinity,
+      "Share of the fastest oscillations that a step of `generalized_alpha` leaves over: 0 is `bdf2`, 1 is `midpoint`",
+      {.min = 0, .max = 1});
     f("iterations", iterations, "Short for /solver/iterations", {.min = 1});
     f("tolerance", tolerance, "Short for /solver/tolerance", {.min = 0, .max = 1, .above_min = true});
+    step_given_ = f.has("step");
+    if (step_given_ && f.has("fps") && f.has("steps_per_frame"))
+      f.problem("`step`, `fps` and `steps_per_frame` are given", "keep two of them");
+    if (f.has("rho_infinity") && integrator != IntegratorKind::generalized_alpha)
+      f.problem("`rho_infinity` has no effect", "say `integrator` generalized_alpha, or leave it out");
   }
+
+ private:
+  bool step_given_ = false;
 };
 
 class StaticAnalysis final : public Analysis {
@@ -290,6 +335,9 @@ struct SceneSpec {
   const StaticAnalysis* statics() const {
     return analysis && analysis->what == AnalysisKind::statics ? static_cast<const StaticAnalysis*>(analysis.get()) : nullptr;
   }
+
+  /// Of dynamics; that of the solver's kind where the scene names none.
+  TimeIntegrator integrator() const;
 
   static const char* kind() { return "scene"; }
   static const char* help() { return "The root object."; }

@@ -7,6 +7,7 @@
 #include "energies/stretch_shear.hpp"
 #include "model/edge.hpp"
 #include "model/rod_graph.hpp"
+#include "solvers/step_potential.hpp"
 
 namespace osier {
 
@@ -116,17 +117,6 @@ Diagnostics measure_state(const Model& m, const State& state) {
   for (Index j = 0; j < m.joint_count(); ++j)
     if (m.joint_alive[j]) d.max_bend = std::max(d.max_bend, 2 / m.joint_length[j] * norm(imag(joint_deviation(m, state, j))));
   return d;
-}
-
-Residual measure_residual(StepPotential& potential, const State& start, const State& end) {
-  Unknowns z{std::vector<Vec3d>(end.vertex_position.size()), end.frame_rotation};
-  for (std::size_t v = 0; v < z.u.size(); ++v) z.u[v] = end.vertex_position[v] - start.vertex_position[v];
-  potential.set_torque_point(z.q);
-  std::vector<Vec3d> gx, gw;
-  potential.gradient(z, gx, gw);
-  const double value = potential.residual(gx, gw).value;
-  const double scale = potential.force_scale(z);
-  return {value, scale > 0 ? value / scale : 0};
 }
 
 }  // namespace osier

@@ -4,7 +4,6 @@
 #include "osier/model.hpp"
 #include "osier/simulation.hpp"
 #include "osier/state.hpp"
-#include "solvers/step_potential.hpp"
 
 namespace osier {
 
@@ -37,11 +36,5 @@ double joint_angle(const Model& model, const State& state, Index joint);
 
 /// Everything in Diagnostics that follows from the state alone.
 Diagnostics measure_state(const Model& model, const State& state);
-
-struct Residual {
-  double value, relative;
-};
-/// Left-over of the step's equations at its end; `potential` was begun at its start.
-Residual measure_residual(StepPotential& potential, const State& start, const State& end);
 
 }  // namespace osier

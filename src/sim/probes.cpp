@@ -17,6 +17,8 @@ static const char* columns(ProbeKind kind) {
       return "mx my mz angle m1 m2 m3 k1 k2 k3";
     case ProbeKind::clamp:
       return "mx my mz";
+    case ProbeKind::reaction:
+      return "fx fy fz mx my mz";
     case ProbeKind::place:
       return "x y z tx ty tz n1 n2 n3 m1 m2 m3 g1 g2 g3 k1 k2 k3";
   }
@@ -61,6 +63,11 @@ void probe_values(const Setup& setup, const Simulation& simulation, std::vector<
       case ProbeKind::clamp:
         put({clamp_moment(m, s, e)});
         break;
+      case ProbeKind::reaction: {
+        const Wrench r = simulation.reaction(static_cast<std::size_t>(e), p.material_axes);
+        put({r.force, r.moment});
+        break;
+      }
       case ProbeKind::place: {
         const Readout r = read_out(m, s, e, p.along);
         put({r.position, r.tangent, r.force, r.moment, r.strain, r.curvature});

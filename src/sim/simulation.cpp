@@ -8,8 +8,10 @@
 #include <optional>
 
 #include "scene/setup.hpp"
+#include "integration/integrator.hpp"
 #include "sim/measure.hpp"
 #include "sim/pull.hpp"
+#include "sim/reaction.hpp"
 #include "sim/readout.hpp"
 #include "solvers/step_potential.hpp"
 
@@ -22,6 +24,7 @@ struct Simulation::Impl {
   State state, last_good;
   Control control;        ///< at the end of the step at hand, or of the last one
   Control control_start;  ///< at its start, for a solver that reads it
+  Control holds_at_end;   ///< what is held at the end of the step, where the control is that of a stage within
   Contacts contacts;
   std::unique_ptr<Solver> solver;
   Executor executor;                 ///< for loads and copies, on as many threads as the solver has
@@ -29,6 +32,13 @@ struct Simulation::Impl {
   std::vector<std::uint8_t> acts;    ///< per force
   Pull pull;
   StepPotential potential;
+  std::optional<TimeIntegrator> integrator;  ///< dynamics only
+  State reference;                           ///< where the implicit Euler step of an integrator begins; kept for measuring
+  std::vector<Vec3d> velocity_at_stage;      ///< likewise
+  StepBalance balance;
+  Reactions reactions;
+  std::vector<Vec3d> motor_torque;  ///< per frame, of the control
+  bool wants_reactions = false;
   StepReport report;
   const DynamicAnalysis* dynamic = nullptr;
   const StaticAnalysis* statics = nullptr;
@@ -41,6 +51,8 @@ struct Simulation::Impl {
   const Model& model() const { return changed ? *changed : setup->model; }
   Model& mutable_model() { return changed ? *changed : changed.emplace(setup->model); }
   void prepare_control(double t, double ramp);
+  void fit(Control& c) const;  ///< its size to the model
+  void hold(double t, Control& c) const;
   void prepare_step(double t, double ramp);
   void roll_back();
   StepInput input(double h) const { return {model(), wants_control_start ? control_start : control, control, contacts, h}; }
@@ -74,6 +86,8 @@ struct Simulation::Impl {
   }
   void release(double t);
   bool break_segments();  ///< true when something broke
+  void measure_balance();
+  void lead_loose(const Control& c, double h);
   StepReport dynamic_step(bool measure);
   StepReport static_step();
   StepReport solve_at(double t);
@@ -95,7 +109,13 @@ Simulation::Simulation(const Scene& scene) : impl_(std::make_unique<Impl>()) {
   const auto& limits = s.model().segment_strain_limit;
   s.breakable = std::any_of(limits.begin(), limits.end(), [](double l) { return std::isfinite(l); });
   s.solver->declare_memory(s.model(), s.state);
+  if (s.dynamic) {
+    s.integrator = s.setup->spec.integrator();
+    s.integrator->declare_memory(s.model(), s.state);
+  }
   s.last_good = s.state;
+  s.wants_reactions =
+      std::any_of(s.setup->probes.begin(), s.setup->probes.end(), [](const Probe& p) { return p.kind == ProbeKind::reaction; });
   s.wants_control_start = s.setup->spec.solver->traits().control_at_start;
   s.prepare_control(0, 1);
   if (s.wants_control_start) s.control_start = s.control;
@@ -103,18 +123,29 @@ Simulation::Simulation(const Scene& scene) : impl_(std::make_unique<Impl>()) {
 Simulation::~Simulation() = default;
 Simulation::Simulation(Simulation&&) noexcept = default;
 
-/// Loads and targets for the end of a step at time t.
+void Simulation::Impl::fit(Control& c) const {
+  const auto nv = static_cast<std::size_t>(model().vertex_count()), nf = static_cast<std::size_t>(model().frame_count());
+  c.vertex_force.resize(nv), c.vertex_damping.resize(nv), c.vertex_fixed.resize(nv);
+  c.vertex_target.resize(nv);
+  c.frame_control.resize(nf), c.frame_target.resize(nf), c.frame_hinge_axis.resize(nf);
+  if (c.has_torque || c.frame_torque.size() != nf) {
+    c.frame_torque.assign(nf, {});
+    c.frame_torque_material.assign(nf, {});
+  }
+  if (c.has_rotary_damping || c.frame_damping.size() != nf) c.frame_damping.assign(nf, 0);
+  c.has_torque = c.has_rotary_damping = false;
+}
+
+/// What constraints hold or drive at time t.
+void Simulation::Impl::hold(double t, Control& c) const {
+  for (std::size_t i = 0; i < let_go.size(); ++i)
+    if (!let_go[i]) setup->spec.constraints[i]->apply(t, state, executor, c);
+}
+
+/// Loads and targets at time t.
 void Simulation::Impl::prepare_control(double t, double ramp) {
   const auto nv = static_cast<std::size_t>(model().vertex_count()), nf = static_cast<std::size_t>(model().frame_count());
-  control.vertex_force.resize(nv), control.vertex_damping.resize(nv), control.vertex_fixed.resize(nv);
-  control.vertex_target.resize(nv);
-  control.frame_control.resize(nf), control.frame_target.resize(nf), control.frame_hinge_axis.resize(nf);
-  if (control.has_torque || control.frame_torque.size() != nf) {
-    control.frame_torque.assign(nf, {});
-    control.frame_torque_material.assign(nf, {});
-  }
-  if (control.has_rotary_damping || control.frame_damping.size() != nf) control.frame_damping.assign(nf, 0);
-  control.has_torque = control.has_rotary_damping = false;
+  fit(control);
   const LoadContext context{model(), state, t, ramp, setup->spec.execution.simd};
   if (nv > 0)
     executor.for_each_range(nv, [&](std::size_t begin, std::size_t end) {
@@ -132,9 +163,10 @@ void Simulation::Impl::prepare_control(double t, double ramp) {
     });
   for (std::size_t i = 0; i < acts.size(); ++i)
     if (acts[i]) setup->spec.forces[i]->apply(context, control);
-  if (dynamic) pull.apply(state, dynamic->step, control);
-  for (std::size_t i = 0; i < let_go.size(); ++i)
-    if (!let_go[i]) setup->spec.constraints[i]->apply(t, state, executor, control);
+  if (wants_reactions) motor_torque = control.frame_torque;
+  hold(t, control);
+  if (wants_reactions)
+    for (std::size_t f = 0; f < motor_torque.size(); ++f) motor_torque[f] = control.frame_torque[f] - motor_torque[f];
 }
 
 /// To where the step at hand began.
@@ -169,6 +201,7 @@ void Simulation::Impl::release(double t) {
     const auto& c = setup->spec.constraints[i];
     if (let_go[i] || !c->release || t < *c->release * (1 - 1e-12)) continue;
     let_go[i] = 1;
+    if (integrator) integrator->restart(model(), state);
     topology = c->let_go(mutable_model()) || topology;
   }
   if (!topology) return;
@@ -188,6 +221,7 @@ bool Simulation::Impl::break_segments() {
   if (!broken) return false;
   update_topology(mutable_model());
   solver->rebind(model(), state);
+  if (integrator) integrator->restart(model(), state);
   return true;
 }
 
@@ -202,23 +236,56 @@ void Simulation::Impl::throw_non_finite(const StepReport& r) {
                   state.step_index + 1, state.time, what));
 }
 
+/// A vertex whose segments have all broken is no part of any rod, but it still follows what leads it.
+void Simulation::Impl::lead_loose(const Control& c, double h) {
+  if (!breakable) return;
+  for (Index v = 0; v < model().vertex_count(); ++v) {
+    if (model().vertex_alive[v] || !c.vertex_fixed[v]) continue;
+    state.vertex_position[v] = c.vertex_target[v];
+    if (h > 0) state.vertex_velocity[v] = (1 / h) * (c.vertex_target[v] - last_good.vertex_position[v]);
+  }
+}
+
+/// What is left of the equations of the step for which the potential was begun.
+void Simulation::Impl::measure_balance() {
+  const State& start = potential.start();
+  balance.measure(potential, start, state);
+  report.residual = potential.residual(balance.force, balance.couple).value;
+  report.residual_relative = balance.scale > 0 ? report.residual / balance.scale : 0;
+  if (wants_reactions) reactions.measure(potential, balance, start, state, motor_torque);
+}
+
 StepReport Simulation::Impl::dynamic_step(bool measure) {
-  const double h = dynamic->step;
+  const double h = dynamic->time_step();
   release(state.time);
+  integrator->begin(model(), state, h);
   // Counting steps instead of adding h keeps key times exact over long runs.
-  const double t = static_cast<double>(state.step_index + 1) * h;
-  prepare_step(t, 1);
+  const auto steps = static_cast<double>(state.step_index);
+  const double t = (steps + 1) * h;
+  prepare_step(integrator->stage_share() == 1 ? t : (steps + integrator->stage_share()) * h, 1);
   keep_state();
-  report = solver->step(input(h), state);
+  integrator->prepare(model(), state, control);
+  pull.apply(state, integrator->stage_length(), control);
+  measure = measure || wants_reactions;
+  if (measure) reference = state;
+  report = solver->step(input(integrator->stage_length()), state);
   if (report.non_finite) throw_non_finite(report);
   if (measure) {
     const auto before = std::chrono::steady_clock::now();
-    potential.begin(model(), control, last_good, h);
-    const Residual r = measure_residual(potential, last_good, state);
-    report.residual = r.value;
-    report.residual_relative = r.relative;
+    potential.begin(model(), control, reference, integrator->stage_length());
+    measure_balance();
     measuring_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
   }
+  if (wants_reactions) velocity_at_stage = state.vertex_velocity;
+  if (!integrator->is_implicit_euler()) {
+    fit(holds_at_end);
+    std::fill(holds_at_end.vertex_fixed.begin(), holds_at_end.vertex_fixed.end(), std::uint8_t{0});
+    std::fill(holds_at_end.frame_control.begin(), holds_at_end.frame_control.end(), FrameControl::free);
+    hold(t, holds_at_end);
+    integrator->finish(model(), holds_at_end, last_good, state);
+    if (wants_reactions) reactions.correct_inertia(potential, reference, velocity_at_stage, last_good, state, h);
+  }
+  lead_loose(integrator->is_implicit_euler() ? control : holds_at_end, h);
   state.step_index += 1;
   state.time = t;
   break_segments();
@@ -322,6 +389,13 @@ StepReport Simulation::Impl::static_step() {
     if (statics->stop_at_instability && done < failed && done + piece >= failed)
       piece = failed - done > 2 * least ? 0.5 * (failed - done) : failed - done;  // the last one: was it only a hard spot?
   }
+  if (wants_reactions) {
+    potential.begin(model(), control, last_good, 0);
+    const StepReport kept = report;
+    measure_balance();
+    report = kept;
+  }
+  lead_loose(control, 0);
   total.residual = report.residual;
   total.residual_relative = report.residual_relative;
   total.unstable_modes = report.unstable_modes;
@@ -351,17 +425,9 @@ void Simulation::advance_frame(const std::function<bool()>& after_step) {
 bool Simulation::finished() const { return impl_->finished; }
 bool Simulation::is_static() const { return impl_->statics != nullptr; }
 
-int Simulation::steps_per_frame() const {
-  if (is_static()) return 1;
-  return std::max(1, static_cast<int>(std::ceil(1 / (impl_->dynamic->fps * impl_->dynamic->step) - 1e-9)));
-}
-
-int Simulation::frame_count() const {
-  if (is_static()) return impl_->statics->load_steps;
-  return std::max(1, static_cast<int>(std::ceil(impl_->dynamic->duration / (steps_per_frame() * impl_->dynamic->step) - 1e-9)));
-}
-
-double Simulation::time_step() const { return is_static() ? 0 : impl_->dynamic->step; }
+int Simulation::steps_per_frame() const { return is_static() ? 1 : impl_->dynamic->steps_per_frame(); }
+int Simulation::frame_count() const { return is_static() ? impl_->statics->load_steps : impl_->dynamic->frame_count(); }
+double Simulation::time_step() const { return is_static() ? 0 : impl_->dynamic->time_step(); }
 const Model& Simulation::model() const { return impl_->model(); }
 const State& Simulation::state() const { return impl_->state; }
 State& Simulation::mutable_state() { return impl_->state; }
@@ -379,6 +445,21 @@ Diagnostics Simulation::diagnostics() const {
   d.iterations = impl_->report.iterations;
   d.unstable_modes = impl_->report.unstable_modes;
   return d;
+}
+
+Wrench Simulation::reaction(std::size_t index, bool material_axes) const {
+  const Impl& s = *impl_;
+  if (s.let_go.at(index)) return {};
+  std::vector<Index> vertices, frames;
+  s.setup->spec.constraints[index]->list_held(vertices, frames);
+  Wrench wrench = s.reactions.of(vertices, frames, s.state);
+  if (!material_axes) return wrench;
+  Index frame = frames.empty() ? -1 : frames.front();
+  if (frame < 0 && !vertices.empty())
+    if (const auto touching = s.model().vertex_segments.of(vertices.front()); !touching.empty()) frame = touching[0] / 2;
+  if (frame < 0) return wrench;
+  const Quatd axes = conj(s.state.frame_rotation[frame]);
+  return {rotate(axes, wrench.force), rotate(axes, wrench.moment)};
 }
 
 Frame Simulation::frame(int index) const {
@@ -436,8 +517,11 @@ bool Simulation::continue_from(const Simulation& other) {
   s.state = o.state;
   s.solver->rebind(s.model(), s.state);
   // Time is counted in steps, which may have become longer or shorter.
-  if (s.dynamic) s.state.step_index = std::lround(o.state.time / s.dynamic->step);
-  s.state.time = s.dynamic ? static_cast<double>(s.state.step_index) * s.dynamic->step : o.state.time;
+  if (s.dynamic) {
+    s.integrator->declare_memory(s.model(), s.state);
+    s.state.step_index = std::lround(o.state.time / s.dynamic->time_step());
+  }
+  s.state.time = s.dynamic ? static_cast<double>(s.state.step_index) * s.dynamic->time_step() : o.state.time;
   s.let_go = o.let_go, s.acts = o.acts, s.pull = o.pull, s.finished = o.finished;
   s.last_good = s.state;
   if (s.dynamic) s.prepare_control(s.state.time, 1);

@@ -27,6 +27,28 @@ static Quatd free_turn(const PerAxis& inertia, const Quatd& q, const Vec3d& omeg
   return normalized(q * rotation_exp(h * free_spin(cast<double>(inertia), rotate(conj(q), omega), h)));
 }
 
+namespace {
+
+/// f(k, y, a) for the terms of a frame's inertia.
+template <class F>
+void each_inertial_term(const PerAxis& J, const Quatd& q, const Vec3d& omega, double h, const F& f) {
+  const Quatd free = free_turn(J, q, omega, h);
+  const double half = 0.5 * (J.d1 + J.d2 + J.d3), k = 1 / (h * h);
+  const double point_mass[3] = {half - J.d1, half - J.d2, half - J.d3};
+  for (int i = 0; i < 3; ++i) {
+    const Vec3d axis{i == 0 ? 1.0 : 0.0, i == 1 ? 1.0 : 0.0, i == 2 ? 1.0 : 0.0};
+    if (point_mass[i] > 1e-12 * half) f(k * point_mass[i], rotate(free, axis), axis);
+  }
+}
+
+}  // namespace
+
+Vec3d inertial_couple(const PerAxis& J, const Quatd& q, const Vec3d& omega, double h, const Quatd& end) {
+  Vec3d couple;
+  each_inertial_term(J, q, omega, h, [&](double k, const Vec3d& y, const Vec3d& a) { couple += k * cross(rotate(end, a), y); });
+  return couple;
+}
+
 void direction_terms(const Model& m, const Control& c, const State& start, double h, std::vector<DirectionTerm>& out) {
   out.clear();
   if (!(h > 0)) return;
@@ -35,15 +57,7 @@ void direction_terms(const Model& m, const Control& c, const State& start, doubl
     const PerAxis& J = m.segment_inertia[s];
     const Quatd& q = start.frame_rotation[s];
     const auto add = [&](double k, const Vec3d& y, const Vec3d& a) { out.push_back({s, k, y, a, k * norm(y - rotate(q, a))}); };
-    if (J.any()) {
-      const Quatd free = free_turn(J, q, start.frame_velocity[s], h);
-      const double half = 0.5 * (J.d1 + J.d2 + J.d3), k = 1 / (h * h);
-      const double point_mass[3] = {half - J.d1, half - J.d2, half - J.d3};
-      for (int i = 0; i < 3; ++i) {
-        const Vec3d axis{i == 0 ? 1.0 : 0.0, i == 1 ? 1.0 : 0.0, i == 2 ? 1.0 : 0.0};
-        if (point_mass[i] > 1e-12 * half) add(k * point_mass[i], rotate(free, axis), axis);
-      }
-    }
+    if (J.any()) each_inertial_term(J, q, start.frame_velocity[s], h, add);
     if (c.has_rotary_damping && c.frame_damping[s] > 0) {
       const Vec3d& axis = c.frame_hinge_axis[s];
       const Quatd basis = rotation_between(Vec3d{0, 0, 1}, axis), turn = axis_angle(axis, h * dot(start.frame_velocity[s], axis));

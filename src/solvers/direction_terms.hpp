@@ -32,6 +32,9 @@ struct DirectionTerm {
 /// The terms of a step in order of frames; none in statics (h = 0).
 void direction_terms(const Model& model, const Control& control, const State& start, double h, std::vector<DirectionTerm>& out);
 
+/// The couple on a frame [N m] of those terms of its inertia, at rotation `end` after a step of length h from q and omega.
+Vec3d inertial_couple(const PerAxis& inertia, const Quatd& q, const Vec3d& omega, double h, const Quatd& end);
+
 /// First guess of a free or hinged frame: its rotation after a step of inertia alone, as x + h v is for positions. (A few sweeps
 /// from the old frames would stop a stiff shaft that turns.) Frames without inertia stay.
 Quatd guessed_frame(const Model& model, const Control& control, const State& start, double h, Index frame);

@@ -71,6 +71,7 @@ struct Traits {
   bool torques = true;             ///< on frames: couples, and motors without a torque-speed curve
   bool rotary_damping = true;      ///< motors with a torque-speed curve
   bool damping = true;             ///< Kelvin-Voigt, of segments and joints
+  bool integrators = true;         ///< its steps are those of implicit Euler, from which others are made (integration/integrator.hpp)
   bool contacts = false;           ///< reads StepInput::contacts
   bool control_at_start = false;   ///< reads StepInput::start; for others it may be the control at the end
   bool single_precision = false;   ///< can work in float

@@ -52,7 +52,7 @@ Message LiveSession::hello() {
                        {"scene", scene_.name()},
                        {"time_step", simulation_->time_step()},
                        {"steps_per_frame", simulation_->steps_per_frame()},
-                       {"fps", dynamic ? OrderedJson(dynamic->fps) : OrderedJson(nullptr)},
+                       {"fps", dynamic ? OrderedJson(dynamic->frames_per_second()) : OrderedJson(nullptr)},
                        {"is_static", simulation_->is_static()},
                        {"parameters", to_json(parameters_)},
                        {"forces", forces},

@@ -44,7 +44,7 @@ Oscillation swing(const Beam& beam, int n, int mode, double tau, double h, const
       {{"stretch_shear": {}, "bend_twist": {}, "line_density": {}, "tau_stretch": {}, "tau_bend": {}}}}}],
     "constraints": [{{"type": "clamp", "vertices": "rod:start"}}],
     "solver": {},
-    "analysis": {{"type": "dynamic", "step": {}, "duration": 1}}
+    "analysis": {{"type": "dynamic", "step": {}, "duration": 1, "steps_per_frame": 1}}
   }})",
                                         n, beam.EA, beam.EI, beam.mu, tau, tau, solver, h)));
   State& state = s.mutable_state();

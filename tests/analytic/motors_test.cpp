@@ -19,7 +19,7 @@ std::string shaft(int n, double h, const std::string& motor, const std::string& 
       "material": {{"young": 1e7, "poisson": 0.25, "density": 1000, "radius": 0.05}}}}],
     "constraints": [{{"type": "motor", "segment": "rod:start", {}}}, {}],
     "solver": {},
-    "analysis": {{"type": "dynamic", "step": {:.17g}, "duration": 1}}{}
+    "analysis": {{"type": "dynamic", "step": {:.17g}, "duration": 1, "steps_per_frame": 1}}{}
   }})",
                      n, motor, constraints, solver, h, rest);
 }

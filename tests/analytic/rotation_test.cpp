@@ -39,7 +39,7 @@ std::string shaft(int n, double h, const std::string& solver) {
     "constraints": [{{"type": "clamp", "vertices": "rod:start"}}],
     "rotational_inertia": true,
     "solver": {},
-    "analysis": {{"type": "dynamic", "step": {:.17g}, "duration": 1}}
+    "analysis": {{"type": "dynamic", "step": {:.17g}, "duration": 1, "steps_per_frame": 1}}
   }})",
                      n, keys, Shaft::E, Shaft::nu, Shaft::rho, Shaft::r, solver, h);
 }
@@ -100,7 +100,7 @@ TEST(ThickBeam, FrequencyWithRotationalInertiaIsTimoshenkosAtSecondOrder) {
         "constraints": [{{"type": "pin", "vertices": ["rod:start", "rod:end"]}}],
         "rotational_inertia": true,
         "solver": {},
-        "analysis": {{"type": "dynamic", "step": {}, "duration": 1}}
+        "analysis": {{"type": "dynamic", "step": {}, "duration": 1, "steps_per_frame": 1}}
       }})",
                                             n, E, nu, rho, r, kNewton, h)));
       const double GA = s.model().segment_stiffness[0].d1 * n;
@@ -135,7 +135,7 @@ std::string spinning(int n, double h, const Vec3d& angular, const std::string& s
       "material": {{"young": 1e6, "poisson": 0.25, "density": 1000, "section": {}}}}}],
     "rotational_inertia": true,
     "solver": {},
-    "analysis": {{"type": "dynamic", "step": {:.17g}, "duration": 1}}
+    "analysis": {{"type": "dynamic", "step": {:.17g}, "duration": 1, "steps_per_frame": 1}}
   }})",
                      length, n, angular.x, angular.y, angular.z, 0.5 * length, section, solver, h);
 }

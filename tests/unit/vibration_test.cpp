@@ -80,7 +80,7 @@ Json spring(double step, double duration) {
     "material": {"stretch_shear": 50, "bend_twist": 1, "line_density": 4, "tau_stretch": 0.01}}],
     "constraints": [{"type": "clamp", "vertices": "rod:start"}], "solver": {"name": "newton", "tolerance": 1e-12},
     "probes": [{"name": "tip", "vertex": "rod:end"}],
-    "analysis": {"type": "dynamic", "step": )" +
+    "analysis": {"type": "dynamic", "steps_per_frame": 1, "step": )" +
                      std::to_string(step) + R"(, "duration": )" + std::to_string(duration) + "}}");
 }
 const Json kVibration = Json::parse(R"([{"type": "vibration", "name": "v"}])");
@@ -106,7 +106,7 @@ TEST(Swing, OfALightPendulumHasItsPeriod) {
     "shape": {"type": "line", "from": [0, 0, 0], "to": [0.02, -0.9998, 0]},
     "material": {"stretch_shear": 1e5, "bend_twist": 1, "line_density": 1}}], "constraints": [{"type": "pin", "vertices": "rod:start"}],
     "forces": [{"type": "gravity", "acceleration": [0, -9.81, 0]}], "solver": {"name": "newton", "tolerance": 1e-8},
-    "analysis": {"type": "dynamic", "step": 0.002, "duration": 4.6}})");
+    "analysis": {"type": "dynamic", "step": 0.002, "steps_per_frame": 1, "duration": 4.6}})");
   Outcome out;
   run_to_end(scene, Json::parse(R"([{"type": "swing", "name": "s"}])"), "", ".", out);
   const double period = 2 * kPi * std::sqrt(1 / 9.81);

@@ -1,0 +1,36 @@
+#include "scene/spec.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdlib>
+
+namespace osier {
+
+namespace {
+constexpr double kUsualFps = 30;
+/// Whole numbers, whatever the last bit of a quotient says.
+int whole_number_above(double x) { return std::max(1, static_cast<int>(std::ceil(x * (1 - 1e-12) - 1e-9))); }
+}  // namespace
+
+int DynamicAnalysis::steps_per_frame() const {
+  return frame_steps ? *frame_steps : whole_number_above(1 / (fps.value_or(kUsualFps) * step));
+}
+
+double DynamicAnalysis::time_step() const {
+  return frame_steps && step_given_ ? step : 1 / (fps.value_or(kUsualFps) * steps_per_frame());
+}
+
+double DynamicAnalysis::frames_per_second() const {
+  return frame_steps && step_given_ ? 1 / (step * *frame_steps) : fps.value_or(kUsualFps);
+}
+
+int DynamicAnalysis::frame_count() const { return whole_number_above(duration * frames_per_second()); }
+
+TimeIntegrator SceneSpec::integrator() const {
+  const Traits traits = solver->traits();
+  const bool second_order = traits.integrators && solver->role() != SolverRole::sweeps && std::getenv("SECOND");
+  const IntegratorKind usual = second_order ? IntegratorKind::generalized_alpha : IntegratorKind::implicit_euler;
+  return {dynamic()->integrator.value_or(usual), dynamic()->rho_infinity};
+}
+
+}  // namespace osier

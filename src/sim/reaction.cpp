@@ -1,0 +1,65 @@
+#include "sim/reaction.hpp"
+
+#include <limits>
+
+#include "solvers/direction_terms.hpp"
+
+namespace osier {
+
+void StepBalance::measure(StepPotential& potential, const State& reference, const State& end) {
+  Unknowns z{std::vector<Vec3d>(end.vertex_position.size()), end.frame_rotation};
+  for (std::size_t v = 0; v < z.u.size(); ++v) z.u[v] = end.vertex_position[v] - reference.vertex_position[v];
+  potential.set_torque_point(z.q);
+  potential.gradient(z, force, couple);
+  scale = potential.force_scale(z);
+}
+
+void Reactions::measure(const StepPotential& potential, const StepBalance& balance, const State& reference, const State& stage,
+                        const std::vector<Vec3d>& motor_torque) {
+  const Model& m = potential.model();
+  const Control& c = potential.control();
+  force_ = balance.force;
+  couple_ = balance.couple;
+  known_ = true;
+  if (c.has_torque && !motor_torque.empty())
+    for (std::size_t f = 0; f < couple_.size(); ++f) couple_[f] += motor_torque[f];
+  if (!c.has_rotary_damping) return;
+  // A motor's torque-speed line stands among the terms of inertia.
+  for (Index s = 0; s < m.segment_count(); ++s) {
+    if (!(c.frame_damping[s] > 0) || !m.segment_alive[s]) continue;
+    const Quatd& q = stage.frame_rotation[s];
+    Vec3d motor;
+    for (const DirectionTerm& t : potential.directions(s)) motor += t.k * cross(rotate(q, t.a), t.y);
+    if (m.segment_inertia[s].any())
+      motor -= inertial_couple(m.segment_inertia[s], reference.frame_rotation[s], reference.frame_velocity[s], potential.h(), q);
+    couple_[s] += motor;
+  }
+}
+
+void Reactions::correct_inertia(const StepPotential& potential, const State& reference, const std::vector<Vec3d>& stage_velocity,
+                                const State& start, const State& end, double h) {
+  const Model& m = potential.model();
+  const Control& c = potential.control();
+  for (Index v = 0; v < m.vertex_count(); ++v) {
+    if (!c.vertex_fixed[v] || !m.vertex_alive[v]) continue;
+    const Vec3d at_stage = (1 / potential.h()) * (stage_velocity[v] - reference.vertex_velocity[v]);
+    const Vec3d real = (1 / h) * (end.vertex_velocity[v] - start.vertex_velocity[v]);
+    force_[v] += m.vertex_mass[v] * (real - at_stage);
+  }
+}
+
+Wrench Reactions::of(const std::vector<Index>& vertices, const std::vector<Index>& frames, const State& state) const {
+  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+  if (!known_) return {{kUnknown, kUnknown, kUnknown}, {kUnknown, kUnknown, kUnknown}};
+  Wrench sum;
+  Vec3d centre;
+  for (Index v : vertices) centre += (1.0 / static_cast<double>(vertices.size())) * state.vertex_position[v];
+  for (Index v : vertices) {
+    sum.force += force_[v];
+    sum.moment += cross(state.vertex_position[v] - centre, force_[v]);
+  }
+  for (Index f : frames) sum.moment += couple_[f];
+  return sum;
+}
+
+}  // namespace osier
