@@ -57,6 +57,8 @@ Scene load(const Subject& subject, const Variant& variant, const std::filesystem
   const Json json = {
       {"threads", execution.threads}, {"simd", simd_name(execution.simd)}, {"precision", execution.precision_name()}};
   options.overrides.push_back("/execution=" + json.dump());
+  // One integrator for all methods, so that they solve the same steps.
+  options.overrides.push_back("/analysis/integrator=implicit_euler");
   if (!subject.text.empty()) return Scene::parse(subject.text, subject.name, folder, options);
   return Scene::load(folder / ((subject.file.empty() ? subject.name : subject.file) + ".json"), options);
 }

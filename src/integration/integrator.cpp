@@ -58,6 +58,12 @@ TimeIntegrator::TimeIntegrator(IntegratorKind kind, double rho)
   af_ = g_ = 1 / (1 + rho);
 }
 
+std::complex<double> TimeIntegrator::rate_of(std::complex<double> z, double h) const {
+  if (implicit_euler_) return (1.0 - 1.0 / z) / h;
+  const std::complex<double> d = z - 1.0;
+  return d * (1.0 + am_ * d) / ((1.0 + g_ * d) * (1.0 + af_ * d)) / h;
+}
+
 void TimeIntegrator::declare_memory(const Model& m, State& state) const {
   if (implicit_euler_) return;
   solver_memory(state, m, kLastStep);
@@ -77,6 +83,7 @@ void TimeIntegrator::begin(const Model& m, State& state, double h) {
     const double last = solver_memory(state, m, kLastStep)[0];
     // The rates belong to a place between two steps, which moves with their length.
     damps_ = one_step_ ? last == 0 && state.step_index > 0 : std::abs(last - h) > 1e-9 * h;
+    damps_ = damps_ || turns_too_far(m, state, h);
   }
   const bool euler = implicit_euler_ || damps_;
   stage_length_ = euler ? h : g_ * af_ * h / am_;
@@ -92,6 +99,14 @@ TimeIntegrator::FrameState TimeIntegrator::reference_frame(const Model& m, State
   const Vec3d L = angular_momentum(J, start.frame_rotation[f], r.omega);
   r.omega = angular_velocity(J, r.q, L + ahead() * Vectors(solver_memory(memory, m, kSpinRate)).get(f));
   return r;
+}
+
+/// Gyroscopic couples make oscillations grow where a step does not follow the turning; implicit Euler damps them.
+bool TimeIntegrator::turns_too_far(const Model& m, const State& state, double h) {
+  constexpr double kFarthest = 0.3;  // [rad]
+  if (!m.has_inertia()) return false;
+  const auto is_fast = [&](const Vec3d& omega) { return norm2(omega) * h * h > kFarthest * kFarthest; };
+  return std::any_of(state.frame_velocity.begin(), state.frame_velocity.end(), is_fast);
 }
 
 void TimeIntegrator::prepare(const Model& m, State& state, Control& control) const {
@@ -194,7 +209,9 @@ void TimeIntegrator::finish(const Model& m, const Control& end, const State& sta
     const PerAxis& J = m.segment_inertia[f];
     const Vec3d L = angular_momentum(J, q, start.frame_velocity[f]);
     Vec3d gain;
-    if (end.frame_control[f] == FrameControl::fixed) {
+    if (damps_) {  // implicit Euler has found it
+      gain = angular_momentum(J, next, state.frame_velocity[f]) - L;
+    } else if (end.frame_control[f] == FrameControl::fixed) {
       state.frame_velocity[f] = (1 / h_) * turn(q, next);
       gain = angular_momentum(J, next, state.frame_velocity[f]) - L;
     } else {

@@ -26,6 +26,8 @@
 // changes by couples from outside alone.
 #pragma once
 
+#include <complex>
+
 #include "core/describe.hpp"
 #include "osier/model.hpp"
 #include "osier/state.hpp"
@@ -45,6 +47,8 @@ class TimeIntegrator {
   TimeIntegrator(IntegratorKind kind, double rho);
 
   bool is_implicit_euler() const { return implicit_euler_; }
+  /// lambda of the linear motion y' = lambda y that becomes z times as large in a step of length h.
+  std::complex<double> rate_of(std::complex<double> z, double h) const;
   /// Makes its arrays in State::memory, which rollback and continue_from keep.
   void declare_memory(const Model& model, State& state) const;
   /// The next step will be one of implicit Euler, which damps what a sudden change (a release, a break) sets off.
@@ -70,6 +74,7 @@ class TimeIntegrator {
   /// A frame of y_ref; `memory`: the state whose memory has the rates.
   FrameState reference_frame(const Model& model, State& memory, const State& start, Index frame) const;
 
+  static bool turns_too_far(const Model& model, const State& state, double h);
   void go_to_reference(const Model& model, State& state, Control& control) const;
   void straighten_damping(const Model& model, const State& state, Control& control) const;
 

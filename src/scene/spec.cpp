@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 
 namespace osier {
 
@@ -28,8 +27,14 @@ int DynamicAnalysis::frame_count() const { return whole_number_above(duration * 
 
 TimeIntegrator SceneSpec::integrator() const {
   const Traits traits = solver->traits();
-  const bool second_order = traits.integrators && solver->role() != SolverRole::sweeps && std::getenv("SECOND");
-  const IntegratorKind usual = second_order ? IntegratorKind::generalized_alpha : IntegratorKind::implicit_euler;
+  // The curve of a motor says nothing beyond its no-load speed, which implicit Euler does not pass.
+  const auto is_driven = [](const auto& c) {
+    const auto* motor = dynamic_cast<const Motor*>(c.get());
+    return motor && motor->torque_speed.given();
+  };
+  const bool driven = std::any_of(constraints.begin(), constraints.end(), is_driven);
+  const bool second_order = traits.integrators && solver->role() != SolverRole::sweeps && !driven;
+  const IntegratorKind usual = second_order ? IntegratorKind::bdf2 : IntegratorKind::implicit_euler;
   return {dynamic()->integrator.value_or(usual), dynamic()->rho_infinity};
 }
 

@@ -9,10 +9,10 @@
 
 #include "forces/attachment.hpp"
 #include "forces/force.hpp"
+#include "integration/integrator.hpp"
 #include "scene/material_ref.hpp"
 #include "scene/shape.hpp"
 #include "scene/structure.hpp"
-#include "integration/integrator.hpp"
 #include "solvers/solver.hpp"
 
 namespace osier {
@@ -264,10 +264,10 @@ class DynamicAnalysis final : public Analysis {
     f("fps", fps, "Frames per second; 30 when left out", {.unit = "1/s", .min = 0, .above_min = true});
     f("steps_per_frame", frame_steps, "Steps per frame, beside either `fps` or `step`", {.min = 1, .max = 1e9});
     f("integrator", integrator,
-      "Time integration. `implicit_euler`: of first order, damps; the papers' own. Of second order: `bdf2`, which damps fast "
-      "oscillations; `midpoint`, which keeps momentum and, but for rounding and the solver's tolerance, energy; "
-      "`generalized_alpha`, between the two by `rho_infinity`. When left out: `implicit_euler` for sweeps, otherwise "
-      "`generalized_alpha`");
+      "Time integration. `implicit_euler`: of first order, damps everything; the papers' own. Of second order: `bdf2`, which "
+      "damps what is too fast for the step and is stable whatever the step; `midpoint`, which keeps momentum and does not damp, "
+      "but wants steps that follow the motion; `generalized_alpha`, between the two by `rho_infinity`. When left out: "
+      "`implicit_euler` for sweeps and where motors have a torque-speed curve, otherwise `bdf2`");
     f("rho_infinity", rho_infinity,
       "Share of the fastest oscillations that a step of `generalized_alpha` leaves over: 0 is `bdf2`, 1 is `midpoint`",
       {.min = 0, .max = 1});

@@ -13,7 +13,7 @@ struct AgreementCase {
 
 const char* kMaterial =
     R"("materials": {"m": {"stretch_shear": 100, "bend_twist": 0.4, "line_density": 1, "radius": 0.01, "tau_stretch": 0.002, "tau_bend": 0.01}},
-  "analysis": {"type": "dynamic", "step": 0.01, "duration": 1},)";
+  "analysis": {"type": "dynamic", "step": 0.01, "duration": 1, "integrator": "implicit_euler"},)";
 
 const AgreementCase kCases[] = {
     {"Cantilever",

@@ -72,7 +72,7 @@ std::string thrown_rod(double h) {
       "shape": {"type": "line", "from": [0, 0, 0], "to": [1, 0, 0]},
       "pose": {"type": "arc", "center": [0, 0.6, 0], "radius": 0.6, "start": [0, -1, 0], "angle": 95.5},
       "velocity": {"linear": [1, 2, 0.5], "angular": [0.3, -0.5, 2], "about": [0.4, 0.2, 0]}}],
-    "analysis": {"type": "dynamic", "steps_per_frame": 1, "step": )" +
+    "analysis": {"type": "dynamic", "steps_per_frame": 1, "integrator": "implicit_euler", "step": )" +
          std::to_string(h) + R"(, "duration": 1}})";
 }
 

@@ -12,7 +12,7 @@ constexpr const char* kRod = R"({
   "materials": {"m": {"stretch_shear": 1000, "bend_twist": 0.5, "line_density": 0.5, "radius": 0.01}},
   "constraints": [{"type": "clamp", "vertices": "a:start"}],
   "forces": [{"type": "gravity"}, {"type": "drag", "rate": 2}],
-  "analysis": {"type": "dynamic", "duration": 1, "step": 0.005, "steps_per_frame": 7}
+  "analysis": {"type": "dynamic", "duration": 1, "step": 0.005, "steps_per_frame": 7, "integrator": "implicit_euler"}
 })";
 
 Scene rod(std::vector<std::string> overrides = {}) {

@@ -3,6 +3,8 @@
 
 #include <vector>
 
+#include "integration/integrator.hpp"
+
 namespace osier::validate {
 
 struct Crossing {
@@ -26,9 +28,9 @@ struct Oscillation {
 ///   z = exp((ln|sn/s0| + i n pi)/k)
 ///
 /// raw        lambda = ln(z)/h, what the samples show
-/// otherwise  lambda = (1 - 1/z)/h, which is exact for implicit Euler: its own shift and damping are taken out
+/// otherwise  the lambda that the integrator turns into this z, e.g. (1 - 1/z)/h: its own shift and damping are taken out
 ///
 /// then w = |lambda|, zeta = -Re(lambda)/|lambda|. Throws RunError when there are too few crossings.
-Oscillation oscillation(const std::vector<Crossing>& crossings, int skip, double h);
+Oscillation oscillation(const std::vector<Crossing>& crossings, int skip, double h, const TimeIntegrator& integrator);
 
 }  // namespace osier::validate

@@ -3,6 +3,7 @@
 #include <nlohmann/json.hpp>
 
 #include "math/quat.hpp"
+#include "scene/setup.hpp"
 #include "validate/instruments/crossings.hpp"
 
 namespace osier::validate {
@@ -18,6 +19,7 @@ static Scene at_rest(const Scene& scene) {
 void Vibration::prepare(const Scene& scene, Problems& problems) {
   const RodInfo* r = find_rod(scene, rod, where + "/rod", problems);
   if (!r) return;
+  if (scene.setup().spec.dynamic()) integrator_ = scene.setup().spec.integrator();
   vertices_ = r->vertices, segments_ = r->segments;
   try {
     rest_ = at_rest(scene).initial_state();
@@ -51,7 +53,7 @@ double Vibration::amplitude(const Simulation& simulation) const {
 }
 
 std::vector<double> Vibration::finish(const Simulation& simulation) {
-  const Oscillation o = oscillation(zero_crossings(samples_), skip, simulation.time_step());
+  const Oscillation o = oscillation(zero_crossings(samples_), skip, simulation.time_step(), *integrator_);
   return {o.frequency, o.damping_ratio, o.raw_frequency, o.raw_damping};
 }
 

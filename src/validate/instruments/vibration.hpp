@@ -6,6 +6,7 @@
 // Modes are orthogonal in that product, so what the start has of other modes counts with its square only.
 #pragma once
 
+#include "integration/integrator.hpp"
 #include "validate/instrument.hpp"
 
 namespace osier::validate {
@@ -39,6 +40,7 @@ class Vibration final : public Instrument {
 
   std::vector<Index> vertices_, segments_;
   State rest_;
+  std::optional<TimeIntegrator> integrator_;
   std::vector<Vec3d> weight_, turn_weight_;  ///< m u(0) per vertex, J theta(0) per segment
   std::vector<double> samples_;
 };
