@@ -21,7 +21,7 @@ struct RunArguments {
   std::string folder, stats;
   std::filesystem::path html;
   int frames = -1;
-  bool quiet = false;
+  bool quiet = false, strict = false;
 };
 
 void write_stats(const std::string& file, const RunStats& stats) {
@@ -58,6 +58,7 @@ int run(const RunArguments& o) {
   progress.finish();
   if (!o.stats.empty()) write_stats(o.stats, stats);
 
+  for (const std::string& remark : stats.remarks()) fmt::print(stderr, "warning: {}\n", remark);
   if (!stats.error.empty()) {
     fmt::print(stderr, "error: {}\n{} frames kept in {}\n", stats.error, stats.frames + 1, folder.string());
     return kRunFailed;
@@ -68,14 +69,15 @@ int run(const RunArguments& o) {
     return kRunFailed;
   }
   if (!o.quiet) {
-    if (stats.steps_not_converged > 0)
-      fmt::print(stderr, "warning: {} of {} steps stopped at the iteration limit above their tolerance\n",
-                 stats.steps_not_converged, stats.steps);
     if (stats.instability_time >= 0)
       fmt::print("the equilibrium becomes unstable at pseudo-time {:.8g} s\n", stats.instability_time);
     fmt::print("{} frames, {} steps in {:.2f} s ({:.2f} ms/frame, {:.1f} ns per vertex and iteration) -> {}\n", stats.frames,
                stats.steps, stats.wall_seconds, stats.ms_per_frame_median, stats.ns_per_vertex_iteration, folder.string());
     if (!o.html.empty()) fmt::print("to look at in a browser: {}\n", o.html.string());
+  }
+  if (o.strict && stats.steps_not_converged + stats.steps_not_solved > 0) {
+    fmt::print(stderr, "error: not every step is solved, which --strict asks for\n");
+    return kRunFailed;
   }
   return kDone;
 }
@@ -95,7 +97,9 @@ Command add_run(CLI::App& app) {
   sub->add_option("--stats", o->stats, "Write counts and timings to this JSON file")->check(not_empty);
   sub->add_option("--html", o->html, "Also write the run as one page for the browser, complete in itself, to this file")
       ->check(not_empty);
-  sub->add_flag("--quiet", o->quiet, "Only errors");
+  sub->add_flag("--strict", o->strict,
+                "Exit with 1 when steps are not converged, or left more than a tenth of the largest force");
+  sub->add_flag("--quiet", o->quiet, "Only errors, and warnings of steps that are not solved");
   return {sub, [o] { return run(*o); }};
 }
 

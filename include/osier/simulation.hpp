@@ -50,6 +50,10 @@ class Simulation {
   int frame_count() const;  ///< frames after the initial one
   int steps_per_frame() const;
   double time_step() const;  ///< 0 for statics
+  /// Steps in which the solver that `automatic` chose did not converge, and that another one took instead, or that were
+  /// divided into smaller ones.
+  long steps_by_others() const;
+  long steps_divided() const;
   /// A static analysis that was to stop at an instability has found it; its state and time are the critical ones.
   bool finished() const;
 
@@ -103,12 +107,20 @@ struct RunStats {
   double wall_seconds = 0;
   double simulated_seconds = 0;
   double energy_total = 0, max_stretch = 0, max_bend = 0, residual = 0;
-  long steps_not_converged = 0;
+  long steps_not_converged = 0;                       ///< above the tolerance of their solver
+  long steps_by_others = 0, steps_divided = 0;        ///< see Simulation
+  long steps_judged = 0, steps_not_solved = 0;        ///< the last of every frame; those that left more than kUnsolved
+  double worst_residual = -1, worst_residual_at = 0;  ///< of these, relative to the largest force at work, and when [s]
+  /// A step is no solution of its equations where more than this share of the largest force is left.
+  static constexpr double kUnsolved = 0.1;
+  /// What is to be said of the run's convergence, in whole sentences; nothing where all is well.
+  std::vector<std::string> remarks() const;
   double instability_time = -1;  ///< pseudo-time at which equilibrium lost its stability; negative: not looked for or not found
   Index vertices_alive = 0, segments_alive = 0;
   bool non_finite = false;
   bool interrupted = false;
   std::string error;  ///< why the run failed, or empty
+  void judge(const StepReport& report, double time);
   std::string to_json() const;
 };
 

@@ -12,6 +12,7 @@ void StepBalance::measure(StepPotential& potential, const State& reference, cons
   potential.set_torque_point(z.q);
   potential.gradient(z, force, couple);
   scale = potential.force_scale(z);
+  rounding = potential.rounding_floor(z.u, scale);
 }
 
 void Reactions::measure(const StepPotential& potential, const StepBalance& balance, const State& reference, const State& stage,

@@ -18,6 +18,7 @@ struct StepBalance {
   std::vector<Vec3d> force;   ///< per vertex [N]
   std::vector<Vec3d> couple;  ///< per frame [N m]
   double scale = 0;           ///< the largest force at work [N]
+  double rounding = 0;        ///< forces that rounding errors alone may leave [N]
 
   /// At the end of the step that `potential` was begun for, which starts from `reference`.
   void measure(StepPotential& potential, const State& reference, const State& end);

@@ -68,15 +68,14 @@ RunStats run_scene(const Scene& scene, const RunOptions& options) {
       double solving = 0;
       long iterations = 0;
       for (int i = 0; i < steps; ++i) {
-        // The residual costs about a sweep; it is measured where a diagnostics line needs it.
-        const bool measure =
-            recorder && setup.spec.output.diagnostics != Rate::none && (i + 1 == steps || recorder->wants_residual_every_step());
+        // The residual costs about a sweep: it is measured once a frame, and where a line of diagnostics needs it.
+        const bool measure = i + 1 == steps || (recorder && recorder->wants_residual_every_step());
         const StepReport report = simulation.step(measure);
+        stats.judge(report, simulation.state().time);
         solving += report.seconds;
         iterations += report.iterations;
         stats.iterations += report.iterations;
         stats.steps += 1;
-        stats.steps_not_converged += report.not_converged ? 1 : 0;
         if (recorder) recorder->step(simulation);
         if ((stats.interrupted = interrupted())) break;
       }
@@ -101,6 +100,8 @@ RunStats run_scene(const Scene& scene, const RunOptions& options) {
     stats.ms_per_frame_min = timer.ms.front();
     stats.ms_per_frame_median = timer.ms[timer.ms.size() / 2];
   }
+  stats.steps_by_others = simulation.steps_by_others();
+  stats.steps_divided = simulation.steps_divided();
   stats.ns_per_vertex_iteration = std::max(timer.best_ns, 0.0);
   const Diagnostics d = simulation.diagnostics();
   stats.energy_total = d.total();
@@ -111,6 +112,37 @@ RunStats run_scene(const Scene& scene, const RunOptions& options) {
   stats.vertices_alive = d.vertices_alive;
   stats.segments_alive = d.segments_alive;
   return stats;
+}
+
+void RunStats::judge(const StepReport& report, double time) {
+  steps_not_converged += report.not_converged ? 1 : 0;
+  if (report.residual_relative < 0) return;
+  steps_judged += 1;
+  steps_not_solved += report.residual_relative > kUnsolved ? 1 : 0;
+  if (report.residual_relative <= worst_residual) return;
+  worst_residual = report.residual_relative;
+  worst_residual_at = time;
+}
+
+std::vector<std::string> RunStats::remarks() const {
+  std::vector<std::string> list;
+  if (steps_not_converged > 0)
+    list.push_back(fmt::format("{} of {} steps stopped above their tolerance", steps_not_converged, steps));
+  if (steps_not_solved > 0)
+    list.push_back(
+        fmt::format("{} of {} steps that were examined, one per frame, left more than {:g} % of the largest force: the "
+                    "motion is not that of the rods. Use more iterations, or the solver `direct`, or a smaller step",
+                    steps_not_solved, steps_judged, 100 * kUnsolved));
+  if (!list.empty() && worst_residual >= 0)
+    list.push_back(fmt::format("the worst step examined left {:.2g} of the largest force, at t = {:.4g} s", worst_residual,
+                               worst_residual_at));
+  if (steps_by_others > 0)
+    list.push_back(fmt::format(
+        "in {} of {} steps the solver that `automatic` had chosen did not converge, and another one, in double, took them",
+        steps_by_others, steps));
+  if (steps_divided > 0)
+    list.push_back(fmt::format("{} of {} steps did not converge as a whole and were divided", steps_divided, steps));
+  return list;
 }
 
 std::string RunStats::to_json() const {
@@ -134,6 +166,13 @@ std::string RunStats::to_json() const {
                             {"max_bend", max_bend},
                             {"residual", residual},
                             {"steps_not_converged", steps_not_converged},
+                            {"steps_by_others", steps_by_others},
+                            {"steps_divided", steps_divided},
+                            {"steps_judged", steps_judged},
+                            {"steps_not_solved", steps_not_solved},
+                            {"worst_residual", worst_residual >= 0 ? OrderedJson(worst_residual) : OrderedJson(nullptr)},
+                            {"worst_residual_at", worst_residual >= 0 ? OrderedJson(worst_residual_at) : OrderedJson(nullptr)},
+                            {"remarks", remarks()},
                             {"instability_time", instability_time >= 0 ? OrderedJson(instability_time) : OrderedJson(nullptr)},
                             {"vertices_alive", vertices_alive},
                             {"segments_alive", segments_alive},

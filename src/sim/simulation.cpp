@@ -7,8 +7,8 @@
 #include <fmt/format.h>
 #include <optional>
 
-#include "scene/setup.hpp"
 #include "integration/integrator.hpp"
+#include "scene/setup.hpp"
 #include "sim/measure.hpp"
 #include "sim/pull.hpp"
 #include "sim/reaction.hpp"
@@ -19,6 +19,7 @@ namespace osier {
 
 struct Simulation::Impl {
   static constexpr std::size_t kVerticesInCache = 512;
+  static constexpr double kFloatRounding = 5e8;  ///< of float, in units of that of double
   std::shared_ptr<const Setup> setup;
   std::optional<Model> changed;  ///< once something broke or a clamp let go; until then the scene's own serves
   State state, last_good;
@@ -35,6 +36,10 @@ struct Simulation::Impl {
   std::optional<TimeIntegrator> integrator;  ///< dynamics only
   State reference;                           ///< where the implicit Euler step of an integrator begins; kept for measuring
   std::vector<Vec3d> velocity_at_stage;      ///< likewise
+  bool falls_back = false;                   ///< the solver of the scene leaves the choice of a solver to us
+  enum class Help { none, other_solver, smaller_steps } helped = Help::none;  ///< that the step at hand needed
+  std::vector<std::unique_ptr<Solver>> helpers;                               ///< once they were needed
+  long steps_by_others = 0, steps_divided = 0;
   StepBalance balance;
   Reactions reactions;
   std::vector<Vec3d> motor_torque;  ///< per frame, of the control
@@ -88,6 +93,9 @@ struct Simulation::Impl {
   bool break_segments();  ///< true when something broke
   void measure_balance();
   void lead_loose(const Control& c, double h);
+  std::vector<std::unique_ptr<Solver>> make_helpers() const;
+  StepReport attempt(Solver& with, double t, double h, bool measure);
+  StepReport advance(double t, double h, bool measure, int halvings);
   StepReport dynamic_step(bool measure);
   StepReport static_step();
   StepReport solve_at(double t);
@@ -114,6 +122,7 @@ Simulation::Simulation(const Scene& scene) : impl_(std::make_unique<Impl>()) {
     s.integrator->declare_memory(s.model(), s.state);
   }
   s.last_good = s.state;
+  s.falls_back = s.setup->spec.solver->role() == SolverRole::automatic;
   s.wants_reactions =
       std::any_of(s.setup->probes.begin(), s.setup->probes.end(), [](const Probe& p) { return p.kind == ProbeKind::reaction; });
   s.wants_control_start = s.setup->spec.solver->traits().control_at_start;
@@ -251,30 +260,30 @@ void Simulation::Impl::measure_balance() {
   const State& start = potential.start();
   balance.measure(potential, start, state);
   report.residual = potential.residual(balance.force, balance.couple).value;
-  report.residual_relative = balance.scale > 0 ? report.residual / balance.scale : 0;
+  // What rounding leaves of forces is no force: rods at rest.
+  const double rounding = (setup->spec.execution.in_float() ? kFloatRounding : 1) * balance.rounding;
+  const bool nothing = report.residual <= rounding || balance.scale == 0;
+  report.residual_relative = nothing ? 0 : report.residual / balance.scale;
   if (wants_reactions) reactions.measure(potential, balance, start, state, motor_torque);
 }
 
-StepReport Simulation::Impl::dynamic_step(bool measure) {
-  const double h = dynamic->time_step();
-  release(state.time);
+/// A step of one solver, of length h, from the present state to time t. The state before is in last_good.
+StepReport Simulation::Impl::attempt(Solver& with, double t, double h, bool measure) {
+  const double from = state.time;
   integrator->begin(model(), state, h);
-  // Counting steps instead of adding h keeps key times exact over long runs.
-  const auto steps = static_cast<double>(state.step_index);
-  const double t = (steps + 1) * h;
-  prepare_step(integrator->stage_share() == 1 ? t : (steps + integrator->stage_share()) * h, 1);
+  prepare_step(integrator->stage_share() == 1 ? t : from + integrator->stage_share() * h, 1);
   keep_state();
   integrator->prepare(model(), state, control);
   pull.apply(state, integrator->stage_length(), control);
   measure = measure || wants_reactions;
   if (measure) reference = state;
-  report = solver->step(input(integrator->stage_length()), state);
-  if (report.non_finite) throw_non_finite(report);
+  report = with.step(input(integrator->stage_length()), state);
+  if (report.non_finite) return report;
   if (measure) {
     const auto before = std::chrono::steady_clock::now();
     potential.begin(model(), control, reference, integrator->stage_length());
     measure_balance();
-    measuring_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
+    measuring_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
   }
   if (wants_reactions) velocity_at_stage = state.vertex_velocity;
   if (!integrator->is_implicit_euler()) {
@@ -286,8 +295,69 @@ StepReport Simulation::Impl::dynamic_step(bool measure) {
     if (wants_reactions) reactions.correct_inertia(potential, reference, velocity_at_stage, last_good, state, h);
   }
   lead_loose(integrator->is_implicit_euler() ? control : holds_at_end, h);
-  state.step_index += 1;
   state.time = t;
+  return report;
+}
+
+/// What may take a step in which the solver of the scene fails: the converging one in double, where that is another, and the
+/// reference.
+std::vector<std::unique_ptr<Solver>> Simulation::Impl::make_helpers() const {
+  std::vector<std::unique_ptr<Solver>> list;
+  const auto add = [&](SolverRole role) { list.push_back(make_settings(solver_with(role))->make(model())); };
+  if (setup->spec.execution.in_float()) add(SolverRole::converging);
+  add(SolverRole::reference);
+  return list;
+}
+
+/// From the present state to time t, h later, in one step, or, where the solver may be helped, by another one, or in
+/// halves.
+StepReport Simulation::Impl::advance(double t, double h, bool measure, int halvings) {
+  const auto failed = [](const StepReport& r) { return r.non_finite || r.not_converged; };
+  const auto back = [&] {
+    roll_back();
+    solver->rebind(model(), state);
+  };
+  StepReport taken = attempt(*solver, t, h, measure);
+  if (!falls_back || !failed(taken)) return taken;
+  const StepReport own = taken;  // it says best where the trouble began
+  int iterations = taken.iterations;
+  if (helpers.empty()) helpers = make_helpers();
+  for (const auto& helper : helpers) {
+    back();
+    helper->rebind(model(), state);
+    taken = attempt(*helper, t, h, measure);
+    iterations += taken.iterations;
+    if (!failed(taken)) break;
+  }
+  solver->rebind(model(), state);
+  if (!failed(taken)) {
+    helped = std::max(helped, Help::other_solver);
+  } else if (halvings > 0) {
+    back();
+    const double middle = t - 0.5 * h;
+    const StepReport first = advance(middle, 0.5 * h, false, halvings - 1);
+    if (first.non_finite) return first;
+    taken = advance(t, 0.5 * h, measure, halvings - 1);
+    taken.not_converged = taken.not_converged || first.not_converged;
+    iterations += first.iterations + taken.iterations;
+    helped = Help::smaller_steps;
+  }
+  if (taken.non_finite && own.non_finite) taken = own;
+  taken.iterations = iterations;
+  return taken;
+}
+
+StepReport Simulation::Impl::dynamic_step(bool measure) {
+  constexpr int kMostHalvings = 4;
+  release(state.time);
+  helped = Help::none;
+  // Counting steps instead of adding h keeps key times exact over long runs.
+  const double h = dynamic->time_step(), t = static_cast<double>(state.step_index + 1) * h;
+  report = advance(t, h, measure, kMostHalvings);
+  if (report.non_finite) throw_non_finite(report);
+  if (helped == Help::other_solver) ++steps_by_others;
+  if (helped == Help::smaller_steps) ++steps_divided;
+  state.step_index += 1;
   break_segments();
   return report;
 }
@@ -422,6 +492,8 @@ void Simulation::advance_frame(const std::function<bool()>& after_step) {
   }
 }
 
+long Simulation::steps_by_others() const { return impl_->steps_by_others; }
+long Simulation::steps_divided() const { return impl_->steps_divided; }
 bool Simulation::finished() const { return impl_->finished; }
 bool Simulation::is_static() const { return impl_->statics != nullptr; }
 

@@ -5,7 +5,7 @@ import os
 import shutil
 import subprocess
 
-from osier_cli import BAD_INPUT, DONE, OSIER, CliTest, beam, main
+from osier_cli import BAD_INPUT, DONE, OSIER, RUN_FAILED, CliTest, beam, main
 
 SWING = beam(constraints=[{"type": "pin", "vertices": "a:start"}], forces=[{"type": "gravity"}], probes=[{"name": "tip", "vertex": "a:end"}])
 
@@ -312,9 +312,22 @@ class Run(CliTest):
         self.assertEqual(new, old)
 
     def test_steps_that_do_not_converge_are_told(self):
-        scene = {**SWING, "solver": {"name": "automatic", "tolerance": 1e-12, "max_iterations": 1}}
-        self.assertRegex(self.run_scene(scene).err, r"warning: \d+ of 10 steps stopped at the iteration limit")
+        hasty = {"tolerance": 1e-12, "max_iterations": 1}
+        told = self.run_scene({**SWING, "solver": {"name": "direct", **hasty}}, "--quiet")
+        self.assertRegex(told.err, r"warning: 10 of 10 steps stopped above their tolerance")
         self.assertEqual(self.stats()["steps_not_converged"], 10)
+        self.assertIn("10 of 10 steps", self.stats()["remarks"][0])
+        self.run_scene({**SWING, "solver": {"name": "direct", **hasty}}, "--strict", expect=RUN_FAILED)
+        self.run_scene(SWING, "--strict")
+        # What `automatic` has chosen is helped, and that is said.
+        told = self.run_scene({**SWING, "solver": {"name": "automatic", **hasty}})
+        self.assertRegex(told.err, r"warning: in \d+ of 10 steps the solver that `automatic` had chosen did not converge")
+        self.assertEqual(self.stats()["steps_not_converged"], 0)
+
+    def test_few_iterations_are_judged(self):
+        told = self.run_scene({**SWING, "solver": {"name": "stable_cosserat", "iterations": 1}}, "--quiet")
+        self.assertRegex(told.err, r"warning: \d of \d steps that were examined, one per frame, left more than 10 % of the largest")
+        self.assertGreater(self.stats()["worst_residual"], 0.1)
 
 
 if __name__ == "__main__":
