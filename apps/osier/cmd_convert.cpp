@@ -196,8 +196,35 @@ void each_frame(const ConvertArguments& o, const std::vector<int>& frames, Write
   progress.finish();
 }
 
-/// Segment by segment, with all that is known of them: no curves are made.
-void copy_run(const ConvertArguments& o, Trajectory& run, const std::vector<int>& frames) {
+/// `a.usda`, `a_00000.bcc … a_00010.bcc (11 files)`: those that are there, numbered ones by the first and the last.
+std::string names_of(const std::vector<fs::path>& files) {
+  struct Row {
+    std::string like;  ///< the name without its number
+    std::vector<fs::path> files;
+  };
+  std::vector<Row> rows;
+  std::error_code ignored;  // what cannot be looked at was not written
+  for (const fs::path& file : files) {
+    if (!fs::exists(file, ignored)) continue;
+    std::string stem = file.stem().string();
+    stem.resize(stem.find_last_not_of("0123456789") + 1);  // npos + 1 is 0
+    const std::string like = (file.parent_path() / stem).string() + file.extension().string();
+    auto row = std::find_if(rows.begin(), rows.end(), [&](const Row& r) { return r.like == like; });
+    if (row == rows.end()) row = rows.insert(row, {like, {}});
+    if (std::find(row->files.begin(), row->files.end(), file) == row->files.end()) row->files.push_back(file);
+  }
+  std::vector<std::string> names;
+  for (const Row& row : rows) {
+    if (row.files.size() > 2)
+      names.push_back(fmt::format("{} … {} ({} files)", row.files.front().string(), row.files.back().string(), row.files.size()));
+    else
+      for (const fs::path& file : row.files) names.push_back(file.string() + (fs::is_directory(file, ignored) ? "/" : ""));
+  }
+  return join(names, ", ");
+}
+
+/// Segment by segment, with all that is known of them: no curves are made. Returns what it wrote.
+std::vector<fs::path> copy_run(const ConvertArguments& o, Trajectory& run, const std::vector<int>& frames) {
   const fs::path out(o.out);
   const std::string extension = out.extension().string();
   const FormatEntry* format = find_format(extension == ".h5" ? "hdf5" : extension == ".obj" ? "obj" : "vtp");
@@ -213,6 +240,11 @@ void copy_run(const ConvertArguments& o, Trajectory& run, const std::vector<int>
     each_frame(o, frames, [&](int f) { writer->write(run.read(f)); });
     writer->end();
     if (extension == ".h5") put_in_place(part, out);
+    if (extension == ".h5" || single) return {extension == ".h5" ? out : target.frame(frames.front(), format->extension)};
+    std::vector<fs::path> files;
+    for (const int f : frames) files.push_back(target.frame(f, format->extension));
+    files.push_back(target.file(".pvd"));
+    return files;
   } catch (...) {
     std::error_code ignored;
     if (extension == ".h5") fs::remove(part, ignored);
@@ -238,7 +270,9 @@ CurveMaterials materials_of(const Trajectory& run) {
                      "call osier from the folder of the scene"}});
 }
 
-void convert_frames(const ConvertArguments& o, const CurveOutput* format, Trajectory& run, const std::vector<int>& frames) {
+/// Returns what it wrote.
+std::vector<fs::path> convert_frames(const ConvertArguments& o, const CurveOutput* format, Trajectory& run,
+                                     const std::vector<int>& frames) {
   const std::string extension = fs::path(o.out).extension().string();
   const bool as_segments = !o.edited() && (extension == ".h5" || extension == ".vtp" || extension == ".pvd" ||
                                            (extension == ".obj" && (o.per_frame || frames.size() == 1)));
@@ -275,6 +309,7 @@ void convert_frames(const ConvertArguments& o, const CurveOutput* format, Trajec
     writer->discard();
     throw;
   }
+  return writer->written();
 }
 
 void convert_run(const ConvertArguments& o, const CurveOutput* format) {
@@ -282,8 +317,8 @@ void convert_run(const ConvertArguments& o, const CurveOutput* format) {
   Problems problems;
   const std::vector<int> frames = chosen_frames(o, run.frame_count(), problems);
   problems.throw_if_any();
-  convert_frames(o, format, run, frames);
-  if (!o.quiet) fmt::print("{} frame{} -> {}\n", frames.size(), frames.size() == 1 ? "" : "s", o.out);
+  const std::vector<fs::path> files = convert_frames(o, format, run, frames);
+  if (!o.quiet) fmt::print("{} frame{} -> {}\n", frames.size(), frames.size() == 1 ? "" : "s", names_of(files));
 }
 
 void convert_curves(const ConvertArguments& o, const CurveOutput& format) {
@@ -313,7 +348,8 @@ void convert_curves(const ConvertArguments& o, const CurveOutput& format) {
     writer->discard();
     throw;
   }
-  if (!o.quiet) fmt::print("{} curves, {} points -> {}\n", frame.curves.size(), frame.curves.points.size(), o.out);
+  if (!o.quiet)
+    fmt::print("{} curves, {} points -> {}\n", frame.curves.size(), frame.curves.points.size(), names_of(writer->written()));
 }
 
 /// Edits are JSON settings elsewhere and options here: `/segment_length` is --segment-length.

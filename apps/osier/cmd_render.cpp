@@ -15,6 +15,7 @@
 #include "osier/trajectory.hpp"
 #include "output_check.hpp"
 #include "progress.hpp"
+#include "recording.hpp"
 #include "render/film.hpp"
 #include "render/stage.hpp"
 #include "render/tracer.hpp"
@@ -154,31 +155,10 @@ void check_outputs(const RenderArguments& o, const StageOptions& stage, Problems
 
 // ----------------------------------------------------------------------------------------------------------------- source
 
-/// A folder of its own that is gone when we are.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string name = (fs::temp_directory_path() / "osier_render_XXXXXX").string();
-    if (!::mkdtemp(name.data())) throw RunError(fmt::format("{}: cannot create a folder there", name));
-    path_ = name;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
-
 /// Runs a scene as far as it is needed. A trajectory is the one form that is drawn, so that a scene and its recording give the
 /// same picture.
 void simulate(const Scene& scene, const RenderArguments& o, std::optional<int> last_frame, const fs::path& folder) {
-  if (!o.quiet)
-    for (const std::string& w : scene.warnings()) fmt::print(stderr, "warning: {}\n", w);
+  if (!o.quiet) print_warnings(scene);
   Progress progress("simulating " + scene.name(), o.quiet);
   RunOptions run;
   run.folder = folder;
@@ -208,9 +188,9 @@ struct Source {
 
   Source(const RenderArguments& o, Problems& problems) {
     try {
-      if (Trajectory::is_meant(o.scene.file)) {
+      if (is_recording(o.scene.file)) {
         refuse_changes(o.scene, problems);
-        trajectory.emplace(Trajectory::open(o.scene.file));
+        trajectory.emplace(open_recording(o.scene.file));
         choose(o, trajectory->frame_count(), problems);
       } else {
         scene.emplace(o.scene.load());
@@ -271,10 +251,7 @@ void make_picture(Trajectory& run, std::optional<int> chosen, RenderArguments o,
   Progress progress(run.name(), o.quiet, "tile");
   PictureOptions picture;
   const auto begin = std::chrono::steady_clock::now();
-  picture.progress = [&](int done, int tiles) {
-    // On a terminal only: a picture takes seconds.
-    if (isatty(STDERR_FILENO)) progress.update(done, tiles, 1000 * seconds_since(begin) / done);
-  };
+  picture.progress = [&](int done, int tiles) { progress.update(done, tiles, 1000 * seconds_since(begin) / done); };
   const Image image = draw(stage, frame, executor, picture);
   progress.finish();
   write_file_atomically(o.output, encode(image, o.output));
@@ -331,7 +308,7 @@ int render(const RenderArguments& o) {
     }
     Trajectory& run = *source.trajectory;
     check_recording(run, stage.color);
-    const Executor executor(o.scene.threads.value_or(static_cast<int>(std::thread::hardware_concurrency())));
+    const Executor executor(o.scene.threads.value_or(all_cores()));
     if (o.is_film()) make_film(run, o, stage, executor);
     else make_picture(run, source.frame, o, stage, executor);
   } catch (const Interrupted&) {
@@ -345,8 +322,9 @@ int render(const RenderArguments& o) {
 
 Command add_render(CLI::App& app) {
   auto o = std::make_shared<RenderArguments>();
-  CLI::App* sub = app.add_subcommand("render", "Draw a picture or a film of a run or a scene");
-  sub->add_option("TRAJECTORY|SCENE", o->scene.file, "Folder of a run, its trajectory.h5, or a scene to simulate first")
+  CLI::App* sub = app.add_subcommand("render", "Draw a picture or a film of a run, a curve file or a scene");
+  sub->add_option("TRAJECTORY|CURVES|SCENE", o->scene.file,
+                  "Folder of a run, its trajectory.h5, a curve file, or a scene to simulate first")
       ->required();
   sub->add_option("--frame", o->frame, std::string("Frame of the picture: ") + kFrameHelp + " (default: the last)");
   sub->add_option("-o,--output", o->output, "Picture to write, .png or .jpg (default: <name>.png)");

@@ -43,8 +43,7 @@ int run(const RunArguments& o) {
   const bool makes_its_folder = among_results && !std::filesystem::exists(folder);
   if (!makes_its_folder) check_output_file("--html", o.html.string(), problems);
   problems.throw_if_any();
-  if (!o.quiet)
-    for (const std::string& w : scene.warnings()) fmt::print(stderr, "warning: {}\n", w);
+  if (!o.quiet) print_warnings(scene);
 
   catch_interrupts();
   Progress progress(scene.name(), o.quiet);

@@ -1,4 +1,4 @@
-// osier check, info, schema, reference, version: what can be said without running.
+// osier check, schema, reference, version, help: what can be said without running.
 #include <fmt/format.h>
 
 #include "commands.hpp"
@@ -13,24 +13,8 @@ Command add_check(CLI::App& app) {
   scene->add_to(*sub);
   return {sub, [scene] {
             const Scene s = scene->load();
-            for (const std::string& w : s.warnings()) fmt::print(stderr, "warning: {}\n", w);
+            print_warnings(s);
             fmt::print("{}: good ({} vertices, {} segments)\n", scene->file, s.model().vertex_count(), s.model().segment_count());
-            return kDone;
-          }};
-}
-
-Command add_info(CLI::App& app) {
-  struct Options {
-    SceneOption scene;
-    bool json = false;
-  };
-  auto o = std::make_shared<Options>();
-  CLI::App* sub = app.add_subcommand("info", "Counts, stiffness and mass ranges, memory of a scene");
-  o->scene.add_to(*sub);
-  sub->add_flag("--json", o->json, "As JSON");
-  return {sub, [o] {
-            const Scene s = o->scene.load();
-            fmt::print("{}", o->json ? scene_info_json(s) : scene_info_text(s));
             return kDone;
           }};
 }
@@ -55,6 +39,34 @@ Command add_version(CLI::App& app) {
   CLI::App* sub = app.add_subcommand("version", "Print the version");
   return {sub, [] {
             fmt::print("osier {}\n", version());
+            return kDone;
+          }};
+}
+
+const CLI::App* find_command(const CLI::App& app, const std::string& name) {
+  for (const CLI::App* sub : app.get_subcommands({}))
+    if (sub->get_name() == name) return sub;
+  return nullptr;
+}
+
+std::string known_commands(const CLI::App& app, const std::string& wrong) {
+  std::vector<std::string> known;
+  for (const CLI::App* sub : app.get_subcommands({})) known.push_back(sub->get_name());
+  const std::string guess = closest(wrong, known);
+  return guess.empty() ? "use " + join(known, ", ") : "did you mean `" + guess + "`?";
+}
+
+Command add_help(CLI::App& app) {
+  auto what = std::make_shared<std::string>();
+  CLI::App* sub = app.add_subcommand("help", "Print what a command does and takes");
+  sub->add_option("COMMAND", *what, "A command; all of them in short when left out");
+  return {sub, [what, &app] {
+            const CLI::App* chosen = what->empty() ? &app : find_command(app, *what);
+            if (!chosen)
+              throw InputError({{"help", fmt::format("there is no command `{}`", shorten(*what)), known_commands(app, *what)}});
+            // Not App::help, which tells of the command at hand, and that is this one.
+            const std::string name = what->empty() ? "osier" : "osier " + *what;
+            fmt::print("{}", app.get_formatter()->make_help(chosen, name, CLI::AppFormatMode::Normal));
             return kDone;
           }};
 }

@@ -11,6 +11,7 @@
 #include "osier/osier.hpp"
 #include "osier/trajectory.hpp"
 #include "output_check.hpp"
+#include "recording.hpp"
 #include "scene_option.hpp"
 #include "view/live_session.hpp"
 #include "view/page.hpp"
@@ -50,15 +51,15 @@ std::vector<Trajectory> open_slots(const ViewArguments& o) {
   if (o.scene.changes_something())
     throw InputError({{o.scene.file, "is a recorded run, which --solver, --set and the like cannot change", "leave them out"}});
   std::vector<Trajectory> slots;
-  slots.push_back(Trajectory::open(o.scene.file));
-  if (!o.second.empty()) slots.push_back(Trajectory::open(o.second));
+  slots.push_back(open_recording(o.scene.file));
+  if (!o.second.empty()) slots.push_back(open_recording(o.second));
   for (const Trajectory& t : slots)
     if (t.frame_count() == 0) throw InputError({{t.path().string(), "has no frames", "run the scene again"}});
   return slots;
 }
 
 int write_page(const ViewArguments& o) {
-  if (!Trajectory::is_meant(o.scene.file))
+  if (!is_recording(o.scene.file))
     throw InputError({{"--html", "is for recorded runs", "run the scene: osier run SCENE --html FILE"}});
   if (view::viewer_page().empty())
     throw InputError({{"--html", "this osier was built without the viewer's page", view::viewer_page_remedy()}});
@@ -73,13 +74,14 @@ int write_page(const ViewArguments& o) {
 
 std::unique_ptr<view::Session> open_session(const ViewArguments& o) {
   const std::filesystem::path file = o.scene.file;
-  if (!Trajectory::is_meant(file)) {
+  if (!is_recording(file)) {
     if (!o.second.empty())
       throw InputError(
           {{o.second, "a running scene stands alone", "compare two recorded runs: osier view TRAJECTORY TRAJECTORY"}});
     const Scene scene = o.scene.load();
-    for (const std::string& w : scene.warnings()) fmt::print(stderr, "warning: {}\n", w);
-    return std::make_unique<view::LiveSession>(scene, file.has_parent_path() ? file.parent_path() : ".", !o.paused);
+    print_warnings(scene);
+    return std::make_unique<view::LiveSession>(scene, file.has_parent_path() ? file.parent_path() : ".", !o.paused,
+                                               o.scene.load_options().default_threads);
   }
   return std::make_unique<view::PlaybackSession>(open_slots(o));
 }
@@ -101,8 +103,9 @@ int view_in_browser(const ViewArguments& o) {
 Command add_view(CLI::App& app) {
   auto o = std::make_shared<ViewArguments>();
   CLI::App* sub = app.add_subcommand("view", "Look at a running scene or at recorded runs in the browser");
-  sub->add_option("SCENE_OR_TRAJECTORY", o->scene.file, "Scene file (JSON), trajectory.h5, or the folder of a run")->required();
-  sub->add_option("TRAJECTORY", o->second, "A second recorded run, shown beside the first");
+  sub->add_option("SCENE_OR_TRAJECTORY", o->scene.file, "Scene file (JSON), folder of a run, its trajectory.h5, or a curve file")
+      ->required();
+  sub->add_option("TRAJECTORY", o->second, "A second recorded run or curve file, shown beside the first");
   sub->add_option("--port", o->port, "Port on 127.0.0.1 (default: a free one)")->check(CLI::Range(0, 65535));
   sub->add_flag("--no-browser", o->no_browser, "Print the address and do not open it");
   sub->add_option("--html", o->html, "Write the recorded runs as one page, complete in itself, to this file and end");

@@ -3,11 +3,17 @@
 
 #include <CLI/CLI.hpp>
 #include <functional>
+#include <string>
 
 namespace osier::cli {
 
 /// Exit codes.
 constexpr int kDone = 0, kRunFailed = 1, kBadInput = 2;
+
+/// Null when there is no such command.
+const CLI::App* find_command(const CLI::App& app, const std::string& name);
+/// "did you mean `run`?", or all there are.
+std::string known_commands(const CLI::App& app, const std::string& wrong);
 
 using Action = std::function<int()>;
 struct Command {
@@ -25,6 +31,7 @@ Command add_bench(CLI::App& app);
 Command add_render(CLI::App& app);
 Command add_convert(CLI::App& app);
 Command add_version(CLI::App& app);
+Command add_help(CLI::App& app);
 Command add_schema(CLI::App& app);
 Command add_reference(CLI::App& app);
 

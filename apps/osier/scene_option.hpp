@@ -2,13 +2,23 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
+#include <fmt/format.h>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
+#include "core/text.hpp"
 #include "osier/scene.hpp"
 
 namespace osier::cli {
+
+inline int all_cores() { return std::max(1, static_cast<int>(std::thread::hardware_concurrency())); }
+
+inline void print_warnings(const Scene& scene) {
+  for (const std::string& w : scene.warnings()) fmt::print(stderr, "warning: {}\n", printable(w));
+}
 
 struct SceneOption {
   std::string file, solver, precision, simd;
@@ -23,21 +33,24 @@ struct SceneOption {
   void add_changes_to(CLI::App& app) {
     app.add_option("--solver", solver, "Another solver, with its default settings");
     app.add_option("--precision", precision, "Number type of the kernels: float or double");
-    app.add_option("--threads", threads, "Threads of loads and solver");
+    app.add_option("--threads", threads, "Threads of loads and solver (default: all cores)");
     app.add_option("--simd", simd, "Instructions of the kernels: auto, off, sse2, avx2 or avx512");
     app.add_option("--set", sets, "Change a value of the scene: /json/pointer=value (repeatable)")->allow_extra_args(false);
   }
 
   bool changes_something() const { return !solver.empty() || !precision.empty() || !simd.empty() || threads || !sets.empty(); }
 
-  Scene load() const {
+  Scene load() const { return Scene::load(file, load_options()); }
+
+  LoadOptions load_options() const {
     LoadOptions options;
     options.solver = solver;
     options.overrides = sets;
     options.precision = precision;
     options.threads = threads;
     options.simd = simd;
-    return Scene::load(file, options);
+    options.default_threads = all_cores();
+    return options;
   }
 };
 

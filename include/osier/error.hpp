@@ -1,6 +1,7 @@
 // What can go wrong, and how it is told.
 #pragma once
 
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -14,7 +15,7 @@ struct Problem {
   std::string remedy;
 };
 
-/// `/rods/3/radius: -0.1 m; use a positive length`
+/// `/rods/3/radius: -0.1 m; use a positive length`, in one line: control characters are escaped.
 std::string to_string(const Problem& problem);
 
 /// Every problem of the input at once. The CLI exits with 2.
@@ -43,30 +44,30 @@ class NonFiniteError : public RunError {
 class Problems {
  public:
   /// The same thing said twice counts once.
-  void add(std::string where, std::string what, std::string remedy = {}) {
-    for (const Problem& p : list_)
-      if (p.where == where && p.what == what) return;
-    list_.push_back({std::move(where), std::move(what), std::move(remedy)});
-  }
+  void add(std::string where, std::string what, std::string remedy = {});
   bool empty() const { return list_.empty(); }
   /// Whether something at this place or inside it has been reported already.
-  bool mentions(const std::string& where) const {
-    for (const Problem& p : list_)
-      if (p.where == where || p.where.starts_with(where + "/")) return true;
-    return false;
-  }
+  bool mentions(const std::string& where) const;
   std::size_t size() const { return list_.size(); }
   /// Tells every problem at place(where) from now on: values may stand elsewhere than where the user wrote them.
   template <class F>
   void tell_at(const F& place) {
-    for (Problem& p : list_) p.where = place(p.where);
+    said_.clear();
+    for (Problem& p : list_) {
+      p.where = place(p.where);
+      said_.insert(key_of(p.where, p.what));
+    }
   }
   void throw_if_any() {
     if (!list_.empty()) throw InputError(std::move(list_));
   }
 
  private:
+  /// Sorts by place, and what is inside a place right behind it.
+  static std::string key_of(const std::string& where, const std::string& what) { return where + '\0' + what; }
+
   std::vector<Problem> list_;
+  std::set<std::string> said_;  ///< the keys of the list: a scene may have a hundred thousand problems
 };
 
 }  // namespace osier

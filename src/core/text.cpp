@@ -58,6 +58,22 @@ std::string shorten(const std::string& text, std::size_t most) {
   return text.substr(0, end) + "...";
 }
 
+std::string printable(std::string_view text) {
+  static constexpr char kDigits[] = "0123456789abcdef";
+  std::string out;
+  const auto escape = [&](unsigned char c) { ((out += "\\x") += kDigits[c >> 4]) += kDigits[c & 15]; };
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    const auto next = i + 1 < text.size() ? static_cast<unsigned char>(text[i + 1]) : 0U;
+    if (c == '\n') out += "\\n";
+    else if (c == '\t') out += "\\t";
+    else if (c < 0x20 || c == 0x7f) escape(c);
+    else if (c == 0xC2 && next >= 0x80 && next < 0xA0) escape(static_cast<unsigned char>(text[++i]));  // U+0080 to U+009F
+    else out += text[i];
+  }
+  return out;
+}
+
 bool has_control_characters(const std::string& text) {
   return std::any_of(text.begin(), text.end(), [](char c) { return static_cast<unsigned char>(c) < 0x20 || c == 0x7f; });
 }

@@ -18,6 +18,9 @@ std::string escape_pointer(const std::string& token);
 /// At most `most` bytes, cut between characters and marked with "..." where something is missing.
 std::string shorten(const std::string& text, std::size_t most = 60);
 
+/// With control characters written out (`\\x1b`), also those of two bytes: text of a scene must not move a terminal's cursor.
+std::string printable(std::string_view text);
+
 /// Whether a name can be a file, a column or a word of a selection: no control characters.
 bool has_control_characters(const std::string& text);
 

@@ -37,7 +37,10 @@ struct Execution {
   }
   template <class F>
   void fields(F& f) {
-    f("threads", threads, "Threads of loads and solver; the result is the same for any number", {.min = 1, .max = 1024});
+    f("threads", threads,
+      "Threads of loads and solver; the result is the same for any number. The program uses all cores when it is left out, fewer "
+      "where a scene is too small for them, and the library one",
+      {.min = 1, .max = 1024});
     f("simd", simd,
       "Instructions of the kernels: the widest this machine has, none (`off`: one number at a time), or a given set; results "
       "differ by rounding");

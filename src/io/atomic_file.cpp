@@ -149,8 +149,7 @@ std::string frame_file_name(int index, std::string_view extension, std::string_v
   return fmt::format("{}{:05d}{}", prefix, index, extension);
 }
 
-/// Prefix, digits, extension, perhaps `.tmp` of a killed run: only names we could have written ourselves.
-static bool is_frame_file(std::string_view name, std::string_view extension, std::string_view prefix) {
+bool is_frame_file(std::string_view name, std::string_view extension, std::string_view prefix) {
   if (name.ends_with(".tmp")) name.remove_suffix(4);
   if (!name.starts_with(prefix) || !name.ends_with(extension)) return false;
   name.remove_prefix(prefix.size());

@@ -34,6 +34,9 @@ void reserve_file_space(const std::filesystem::path& path, std::uintmax_t offset
 /// `frame_00012.obj`
 std::string frame_file_name(int index, std::string_view extension, std::string_view prefix = "frame_");
 
+/// Prefix, digits, extension, perhaps `.tmp` of a killed run: only names we could have written ourselves.
+bool is_frame_file(std::string_view name, std::string_view extension, std::string_view prefix = "frame_");
+
 /// Makes the folder and removes the frames an earlier, perhaps longer, run left in it: a player that takes every file of the
 /// folder must not continue into another simulation.
 void prepare_frame_folder(const std::filesystem::path& folder, std::string_view extension, std::string_view prefix = "frame_");

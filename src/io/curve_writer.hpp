@@ -50,6 +50,8 @@ class CurveWriter {
   virtual void end() {}
   /// Instead of end(): removes every file written so far.
   void discard();
+  /// Files and folders, in the order they were written; some may be gone again.
+  const std::vector<std::filesystem::path>& written() const { return written_; }
 
  protected:
   /// A file or a folder that is ours to discard.

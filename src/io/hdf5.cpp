@@ -1,6 +1,7 @@
 // trajectory.h5: every frame of a run in one file. docs/output.md is the description for readers.
 #include <array>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "io/atomic_file.hpp"
@@ -46,7 +47,7 @@ class Hdf5Writer final : public Writer {
     number_type_ = info.double_precision ? H5T_IEEE_F64LE : H5T_IEEE_F32LE;
     frames_ = 0;
     write_attributes(info);
-    write_strings("/scene", {}, {info.scene_json.c_str()});  // no attribute: those end at 64 KiB
+    write_strings("/scene", {}, {info.scene_json});  // no attribute: those end at 64 KiB
     joints_.clear(), half_joints_.clear();
     for (Index j = 0; j < model.joint_count(); ++j) (model.joint_is_clamp[j] ? half_joints_ : joints_).push_back(j);
     write_topology(model);
@@ -169,9 +170,14 @@ class Hdf5Writer final : public Writer {
     std::uintmax_t bytes = (5 + (info.sections ? 6 : 0) + (info.reports ? 4 : 0)) * kTableBytes + info.scene_json.size() +
                            info.scene_name.size() + info.version.size();
     bytes += 16 * model.vertex_radius.size() + 44 * model.segment_vertices.size() + 76 * model.joint_frames.size();
-    for (const std::string& name : info.materials) bytes += 64 + name.size() + sizeof(MaterialStiffness);
-    // 64: the string's place in HDF5's heap, its reference, start and closed
-    for (const RodInfo& rod : model.rods) bytes += 64 + rod.name.size() + sizeof(Index) * rod.vertices.size();
+    // Names have all the same room.
+    std::size_t longest_material = 1, longest_rod = 1;
+    for (const std::string& name : info.materials) longest_material = std::max(longest_material, name.size());
+    for (const RodInfo& rod : model.rods) {
+      longest_rod = std::max(longest_rod, rod.name.size());
+      bytes += sizeof(Index) * (rod.vertices.size() + 1) + 1;  // with start and closed
+    }
+    bytes += info.materials.size() * (longest_material + sizeof(MaterialStiffness)) + model.rods.size() * longest_rod;
     return bytes;
   }
 
@@ -200,6 +206,7 @@ class Hdf5Writer final : public Writer {
     return {check(id, "a dataspace"), H5Sclose};
   }
 
+  /// Of variable length, for attributes alone: Python's h5py gives these as text and others as bytes.
   Hdf5Handle string_type() const {
     Hdf5Handle type(check(H5Tcopy(H5T_C_S1), "a string"), H5Tclose);
     check(H5Tset_size(type, H5T_VARIABLE), "a string");
@@ -214,9 +221,17 @@ class Hdf5Writer final : public Writer {
     check(H5Dwrite(dataset, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data), name);
   }
 
-  void write_strings(const std::string& name, const Shape& shape, const std::vector<const char*>& strings) const {
-    const Hdf5Handle type = string_type();
-    write_dataset(name, shape, type, type, strings.data());
+  /// Of fixed length, padded with zeros: strings of variable length lie in a heap, where a single damaged byte costs all of them.
+  void write_strings(const std::string& name, const Shape& shape, const std::vector<std::string_view>& strings) const {
+    std::size_t longest = 1;
+    for (const std::string_view text : strings) longest = std::max(longest, text.size());
+    std::string all(longest * strings.size(), '\0');
+    for (std::size_t i = 0; i < strings.size(); ++i) strings[i].copy(all.data() + i * longest, longest);
+    const Hdf5Handle type(check(H5Tcopy(H5T_C_S1), "a string"), H5Tclose);
+    check(H5Tset_size(type, longest), "a string");
+    check(H5Tset_strpad(type, H5T_STR_NULLPAD), "a string");
+    check(H5Tset_cset(type, H5T_CSET_UTF8), "a string");
+    write_dataset(name, shape, type, type, all.data());
   }
 
   void write_attribute(hid_t object, const char* name, hid_t file_type, hid_t memory_type, const void* data) const {
@@ -266,11 +281,11 @@ class Hdf5Writer final : public Writer {
     write_numbers("/topology/radius", model.vertex_radius);
 
     // Rods as compressed rows: a group per rod would be nicer to browse, but a scene may have a hundred thousand hairs.
-    std::vector<const char*> names;
+    std::vector<std::string_view> names;
     std::vector<Index> start{0}, vertices;
     std::vector<std::uint8_t> closed;
     for (const RodInfo& rod : model.rods) {
-      names.push_back(rod.name.c_str());
+      names.push_back(rod.name);
       vertices.insert(vertices.end(), rod.vertices.begin(), rod.vertices.end());
       start.push_back(static_cast<Index>(vertices.size()));
       closed.push_back(rod.closed ? 1 : 0);
@@ -308,8 +323,7 @@ class Hdf5Writer final : public Writer {
 
   void write_materials(const Model& model, const RunInfo& info) const {
     if (info.segment_material.empty() || info.segment_material.size() != model.segment_vertices.size()) return;
-    std::vector<const char*> names;
-    for (const std::string& name : info.materials) names.push_back(name.c_str());
+    const std::vector<std::string_view> names(info.materials.begin(), info.materials.end());
     write_strings("/topology/material_names", {names.size()}, names);
     write_dataset("/topology/segment_material", {info.segment_material.size()}, H5T_STD_I32LE, H5T_NATIVE_INT32,
                   info.segment_material.data());

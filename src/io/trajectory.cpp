@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "io/hdf5_handle.hpp"
+#include "io/hdf5_text.hpp"
 #include "osier/error.hpp"
 
 namespace osier {
@@ -22,10 +23,16 @@ using Shape = std::vector<hsize_t>;
   throw InputError({{path.string(), what, remedy.empty() ? "run the scene again" : remedy}});
 }
 
+/// What a compressed chunk may unpack to at most: deflate cannot do better than this, whatever a damaged header claims.
+constexpr hsize_t kMostUnpacking = 1100;
+
+/// The HDF5 library trusts what a file says of itself: it takes any room, follows any reference and loads any filter. So
+/// everything is compared with the size of the file before the library reads it.
 class File {
  public:
-  explicit File(const fs::path& path) : path_(path) {
+  explicit File(const fs::path& path) : path_(path), text_(path) {
     hdf5_be_quiet();
+    H5PLset_loading_state(0);  // a file does not name programs to run
     std::error_code error;
     if (!fs::exists(path, error)) refuse(path, "there is no such file", "name the folder of a run or its trajectory.h5");
     if (H5Fis_hdf5(path.c_str()) <= 0) refuse(path, "is not an HDF5 file", "name the folder of a run or its trajectory.h5");
@@ -33,6 +40,12 @@ class File {
     if (id_ < 0)
       refuse(path, "cannot be opened: " + hdf5_reason(),
              "while the run still goes on, set HDF5_USE_FILE_LOCKING=FALSE or copy the file");
+    const Hdf5Handle creation(H5Fget_create_plist(id_), H5Pclose);
+    std::size_t address_bytes = 0, length_bytes = 0;
+    hsize_t user_block = 0;
+    if (H5Pget_sizes(creation, &address_bytes, &length_bytes) < 0 || H5Pget_userblock(creation, &user_block) < 0 ||
+        address_bytes != 8 || length_bytes != 8 || user_block != 0)
+      refuse(path, "is laid out in another way than Osier writes", "use a trajectory.h5 that Osier wrote");
   }
 
   bool has(const std::string& name) const { return H5Lexists(id_, name.c_str(), H5P_DEFAULT) > 0; }
@@ -51,52 +64,150 @@ class File {
     return shape;
   }
 
-  /// The whole dataset, which must have the given width (1: a plain list). Room is taken only for what the file's storage
-  /// backs, since a damaged header may claim any size.
+  /// Numbers of a plain kind, stored in the file itself, no more of them than it can hold.
+  void expect_numbers(const std::string& name, hid_t dataset) const {
+    const Hdf5Handle type(H5Dget_type(dataset), H5Tclose);
+    const hid_t plain[] = {H5T_STD_I32LE, H5T_IEEE_F64LE, H5T_IEEE_F32LE, H5T_STD_U8LE,  H5T_STD_I8LE,
+                           H5T_STD_I16LE, H5T_STD_I64LE,  H5T_STD_U16LE,  H5T_STD_U32LE, H5T_STD_U64LE,
+                           H5T_STD_I32BE, H5T_STD_I64BE,  H5T_IEEE_F64BE, H5T_IEEE_F32BE};
+    if (std::none_of(std::begin(plain), std::end(plain), [&](hid_t known) { return H5Tequal(type, known) > 0; }))
+      refuse(path_, name + " does not hold plain numbers");
+    expect_storage(name, dataset, H5Tget_size(type));
+  }
+
+  /// The whole dataset, which must have the given width (1: a plain list).
   template <class T>
   std::vector<T> read(const std::string& name, hsize_t width, hid_t type) const {
     const Hdf5Handle dataset = open(name);
     const Shape s = shape(dataset);
     if (s.size() != (width == 1 ? 1U : 2U) || (s.size() == 2 && s[1] != width))
       refuse(path_, fmt::format("{} does not have the shape it should", name));
-    const hsize_t numbers = s[0] * width;
-    if (numbers > 0 && (s[0] > fs::file_size(path_) || H5Dget_storage_size(dataset) == 0))
-      refuse(path_, fmt::format("{} claims {} entries, more than the file can hold", name, s[0]));
-    std::vector<T> values(static_cast<std::size_t>(numbers));
-    if (numbers > 0 && H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()) < 0)
-      refuse(path_, fmt::format("{} cannot be read: {}", name, hdf5_reason()));
+    expect_numbers(name, dataset);
+    expect_whole_chunks(name, dataset);
+    std::vector<T> values(static_cast<std::size_t>(s[0] * width));
+    read_all(name, dataset, type, values.data(), values.size());
     return values;
   }
 
-  std::vector<std::string> strings(const std::string& name) const {
+  void read_all(const std::string& name, hid_t dataset, hid_t type, void* values, std::size_t count) const {
+    if (count > 0 && H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0)
+      refuse(path_, fmt::format("{} cannot be read: {}", name, hdf5_reason()));
+  }
+
+  /// Text of fixed length, or of variable length as earlier versions wrote it.
+  std::vector<std::string> strings(const std::string& name) {
     const Hdf5Handle dataset = open(name);
     const Hdf5Handle space(H5Dget_space(dataset), H5Sclose);
-    const hssize_t count = H5Sget_simple_extent_npoints(space);
+    const hssize_t found = H5Sget_simple_extent_npoints(space);
     const Hdf5Handle type(H5Dget_type(dataset), H5Tclose);
-    if (count < 0 || static_cast<std::uintmax_t>(count) > fs::file_size(path_) || H5Tis_variable_str(type) <= 0)
+    if (found < 0 || static_cast<std::uint64_t>(found) > text_.file_size() || H5Tget_class(type) != H5T_STRING)
       refuse(path_, name + " does not hold text");
-    std::vector<char*> raw(static_cast<std::size_t>(count), nullptr);
-    if (count > 0 && H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, raw.data()) < 0)
-      refuse(path_, fmt::format("{} cannot be read: {}", name, hdf5_reason()));
+    const auto count = static_cast<std::size_t>(found);
+    if (count == 0) return {};
+    const bool variable = H5Tis_variable_str(type) > 0;
+    const std::size_t each = variable ? Hdf5Text::kReferenceBytes : H5Tget_size(type);
+    if (each == 0) refuse(path_, name + " does not hold text");
+    expect_storage(name, dataset, each);
+    if (variable) {
+      const haddr_t offset = H5Dget_offset(dataset);
+      auto texts = offset == HADDR_UNDEF ? std::nullopt : text_.variable_strings(offset, count);
+      if (!texts) refuse(path_, name + " is damaged");
+      return std::move(*texts);
+    }
+    expect_whole_chunks(name, dataset);
+    std::string all(count * each, '\0');
+    const Hdf5Handle memory(H5Tcopy(H5T_C_S1), H5Tclose);
+    H5Tset_size(memory, each), H5Tset_strpad(memory, H5T_STR_NULLPAD), H5Tset_cset(memory, H5Tget_cset(type));
+    read_all(name, dataset, memory, all.data(), count);
     std::vector<std::string> texts;
-    for (const char* text : raw) texts.emplace_back(text ? text : "");
-    H5Dvlen_reclaim(type, space, H5P_DEFAULT, raw.data());
+    for (std::size_t i = 0; i < count; ++i)
+      texts.push_back(all.substr(i * each, std::min(each, all.find('\0', i * each) - i * each)));
     return texts;
   }
 
-  std::string attribute(const char* name) const {
-    if (H5Aexists(id_, name) <= 0) return {};
-    const Hdf5Handle attribute(H5Aopen(id_, name, H5P_DEFAULT), H5Aclose);
-    const Hdf5Handle type(H5Aget_type(attribute), H5Tclose);
-    char* raw = nullptr;
-    if (H5Tis_variable_str(type) <= 0 || H5Aread(attribute, type, static_cast<void*>(&raw)) < 0 || !raw) return {};
-    std::string text = raw;
-    H5free_memory(raw);
-    return text;
+  std::string attribute(const char* name) {
+    H5O_info_t root{};
+    if (H5Oget_info2(id_, &root, H5O_INFO_BASIC) < 0) return {};
+    return text_.attribute(root.addr, name).value_or("");
+  }
+
+  /// Sides of a chunk; empty for a dataset that is stored in one piece.
+  Shape chunk(hid_t dataset) const {
+    const Hdf5Handle creation(H5Dget_create_plist(dataset), H5Pclose);
+    if (H5Pget_layout(creation) != H5D_CHUNKED) return {};
+    Shape sides(shape(dataset).size(), 0);
+    H5Pget_chunk(creation, static_cast<int>(sides.size()), sides.data());
+    return sides;
+  }
+
+  /// Whether all chunks of a block lie within the file. `chunk` has no empty side.
+  bool are_chunks_sound(hid_t dataset, const Shape& chunk, const Shape& first, const Shape& count) const {
+    if (chunk.empty() || std::find(count.begin(), count.end(), 0) != count.end()) return true;
+    Shape start;
+    for (std::size_t side = 0; side < chunk.size(); ++side) start.push_back(first[side] / chunk[side] * chunk[side]);
+    Shape at = start;
+    // A chunk takes room in the file: there are no more of them than bytes.
+    for (hsize_t seen = 0; seen <= text_.file_size(); ++seen) {
+      unsigned left_out = 0;
+      haddr_t offset = HADDR_UNDEF;
+      hsize_t bytes = 0;
+      if (H5Dget_chunk_info_by_coord(dataset, at.data(), &left_out, &offset, &bytes) < 0 || offset == HADDR_UNDEF ||
+          offset > text_.file_size() || bytes > text_.file_size() - offset)
+        return false;
+      std::size_t side = chunk.size();
+      while (side > 0 && (at[side - 1] += chunk[side - 1]) >= first[side - 1] + count[side - 1]) {
+        at[side - 1] = start[side - 1];
+        --side;
+      }
+      if (side == 0) return true;
+    }
+    return false;
+  }
+
+  void expect_whole_chunks(const std::string& name, hid_t dataset) const {
+    const Shape all = shape(dataset);
+    if (!are_chunks_sound(dataset, chunk(dataset), Shape(all.size(), 0), all)) refuse(path_, name + " is damaged");
   }
 
  private:
+  /// Room is taken only for what the file's storage backs, since a damaged header may claim any size.
+  void expect_storage(const std::string& name, hid_t dataset, std::size_t bytes_each) const {
+    const auto too_large = [&] { refuse(path_, fmt::format("{} claims more than the file can hold", name)); };
+    const hsize_t size = text_.file_size();
+    hsize_t bytes = bytes_each;
+    for (const hsize_t n : shape(dataset)) {
+      if (n > 0 && bytes > size * kMostUnpacking / n) too_large();
+      bytes *= n;
+    }
+    const Hdf5Handle creation(H5Dget_create_plist(dataset), H5Pclose);
+    const H5D_layout_t layout = H5Pget_layout(creation);
+    if (layout == H5D_CHUNKED) return expect_chunks(name, dataset, creation, bytes_each);
+    const bool here = layout == H5D_COMPACT || (layout == H5D_CONTIGUOUS && H5Pget_external_count(creation) == 0);
+    if (!here) refuse(path_, name + " is not stored in the file itself");
+    const haddr_t offset = layout == H5D_COMPACT ? 0 : H5Dget_offset(dataset);
+    if (bytes > 0 && (bytes > size || offset == HADDR_UNDEF || offset > size - bytes)) too_large();
+  }
+
+  void expect_chunks(const std::string& name, hid_t dataset, hid_t creation, std::size_t bytes_each) const {
+    const int filters = H5Pget_nfilters(creation);
+    for (int i = 0; i < filters; ++i) {
+      unsigned flags = 0;
+      std::size_t values = 0;
+      const H5Z_filter_t filter =
+          H5Pget_filter2(creation, static_cast<unsigned>(i), &flags, &values, nullptr, 0, nullptr, nullptr);
+      if (filter != H5Z_FILTER_SHUFFLE && filter != H5Z_FILTER_DEFLATE && filter != H5Z_FILTER_FLETCHER32)
+        refuse(path_, fmt::format("{} is compressed in a way that Osier does not write", name));
+    }
+    hsize_t bytes = bytes_each;
+    for (const hsize_t n : chunk(dataset)) {
+      if (n == 0 || bytes > text_.file_size() * kMostUnpacking / n)
+        refuse(path_, fmt::format("{} claims more than the file can hold", name));
+      bytes *= n;
+    }
+  }
+
   fs::path path_;
+  Hdf5Text text_;
   Hdf5Handle id_;
 };
 
@@ -106,6 +217,7 @@ struct StoredSeries {
   Shape shape;
   hid_t memory_type = H5I_INVALID_HID;
   Hdf5Handle dataset;
+  Shape chunk;  ///< empty when the series is stored in one piece
 };
 
 }  // namespace
@@ -215,13 +327,13 @@ struct Trajectory::Impl {
       if (m < 0 || static_cast<std::size_t>(m) >= info.materials.size())
         refuse(path, fmt::format("/topology/segment_material names material {} of {}", m, info.materials.size()));
     if (!file.has("/topology/material_stiffness")) return;
-    const Hdf5Handle dataset = file.open("/topology/material_stiffness");
-    if (file.shape(dataset) != Shape{info.materials.size(), 2, 6})
-      refuse(path, "/topology/material_stiffness does not have the shape it should");
+    const std::string name = "/topology/material_stiffness";
+    const Hdf5Handle dataset = file.open(name);
+    if (file.shape(dataset) != Shape{info.materials.size(), 2, 6}) refuse(path, name + " does not have the shape it should");
+    file.expect_numbers(name, dataset);
+    file.expect_whole_chunks(name, dataset);
     info.material_stiffness.resize(info.materials.size());
-    if (!info.materials.empty() &&
-        H5Dread(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT, info.material_stiffness.data()) < 0)
-      refuse(path, "/topology/material_stiffness cannot be read: " + hdf5_reason());
+    file.read_all(name, dataset, H5T_NATIVE_DOUBLE, info.material_stiffness.data(), info.materials.size());
   }
 
   void read_rods(std::size_t vertices) {
@@ -272,10 +384,14 @@ struct Trajectory::Impl {
                    count == 0 && width == 0 ? Shape{}
                    : width == 1             ? Shape{count}
                                             : Shape{count, width},
-                   type, file.open(dataset)};
+                   type,
+                   file.open(dataset),
+                   {}};
     Shape whole = file.shape(s.dataset);
     const bool fits = whole.size() == s.shape.size() + 1 && std::equal(s.shape.begin(), s.shape.end(), whole.begin() + 1);
     if (!fits) refuse(path, fmt::format("{} does not have the shape it should", dataset));
+    file.expect_numbers(dataset, s.dataset);
+    s.chunk = file.chunk(s.dataset);
     if (whole[0] < times.size()) times.resize(static_cast<std::size_t>(whole[0]));
     return s;
   }
@@ -313,6 +429,8 @@ struct Trajectory::Impl {
     hdf5_be_quiet();
     Shape first{static_cast<hsize_t>(frame)}, block{1};
     for (const hsize_t n : s.shape) first.push_back(0), block.push_back(n);
+    if (!file.are_chunks_sound(s.dataset, s.chunk, first, block))
+      throw RunError(fmt::format("{}: {} of frame {} is damaged", path.string(), s.name, frame));
     const Hdf5Handle in_file(H5Dget_space(s.dataset), H5Sclose);
     const Hdf5Handle in_memory(H5Screate_simple(static_cast<int>(block.size()), block.data(), nullptr), H5Sclose);
     if (H5Sselect_hyperslab(in_file, H5S_SELECT_SET, first.data(), nullptr, block.data(), nullptr) < 0 ||

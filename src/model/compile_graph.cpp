@@ -121,23 +121,21 @@ namespace {
 
 /// The segment that follows `s` along its rod, at `vertex` if it lies inside the rod there, else at the far end; -1 where the
 /// rod has no other, or turns a corner that is no sampled curve.
-Index next_along_rod(const Model& m, Index s, Index vertex, bool& at_vertex) {
+Index next_along_rod(const Model& m, const RodGraph& graph, Index s, Index vertex, bool& at_vertex) {
   Index found = -1;
-  for (const RodInfo& rod : m.rods) {
-    const auto n = static_cast<Index>(rod.segments.size());
-    for (Index i = 0; i < n; ++i) {
-      if (rod.segments[static_cast<std::size_t>(i)] != s) continue;
-      for (Index k : {i - 1, i + 1}) {
-        if (rod.closed) k = (k + n) % n;
-        if (k < 0 || k >= n || k == i) continue;
-        const Index t = rod.segments[static_cast<std::size_t>(k)];
-        for (Index e : m.frame_joints.of(s)) {
-          if (m.joint_frames[e / 2][1 - e % 2] != t) continue;
-          if (2 * std::acos(std::min(1.0, std::abs(m.joint_rest_rotation[e / 2].w))) > kCornerAngle) continue;
-          const auto& sv = m.segment_vertices[t];
-          const bool here = sv[0] == vertex || sv[1] == vertex;
-          if (found < 0 || here) found = t, at_vertex = here;
-        }
+  for (const RodGraph::Place& place : graph.places_of(s)) {
+    const RodInfo& rod = graph.rods[place.rod];
+    const auto n = static_cast<Index>(rod.segments.size()), i = static_cast<Index>(place.place);
+    for (Index k : {i - 1, i + 1}) {
+      if (rod.closed) k = (k + n) % n;
+      if (k < 0 || k >= n || k == i) continue;
+      const Index t = rod.segments[static_cast<std::size_t>(k)];
+      for (Index e : m.frame_joints.of(s)) {
+        if (m.joint_frames[e / 2][1 - e % 2] != t) continue;
+        if (2 * std::acos(std::min(1.0, std::abs(m.joint_rest_rotation[e / 2].w))) > kCornerAngle) continue;
+        const auto& sv = m.segment_vertices[t];
+        const bool here = sv[0] == vertex || sv[1] == vertex;
+        if (found < 0 || here) found = t, at_vertex = here;
       }
     }
   }
@@ -159,7 +157,7 @@ ClampResult add_clamp(Model& m, const RodGraph& graph, const State& state, Index
   // extrapolated from its neighbour beyond. At rest for the joints, in the pose for what is held.
   const Index first = segments_here.front();
   bool at_vertex = false;
-  const Index next = next_along_rod(m, first, vertex, at_vertex);
+  const Index next = next_along_rod(m, graph, first, vertex, at_vertex);
   const auto half_towards = [&](const Quatd& q, const Quatd& q_next) {
     const Quatd turn = conj(q) * q_next;
     return half_rotation(at_vertex ? turn : conj(turn));
@@ -171,10 +169,15 @@ ClampResult add_clamp(Model& m, const RodGraph& graph, const State& state, Index
   }
   const Quatd rest_vertex = normalized(graph.segments[first].rest_frame * rest_half);
   result.rotation = normalized(state.frame_rotation[first] * posed_half);
-  for (Index j = 0; j < m.joint_count(); ++j) {
+  std::vector<Index> joints_here;
+  if (segments_here.size() > 1)
+    for (const Index s : segments_here)
+      for (const Index e : m.frame_joints.of(s)) joints_here.push_back(e / 2);
+  std::sort(joints_here.begin(), joints_here.end());
+  for (const Index j : joints_here) {
     const auto [a, b] = m.joint_frames[j];
     const auto in = [&](Index f) { return std::find(segments_here.begin(), segments_here.end(), f) != segments_here.end(); };
-    if (!m.joint_is_clamp[j] && m.joint_alive[j] && segments_here.size() > 1 && in(a) && in(b)) {
+    if (!m.joint_is_clamp[j] && m.joint_alive[j] && in(a) && in(b)) {
       // Two segments can share both vertices only in a two-segment ring, which validation refuses.
       m.joint_alive[j] = 0;
       result.replaced_joints.push_back(j);

@@ -11,6 +11,23 @@ Index RodGraph::add_vertex(const Vec3d& rest) {
 
 Vec3d RodGraph::direction(Index s) const { return normalized(vertices[segments[s].b].rest - vertices[segments[s].a].rest); }
 
+std::span<const RodGraph::Place> RodGraph::places_of(Index segment) const {
+  if (places_.start.empty() || places_.rods != rods.size() || places_.segments != segments.size()) {
+    places_ = {.rods = rods.size(), .segments = segments.size(), .start = {}, .entry = {}};
+    places_.start.assign(segments.size() + 1, 0);
+    for (const RodInfo& rod : rods)
+      for (const Index s : rod.segments) ++places_.start[static_cast<std::size_t>(s) + 1];
+    for (std::size_t s = 0; s < segments.size(); ++s) places_.start[s + 1] += places_.start[s];
+    places_.entry.resize(places_.start.back());
+    std::vector<std::size_t> next(places_.start.begin(), places_.start.end() - 1);
+    for (std::size_t r = 0; r < rods.size(); ++r)
+      for (std::size_t i = 0; i < rods[r].segments.size(); ++i)
+        places_.entry[next[static_cast<std::size_t>(rods[r].segments[i])]++] = {r, i};
+  }
+  const auto s = static_cast<std::size_t>(segment);
+  return {places_.entry.data() + places_.start[s], places_.entry.data() + places_.start[s + 1]};
+}
+
 static Quatd frame_along(const Vec3d& d3, const std::optional<Vec3d>& up) {
   if (!up) return rotation_between(Vec3d{0, 0, 1}, d3);
   const Vec3d d2 = normalized(cross(d3, *up));

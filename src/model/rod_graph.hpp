@@ -73,6 +73,21 @@ class RodGraph {
                         bool closed = false, std::optional<Vec3d> up = {});
 
   Vec3d direction(Index segment) const;  ///< unit rest direction
+
+  /// Where a segment stands in a rod: rods[rod].segments[place].
+  struct Place {
+    std::size_t rod, place;
+  };
+  /// Every place of a segment, in the order of `rods`. Worked out for all segments at once, again when rods were added.
+  std::span<const Place> places_of(Index segment) const;
+
+ private:
+  struct Places {
+    std::size_t rods = 0, segments = 0;  ///< how many there were
+    std::vector<std::size_t> start;
+    std::vector<Place> entry;
+  };
+  mutable Places places_;
 };
 
 /// The arrays a solver needs, without constraints.

@@ -53,24 +53,35 @@ static Index place(std::string_view text, Index count) {
   return value >= 0 && value < count ? value : -1;
 }
 
-const RodInfo* Names::lookup(const std::string& rod) const {
-  const RodInfo* found = nullptr;
-  for (const RodInfo& r : rods_)
-    if (r.name == rod) found = &r;
-  return found;
+Names::Names(const std::vector<RodInfo>& rods, Index vertices, Index segments, Index joints,
+             const std::vector<std::string>& missing)
+    : rods_(rods), counts_{vertices, segments, joints}, missing_(missing.begin(), missing.end()) {
+  by_name_.reserve(rods.size());
+  for (const RodInfo& r : rods) by_name_[r.name] = &r;  // of several with one name the last
 }
 
+const RodInfo* Names::lookup(std::string_view rod) const {
+  const auto found = by_name_.find(rod);
+  return found == by_name_.end() ? nullptr : found->second;
+}
+
+/// A piece of a missing structure is called `<structure>.<piece>`.
 bool Names::is_missing(const std::string& rod) const {
-  return std::any_of(missing_.begin(), missing_.end(),
-                     [&](const std::string& m) { return rod == m || rod.starts_with(m + "."); });
+  for (std::size_t end = rod.size(); !missing_.empty(); end = rod.rfind('.', end - 1)) {
+    if (missing_.contains(std::string_view(rod).substr(0, end))) return true;
+    if (end == 0 || rod.rfind('.', end - 1) == std::string::npos) break;
+  }
+  return false;
 }
 
 std::string Names::known_rods(const std::string& wrong) const {
   std::vector<std::string> names;
+  const std::string many = fmt::format("{} rods have names", rods_.size());
+  if (guesses_left_-- <= 0) return many;
   for (const RodInfo& r : rods_) names.push_back(r.name);
   const std::string guess = closest(wrong, names);
   if (!guess.empty() && guess != wrong) return "did you mean `" + guess + "`?";
-  return names.size() <= 8 ? "rods: " + join(names, ", ") : fmt::format("{} rods have names", names.size());
+  return names.size() <= 8 ? "rods: " + join(names, ", ") : many;
 }
 
 const RodInfo* Names::find_rod(const std::string& name, const std::string& at, Problems& problems) const {
@@ -128,9 +139,11 @@ std::vector<Index> Names::find(const Selection& selection, Element kind, Problem
     }
   }
   std::vector<Index> once;  // "beam:0" and "beam:*" overlap
-  std::vector<std::uint8_t> seen(static_cast<std::size_t>(counts_[static_cast<int>(kind)]), 0);
+  Seen& seen = seen_[static_cast<std::size_t>(kind)];
+  seen.in.resize(static_cast<std::size_t>(counts_[static_cast<int>(kind)]), 0);
+  ++seen.selection;
   for (Index i : out)
-    if (!std::exchange(seen[static_cast<std::size_t>(i)], std::uint8_t{1})) once.push_back(i);
+    if (std::exchange(seen.in[static_cast<std::size_t>(i)], seen.selection) != seen.selection) once.push_back(i);
   return once;
 }
 

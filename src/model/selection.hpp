@@ -1,7 +1,11 @@
 // How a scene points at vertices, segments and joints: 12, "beam:end", "beam:3..7", "beam:*", or a list of these.
 #pragma once
 
+#include <array>
+#include <set>
 #include <string>
+#include <string_view>
+#include <unordered_map>
 #include <variant>
 #include <vector>
 
@@ -29,8 +33,9 @@ enum class Element { vertex, segment, joint };
 class Names {
  public:
   /// `missing`: rods and structures that could not be built; selections of theirs are passed over in silence.
-  Names(const std::vector<RodInfo>& rods, Index vertices, Index segments, Index joints, std::vector<std::string> missing = {})
-      : rods_(rods), counts_{vertices, segments, joints}, missing_(std::move(missing)) {}
+  /// `rods` stay as they are and where they are for as long as names are looked up.
+  Names(const std::vector<RodInfo>& rods, Index vertices, Index segments, Index joints,
+        const std::vector<std::string>& missing = {});
 
   /// Each element once. Problems carry the selection's pointer and say what exists.
   std::vector<Index> find(const Selection& selection, Element kind, Problems& problems) const;
@@ -39,14 +44,22 @@ class Names {
   const RodInfo* find_rod(const std::string& name, const std::string& at, Problems& problems) const;
 
  private:
-  const RodInfo* lookup(const std::string& rod) const;
+  /// A selection among a hundred thousand must not cost a look at all elements.
+  struct Seen {
+    std::vector<unsigned> in;  ///< of each element, the number of the last selection that had it
+    unsigned selection = 0;
+  };
+  const RodInfo* lookup(std::string_view rod) const;
   bool is_missing(const std::string& rod) const;
   std::string known_rods(const std::string& wrong) const;  ///< a remedy
   void find_named(const std::string& text, const std::string& at, Element kind, Problems& problems,
                   std::vector<Index>& out) const;
   const std::vector<RodInfo>& rods_;
   Index counts_[3];
-  std::vector<std::string> missing_;
+  std::unordered_map<std::string_view, const RodInfo*> by_name_;
+  std::set<std::string, std::less<>> missing_;
+  mutable std::array<Seen, 3> seen_;
+  mutable int guesses_left_ = 100;  ///< each is a comparison with every rod
 };
 
 }  // namespace osier

@@ -1,10 +1,12 @@
 // SceneSpec -> Setup: rods and structures into one graph, welds, joints, constraints, selections.
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <numbers>
 #include <numeric>
 #include <set>
 
+#include "core/free_memory.hpp"
 #include "core/text.hpp"
 #include "forces/loads.hpp"
 #include "osier/io.hpp"
@@ -22,6 +24,8 @@ class Compiler {
   void run();
 
  private:
+  bool affords(const std::string& where, const GraphSize& more);
+  void check_plain(const std::string& name, const std::string& where);
   Section section_of(const MaterialRef& ref);
   Index note_use(const MaterialRef& ref, const Section& section, double scale);
   void note_structure(const std::string& name, std::size_t first);
@@ -32,6 +36,9 @@ class Compiler {
   void weld();
   void extra_joints();
   void check_graph();
+  const std::string& origin_of(Index segment) const;
+  void build_structures();
+  void build(const Structure& structure);
   void bind();
   void bind_probe(const ProbeSpec& probe, const Names& lookup);
   void bind_place(const ProbeSpec& probe, const Names& lookup);
@@ -53,7 +60,38 @@ class Compiler {
   std::map<std::string, std::size_t> use_;  ///< of a material's name, where it stands in setup_.materials
   std::vector<std::string> missing_;        ///< rods and structures that could not be built
   std::vector<Index> structure_material_;   ///< of the structure at hand, as it noted them
+  /// The simulation and its solver take as much again as the scene.
+  const double budget_ = 0.5 * static_cast<double>(free_memory());
+  GraphSize size_;          ///< of all that has been asked for
+  int guesses_left_ = 100;  ///< each is a comparison with every material
 };
+
+/// Whether that much more can be built; a problem when not. Called before anything is allocated for it.
+bool Compiler::affords(const std::string& where, const GraphSize& more) {
+  // Measured: what a scene takes at its peak while it is compiled [bytes].
+  constexpr double kSegment = 750, kJoint = 200, kRod = 500;
+  size_.segments += more.segments, size_.joints += more.joints, size_.rods += more.rods;
+  const double bytes = kSegment * size_.segments + kJoint * size_.joints + kRod * size_.rods;
+  if (size_.segments > kMostSegments) {
+    problems_.add(where, fmt::format("makes the scene one of {:.3g} segments", size_.segments), "stay below ten million");
+    return false;
+  }
+  if (bytes <= budget_) return true;
+  problems_.add(where,
+                fmt::format("makes the scene one of {:.3g} segments and {:.3g} joints, which take about {:.2g} GB while it is "
+                            "built; {:.2g} GB are free, and the simulation takes as much again",
+                            size_.segments, size_.joints, bytes / 1e9, 2 * budget_ / 1e9),
+                "use fewer");
+  return false;
+}
+
+/// Names become columns of a table and lines of a message, and every name of a run is given the room of the longest.
+void Compiler::check_plain(const std::string& name, const std::string& where) {
+  constexpr std::size_t kLongest = 255;
+  if (has_control_characters(name)) problems_.add(where, "has control characters", "use plain text");
+  if (name.size() > kLongest)
+    problems_.add(where, fmt::format("is a name of {} bytes", name.size()), fmt::format("use at most {}", kLongest));
+}
 
 Section Compiler::section_of(const MaterialRef& ref) {
   const Material* material = ref.own ? &*ref.own : nullptr;
@@ -61,10 +99,11 @@ Section Compiler::section_of(const MaterialRef& ref) {
     const auto it = spec_.materials.find(*ref.name);
     if (it == spec_.materials.end()) {
       std::vector<std::string> known;
-      for (const auto& [name, m] : spec_.materials) known.push_back(name);
+      if (guesses_left_-- > 0)
+        for (const auto& [name, m] : spec_.materials) known.push_back(name);
       const std::string guess = closest(*ref.name, known);
       problems_.add(ref.where, fmt::format("there is no material \"{}\"", shorten(*ref.name)),
-                    guess.empty() ? (known.empty() ? "define it in /materials" : "known: " + join(known, ", "))
+                    guess.empty() ? (known.empty() ? "define it in /materials" : "known: " + shorten(join(known, ", "), 300))
                                   : "did you mean `" + guess + "`?");
       return {};
     }
@@ -152,7 +191,7 @@ static std::vector<double> middles(const std::vector<Vec3d>& rest, int segments)
 
 void Compiler::add_rod(RodSpec& rod, std::size_t index) {
   if (rod.name.empty()) rod.name = fmt::format("rod{}", index);
-  if (has_control_characters(rod.name)) problems_.add(rod.where + "/name", "has control characters", "use plain text");
+  check_plain(rod.name, rod.where + "/name");
   const Section section = section_of(rod.material);
   std::vector<Section> exceptions;
   for (const SegmentMaterial& m : rod.segment_materials) exceptions.push_back(section_of(m.material));
@@ -170,10 +209,8 @@ void Compiler::add_rod(RodSpec& rod, std::size_t index) {
     problems_.add(rod.shape->where, "is not of finite length", "use smaller coordinates");
     return;
   }
-  if (static_cast<double>(graph_.segments.size()) + wanted > kMostSegments) {
-    problems_.add(rod.where, "makes more than ten million segments in all", "use fewer");
-    return;
-  }
+  const double planned = wanted > 0 ? wanted : static_cast<double>(rod.shape->own_points()->size());
+  if (!affords(rod.where, {.segments = planned, .joints = planned, .rods = 1})) return;
   const std::vector<Vec3d> rest = wanted > 0 ? rod.shape->sample(wanted) : *rod.shape->own_points();
   const bool closed = rod.shape->closed();
   const int segments = static_cast<int>(rest.size()) - (closed ? 0 : 1);
@@ -211,6 +248,12 @@ void Compiler::add_rod(RodSpec& rod, std::size_t index) {
     pose = own && own->size() == rest.size() ? *own : rod.pose->sample(segments);
   }
 
+  // Growing lists would hold a long rod twice. Not for each of many short ones: that would move them again and again.
+  if (rest.size() > graph_.vertices.size()) {
+    graph_.vertices.reserve(graph_.vertices.size() + rest.size());
+    graph_.segments.reserve(graph_.segments.size() + rest.size());
+    graph_.joints.reserve(graph_.joints.size() + rest.size());
+  }
   RodInfo info{.name = rod.name, .vertices = {}, .segments = {}, .joints = {}, .closed = closed};
   for (std::size_t i = 0; i < rest.size(); ++i) {
     const Index v = graph_.add_vertex(rest[i]);
@@ -265,8 +308,9 @@ void Compiler::weld() {
   };
   std::map<Index, Knot> knots;
   bool welded = false;
+  const Names lookup = names();
   for (const WeldSpec& w : spec_.welds) {
-    const std::vector<Index> list = names().find(w.vertices, Element::vertex, problems_);
+    const std::vector<Index> list = lookup.find(w.vertices, Element::vertex, problems_);
     if (list.size() < 2) {
       if (!w.vertices.empty() && list.size() == 1 && missing_.empty())
         problems_.add(w.where + "/vertices", "names one vertex", "name at least two");
@@ -317,6 +361,20 @@ void Compiler::weld() {
   std::vector<std::vector<Index>> touching(owner.size());
   for (Index s = 0; s < static_cast<Index>(graph_.segments.size()); ++s)
     for (Index v : {graph_.segments[s].a, graph_.segments[s].b}) touching[v].push_back(s);
+  // Every segment at a knot with every other: a hundred thousand vertices at one place would be billions.
+  double pairs = 0;
+  for (const auto& [first, k] : knots) {
+    double segments = 0;
+    for (const Index v : k.vertices) segments += static_cast<double>(touching[v].size());
+    pairs += k.vertices.size() > 1 ? segments * segments / 2 : 0;
+  }
+  const double most = 1e5 + 20 * static_cast<double>(graph_.segments.size());
+  if (pairs > most) {
+    problems_.add("/welds", fmt::format("join {:.2g} pairs of segments, since so many meet at one place", pairs),
+                  "weld fewer vertices, or set `joint` to false");
+    return;
+  }
+  if (!affords("/welds", {.segments = 0, .joints = pairs, .rods = 0})) return;
   for (const auto& [first, k] : knots)
     for (std::size_t i = 0; i < k.vertices.size(); ++i)
       for (std::size_t j = i + 1; j < k.vertices.size(); ++j)
@@ -334,8 +392,9 @@ void Compiler::weld() {
 }
 
 void Compiler::extra_joints() {
+  const Names lookup = names();
   for (const JointSpec& j : spec_.joints) {
-    const std::vector<Index> list = names().find(j.segments, Element::segment, problems_);
+    const std::vector<Index> list = lookup.find(j.segments, Element::segment, problems_);
     if (list.size() != 2 || list[0] == list[1]) {
       if ((!list.empty() || j.segments.empty()) && missing_.empty())
         problems_.add(j.where + "/segments", fmt::format("names {} segments", list.size()), "name two different ones");
@@ -349,13 +408,21 @@ void Compiler::extra_joints() {
   }
 }
 
+/// The rod or structure that a segment comes from.
+const std::string& Compiler::origin_of(Index segment) const {
+  static const std::string kNowhere = "/structures";
+  const auto places = graph_.places_of(segment);
+  return places.empty() ? kNowhere : origin_[places.front().rod];
+}
+
 void Compiler::check_graph() {
-  if (graph_.segments.empty() && missing_.empty()) problems_.add("", "the scene has no rods", "add `rods` or `structures`");
+  if (graph_.segments.empty() && missing_.empty()) problems_.add("/rods", "the scene has no rods", "add `rods` or `structures`");
   for (GraphSegment& s : graph_.segments) {
     const double l = s.rest_length;
     if (!(s.stretch_stiffness.largest() / (l * l) < 1e300 && s.section.bend_twist.largest() / l < 1e300))
       problems_.add(
-          "", fmt::format("a segment of {:.3g} m with EA = {:.3g} N is beyond double arithmetic", l, s.section.stretch_shear.d3),
+          origin_of(static_cast<Index>(&s - graph_.segments.data())),
+          fmt::format("a segment of {:.3g} m with EA = {:.3g} N is beyond double arithmetic", l, s.section.stretch_shear.d3),
           "use sensible stiffness and lengths");
     if (s.a == s.b)
       problems_.add("/welds", fmt::format("both ends of a segment become vertex {}", s.a), "weld vertices of different rods");
@@ -518,11 +585,23 @@ void Compiler::bind_place(const ProbeSpec& p, const Names& lookup) {
 }
 
 void Compiler::run() {
-  for (auto& [name, material] : spec_.materials) material.section(problems_);  // an unused material must be right too
+  for (auto& [name, material] : spec_.materials) {
+    check_plain(name, "/materials/" + shorten(escape_pointer(name)));
+    material.section(problems_);  // an unused material must be right too
+  }
   for (std::size_t i = 0; i < spec_.rods.size(); ++i) {
     add_rod(spec_.rods[i], i);
     origin_.resize(graph_.rods.size(), spec_.rods[i].where);
   }
+  build_structures();
+  check_names();
+  weld();
+  extra_joints();
+  check_graph();
+  if (!graph_.segments.empty()) bind();
+}
+
+void Compiler::build_structures() {
   const StructureContext context{
       folder_, [this](const MaterialRef& m) { return section_of(m); },
       [this](const MaterialRef& m, const Section& s, double scale) { structure_material_.push_back(note_use(m, s, scale)); }};
@@ -532,20 +611,21 @@ void Compiler::run() {
     structure_material_.clear();
     if (s && !problems_.mentions(s->where)) s->prepare(context, problems_);
     if (s && !problems_.mentions(s->where)) s->check(problems_);
-    if (s && problems_.size() == before && !problems_.mentions(s->where)) s->build(graph_, s->name);
+    if (s) check_plain(s->name, s->where + "/name");
+    if (s && problems_.size() == before && !problems_.mentions(s->where) && affords(s->where, s->size())) build(*s);
+    if (s && problems_.size() == before) note_structure(s->name, first);
     else missing_.push_back(s ? s->name : "");
-    if (s) note_structure(s->name, first);
     origin_.resize(graph_.rods.size(), s ? s->where : "");
   }
-  if (static_cast<double>(graph_.segments.size()) > kMostSegments) {
-    problems_.add("", fmt::format("the scene has {} segments", graph_.segments.size()), "stay below ten million");
-    return;
+}
+
+/// Some structures know only when they are built how large they become.
+void Compiler::build(const Structure& structure) {
+  try {
+    structure.build(graph_, structure.name);
+  } catch (const InputError& e) {
+    for (const Problem& p : e.problems()) problems_.add(p.where, p.what, p.remedy);
   }
-  check_names();
-  weld();
-  extra_joints();
-  check_graph();
-  if (!graph_.segments.empty()) bind();
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
 // File -> JSON -> overrides -> SceneSpec -> compiled Scene.
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <fstream>
@@ -98,6 +99,15 @@ void settle_solver(Json& json, const LoadOptions& options, WrittenPlaces& places
         problems.add(std::string("/solver/") + key, "has no effect on statics", std::string("use /analysis/") + key);
 }
 
+/// The result is the same for any number: only speed is at stake.
+void choose_threads(const Json& json, int most, Setup& setup) {
+  const auto execution = json.find("execution");
+  const bool given = execution != json.end() && execution->is_object() && execution->contains("threads");
+  if (given || !setup.spec.solver || !setup.spec.solver->traits().threads) return;
+  constexpr Index kSegmentsEach = 256;  // loops over fewer are not shared, see exec/parallel.hpp
+  setup.spec.execution.threads = std::clamp(setup.model.segment_count() / kSegmentsEach, 1, std::max(most, 1));
+}
+
 /// Frames and steps must fit into an int long before they could ever run.
 void check_times(const DynamicAnalysis* d, Problems& problems) {
   if (!d || problems.mentions("/analysis")) return;
@@ -156,6 +166,7 @@ Scene Scene::parse(const std::string& text, const std::string& name, const std::
     const auto* motor = dynamic_cast<const Motor*>(c.get());
     driven = driven || (motor && motor->torque_speed.given());
   }
+  choose_threads(json, options.default_threads, *setup);
   if (spec.solver) {
     spec.solver->execution = spec.execution;
     refuse(*spec.solver, needs_of(*setup), problems);

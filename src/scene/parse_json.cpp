@@ -1,7 +1,8 @@
 #include "scene/parse_json.hpp"
 
 #include <fmt/format.h>
-#include <set>
+#include <utility>
+#include <vector>
 
 #include "core/json_reader.hpp"
 
@@ -19,42 +20,78 @@ std::string place(const std::string& text, std::size_t offset, const std::string
   return fmt::format("{}:{}:{}", source, line, offset - start + 1);
 }
 
-/// Follows the parser's events to know where it is.
-class Watcher {
+/// Builds the value from the parser's events and knows where it is. The parser's own callbacks look through a whole list at the
+/// end of each of its items, which takes a minute for a hundred thousand of them.
+class Builder final : public nlohmann::json_sax<Json> {
  public:
-  explicit Watcher(const std::string& source) : source_(source) {}
-
-  bool operator()(int depth, Json::parse_event_t event, const Json& value) {
-    using Event = Json::parse_event_t;
-    if (depth > kDeepest) throw InputError({{source_ + pointer(), "is nested too deeply", "a scene needs far fewer levels"}});
-    if (event == Event::key) {
-      levels_.back().key = escape_pointer(value.get<std::string>());
-      if (!levels_.back().seen.insert(value.get<std::string>()).second)
-        problems.add(pointer(), "the key appears twice in one object", "keep one");
-    }
-    const bool begins = event == Event::object_start || event == Event::array_start;
-    if ((begins || event == Event::value) && !levels_.empty() && levels_.back().is_array) ++levels_.back().index;
-    if (begins) levels_.push_back({event == Event::array_start, -1, {}, {}});
-    if (event == Event::object_end || event == Event::array_end) levels_.pop_back();
-    return true;
-  }
+  explicit Builder(const std::string& source) : source_(source) {}
 
   Problems problems;
+  Json take() { return std::move(root_); }
+
+  bool null() override { return add(nullptr); }
+  bool boolean(bool value) override { return add(value); }
+  bool number_integer(number_integer_t value) override { return add(value); }
+  bool number_unsigned(number_unsigned_t value) override { return add(value); }
+  bool number_float(number_float_t value, const string_t&) override { return add(value); }
+  bool string(string_t& value) override { return add(std::move(value)); }
+  bool binary(binary_t&) override { return false; }  // not in text
+
+  bool key(string_t& name) override {
+    Level& level = levels_.back();
+    level.key = name;
+    if (level.value->contains(name)) problems.add(pointer(), "the key appears twice in one object", "keep one");
+    return true;
+  }
+  bool start_object(std::size_t) override { return begin(Json::object()); }
+  bool start_array(std::size_t) override { return begin(Json::array()); }
+  bool end_object() override { return end(); }
+  bool end_array() override { return end(); }
+
+  bool parse_error(std::size_t, const std::string&, const nlohmann::detail::exception& e) override {
+    if (const auto* syntax = dynamic_cast<const Json::parse_error*>(&e)) throw *syntax;
+    if (const auto* range = dynamic_cast<const Json::out_of_range*>(&e)) throw *range;
+    return false;
+  }
 
  private:
   struct Level {
-    bool is_array;
-    int index;
-    std::string key;
-    std::set<std::string> seen;
+    Json* value;
+    std::string key;  ///< of an object: the present one
   };
+
+  Json& place() {
+    if (levels_.empty()) return root_;
+    Level& level = levels_.back();
+    return level.value->is_array() ? level.value->emplace_back() : (*level.value)[level.key];
+  }
+  template <class T>
+  bool add(T&& value) {
+    place() = std::forward<T>(value);
+    return true;
+  }
+  bool begin(Json empty) {
+    if (static_cast<int>(levels_.size()) > kDeepest)
+      throw InputError({{source_ + pointer(), "is nested too deeply", "a scene needs far fewer levels"}});
+    Json& value = place() = std::move(empty);
+    levels_.push_back({&value, {}});
+    return true;
+  }
+  bool end() {
+    levels_.pop_back();
+    return true;
+  }
   std::string pointer() const {
     std::string text;
-    for (const Level& l : levels_) text += "/" + shorten(l.is_array ? std::to_string(std::max(l.index, 0)) : l.key);
+    for (const Level& l : levels_)
+      text += "/" + shorten(l.value->is_array() ? std::to_string(std::max<std::size_t>(l.value->size(), 1) - 1)
+                                                : escape_pointer(l.key));
     return shorten(text, 200);
   }
+
   const std::string& source_;
-  std::vector<Level> levels_;
+  Json root_;
+  std::vector<Level> levels_;  ///< what is open, from the outside in: none of it moves until it is closed
 };
 
 }  // namespace
@@ -62,10 +99,9 @@ class Watcher {
 Json parse_json(const std::string& text, const std::string& source) {
   if (const std::size_t zero = text.find('\0'); zero != std::string::npos)
     throw InputError({{place(text, zero, source), "has a zero byte", "save it as plain UTF-8 text"}});
-  Watcher watcher(source);
-  Json json;
+  Builder builder(source);
   try {
-    json = Json::parse(text, std::ref(watcher), true, true);
+    Json::sax_parse(text, &builder, Json::input_format_t::json, true, true);
   } catch (const Json::parse_error& e) {
     std::string why = e.what();
     if (const std::size_t at = why.find(": "); at != std::string::npos) why = why.substr(at + 2);
@@ -80,8 +116,8 @@ Json parse_json(const std::string& text, const std::string& source) {
     throw InputError({{place(text, number.empty() ? 0 : text.find(number), source),
                        "the number " + shorten(number) + " is too large", "use a finite number"}});
   }
-  watcher.problems.throw_if_any();
-  return json;
+  builder.problems.throw_if_any();
+  return builder.take();
 }
 
 void apply_override(Json& json, const std::string& text, Problems& problems) {

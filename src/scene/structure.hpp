@@ -20,13 +20,21 @@ struct StructureContext {
   std::function<void(const MaterialRef&, const Section&, double scale)> note_use;  ///< once per segment, for `osier info`
 };
 
+/// What something adds to a graph, at most.
+struct GraphSize {
+  double segments = 0, joints = 0, rods = 0;
+};
+
 class Structure {
  public:
   virtual ~Structure() = default;
   /// Reads files and looks materials up. Called before check(), when the fields were read without a problem.
   virtual void prepare(const StructureContext& context, Problems& problems) { (void)context, (void)problems; }
   virtual void check(Problems& problems) const { (void)problems; }
-  /// Appends to the graph. Pieces a user may want to name become RodInfos called `<prefix>.<piece>`.
+  /// Known before it is built, and refused when it is more than the machine can hold.
+  virtual GraphSize size() const { return {}; }
+  /// Appends to the graph. Throws InputError where only building tells that it would be too much. Pieces a user may want to name
+  /// become RodInfos called `<prefix>.<piece>`.
   virtual void build(RodGraph& graph, const std::string& prefix) const = 0;
 
   std::string name;                      ///< prefix for its pieces

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "model/rod_count.hpp"
 #include "osier/simulation.hpp"
 #include "scene/setup.hpp"
 #include "sim/memory.hpp"
@@ -89,7 +90,7 @@ OrderedJson info(const Scene& scene) {
           {"segments", m.segment_count()},
           {"joints", joints},
           {"clamp_half_joints", half_joints},
-          {"rods", m.rods.size()},
+          {"rods", rod_count(m)},
           {"vertex_colors", m.vertex_colors.count()},
           {"segment_colors", m.segment_colors.count()},
           {"solver", setup.spec.solver->name()},

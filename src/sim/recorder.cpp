@@ -6,7 +6,6 @@
 #include <cstring>
 #include <fmt/format.h>
 #include <limits>
-#include <unistd.h>
 
 #include "sim/probes.hpp"
 
@@ -91,7 +90,7 @@ FrameReport frame_report(const Diagnostics& d, int iterations, double seconds) {
           .compute_ms = 1e3 * seconds};
 }
 
-Recorder::Recorder(const fs::path& folder, const Setup& setup, const Simulation& simulation) : setup_(setup) {
+Recorder::Recorder(const fs::path& folder, const Setup& setup, const Simulation& simulation) : setup_(setup), folder_(folder) {
   try {
     open(folder, simulation);
   } catch (const RunError& e) {  // nothing has been computed yet: it is the folder that is wrong
@@ -101,11 +100,7 @@ Recorder::Recorder(const fs::path& folder, const Setup& setup, const Simulation&
 
 void Recorder::open(const fs::path& folder, const Simulation& simulation) {
   const Setup& setup = setup_;
-  std::error_code error;
-  fs::create_directories(folder, error);
-  if (error || !fs::is_directory(folder) || ::access(folder.c_str(), W_OK) != 0)
-    throw InputError({{folder.string(), fmt::format("cannot be written to: {}", error ? error.message() : std::strerror(errno)),
-                       "choose another folder with -o"}});
+  folder_.set_earlier_aside();
   const RunInfo info = run_info(setup);
   for (const FormatName& format : setup.spec.output.formats) {
     writers_.push_back(find_format(format.name)->make(folder));
@@ -141,12 +136,15 @@ void Recorder::probe_line(const Simulation& simulation) {
 }
 
 void Recorder::frame(const Simulation& simulation, const Frame& frame, const Diagnostics& d) {
+  folder_.expect_there();
   for (auto& w : writers_) w->write(frame);
   const bool first = frame.index == 0;  // the initial state is a line at either rate
   if (diagnostics_ && (first || setup_.spec.output.diagnostics == Rate::frame)) diagnostics_line(d);
   if (probes_ && (first || setup_.spec.output.probes == Rate::frame)) probe_line(simulation);
   if (diagnostics_) flush(diagnostics_.get(), "diagnostics.csv");
   if (probes_) flush(probes_.get(), "probes.csv");
+  if (first) folder_.started();
+  else folder_.drop_earlier();
 }
 
 void Recorder::step(const Simulation& simulation) {
@@ -154,8 +152,10 @@ void Recorder::step(const Simulation& simulation) {
   if (probes_ && setup_.spec.output.probes == Rate::step) probe_line(simulation);
 }
 
-void Recorder::end() {
+void Recorder::end(bool success) {
+  folder_.expect_there();
   for (auto& w : writers_) w->end();
+  if (success) folder_.drop_earlier();
 }
 
 }  // namespace osier

@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "io/run_folder.hpp"
 #include "osier/io.hpp"
 #include "osier/simulation.hpp"
 #include "scene/setup.hpp"
@@ -19,12 +20,16 @@ FrameReport frame_report(const Diagnostics& diagnostics, int iterations, double 
 
 class Recorder {
  public:
-  /// Makes the folder. Throws InputError when it cannot be written to, before anything has been computed.
+  /// Takes hold of the folder. Throws InputError when it cannot be written to or another run writes into it, before anything
+  /// has been computed; what is in the folder then stays.
   Recorder(const std::filesystem::path& folder, const Setup& setup, const Simulation& simulation);
 
   void frame(const Simulation& simulation, const Frame& frame, const Diagnostics& diagnostics);
   void step(const Simulation& simulation);
-  void end();
+  /// `success`: the run came to its end. The results of the run before go with it, unless a frame has replaced them already.
+  void end(bool success);
+  /// Where the results of the run before are kept, or empty.
+  std::filesystem::path earlier_run() const { return folder_.earlier(); }
   bool wants_residual_every_step() const;
 
  private:
@@ -33,6 +38,7 @@ class Recorder {
   void probe_line(const Simulation& simulation);
 
   const Setup& setup_;
+  RunFolder folder_;  ///< before the writers: they let go of their files first
   std::vector<double> probe_values_;
   std::vector<std::unique_ptr<Writer>> writers_;
   struct FileCloser {

@@ -62,8 +62,8 @@ RunStats run_scene(const Scene& scene, const RunOptions& options) {
   const auto interrupted = [&] { return options.interrupt && options.interrupt->load(std::memory_order_relaxed); };
   FrameTimer timer;
   const Clock::time_point start = Clock::now();
+  record(0, 0, 0);  // a run that cannot even write this has not begun
   try {
-    record(0, 0, 0);
     for (int f = 1; f <= frames && !stats.interrupted && !simulation.finished(); ++f) {
       double solving = 0;
       long iterations = 0;
@@ -90,7 +90,11 @@ RunStats run_scene(const Scene& scene, const RunOptions& options) {
   } catch (const RunError& e) {
     stats.error = e.what();
   }
-  if (recorder) recorder->end();
+  if (recorder) {
+    recorder->end(stats.error.empty());
+    if (const auto earlier = recorder->earlier_run(); !earlier.empty() && !stats.error.empty())
+      stats.error += fmt::format("; the results of the run before are kept in {}", earlier.string());
+  }
   for (const auto& w : options.writers) w->end();
 
   stats.wall_seconds = seconds_since(start);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <new>
 
 #include "core/fields.hpp"
 #include "math/vec3.hpp"
@@ -26,14 +27,15 @@ Json without_short_spellings(Json scene) {
 
 }  // namespace
 
-LiveSession::LiveSession(const Scene& scene, std::filesystem::path folder, bool playing)
+LiveSession::LiveSession(const Scene& scene, std::filesystem::path folder, bool playing, int threads)
     : folder_(std::move(folder)),
+      threads_(threads),
       json_(without_short_spellings(Json::parse(scene.json()))),
-      scene_(Scene::parse(json_.dump(), scene.name(), folder_)),
+      scene_(Scene::parse(json_.dump(), scene.name(), folder_, load_options())),
       simulation_(std::make_unique<Simulation>(scene_)),
       parameters_(parameters_of(json_)),
       playing_(playing) {
-  update_model();
+  take_model(model_message(*simulation_, scene_));
 }
 
 Message LiveSession::hello() {
@@ -64,9 +66,12 @@ Message LiveSession::hello() {
 
 std::vector<Message> LiveSession::models() { return {model_packet_}; }
 
+Message LiveSession::model_message(const Simulation& simulation, const Scene& scene) {
+  return binary_message(model_packet(simulation.model(), model_text(run_info(scene.setup()), true)));
+}
+
 /// Sliders move often, and what a model packet holds seldom changes with them.
-void LiveSession::update_model() {
-  Message packet = binary_message(model_packet(simulation_->model(), model_text(run_info(scene_.setup()), true)));
+void LiveSession::take_model(Message packet) {
   if (model_packet_.data && *model_packet_.data == *packet.data) return;
   model_packet_ = std::move(packet);
   joints_ = joints_between_segments(simulation_->model());
@@ -152,6 +157,9 @@ void LiveSession::next_frame() {
   } catch (const RunError& e) {
     error_ = e.what();
     playing_ = false;
+  } catch (const std::bad_alloc&) {
+    error_ = "not enough memory for this step";
+    playing_ = false;
   }
   ms_per_frame_ = 1e3 * seconds;
   ++serial_;
@@ -166,6 +174,11 @@ void LiveSession::play(bool on) {
 
 void LiveSession::restart() {
   simulation_ = std::make_unique<Simulation>(scene_);
+  begin_again();
+}
+
+/// What goes with a simulation that is at its start.
+void LiveSession::begin_again() {
   for (const std::size_t i : forces_off_) simulation_->enable_force(i, false);
   frame_ = 0, ms_per_frame_ = 0;
   error_.clear(), note_.clear();
@@ -218,24 +231,34 @@ static bool begin_alike(const Scene& a, const Scene& b) {
          a.model().segment_rest_length == b.model().segment_rest_length;
 }
 
+LoadOptions LiveSession::load_options() const {
+  LoadOptions options;
+  options.default_threads = threads_;
+  return options;
+}
+
 /// The scene of now, changed: goes on from the present state where the graph is the same.
-void LiveSession::rebuild(const Json& json, const LoadOptions& options) {
+/// `known` are parameters whose ranges have been announced before.
+void LiveSession::rebuild(const Json& json, std::vector<Parameter> known, const LoadOptions& options) {
   const Scene scene = Scene::parse(json.dump(), scene_.name(), folder_, options);
   auto next = std::make_unique<Simulation>(scene);
   const bool same_shape = begin_alike(scene, scene_), continues = same_shape && next->continue_from(*simulation_);
-  json_ = without_short_spellings(Json::parse(scene.json()));
-  scene_ = scene;
-  update_parameters(parameters_, json_);
+  Json changed = without_short_spellings(Json::parse(scene.json()));
+  std::vector<Parameter> parameters = std::move(known);
+  update_parameters(parameters, changed);
+  Message model = model_message(*next, scene);
+  // Everything that takes memory has been made: either all of it becomes the session's, or nothing.
+  json_ = std::move(changed), scene_ = scene, parameters_ = std::move(parameters);
+  simulation_ = std::move(next);
   if (continues) {
-    simulation_ = std::move(next);
     note_.clear();
   } else {
-    restart();
+    begin_again();
     note_ = same_shape ? "the change makes another graph of rods: the simulation has been started again"
                        : "the change makes rods of another shape: the simulation has been started again";
   }
   error_.clear();
-  update_model();
+  take_model(std::move(model));
   ++hello_version_, ++serial_;
 }
 
@@ -243,9 +266,16 @@ void LiveSession::set(const Json& command) {
   const std::string pointer = word_of(command, "pointer");
   const auto p = std::find_if(parameters_.begin(), parameters_.end(), [&](const Parameter& q) { return q.pointer == pointer; });
   if (p == parameters_.end()) refuse(shorten(pointer), "is not a parameter of this view", "use one that `hello` lists");
+  // Beyond the range a step may take hours, in which nobody is answered. A slider's end may miss the range by rounding.
+  const double value = number_of(command, "value"), slack = 1e-9 * (p->max - p->min);
+  const bool above_least = value >= p->min - slack, below_most = value <= p->max + slack;
+  if (!above_least || !below_most)
+    refuse(shorten(pointer), fmt::format("{:.6g} is outside the range of this view", value),
+           above_least ? fmt::format("use a value of at most {:.6g}, or change the scene itself", p->max)
+                       : fmt::format("use a value of at least {:.6g}, or change the scene itself", p->min));
   Json json = json_;
-  set_parameter(json, *p, number_of(command, "value"));
-  rebuild(json);
+  set_parameter(json, *p, std::clamp(value, p->min, p->max));
+  rebuild(json, parameters_, load_options());
 }
 
 void LiveSession::choose_force(const Json& command) {
@@ -271,10 +301,14 @@ void LiveSession::choose_solver(const Json& command) {
   json["solver"] = solver_called(name);
   if (!method.empty()) json["solver"]["method"] = method;  // an older spelling
   const std::string wanted = solver_name_of(json);
-  settings_of_solver_[json_["solver"].value("name", "")] = {{"solver", json_["solver"]},
-                                                            {"execution", json_.value("execution", Json::object())}};
-  if (const auto known = settings_of_solver_.find(wanted); known != settings_of_solver_.end()) json.update(known->second);
-  rebuild(json, {.solver = wanted, .overrides = {}, .precision = {}, .threads = {}, .simd = {}});
+  const std::string present = json_["solver"].value("name", "");
+  used_[present] = {{{"solver", json_["solver"]}, {"execution", json_.value("execution", Json::object())}}, parameters_};
+  std::vector<Parameter> known = parameters_;
+  if (const auto before = used_.find(wanted); before != used_.end())
+    json.update(before->second.settings), known = before->second.parameters;
+  LoadOptions options = load_options();
+  options.solver = wanted;
+  rebuild(json, std::move(known), options);
 }
 
 }  // namespace osier::view

@@ -12,8 +12,8 @@ namespace osier::view {
 
 class LiveSession final : public Session {
  public:
-  /// `folder`: where the scene's own files lie. `playing`: from when somebody looks.
-  LiveSession(const Scene& scene, std::filesystem::path folder, bool playing);
+  /// `folder`: where the scene's own files lie. `playing`: from when somebody looks. `threads`: where the scene does not say.
+  LiveSession(const Scene& scene, std::filesystem::path folder, bool playing, int threads = 1);
 
  private:
   Message hello() override;
@@ -28,17 +28,25 @@ class LiveSession final : public Session {
   void set(const Json& command);
   void choose_force(const Json& command);
   void choose_solver(const Json& command);
-  void rebuild(const Json& json, const LoadOptions& options = {});
-  void update_model();
+  LoadOptions load_options() const;
+  void rebuild(const Json& json, std::vector<Parameter> known, const LoadOptions& options);
+  void begin_again();
+  static Message model_message(const Simulation& simulation, const Scene& scene);
+  void take_model(Message packet);
   std::span<const Vec3d> measure_moments();
   OrderedJson status() const;
 
   std::filesystem::path folder_;
+  int threads_;
   Json json_;  ///< the scene as it stands
   Scene scene_;
   std::unique_ptr<Simulation> simulation_;
   std::vector<Parameter> parameters_;
-  std::map<std::string, Json> settings_of_solver_;  ///< `solver` and `execution` as last used, by solver
+  struct Used {
+    Json settings;                      ///< `solver` and `execution`
+    std::vector<Parameter> parameters;  ///< with the ranges that were announced
+  };
+  std::map<std::string, Used> used_;  ///< as last used, by solver
   std::set<std::size_t> forces_off_;
 
   bool playing_, seen_ = false;  ///< until somebody looks, nothing moves

@@ -5,6 +5,7 @@
 
 #include "io/up.hpp"
 #include "math/vec3.hpp"
+#include "model/rod_count.hpp"
 
 namespace osier::view {
 
@@ -81,6 +82,7 @@ std::string model_packet(const Model& model, const ModelText& text) {
                         {"precision", text.precision},
                         {"frames", text.live ? OrderedJson(nullptr) : OrderedJson(text.times.size())},
                         {"units", "SI"},
+                        {"rods", rod_count(model)},
                         {"rod_names", names},
                         {"material_names", text.materials},
                         {"up", {text.up.x, text.up.y, text.up.z}},

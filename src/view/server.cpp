@@ -7,8 +7,10 @@
 #include <boost/beast/core.hpp>
 #include <boost/beast/http.hpp>
 #include <boost/beast/websocket.hpp>
+#include <cstdlib>
 #include <deque>
 #include <fmt/format.h>
+#include <new>
 
 #include "view/access.hpp"
 #include "view/page.hpp"
@@ -289,10 +291,17 @@ void Server::run() {
       kept->deliver(std::move(messages), commands_done);
     });
   });
-  s.io.run();
+  for (bool done = false; !done;) try {
+      s.io.run();
+      done = true;
+    } catch (const std::bad_alloc&) {
+      // What this connection wanted is lost; the others go on.
+    }
   Error ignored;
-  s.signals.clear(ignored);  // a second Ctrl-C does not wait for the step at hand
-  s.session.stop();
+  s.signals.clear(ignored);  // a second Ctrl-C does not wait at all
+  // Nothing is written, so a step that takes hours need not come to its end.
+  constexpr auto kLongestStep = std::chrono::seconds(3);
+  if (!s.session.stop_within(kLongestStep)) std::_Exit(0);
 }
 
 void Server::stop() { impl_->io.stop(); }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <new>
 #include <set>
 
 #include "core/text.hpp"
@@ -13,13 +14,15 @@ void Session::start(Deliver deliver) {
   thread_ = std::thread([this] { run(); });
 }
 
-void Session::stop() {
-  {
-    const std::lock_guard lock(mutex_);
-    stop_ = true;
-  }
+bool Session::stop_within(std::optional<std::chrono::milliseconds> patience) {
+  std::unique_lock lock(mutex_);
+  stop_ = true;
   wake_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  if (!thread_.joinable()) return true;
+  if (patience && !wake_.wait_for(lock, *patience, [this] { return ended_; })) return false;
+  lock.unlock();
+  thread_.join();
+  return true;
 }
 
 bool Session::stopping() const {
@@ -41,23 +44,37 @@ void Session::post(Letter letter) {
 }
 
 void Session::run() {
+  constexpr auto kPause = std::chrono::milliseconds(200);
   std::vector<Letter> letters;
-  while (true) {
-    const std::optional<Clock::time_point> next = advance();
-    serve();
-    if (idle()) prepare();
-    {
-      std::unique_lock lock(mutex_);
-      const auto something = [&] { return stop_ || !mailbox_.empty(); };
-      if (next) wake_.wait_until(lock, *next, something);
-      else wake_.wait(lock, something);
-      if (stop_) return;
-      letters.swap(mailbox_);
+  while (!stopping()) try {
+      take_turn(letters);
+    } catch (const std::bad_alloc&) {
+      // Not even an answer fits into memory. What is left of these commands is dropped, and others get time to give some back.
+      letters.clear();
+      std::this_thread::sleep_for(kPause);
     }
-    find_superseded(letters);
-    for (Letter& letter : letters) open(letter);
-    letters.clear();
+  const std::lock_guard lock(mutex_);
+  ended_ = true;
+  wake_.notify_all();
+}
+
+/// A piece of work, what clients can take of it, and then the commands that have come in, for which it waits when there is
+/// nothing else to do.
+void Session::take_turn(std::vector<Letter>& letters) {
+  const std::optional<Clock::time_point> next = advance();
+  serve();
+  if (idle()) prepare();
+  {
+    std::unique_lock lock(mutex_);
+    const auto something = [&] { return stop_ || !mailbox_.empty(); };
+    if (next) wake_.wait_until(lock, *next, something);
+    else wake_.wait(lock, something);
+    if (stop_) return;
+    letters.swap(mailbox_);
   }
+  find_superseded(letters);
+  for (Letter& letter : letters) open(letter);
+  letters.clear();
 }
 
 /// A slider moves faster than a scene compiles: of settings in a row that overwrite each other the last one counts.
@@ -105,6 +122,8 @@ void Session::answer(ClientId id, Client& client, const Letter& letter) {
     else if (!letter.superseded) handle(client, type, command);
   } catch (const InputError& e) {
     error = text_of(e);
+  } catch (const std::bad_alloc&) {
+    error = kNoMemory;
   } catch (const std::exception& e) {
     error = e.what();
   }

@@ -25,6 +25,8 @@ namespace osier::view {
 
 using ClientId = std::uint64_t;
 
+inline constexpr const char* kNoMemory = "not enough memory for this; nothing has been changed";
+
 struct Message {
   std::shared_ptr<const std::string> data;
   bool binary = false;
@@ -46,7 +48,9 @@ class Session {
 
   void start(Deliver deliver);
   /// Ends the thread, at the latest after the step at hand.
-  void stop();
+  void stop() { stop_within({}); }
+  /// The same, but false when the step at hand takes longer than that; the thread then goes on.
+  bool stop_within(std::optional<std::chrono::milliseconds> patience);
 
   // Called on the network's thread.
   void connect(ClientId client) { post({client, Letter::Kind::connect, {}, false}); }
@@ -92,6 +96,7 @@ class Session {
   static void find_superseded(std::vector<Letter>& letters);
   void post(Letter letter);
   void run();
+  void take_turn(std::vector<Letter>& letters);
   void open(Letter& letter);
   void answer(ClientId id, Client& client, const Letter& letter);
   void serve();
@@ -101,7 +106,7 @@ class Session {
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::vector<Letter> mailbox_;
-  bool stop_ = false;
+  bool stop_ = false, ended_ = false;
   std::map<ClientId, Client> clients_;  ///< of the session's thread alone
 };
 

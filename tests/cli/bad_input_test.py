@@ -72,7 +72,12 @@ class Alone(CliTest):
     def test_a_scene_without_rods(self):
         for scene in ({}, {"rods": []}, {"rods": [], "structures": []}):
             with self.subTest(scene):
-                self.assert_refused(scene, {"": "no rods"})
+                self.assert_refused(scene, {"/rods": "no rods"})
+
+    def test_numbers_beyond_double_arithmetic_name_their_rod(self):
+        scene = beam_rod(shape={"type": "line", "from": [0, 0, 0], "to": [1e-9, 0, 0]})
+        scene["materials"]["m"]["stretch_shear"] = 1e299
+        self.assert_refused(scene, {"/rods/0": "beyond double arithmetic"})
 
     # -------------------------------------------------------------------------------------------------------------- keys
 

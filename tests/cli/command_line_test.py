@@ -16,6 +16,31 @@ class Commands(CliTest):
         self.assertEqual(result.code, DONE)
         self.assertRegex(result.out, r"^osier \d+\.\d+\.\d+\S*\n$")
 
+        self.assertEqual(self.call("--version").out, result.out)
+
+    def test_help_is_a_command_too(self):
+        self.assertEqual(self.call("help").out, self.call("--help").out)
+        self.assertIn("--frames", self.call("help", "run").out)
+        self.assertIn("osier run", self.call("help", "run").out)
+        self.assertIn("did you mean `run`?", self.call("help", "rnu").err)
+
+    def test_misspelt_commands_and_options_get_a_guess(self):
+        scene = self.write(beam())
+        for arguments, words in ((["rnu"], "error: there is no command `rnu`; did you mean `run`?"), (["viev", scene], "did you mean `view`?"),
+                                 (["xyzzyx"], "use run, view, "), (["run", scene, "--frmes", "3"], "`osier run` does not take `--frmes`; did you mean `--frames`?"),
+                                 (["run", scene, "--thread=3"], "did you mean `--threads`?"), (["render", scene, "--colour", "rod"], "did you mean `--color`?"),
+                                 (["run", scene, "--xyzzyx"], "see osier run --help"), (["run", scene, "another"], "does not take `another`")):
+            with self.subTest(arguments):
+                result = self.call(*arguments)
+                self.assertEqual(result.code, BAD_INPUT, result)
+                self.assertIn(words, result.err)
+
+    def test_list_alone_lists_everything(self):
+        everything = self.call("list")
+        self.assertEqual(everything.code, DONE, everything)
+        for what in ("solvers", "generators", "forces", "constraints", "formats", "curves", "materials", "sections"):
+            self.assertIn("%s\n%s" % (what, self.call("list", what).out), everything.out)
+
     def test_lists_name_everything_with_a_line_of_help(self):
         for what, names in (("solvers", ["automatic", "direct", "stable_cosserat", "newton"]), ("forces", ["gravity", "drag", "force", "torque", "wind"]),
                             ("formats", ["hdf5", "obj", "vtp"]), ("curves", ["bcc", "hair", "obj", "poly", "usda", "ply", "csv"]), ("constraints", ["pin", "fix", "clamp", "hinge"]),
@@ -32,7 +57,7 @@ class Commands(CliTest):
 
     def test_wrong_command_lines_are_bad_input(self):
         scene = self.write(beam())
-        for arguments in ([], ["rnu"], ["run"], ["list"], ["list", "cats"], ["run", scene, scene], ["run", scene, "--nope"], ["run", scene, "--frames"],
+        for arguments in ([], ["rnu"], ["run"], ["list", "cats"], ["help", "rnu"], ["run", scene, scene], ["run", scene, "--nope"], ["run", scene, "--frames"],
                           ["run", scene, "--frames", "-1"], ["run", scene, "--frames", "x"], ["run", scene, "--frames", "99999999999"],
                           ["run", scene, "--threads", "x"], ["run", scene, "--threads", "-1"], ["run", scene, "--threads", "0"],
                           ["run", scene, "--precision", "flot"], ["run", scene, "--precision", 'x"'], ["run", scene, "--solver", "x"],
@@ -71,6 +96,26 @@ class Commands(CliTest):
         for solver in ({"name": "newton"}, {"name": "stable_cosserat", "method": "direct"}, {"name": "automatic"}, {},
                        {"name": "stable_cosserat", "method": "sweep", "tolerance": 1e-3}, {"name": "stable_cosserat", "tolerance": 1e-3}):
             self.assertNotIn("warning", self.check({**stiff, "solver": solver}).err)
+
+    def test_groups_are_no_rods(self):
+        self.assertEqual(self.info(beam())["rods"], 1)
+        self.assertEqual(self.info({"structures": [{"type": "net", "nx": 3, "ny": 4}]})["rods"], 5 + 4)
+        self.assertEqual(self.info({"structures": [{"type": "hair", "strands": 7}]})["rods"], 7)
+
+    def test_info_of_a_run_and_of_a_curve_file(self):
+        self.run_scene(SWING)
+        for place in ("out", "out/trajectory.h5"):
+            info = json.loads(self.call("info", place, "--json").out)
+            self.assertEqual((info["name"], info["frames"], info["vertices"], info["segments"], info["joints"], info["rods"]), ("scene", 6, 5, 4, 3, 1))
+            self.assertEqual(info["time"], {"min": 0, "max": 0.1})
+            self.assertAlmostEqual(info["mass_total"], 1)
+            self.assertRegex(self.call("info", place).out, r"(?s)scene: a recorded run.*frames 6.*vertices 5.*materials m")
+        self.write("0 0 0\n3 0 0\n3 4 0\n", "line.csv")
+        info = json.loads(self.call("info", "line.csv", "--json").out)
+        self.assertEqual((info["curves"], info["points"], info["length_total"]), (1, 3, 7))
+        self.assertIn("curves 1 (0 closed), points 3", self.call("info", "line.csv").out)
+        result = self.call("info", "out", "--set", "/name=x")
+        self.assertEqual(result.code, BAD_INPUT, result)
 
     def test_info_text_tells_the_counts(self):
         self.assertIn("vertices 5, segments 4, joints 3", self.call("info", self.write(beam())).out)
@@ -207,6 +252,20 @@ class Run(CliTest):
             result = self.check(SWING, "--solver", "newton", option, value)
             self.assertEqual(result.code, BAD_INPUT)
             self.assertIn(option, result.err, "the user wrote %s, not a key of the scene" % option)
+
+    def test_threads_are_all_cores_where_there_is_work_for_them(self):
+        cores = len(os.sched_getaffinity(0))
+        long = {**SWING, "rods": [{**SWING["rods"][0], "segments": 300 * cores}]}
+        many = self.probes(long)
+        self.assertEqual(self.stats()["threads"], cores)
+        self.assertEqual(self.probes(long, "--threads", "1"), many)
+        self.run_scene({**long, "execution": {"threads": 1}})
+        self.assertEqual(self.stats()["threads"], 1)
+        self.run_scene(long, "--solver", "newton")
+        self.assertEqual(self.stats()["threads"], 1, "it works on one")
+        self.run_scene(SWING)
+        self.assertEqual(self.stats()["threads"], 1, "four segments are no work for two")
+        self.assertNotIn("threads", self.trajectory()["scene"].get("execution", {}), "the machine's, not the scene's")
 
     def test_threads_do_not_change_the_result(self):
         one = self.probes(SWING)

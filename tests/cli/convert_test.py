@@ -8,6 +8,7 @@ import csv
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import struct
@@ -247,6 +248,19 @@ class Convert(CliTest):
         self.convert("out", "x.bcc", "--frames", "0:5", "--quiet")
         self.convert("out", "x.bcc", "--frames", "0:1", "--quiet")
         self.assertEqual(self.files(), ["x_00000.bcc", "x_00001.bcc", "x_final.bcc"])
+
+    def test_the_files_written_are_named(self):
+        self.run_scene(beam(), "--frames", "4")
+        for arguments, names in ((("one.usda",), "one.usda"), (("a.obj",), "a.pc2, a.obj"), (("b.bcc",), "b_00000.bcc … b_00004.bcc (5 files)"),
+                                 (("c.vtp",), "c_00000.vtp … c_00004.vtp (5 files), c.pvd"), (("d.ply", "--frame", "last"), "d.ply"),
+                                 (("e.h5",), "e.h5"), (("f.hair", "--frames", "0:1"), "f_00000.hair, f_00001.hair"),
+                                 (("g.usda", "--split", "0.001"), "g.usda, g_clips/")):
+            with self.subTest(arguments):
+                result = self.call("convert", "out", *arguments)
+                self.assertEqual(result.code, DONE, result)
+                self.assertIn("-> %s\n" % names, result.out)
+                for name in re.findall(r"[^ ,]+\.\w+", names):
+                    self.assertTrue((self.folder / name).exists(), name)
 
     def test_impossible_combinations_are_refused_and_nothing_is_written(self):
         self.falling()

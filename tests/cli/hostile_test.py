@@ -53,6 +53,24 @@ class Text(CliTest):
 
     def test_many_problems_are_reported_in_time(self):
         self.check(beam(**{"key%d" % i: 1 for i in range(20000)}), timeout=10)
+        for scene in (beam(constraints=[{"type": "pin", "vertices": "nix%d:0" % i} for i in range(30000)]),
+                      beam(constraints=[{"type": "pin", "vertices": 0}] * 30000)):
+            self.assertEqual(self.check(scene, timeout=10).code, BAD_INPUT)
+
+    def test_control_characters_are_written_out(self):
+        """What a terminal would obey: colours, the cursor's place, a line that looks like another message."""
+        odd = "a\x1b[31m\rb\x07\nerror: c\x7f\u009b2J"
+        for scene in (beam(name=odd), beam_rod(name=odd), beam_rod(material=odd), beam(**{odd: 1}), beam(materials={odd: {}}), beam(solver={"name": odd}),
+                      beam(constraints=[{"type": "pin", "vertices": odd}]), beam(structures=[{"type": "net", "name": odd}]),
+                      beam(probes=[{"name": odd, "vertex": 0}]), beam_rod(shape={"type": "polyline", "file": odd})):
+            with self.subTest(json.dumps(scene)[:200]):
+                result = self.check(scene)
+                self.assertEqual(result.code, BAD_INPUT, result)
+                self.assertNotRegex(result.err, "[\x00-\x09\x0b-\x1f\x7f-\x9f]")
+                self.assertNotIn("\nerror: c", result.err)
+        self.assertIn("\\x1b", self.check(beam_rod(material=odd)).err)
+        result = self.call("run", "none\x1b[31m.json")
+        self.assertNotIn("\x1b", result.err)
 
 
 class Names(CliTest):
@@ -111,6 +129,20 @@ class Numbers(CliTest):
         rod = beam()["rods"][0]
         self.assert_bad(beam(rods=[{**rod, "name": "r%d" % i, "segments": 20_000_000} for i in range(20)]), seconds=5)
 
+    def test_what_scenes_cost_in_all_is_bounded_before_it_is_allocated(self):
+        """Each part alone is within its limits. 2 GiB: a small machine, on which ten million segments do not fit."""
+        rod = beam()["rods"][0]
+        net = {"type": "net", "nx": 1000, "ny": 1000}
+        for scene, place in ((beam_rod(segments=9_999_999), "/rods/0"), (beam(structures=[{**net, "name": "n%d" % i} for i in range(4)]), "/structures/"),
+                             (beam(rods=[{**rod, "name": "r%d" % i, "segments": 700_000} for i in range(9)]), "/rods/"),
+                             (beam_rod(segments=200_000) | {"welds": [{"vertices": "a:*", "tolerance": 10}]}, "/welds"),
+                             ({"structures": [{"type": "trees", "step": 1e-9, "reach": 20}]}, "/structures/0"),
+                             ({"structures": [{"type": "trees", "trunk_segments": 2_000_000_000}]}, "/structures/0"),
+                             ({"structures": [{"type": "trees", "count": 1000, "crown_samples": 1_000_000, "attractors": 100_000}]}, "/structures/0")):
+            with self.subTest(json.dumps(scene)[:300]):
+                result = self.assert_bad(scene, seconds=20)
+                self.assertTrue(all(p.startswith(place) for p in result.problems), result)
+
     def test_a_million_segments_are_fine(self):
         result = self.call("info", self.write(beam_rod(segments=1_000_000)), "--json", memory=3 * GIB, timeout=30)
         self.assertEqual(result.code, DONE, result)
@@ -135,6 +167,33 @@ class Numbers(CliTest):
 
     def test_threads_within_reason(self):
         self.assertEqual(self.call("run", self.write(beam()), "-o", "out", "--threads", "1024", "--frames", "1").code, DONE)
+
+
+class Time(CliTest):
+    """`check` takes time in proportion to the scene: these took minutes when something was looked for in a list."""
+
+    def assert_quick(self, scene, *arguments):
+        result = self.check(scene, *arguments, timeout=12)
+        self.assertEqual(result.code, DONE, result)
+
+    def test_twenty_thousand_materials(self):
+        material, rod = beam()["materials"]["m"], beam()["rods"][0]
+        n = 20_000
+        self.assert_quick(beam(materials={"m%d" % i: material for i in range(n)},
+                               rods=[{**rod, "name": "r%d" % i, "segments": 1, "material": "m%d" % i} for i in range(n)]))
+
+    def test_three_hundred_thousand_constraints(self):
+        n = 300_000
+        self.assert_quick(beam_rod(segments=n) | {"constraints": [{"type": "pin", "vertices": "a:%d" % i} for i in range(n)]})
+
+    def test_clamps_welds_probes_and_joints(self):
+        rod, n = beam()["rods"][0], 20_000
+        rods = [{**rod, "name": "r%d" % i, "shape": {"type": "line", "from": [i, 0, 0], "to": [i + 1, 0, 0]}, "segments": 2} for i in range(n)]
+        self.assert_quick(beam(rods=rods, constraints=[{"type": "clamp", "vertices": "r%d:mid" % i} for i in range(n)],
+                               welds=[{"vertices": ["r%d:end" % i, "r%d:start" % (i + 1)]} for i in range(n - 1)],
+                               probes=[{"name": "p%d" % i, "clamp": "r%d:mid" % i} for i in range(n)],
+                               joints=[{"segments": ["r%d:0" % i, "r%d:0" % (i + 1)]} for i in range(n - 1)],
+                               forces=[{"type": "force", "vertices": "r%d:end" % i, "force": [1, 0, 0]} for i in range(n)]))
 
 
 if __name__ == "__main__":

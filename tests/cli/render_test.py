@@ -163,6 +163,20 @@ class Render(CliTest):
         self.assertRegex(self.render("out", "--color", "curvature").out, r"curvature up to (0\.99|1)")
         self.assertRegex(self.render("out", "--color", "curvature_change").out, r"change of curvature up to 0 1/m")
 
+    def test_a_curve_file_is_drawn_as_it_is(self):
+        self.write("0 0 0\n0.5 0.1 0\n1 0 0\n", "line.csv")
+        result = self.call("render", "line.csv", "--size", "160x90", "--samples", "1")
+        self.assertEqual(result.code, DONE, result)
+        self.assertTrue((self.folder / "line.png").exists())
+        result = self.call("render", "line.csv", "--set", "/name=x")
+        self.assertEqual(result.code, BAD_INPUT, result)
+
+    def test_a_still_shows_its_progress(self):
+        self.run_scene(beam())
+        result = self.call("render", "out", "--size", "160x90", "--samples", "1")
+        self.assertRegex(result.err, r"tile \d+/\d+ ")
+        self.assertEqual(self.call("render", "out", "--size", "160x90", "--samples", "1", "--quiet").err, "")
+
     def test_every_frame_as_png(self):
         self.render("out", "--png", "frames", "--orbit", "90")
         names = sorted(p.name for p in (self.folder / "frames").iterdir())

@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import select
 import signal
 import socket
@@ -241,6 +242,18 @@ class Access(ViewTest):
             self.assertIn(word, result.err)
 
 
+class Curves(ViewTest):
+    def test_a_curve_file_is_shown_as_it_is(self):
+        self.write("0 0 0\n1 0 0\n1 1 0\n", "line.csv")
+        with self.view("line.csv") as (_, port, token):
+            page = Page(port, token)
+            page.ask({"type": "seek", "frame": 0})
+            page.send({"type": "ready"})
+            header, arrays = page.until("frame")
+            numpy.testing.assert_allclose(arrays["position"].reshape(-1, 3), [[0, 0, 0], [1, 0, 0], [1, 1, 0]], atol=1e-6)
+            self.assertEqual((page.hello["mode"], page.models[0][0]["frames"]), ("playback", 1))
+
+
 class Live(ViewTest):
     def test_frames_are_those_of_the_simulation(self):
         self.run_scene(SWING, "--frames", "5")
@@ -392,7 +405,7 @@ class Live(ViewTest):
         with self.view(self.write(SWING), "--paused") as (_, port, token):
             page = Page(port, token)
             page.look()
-            values = [0.5 + 0.1 * i for i in range(200)]
+            values = [0.5 + 0.025 * i for i in range(200)]
             for i, value in enumerate(values):
                 page.send({"type": "set", "pointer": "/forces/1/rate", "value": value, "id": "s%d" % i})
             acknowledged = [page.until("ack")["id"] for _ in values]
@@ -412,6 +425,73 @@ class Live(ViewTest):
                 self.assertIn(word, answer["message"])
                 self.assertIn(pointer if "at least" in word else "", answer["message"])
             self.assertEqual(page.ask({"type": "step"})["type"], "ack")
+
+    def test_the_announced_ranges_hold_for_every_set(self):
+        scene = {**SWING, "solver": {"name": "stable_cosserat", "method": "sweep", "iterations": 4}}
+        with self.view(self.write(scene), "--paused") as (_, port, token):
+            page = Page(port, token)
+            page.look()
+            for pointer, value, word in (("/solver/iterations", 2_000_000_000, "at most"), ("/analysis/step", 2e-11, "at least"),
+                                         ("/analysis/step", 1e300, "at most"), ("/materials/m/bend_twist", 1e9, "at most")):
+                answer = page.ask({"type": "set", "pointer": pointer, "value": value})
+                self.assertEqual(answer["type"], "error", pointer)
+                self.assertRegex(answer["message"], "%s: .*%s" % (pointer, word))
+            self.assertEqual(page.ask({"type": "step"})["type"], "ack", "it still answers")
+            names = {p["pointer"]: p for p in page.hello["parameters"]}
+            for pointer in ("/analysis/step", "/solver/iterations", "/materials/m/stretch_shear", "/forces/0/acceleration/1"):
+                for end in ("min", "max"):
+                    answer = page.ask({"type": "set", "pointer": pointer, "value": names[pointer][end]})
+                    self.assertEqual(answer["type"], "ack", (pointer, answer))
+
+    def test_ranges_do_not_creep_from_solver_to_solver(self):
+        scene = {**SWING, "solver": {"name": "stable_cosserat", "method": "sweep", "iterations": 4}}
+        with self.view(self.write(scene), "--paused") as (_, port, token):
+            page = Page(port, token)
+            page.look()
+
+            def most():
+                return {p["pointer"]: p["max"] for p in page.hello["parameters"]}
+            first = most()
+            for _ in range(3):
+                page.ask({"type": "set", "pointer": "/solver/iterations", "value": most()["/solver/iterations"]})
+                for name in ("direct", "stable_cosserat"):
+                    page.ask({"type": "solver", "name": name})
+                    page.look()
+            self.assertEqual(most(), first)
+
+    def test_out_of_memory_is_an_answer(self):
+        """The limit is what it has; then everything it had before goes on."""
+        net = {"structures": [{"type": "net", "nx": 150, "ny": 150}], "constraints": [{"type": "pin", "vertices": 0}], "forces": [{"type": "gravity"}],
+               "analysis": {"type": "dynamic", "duration": 1, "step": 0.005}}
+        if SANITISED:
+            self.skipTest("a sanitised program reserves terabytes")
+        with self.view(self.write(net), "--paused", "--threads", "1") as (process, port, token):
+            page = Page(port, token)
+            page.look()
+            pages = int(pathlib.Path("/proc/%d/statm" % process.pid).read_text().split()[0])
+            resource.prlimit(process.pid, resource.RLIMIT_AS, (pages * resource.getpagesize() + (1 << 20), resource.RLIM_INFINITY))
+            said = [page.ask(command) for command in ({"type": "set", "pointer": "/structures/0/stretch_shear", "value": 600},
+                                                      {"type": "solver", "name": "newton"}, {"type": "reset"}, {"type": "step"}, {"type": "reset"})]
+            errors = [answer["message"] for answer in said if answer["type"] == "error"]
+            self.assertGreaterEqual(len(errors), 2, said)
+            for message in errors:
+                self.assertRegex(message, "memory|GB are free")
+                self.assertNotIn("std::", message)
+            page.send({"type": "play"})
+            time.sleep(1)
+            self.assertIsNone(process.poll())
+            resource.prlimit(process.pid, resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+            self.assertEqual(page.ask({"type": "pause"})["type"], "ack")
+            self.assertEqual(page.ask({"type": "set", "pointer": "/structures/0/stretch_shear", "value": 700})["type"], "ack")
+            self.assertEqual(page.ask({"type": "step"})["type"], "ack")
+
+    def test_ctrl_c_does_not_wait_for_a_step_that_takes_hours(self):
+        scene = {**SWING, "solver": {"name": "stable_cosserat", "method": "sweep", "iterations": 2_000_000_000}}
+        with self.view(self.write(scene)) as (_, port, token):
+            page = Page(port, token)
+            page.look()
+            page.send({"type": "step"})
+            time.sleep(0.5)
 
     def test_forces_can_be_switched(self):
         with self.view(self.write(SWING), "--paused") as (_, port, token):

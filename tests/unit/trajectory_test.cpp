@@ -1,15 +1,20 @@
 // A run comes back from trajectory.h5 as it was; a file that is something else is named and refused.
 #include "osier/trajectory.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <fstream>
 #include <gtest/gtest.h>
 #include <hdf5.h>
 #include <nlohmann/json.hpp>
+#include <random>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "osier/osier.hpp"
+#include "support/files.hpp"
 
 namespace osier {
 namespace {
@@ -245,6 +250,158 @@ TEST_F(TrajectoryTest, SurvivesCutFiles) {
     }
   }
   EXPECT_GT(refused, 30);
+}
+
+/// Turns the text of a file into strings of variable length, as earlier versions wrote them.
+void write_as_variable_strings(const fs::path& path) {
+  const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT);
+  ASSERT_GE(file, 0);
+  const hid_t variable = H5Tcopy(H5T_C_S1);
+  H5Tset_size(variable, H5T_VARIABLE), H5Tset_cset(variable, H5T_CSET_UTF8);
+  for (const char* name : {"/scene", "/topology/rod_names", "/topology/material_names"}) {
+    const hid_t dataset = H5Dopen2(file, name, H5P_DEFAULT), space = H5Dget_space(dataset), fixed = H5Dget_type(dataset);
+    ASSERT_FALSE(H5Tis_variable_str(fixed)) << name << ": a damaged heap costs all strings";
+    const std::size_t each = H5Tget_size(fixed), count = static_cast<std::size_t>(H5Sget_simple_extent_npoints(space));
+    std::string all(each * count, '\0');
+    ASSERT_GE(H5Dread(dataset, fixed, H5S_ALL, H5S_ALL, H5P_DEFAULT, all.data()), 0);
+    std::vector<std::string> texts;
+    for (std::size_t i = 0; i < count; ++i) texts.emplace_back(all.substr(i * each, each).c_str());
+    std::vector<const char*> pointers;
+    for (const std::string& text : texts) pointers.push_back(text.c_str());
+    H5Dclose(dataset);
+    H5Ldelete(file, name, H5P_DEFAULT);
+    const hid_t again = H5Dcreate2(file, name, variable, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
+    ASSERT_GE(H5Dwrite(again, variable, H5S_ALL, H5S_ALL, H5P_DEFAULT, pointers.data()), 0);
+    H5Dclose(again), H5Sclose(space), H5Tclose(fixed);
+  }
+  H5Tclose(variable), H5Fclose(file);
+}
+
+TEST_F(TrajectoryTest, ReadsTextOfVariableLengthAsEarlierVersionsWroteIt) {
+  record(Scene::parse(kMixed, "mixed"), 1);
+  const fs::path path = folder_ / "trajectory.h5";
+  const Trajectory fixed = Trajectory::open(path);
+  fs::copy_file(path, folder_ / "old.h5");
+  write_as_variable_strings(folder_ / "old.h5");
+  const Trajectory old = Trajectory::open(folder_ / "old.h5");
+  EXPECT_EQ(old.name(), "mixed");
+  EXPECT_EQ(old.scene_json(), fixed.scene_json());
+  EXPECT_EQ(old.info().materials, fixed.info().materials);
+  EXPECT_EQ(old.info().version, fixed.info().version);
+  ASSERT_EQ(old.model().rods.size(), fixed.model().rods.size());
+  for (std::size_t r = 0; r < old.model().rods.size(); ++r) EXPECT_EQ(old.model().rods[r].name, fixed.model().rods[r].name);
+}
+
+/// Opens and reads everything; whether it was good or refused makes no difference.
+bool read_everything(const fs::path& path) {
+  try {
+    Trajectory trajectory = Trajectory::open(path);
+    for (int f = 0; f < std::min(trajectory.frame_count(), 5); ++f) trajectory.read(f);
+    trajectory.reports();
+    return true;
+  } catch (const InputError&) {
+  } catch (const RunError&) {
+  }
+  return false;
+}
+
+/// A process may take only this much more memory than it has; a crash, or more, is a failure of the child that reads.
+void expect_reads_within(const fs::path& path, const std::vector<std::string>& damaged, rlim_t bytes) {
+  const pid_t child = fork();
+  if (child == 0) {
+    std::ifstream statm("/proc/self/statm");
+    rlim_t pages = 0;
+    statm >> pages;
+    const rlimit limit{pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + bytes, RLIM_INFINITY};
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // these reserve terabytes
+    setrlimit(RLIMIT_AS, &limit);
+#else
+    (void)limit;
+#endif
+    int bad = 0;
+    for (const std::string& text : damaged) {
+      std::ofstream(path, std::ios::binary) << text;
+      try {
+        read_everything(path);
+      } catch (const std::bad_alloc&) {
+        bad = 1;
+      }
+    }
+    _exit(bad);
+  }
+  int status = -1;
+  waitpid(child, &status, 0);
+  EXPECT_TRUE(WIFEXITED(status)) << "crashed with signal " << WTERMSIG(status);
+  if (!WIFEXITED(status)) return;
+  EXPECT_EQ(WEXITSTATUS(status), 0) << "took more memory than a file of this size can need";
+}
+
+TEST_F(TrajectoryTest, SurvivesDamagedBytes) {
+  record(Scene::parse(kMixed, "mixed"), 2);
+  const fs::path path = folder_ / "trajectory.h5", old = folder_ / "old.h5";
+  fs::copy_file(path, old);
+  write_as_variable_strings(old);
+  std::mt19937 random(7);
+  for (const fs::path& file : {path, old}) {
+    ASSERT_TRUE(read_everything(file));
+    const std::string good = test::read_text(file);
+    for (int batch = 0; batch < 10; ++batch) {
+      std::vector<std::string> damaged;
+      for (int i = 0; i < 60; ++i) {
+        std::string text = good;
+        // Most of a small file is tables; those of the root and its text lie at the ends.
+        for (unsigned n = 1 + random() % 4; n > 0; --n) {
+          const std::size_t at = random() % 3 == 0 ? random() % 4096 : random() % text.size();
+          const unsigned char values[] = {0xFF, 0x00, 0x7F, static_cast<unsigned char>(random())};
+          const std::size_t run = random() % 5 == 0 ? 8 : 1;
+          for (std::size_t k = at; k < std::min(at + run, text.size()); ++k) text[k] = static_cast<char>(values[random() % 4]);
+        }
+        damaged.push_back(std::move(text));
+      }
+      expect_reads_within(folder_ / "damaged.h5", damaged, rlim_t{256} << 20);
+    }
+  }
+}
+
+/// Finds where a number stands in a file, and puts another one there.
+std::vector<std::string> with_number_replaced(const std::string& good, std::uint64_t is, std::uint64_t becomes,
+                                              std::size_t bytes) {
+  std::vector<std::string> list;
+  const std::string wanted(reinterpret_cast<const char*>(&is), bytes), put(reinterpret_cast<const char*>(&becomes), bytes);
+  for (std::size_t at = good.find(wanted); at != std::string::npos; at = good.find(wanted, at + 1))
+    list.push_back(std::string(good).replace(at, bytes, put));
+  return list;
+}
+
+/// Sizes of chunks and counts of elements that are far beyond the file: nothing is taken for them.
+TEST_F(TrajectoryTest, TakesNoRoomForSizesThatTheFileOnlyClaims) {
+  const Scene scene = Scene::parse(kMixed, "mixed");
+  record(scene, 1);
+  const std::string good = test::read_text(folder_ / "trajectory.h5");
+  const auto vertices = static_cast<std::uint64_t>(scene.model().vertex_count()),
+             segments = static_cast<std::uint64_t>(scene.model().segment_count());
+  for (const std::uint64_t n : {vertices, segments}) {
+    std::vector<std::string> damaged = with_number_replaced(good, n, 500'000'000, 4);
+    for (std::string& text : with_number_replaced(good, n, std::uint64_t{1} << 40, 8)) damaged.push_back(std::move(text));
+    EXPECT_GT(damaged.size(), 10U);
+    expect_reads_within(folder_ / "damaged.h5", damaged, rlim_t{256} << 20);
+  }
+}
+
+TEST_F(TrajectoryTest, DoesNotReadNumbersFromOtherFiles) {
+  record(Scene::parse(kScene, "two"), 1);
+  const fs::path path = folder_ / "trajectory.h5", other = folder_ / "other.bin";
+  const std::size_t vertices = Trajectory::open(path).model().vertex_radius.size();
+  std::ofstream(other, std::ios::binary) << std::string(8 * vertices, '\0');
+  const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDWR, H5P_DEFAULT), creation = H5Pcreate(H5P_DATASET_CREATE);
+  H5Ldelete(file, "/topology/radius", H5P_DEFAULT);
+  const hsize_t size = vertices;
+  const hid_t space = H5Screate_simple(1, &size, nullptr);
+  ASSERT_GE(H5Pset_external(creation, other.c_str(), 0, 8 * size), 0);
+  const hid_t dataset = H5Dcreate2(file, "/topology/radius", H5T_IEEE_F64LE, space, H5P_DEFAULT, creation, H5P_DEFAULT);
+  ASSERT_GE(dataset, 0);
+  H5Dclose(dataset), H5Sclose(space), H5Pclose(creation), H5Fclose(file);
+  EXPECT_THROW(Trajectory::open(path), InputError);
 }
 
 }  // namespace

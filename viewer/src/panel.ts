@@ -222,7 +222,7 @@ export class Panel {
     this.offerSinceRest();
     const rows: [string, string][] = models.flatMap((m, i): [string, string][] => [
       [models.length > 1 ? `Run ${i + 1}` : "Name", m.name],
-      ["Vertices", m.vertexCount.toLocaleString("en")], ["Segments", m.segmentCount.toLocaleString("en")], ["Rods", m.rodNames.length.toLocaleString("en")],
+      ["Vertices", m.vertexCount.toLocaleString("en")], ["Segments", m.segmentCount.toLocaleString("en")], ["Rods", (m.rodCount ?? m.rodNames.length).toLocaleString("en")],
     ]);
     this.facts.replaceChildren(...[...rows, ...extra].flatMap(([name, value]) => [h("dt", {}, name), h("dd", {}, value)]));
   }

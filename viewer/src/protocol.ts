@@ -27,6 +27,7 @@ export interface Model {
   slot: number;
   name: string;
   live: boolean;
+  rodCount?: number | undefined;  // without groups, which have names too
   rodNames: string[];
   materialNames: string[];
   up: [number, number, number];
@@ -214,6 +215,7 @@ export function readModel(packet: Packet): Model {
     slot: slotOf(packet),
     name: text(h["name"], "unnamed"),
     live: h["live"] === true,
+    rodCount: typeof h["rods"] === "number" ? h["rods"] : undefined,
     rodNames: strings(h["rod_names"]),
     materialNames: strings(h["material_names"]),
     up: Array.isArray(up) && up.length === 3 && up.every(Number.isFinite) ? (up as [number, number, number]) : [0, 1, 0],

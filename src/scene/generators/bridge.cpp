@@ -105,6 +105,12 @@ struct Builder {
 
 }  // namespace
 
+GraphSize Bridge::size() const {
+  constexpr double kCables = 58, kLongestCable = 45, kOthers = 400;  // deck, arch, side decks and ties
+  const double segments = kOthers + kCables * (1 + kLongestCable / cable_segment_length);
+  return {.segments = segments, .joints = segments, .rods = kCables};
+}
+
 void Bridge::build(RodGraph& graph, const std::string& prefix) const {
   const auto section = [&](double stretch_shear, double bend_twist, double line_density, double radius) {
     return Section{.stretch_shear = stretch_shear,

@@ -47,6 +47,7 @@ class Bridge : public Structure {
     f("strain_limit", strain_limit, "A member breaks when its strain reaches this", {.min = 0, .above_min = true});
     f("tau", tau, "Kelvin–Voigt time of stretching and bending", {.unit = "s", .min = 0});
   }
+  GraphSize size() const override;
   void build(RodGraph& graph, const std::string& prefix) const override;
   const char* type() const override { return "bridge"; }
 };

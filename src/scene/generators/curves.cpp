@@ -45,10 +45,20 @@ void Curves::prepare(const StructureContext& context, Problems& problems) {
   if (!problems.mentions(where)) make_sections(context, section);
 }
 
+/// Where n curves share a point, each brings up to two segments, and each of these is joined with those of every other.
+GraphSize Curves::size() const {
+  GraphSize size{.segments = 0, .joints = 0, .rods = static_cast<double>(set_.size())};
+  for (std::size_t k = 0; k < set_.size(); ++k) size.segments += static_cast<double>(set_.curve(k).size());
+  std::map<std::size_t, double> others;  // of a shared point
+  for (const auto& [low, other] : set_.welds) ++others[low];
+  size.joints = size.segments;
+  for (const auto& [low, n] : others) size.joints += knots ? 2 * n * (n + 1) : 0;
+  return size;
+}
+
 void Curves::check_curves(const Section& section, Problems& problems) const {
   if (set_.size() == 0) problems.add(where + "/file", file + " has no curves", "choose another file");
   int bad = 0;
-  double segments = 0;
   for (std::size_t k = 0; k < set_.size() && bad < kMostProblems; ++k) {
     const std::string title = "curve " + curve_title(set_, k);
     const std::vector<Vec3d> points(set_.curve(k).begin(), set_.curve(k).end());
@@ -69,11 +79,7 @@ void Curves::check_curves(const Section& section, Problems& problems) const {
                    "resample with `segment_length` or `segments`");
       ++bad;
     }
-    segments += static_cast<double>(segment_count(k));
   }
-  if (bad == 0 && segments > kMostSegments)
-    problems.add(where + "/file", fmt::format("makes {:.3g} segments", segments),
-                 "stay below ten million: `select` fewer or resample");
   if (radius != RadiusSource::from_file) return;
   if (set_.widths.empty()) problems.add(where + "/radius", file + " has no widths", "use the material's radius");
   else if (!(section.radius > 0)) problems.add(where + "/radius", "has nothing to scale", "give the material a radius");

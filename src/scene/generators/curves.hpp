@@ -47,6 +47,7 @@ class Curves : public Structure {
     f("knots", knots, "Whether curves that share a vertex keep their angles there; otherwise they are hinged freely");
   }
   void prepare(const StructureContext& context, Problems& problems) override;
+  GraphSize size() const override;
   void build(RodGraph& graph, const std::string& prefix) const override;
   const char* type() const override { return "curves"; }
 

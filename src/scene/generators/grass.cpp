@@ -28,9 +28,9 @@ Vec3d on_arc(const Vec3d& root, const Vec3d& up, const Vec3d& side, double lengt
 
 }  // namespace
 
-void Grass::check(Problems& problems) const {
-  if (static_cast<double>(blades) * (vertices - 1) > kMostSegments)
-    problems.add(where, "has too many blades and vertices", "stay below ten million segments");
+GraphSize Grass::size() const {
+  const double segments = static_cast<double>(blades) * (vertices - 1.0);
+  return {.segments = segments, .joints = segments, .rods = static_cast<double>(blades)};
 }
 
 void Grass::build(RodGraph& graph, const std::string& prefix) const {

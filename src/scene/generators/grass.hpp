@@ -46,7 +46,7 @@ class Grass : public Structure {
     f("radius", radius, "Radius at the root", {.unit = "m", .min = 0, .above_min = true});
     f("tau", tau, "Kelvin–Voigt time of stretching and bending", {.unit = "s", .min = 0});
   }
-  void check(Problems& problems) const override;
+  GraphSize size() const override;
   void build(RodGraph& graph, const std::string& prefix) const override;
   const char* type() const override { return "grass"; }
 };

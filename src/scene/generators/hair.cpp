@@ -29,9 +29,12 @@ double Hair::segments_per_turn() const {
   return turn * (vertices - 1) / (length * (1 + length_variation));
 }
 
+GraphSize Hair::size() const {
+  const double segments = static_cast<double>(strands) * (vertices - 1.0);
+  return {.segments = segments, .joints = segments, .rods = static_cast<double>(strands)};
+}
+
 void Hair::check(Problems& problems) const {
-  if (static_cast<double>(strands) * (vertices - 1) > kMostSegments)
-    problems.add(where, "has too many strands and vertices", "stay below ten million segments");
   if (!(head.x > 0 && head.y > 0 && head.z > 0)) problems.add(where + "/head", "has no size", "use three positive lengths");
   if (norm2(crown) == 0) problems.add(where + "/crown", "is a zero vector", "give a direction");
   if (const double n = segments_per_turn(); n < 4)

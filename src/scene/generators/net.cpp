@@ -2,9 +2,12 @@
 
 namespace osier {
 
+GraphSize Net::size() const {
+  const double x = nx, y = ny, segments = ((x + 1) * y + x * (y + 1)) * segments_per_cell;
+  return {.segments = segments, .joints = segments + (knots && bend_twist > 0 ? 4 * x * y : 0), .rods = x + y};
+}
+
 void Net::check(Problems& problems) const {
-  const double cells = static_cast<double>(nx) * ny, segments = 2 * cells * segments_per_cell;
-  if (segments > kMostSegments) problems.add(where, "has too many cells and segments", "stay below ten million segments");
   if (norm2(along) == 0) problems.add(where + "/along", "is a zero vector", "give a direction");
   if (norm2(across) == 0) problems.add(where + "/across", "is a zero vector", "give a direction");
   else if (norm2(along) > 0 && norm(cross(normalized(along), normalized(across))) < 1e-6)

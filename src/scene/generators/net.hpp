@@ -40,6 +40,7 @@ class Net : public Structure {
     f("tau", tau, "Kelvin–Voigt time of stretching and bending", {.unit = "s", .min = 0});
   }
   void check(Problems& problems) const override;
+  GraphSize size() const override;
   void build(RodGraph& graph, const std::string& prefix) const override;
   const char* type() const override { return "net"; }
 };

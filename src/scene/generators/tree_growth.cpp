@@ -27,13 +27,13 @@ std::vector<Attractor> crown(const GrowthRules& rules, Random& random) {
 
 class Growth {
  public:
-  explicit Growth(const GrowthRules& rules, Random& random) : rules_(rules), attractors_(crown(rules, random)) {
-    add({0, 0, 0}, -1);
-    for (Index i = 0; i < rules.trunk_segments; ++i) add({0, rules.step * (i + 1), 0}, i);
-  }
+  Growth(const GrowthRules& rules, Random& random, GrowthBudget& budget)
+      : rules_(rules), budget_(budget), attractors_(crown(rules, random)) {}
 
-  TreeSkeleton run() {
-    for (;;) {
+  std::optional<TreeSkeleton> run() {
+    add({0, 0, 0}, -1);
+    for (Index i = 0; i < rules_.trunk_segments && within_budget(); ++i) add({0, rules_.step * (i + 1), 0}, i);
+    while (within_budget()) {
       const auto target = next_target();
       if (target == attractors_.end()) return std::move(tree_);
       const Index from = target->nearest;
@@ -45,9 +45,12 @@ class Growth {
       if (norm(target->position - tip) >= target->distance) attractors_.erase(target);
       else add(tip, from);
     }
+    return {};
   }
 
  private:
+  bool within_budget() const { return budget_.vertices > 0 && budget_.distances > 0; }
+
   /// The attractor within reach that the sap gets to first: path length to its nearest vertex + the way from there.
   std::vector<Attractor>::iterator next_target() {
     auto best = attractors_.end();
@@ -67,6 +70,7 @@ class Growth {
     path_length_.push_back(parent < 0 ? 0 : path_length_[parent] + norm(position - tree_.position[parent]));
     tree_.position.push_back(position);
     tree_.parent.push_back(parent);
+    budget_.vertices -= 1, budget_.distances -= static_cast<double>(attractors_.size());
     for (Attractor& a : attractors_) {
       const double distance = norm(a.position - position);
       if (distance < a.distance) a.distance = distance, a.nearest = v;
@@ -75,6 +79,7 @@ class Growth {
   }
 
   GrowthRules rules_;
+  GrowthBudget& budget_;
   std::vector<Attractor> attractors_;
   TreeSkeleton tree_;
   std::vector<double> path_length_;  ///< from the root [m]
@@ -82,6 +87,8 @@ class Growth {
 
 }  // namespace
 
-TreeSkeleton grow_tree(const GrowthRules& rules, Random& random) { return Growth(rules, random).run(); }
+std::optional<TreeSkeleton> grow_tree(const GrowthRules& rules, Random& random, GrowthBudget& budget) {
+  return Growth(rules, random, budget).run();
+}
 
 }  // namespace osier

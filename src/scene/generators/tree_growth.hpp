@@ -1,6 +1,7 @@
 // Space colonisation: a skeleton grows towards points of a crown until it has reached them all.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "osier/types.hpp"
@@ -27,6 +28,13 @@ struct TreeSkeleton {
   std::vector<Index> parent;  ///< -1 at the root
 };
 
-TreeSkeleton grow_tree(const GrowthRules& rules, Random& random);
+/// What growing may still cost: segments that are too short never end.
+struct GrowthBudget {
+  double vertices = 2e6;
+  double distances = 1e10;  ///< between vertices and attractors
+};
+
+/// Nothing when the budget does not suffice.
+std::optional<TreeSkeleton> grow_tree(const GrowthRules& rules, Random& random, GrowthBudget& budget);
 
 }  // namespace osier

@@ -1,8 +1,13 @@
 #include "scene/generators/trees.hpp"
 
+#include <fmt/format.h>
+
 namespace osier {
 
 namespace {
+
+/// Some ten seconds of work.
+constexpr double kMostDistances = 2e10;
 
 /// Branch length that each vertex carries: the edges at it, and what its children carry. (An edge counts at both its ends.)
 std::vector<double> carried_length(const TreeSkeleton& tree) {
@@ -32,14 +37,23 @@ void Trees::check(Problems& problems) const {
     problems.add(where + "/attractors", "exceeds `crown_samples`", "thinning can only leave fewer points");
   if (growth.kill >= growth.reach)
     problems.add(where + "/kill", "is not below `reach`: nothing would attract", "make it smaller than `reach`");
+  const double distances = static_cast<double>(count) * growth.crown_samples * growth.attractors;
+  if (distances > kMostDistances)
+    problems.add(where, fmt::format("compares {:.2g} pairs of crown points", distances),
+                 fmt::format("use fewer trees, `crown_samples` or `attractors`: at most {:.2g}", kMostDistances));
 }
 
 void Trees::build(RodGraph& graph, const std::string& prefix) const {
   Random random(seed);
   RodInfo roots{.name = prefix + ".roots", .vertices = {}, .segments = {}, .joints = {}, .closed = false};
+  GrowthBudget budget;
   const std::vector<Vec3d> places = root_places(count, spread, random);
   for (std::size_t i = 0; i < places.size(); ++i) {
-    RodInfo tree = add_tree(graph, grow_tree(growth, random), places[i]);
+    const std::optional<TreeSkeleton> skeleton = grow_tree(growth, random, budget);
+    if (!skeleton)
+      throw InputError({{where, "grows beyond two million segments, or compares too many points on the way",
+                         "use a longer `step`, fewer `trunk_segments`, `attractors` or trees"}});
+    RodInfo tree = add_tree(graph, *skeleton, places[i]);
     tree.name = prefix + std::to_string(i);
     roots.vertices.push_back(tree.vertices.front());
     roots.segments.push_back(tree.segments.front());
