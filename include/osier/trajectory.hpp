@@ -55,6 +55,7 @@ class Trajectory {
  private:
   struct Impl;
   explicit Trajectory(std::unique_ptr<Impl> impl);
+  static void read_samples(const std::filesystem::path& file);
   std::unique_ptr<Impl> impl_;
 };
 

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <utility>
 
+#include "io/guarded.hpp"
 #include "io/hdf5_handle.hpp"
 #include "io/hdf5_text.hpp"
 #include "osier/error.hpp"
@@ -510,7 +511,20 @@ Trajectory::Trajectory(Trajectory&&) noexcept = default;
 
 Trajectory Trajectory::open(const fs::path& path) {
   std::error_code error;
-  return Trajectory(std::make_unique<Impl>(fs::is_directory(path, error) ? path / "trajectory.h5" : path));
+  const fs::path file = fs::is_directory(path, error) ? path / "trajectory.h5" : path;
+  if (!survives([&] { read_samples(file); }))
+    refuse(file, "is damaged: the HDF5 library crashes on it", "restore it from a copy, or run the scene again");
+  return Trajectory(std::make_unique<Impl>(file));
+}
+
+/// Everything but the frames, and a few of those: enough to meet what crashes the library.
+void Trajectory::read_samples(const fs::path& file) {
+  constexpr int kSamples = 8;
+  Trajectory trajectory(std::make_unique<Impl>(file));
+  trajectory.reports();
+  const int frames = trajectory.frame_count(), stride = std::max(1, frames / kSamples);
+  for (int f = 0; f < frames; f += stride) trajectory.read(f);
+  if (frames > 0) trajectory.read(frames - 1);
 }
 
 bool Trajectory::is_meant(const fs::path& path) {

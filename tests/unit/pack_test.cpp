@@ -18,10 +18,14 @@ void expect_no_mistake(Simd simd, void (*check)(PackReport&)) {
   EXPECT_EQ(report.mistakes, 0);
 }
 
+#ifdef OSIER_ONLY_SIMD
+TEST(Pack, OfThisMachineDoesWhatNumbersDo) { expect_no_mistake(Simd::OSIER_ONLY_SIMD, check_packs<Simd::OSIER_ONLY_SIMD>); }
+#else
 TEST(Pack, Of16BytesDoesWhatNumbersDo) { expect_no_mistake(Simd::sse2, check_packs<Simd::sse2>); }
 #if defined(__x86_64__)
 TEST(Pack, Of32BytesDoesWhatNumbersDo) { expect_no_mistake(Simd::avx2, check_packs<Simd::avx2>); }
 TEST(Pack, Of64BytesDoesWhatNumbersDo) { expect_no_mistake(Simd::avx512, check_packs<Simd::avx512>); }
+#endif
 #endif
 
 }  // namespace
