@@ -1,10 +1,94 @@
-// The contacts of a step: which elements may touch during it. Every step gets them; nothing finds any yet.
+// What a step knows of contact before it begins: thickness, friction, which segments are neighbours along a rod, and obstacles
+// with their poses at the start and the end of the step. It does not change during a step. What a solver works with is a
+// ContactStep (contact_step.hpp).
 #pragma once
 
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "contact/obstacle.hpp"
+#include "contact/settings.hpp"
+#include "osier/model.hpp"
+#include "osier/state.hpp"
+
+namespace osier::contact {
+
+/// Two rods of radii r1 and r2 never come nearer than kCore (r1 + r2), and begin to repel each other kRange (r1 + r2) before
+/// that: under load they rest about r1 + r2 apart. The core is more than nothing so that normals are well conditioned, and less
+/// than the sum of radii so that a resting contact has room on both sides.
+constexpr double kCore = 0.8, kRange = 0.4;
+
+/// A pair of segments that are near each other along the rods. `core` < 0: they share a vertex and are no pair at all. Otherwise
+/// they cannot touch by bending alone; the guard keeps them from crossing with this core, and no force acts.
+struct Neighbour {
+  Index segment;
+  double core;
+};
+
+/// Friction of every pair of materials; the last one stands for what has no material of its own.
+struct FrictionTable {
+  std::size_t materials = 1;
+  std::vector<double> value{0};
+  double of(std::size_t a, std::size_t b) const { return value[a * materials + b]; }
+};
+
+class Contacts {
+ public:
+  /// No contact at all.
+  Contacts() = default;
+  /// `segment_material`: places in the table.
+  Contacts(const Model& model, const State& initial, const Settings& settings, FrictionTable table,
+           std::vector<Index> segment_material);
+
+  bool active() const { return active_; }
+  bool rods_touch() const { return settings_.rods; }
+  /// Of the thicker end [m].
+  double radius(Index segment) const { return segment_radius_[static_cast<std::size_t>(segment)]; }
+  double core(Index a, Index b) const { return kCore * (radius(a) + radius(b)); }
+  double range(Index a, Index b) const { return kRange * (radius(a) + radius(b)); }
+  /// With an obstacle: as with a rod that is a mirror image.
+  double core(Index segment) const { return kCore * radius(segment); }
+  double range(Index segment) const { return kRange * radius(segment); }
+  double slip(Index segment) const { return settings_.slip * radius(segment); }
+
+  bool has_friction() const { return friction_; }
+  double friction(Index a, Index b) const { return table_.of(material(a), material(b)); }
+  double friction_with(Index segment, std::size_t obstacle) const;
+
+  std::span<const Neighbour> neighbours(Index segment) const {
+    return {neighbour_.data() + neighbour_start_[static_cast<std::size_t>(segment)],
+            neighbour_.data() + neighbour_start_[static_cast<std::size_t>(segment) + 1]};
+  }
+  /// Null for segments that are not neighbours.
+  const Neighbour* neighbour(Index a, Index b) const;
+
+  /// Every obstacle with the place of its material in the friction table.
+  void add(std::shared_ptr<Obstacle> obstacle, std::size_t material);
+  const std::vector<std::shared_ptr<Obstacle>>& obstacles() const { return obstacles_; }
+  void set_step(double start, double end) {
+    for (const auto& obstacle : obstacles_) obstacle->set_step(start, end);
+  }
+
+ private:
+  std::size_t material(Index segment) const {
+    return static_cast<std::size_t>(segment_material_[static_cast<std::size_t>(segment)]);
+  }
+  void find_neighbours(const Model& model, const State& initial);
+
+  bool active_ = false, friction_ = false;
+  Settings settings_;
+  FrictionTable table_;
+  std::vector<Index> segment_material_;
+  std::vector<double> segment_radius_;
+  std::vector<std::size_t> neighbour_start_;
+  std::vector<Neighbour> neighbour_;  ///< by segment, ascending
+  std::vector<std::shared_ptr<Obstacle>> obstacles_;
+  std::vector<std::size_t> obstacle_material_;
+};
+
+}  // namespace osier::contact
+
 namespace osier {
-
-/// Will hold the candidate pairs of the step (segment with segment, vertex with obstacle), the distance at which each pair begins
-/// to repel, and its friction. What must survive a step, such as friction anchors, belongs to State::memory.
-struct Contacts {};
-
-}  // namespace osier
+using contact::Contacts;
+}

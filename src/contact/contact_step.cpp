@@ -1,0 +1,540 @@
+#include "contact/contact_step.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "exec/reduce.hpp"
+#include "math/quat.hpp"
+
+namespace osier::contact {
+
+namespace {
+
+constexpr std::size_t kChunk = 256;  ///< pairs whose contacts are found together
+const char* const kStiffness = "contact/stiffness";
+const char* const kPairs = "contact/pairs";
+constexpr std::size_t kPairNumbers = 11;
+
+SolverMemory* find_memory(State& state, const char* name) {
+  const auto found =
+      std::find_if(state.memory.begin(), state.memory.end(), [&](const SolverMemory& m) { return m.name == name; });
+  return found == state.memory.end() ? nullptr : &*found;
+}
+const SolverMemory* find_memory(const State& state, const char* name) { return find_memory(const_cast<State&>(state), name); }
+
+SolverMemory& make_memory(State& state, const char* name, ElementKind kind) {
+  if (SolverMemory* known = find_memory(state, name)) return *known;
+  state.memory.push_back({.name = name, .kind = kind, .components = 1, .values = {}});
+  return state.memory.back();
+}
+
+}  // namespace
+
+void ContactStep::begin(const Contacts& contacts, const Model& m, const Control& c, const State& start, double h) {
+  if (contacts_ != &contacts || m_ != &m) listed_ = false;
+  contacts_ = &contacts;
+  m_ = &m;
+  c_ = &c;
+  start_ = &start;
+  h_ = h;
+  arrived_ = true;
+  late_vertex_ = -1;
+  obstacle_share_.assign(contacts.obstacles().size(), 0);
+  read_memory(start);
+  const auto nv = static_cast<std::size_t>(m.vertex_count());
+  const std::vector<Vec3d> still(nv);
+  du_.resize(nv);
+  for (Index v = 0; v < m.vertex_count(); ++v) {
+    du_[v] = h * start.vertex_velocity[v];
+    if (c.vertex_fixed[v]) du_[v] = c.vertex_target[v] - start.vertex_position[v];
+    if (!m.vertex_alive[v]) du_[v] = {};
+  }
+  const bool obstacles_move = std::any_of(contacts.obstacles().begin(), contacts.obstacles().end(),
+                                          [](const auto& obstacle) { return obstacle->is_moving(); });
+  if (!listed_ || obstacles_move || alive_ != m.segment_alive || !stays(still, du_)) {
+    make_list(still, du_);
+  } else {
+    for (std::size_t p = 0; p < pairs_.size(); ++p) settle_core(pairs_[p], p);
+  }
+  linearise(still);
+}
+
+void ContactStep::read_memory(const State& state) {
+  stiffness_.assign(static_cast<std::size_t>(m_->segment_count()), 0);
+  if (const SolverMemory* known = find_memory(state, kStiffness); known && known->values.size() == stiffness_.size())
+    stiffness_ = known->values;
+  for (Index s = 0; s < m_->segment_count(); ++s)
+    if (!(stiffness_[s] > 0)) stiffness_[s] = base_stiffness(s);
+  memory_.clear();
+  const SolverMemory* known = find_memory(state, kPairs);
+  for (std::size_t i = 0; known && i + kPairNumbers <= known->values.size(); i += kPairNumbers) {
+    const double* v = known->values.data() + i;
+    Memory one;
+    one.pair = {.a = static_cast<Index>(v[0]), .b = static_cast<Index>(v[1]), .feature = static_cast<Index>(v[2]), .core = v[3]};
+    one.force = v[4];
+    one.anchor = {v[5], v[6], v[7]};
+    one.normal = {v[8], v[9], v[10]};
+    memory_.push_back(one);
+  }
+}
+
+/// The stiffness of a contact that has carried nothing yet: so that half of the range stops a vertex within a step or so.
+double ContactStep::base_stiffness(Index s) const {
+  const auto [a, b] = m_->segment_vertices[s];
+  const double range = 2 * contacts_->range(s), mass = 0.5 * (m_->vertex_mass[a] + m_->vertex_mass[b]);
+  if (mass > 0) return 0.1 * mass * range * range / (h_ * h_);
+  const double l = m_->segment_rest_length[s];
+  return 1e-4 * m_->segment_stiffness[s].largest() / (l * l) * range * range;
+}
+
+double ContactStep::k_of(const Pair& pair) const {
+  const double k = stiffness_[pair.a];
+  return pair.with_obstacle() ? k : std::max(k, stiffness_[pair.b]);
+}
+
+TwoSegments ContactStep::ends(const Pair& pair, const std::vector<Vec3d>& u) const {
+  const auto& x = start_->vertex_position;
+  const auto [a0, a1] = m_->segment_vertices[pair.a];
+  const auto from = [&](Index v) { return (x[v] - x[a0]) + (u[v] - u[a0]); };
+  if (pair.with_obstacle()) return {{Vec3d{}, from(a1)}, {}};
+  const auto [b0, b1] = m_->segment_vertices[pair.b];
+  return {{Vec3d{}, from(a1)}, {from(b0), from(b1)}};
+}
+
+/// A pair that starts nearer than its core has a smaller one, which grows back as the two part.
+void ContactStep::settle_core(Pair& pair, std::size_t index) {
+  const double distance = pair_distance_[index];
+  if (pair.with_obstacle()) pair.core = contacts_->core(pair.a);
+  else if (pair.pushes) pair.core = contacts_->core(pair.a, pair.b);
+  const double full = pair.core;
+  const auto found =
+      std::lower_bound(memory_.begin(), memory_.end(), pair, [](const Memory& m, const Pair& p) { return m.pair < p; });
+  if (found != memory_.end() && found->pair == pair && found->pair.core < full)
+    pair.core = std::min(full, std::max(found->pair.core, 0.9 * distance));
+  else if (distance < (1 - 1e-9) * full) pair.core = 0.9 * std::max(0.0, distance);
+}
+
+/// Lists the pairs that may touch while vertices stay near u, or on their way along du.
+void ContactStep::make_list(const std::vector<Vec3d>& u, const std::vector<Vec3d>& du) {
+  constexpr double kSlack = 2, kMostPairs = 48;
+  const Model& m = *m_;
+  const auto nv = static_cast<std::size_t>(m.vertex_count());
+  centre_.resize(nv), ball_.resize(nv), moved_.resize(nv);
+  alive_ = m.segment_alive;
+  double longest = 0;
+  for (std::size_t v = 0; v < nv; ++v) {
+    centre_[v] = at(u, static_cast<Index>(v));
+    if (const double l = norm(du[v]); l < 1e100) longest = std::max(longest, l);
+  }
+  // Fast vertices need large balls, and large balls many pairs: where there are too many, the step goes in several pieces.
+  for (double most = longest;; most *= 0.5) {
+    for (std::size_t v = 0; v < nv; ++v) {
+      const double l = norm(du[v]);
+      ball_[v] = kSlack * m.vertex_radius[v] + (l < 1e100 ? 1.2 * std::min(l, most) : 0);
+    }
+    candidates_.find(*contacts_, m, centre_, ball_, executor_, pairs_);
+    if (static_cast<double>(pairs_.size()) <= kMostPairs * static_cast<double>(m.segment_count()) + 1000) break;
+    if (!(most > 1e-3 * longest)) break;
+  }
+  listed_ = true;
+  pair_distance_.resize(pairs_.size());
+  executor_.for_each(pairs_.size(), [&](std::size_t p) {
+    Pair& pair = pairs_[p];
+    if (pair.with_obstacle()) {
+      const auto& obstacle = *contacts_->obstacles()[pair.obstacle()];
+      const auto [a0, a1] = m.segment_vertices[pair.a];
+      const double share = obstacle_share_[pair.obstacle()];
+      if (obstacle.kind() == Obstacle::Kind::hollow)
+        pair_distance_[p] = std::min(obstacle.nearest(pair.feature, centre_[a0], centre_[a0], share, 0).distance,
+                                     obstacle.nearest(pair.feature, centre_[a1], centre_[a1], share, 0).distance);
+      else pair_distance_[p] = obstacle.nearest(pair.feature, centre_[a0], centre_[a1], share, 0).distance;
+    } else {
+      pair_distance_[p] = nearest_points(ends(pair, u), 0, 0).distance;
+    }
+    settle_core(pair, p);
+  });
+}
+
+bool ContactStep::stays(const std::vector<Vec3d>& u, const std::vector<Vec3d>& du) const {
+  for (Index v = 0; v < m_->vertex_count(); ++v)
+    if (!(norm2(at(u, v) + du[v] - centre_[v]) <= ball_[v] * ball_[v])) return false;
+  return true;
+}
+
+bool ContactStep::list_holds(const std::vector<Vec3d>& u) const {
+  for (Index v = 0; v < m_->vertex_count(); ++v)
+    if (!(norm2(at(u, v) - centre_[v]) <= ball_[v] * ball_[v])) return false;
+  return true;
+}
+
+/// The largest share of du with which every vertex stays in its ball.
+double ContactStep::room(const std::vector<Vec3d>& u, const std::vector<Vec3d>& du) const {
+  double share = 1;
+  for (Index v = 0; v < m_->vertex_count(); ++v) {
+    const Vec3d from = at(u, v) - centre_[v], &d = du[v];
+    const double r2 = ball_[v] * ball_[v];
+    if (norm2(from + share * d) <= r2) continue;
+    // |from + t d| = ball
+    const double a = norm2(d), b = dot(from, d), c = norm2(from) - r2;
+    const double t = c >= 0 ? 0 : (-b + std::sqrt(b * b - a * c)) / a;
+    share = std::isfinite(t) ? std::clamp((1 - 1e-9) * t, 0.0, share) : 0;
+  }
+  return share;
+}
+
+void ContactStep::ensure_list(const std::vector<Vec3d>& u, std::vector<Vec3d>& du) {
+  if (!stays(u, du)) make_list(u, du);
+  const double share = room(u, du);
+  if (share < 1)
+    for (Vec3d& d : du) d = share * d;
+}
+
+void ContactStep::measure_motion(const std::vector<Vec3d>& u) const {
+  executor_.for_each(u.size(), [&](std::size_t v) { moved_[v] = norm(at(u, static_cast<Index>(v)) - centre_[v]); });
+}
+
+/// No pair is nearer than this after the motion that measure_motion() found.
+double ContactStep::least_distance(std::size_t p) const {
+  const Pair& pair = pairs_[p];
+  const auto moved = [&](Index s) {
+    const auto [a, b] = m_->segment_vertices[s];
+    return std::max(moved_[a], moved_[b]);
+  };
+  // An obstacle has moved as well; its motion is bounded where it is moved.
+  if (pair.with_obstacle())
+    return contacts_->obstacles()[pair.obstacle()]->is_moving() ? -std::numeric_limits<double>::infinity()
+                                                                : pair_distance_[p] - moved(pair.a);
+  return pair_distance_[p] - moved(pair.a) - moved(pair.b);
+}
+
+/// Calls f(contact) for what a pair makes at u with geometry alone: vertices, weights, normal and distance.
+template <class F>
+void ContactStep::each_contact(const Pair& pair, const std::vector<Vec3d>& u, const F& f) const {
+  Contact c;
+  c.pair = pair;
+  const auto [a0, a1] = m_->segment_vertices[pair.a];
+  c.vertex[0] = a0, c.vertex[1] = a1;
+  if (!pair.with_obstacle()) {
+    const auto [b0, b1] = m_->segment_vertices[pair.b];
+    c.vertex[2] = b0, c.vertex[3] = b1;
+    c.range = contacts_->range(pair.a, pair.b);
+    const double la = kRegularisation * m_->segment_rest_length[pair.a], lb = kRegularisation * m_->segment_rest_length[pair.b];
+    const TwoSegments both = ends(pair, u);
+    const Nearest near = nearest_points(both, la * la, lb * lb);
+    c.distance = near.distance;
+    if (!(c.s() < 1)) return;
+    c.weight = near.weights();
+    c.n = near.distance > 0 ? (1 / near.distance) * near.d : Vec3d{};
+    c.place = at(u, a0) + near.s * both.edge_a();
+    c.sliding = sliding(both, near, la * la, lb * lb);
+    f(c);
+    return;
+  }
+  const Obstacle& obstacle = *contacts_->obstacles()[pair.obstacle()];
+  const double share = obstacle_share_[pair.obstacle()];
+  c.range = contacts_->range(pair.a);
+  const auto take = [&](const ObstaclePoint& p) {
+    c.distance = p.distance;
+    if (!(c.s() < 1)) return;
+    c.weight = {1 - p.along, p.along, 0, 0};
+    c.n = p.normal;
+    c.place = at(u, a0) + p.along * (at(u, a1) - at(u, a0));
+    c.curvature = p.curvature;
+    f(c);
+  };
+  if (obstacle.kind() == Obstacle::Kind::hollow) {
+    for (const Index v : {a0, a1}) {
+      ObstaclePoint p = obstacle.nearest(pair.feature, at(u, v), at(u, v), share, 0);
+      p.along = v == a0 ? 0 : 1;
+      take(p);
+    }
+  } else {
+    take(obstacle.nearest(pair.feature, at(u, a0), at(u, a1), share, regular(pair.a)));
+  }
+}
+
+void ContactStep::linearise(const std::vector<Vec3d>& u) {
+  measure_motion(u);
+  const std::size_t chunks = blocks_of(pairs_.size(), kChunk);
+  found_.resize(std::max(found_.size(), chunks));
+  executor_.for_each(
+      chunks,
+      [&](std::size_t chunk) {
+        std::vector<Contact>& out = found_[chunk];
+        out.clear();
+        const std::size_t end = std::min(pairs_.size(), (chunk + 1) * kChunk);
+        for (std::size_t p = chunk * kChunk; p < end; ++p) {
+          const Pair& pair = pairs_[p];
+          if (!pair.pushes) continue;
+          const double reach = pair.core + (pair.with_obstacle() ? contacts_->range(pair.a) : contacts_->range(pair.a, pair.b));
+          if (least_distance(p) > reach) continue;
+          each_contact(pair, u, [&](Contact& c) {
+            c.stiffness_k = k_of(pair);
+            const Barrier b = barrier(c.s(), c.range, c.stiffness_k);
+            c.force = b.force, c.stiffness = b.stiffness;
+            set_friction(c, u);
+            out.push_back(c);
+          });
+        }
+      },
+      kChunk);
+  contacts_at_hand_.clear();
+  for (std::size_t chunk = 0; chunk < chunks; ++chunk)
+    contacts_at_hand_.insert(contacts_at_hand_.end(), found_[chunk].begin(), found_[chunk].end());
+  sum_blocks();
+}
+
+bool ContactStep::stiffen() {
+  bool changed = false;
+  for (const Contact& c : contacts_at_hand_) {
+    if (!(c.s() > 0 && c.s() < 0.1)) continue;
+    const double wanted = std::min(8 * c.stiffness_k, c.force * c.range / kPhiAtHalf);
+    for (const Index s : {c.pair.a, c.pair.b})
+      if (s >= 0 && wanted > stiffness_[s]) stiffness_[s] = wanted, changed = true;
+  }
+  return changed;
+}
+
+double ContactStep::value(const std::vector<Vec3d>& u) const {
+  measure_motion(u);
+  partial_.resize(blocks_of(pairs_.size(), kChunk));
+  const double normal = reduce_ranges(
+      executor_, pairs_.size(), kChunk, partial_.data(),
+      [&](std::size_t begin, std::size_t end) {
+        double sum = 0;
+        for (std::size_t p = begin; p < end; ++p) {
+          const Pair& pair = pairs_[p];
+          if (!pair.pushes) continue;
+          if (pair.with_obstacle()) {
+            if (least_distance(p) > pair.core + contacts_->range(pair.a)) continue;
+            each_contact(pair, u, [&](const Contact& c) { sum += barrier_energy(c.s(), c.range, k_of(pair)); });
+            continue;
+          }
+          const double range = contacts_->range(pair.a, pair.b);
+          if (least_distance(p) > pair.core + range) continue;
+          const double la = kRegularisation * m_->segment_rest_length[pair.a],
+                       lb = kRegularisation * m_->segment_rest_length[pair.b];
+          const double distance = nearest_points(ends(pair, u), la * la, lb * lb).distance;
+          sum += barrier_energy((distance - pair.core) / range, range, k_of(pair));
+        }
+        return sum;
+      },
+      [](double& sum, double x) { sum += x; });
+  double rubbing = 0;
+  for (const Contact& c : contacts_at_hand_)
+    if (c.limit > 0) rubbing += friction(c.limit, c.slip, norm(slip_of(c, u))).energy;
+  return normal + rubbing;
+}
+
+void ContactStep::add_gradient(std::vector<Vec3d>& gx) const {
+  for (const Contact& c : contacts_at_hand_) {
+    const Vec3d g = -c.force * c.n + c.friction_force();
+    for (std::size_t j = 0; j < 4; ++j)
+      if (c.vertex[j] >= 0) gx[c.vertex[j]] += c.weight[j] * g;
+  }
+}
+
+Mat3<double> ContactStep::positive_block(const Contact& c) const {
+  Mat3<double> block = c.stiffness * outer(c.n, c.n);
+  if (!(c.limit > 0)) return block;
+  const double size = norm(c.z);
+  const Mat3<double> across = identity3(1.0) + -1.0 * outer(c.unit, c.unit);
+  block = block + c.friction.across * across;
+  if (size > 0) block = block + ((c.friction.along - c.friction.across) / (size * size)) * outer(c.z, c.z);
+  return block;
+}
+
+void ContactStep::sum_blocks() {
+  const auto segments = static_cast<std::size_t>(m_->segment_count());
+  sums_.resize(3 * segments);
+  touched_.assign(segments, 0);
+  const auto add = [&](Index s, double wa, double wb, const Mat3<double>& block) {
+    Mat3<double>* sum = sums_.data() + 3 * static_cast<std::size_t>(s);
+    if (!touched_[s]) sum[0] = sum[1] = sum[2] = {};
+    touched_[s] = 1;
+    sum[0] = sum[0] + wa * wa * block;
+    sum[1] = sum[1] + wa * wb * block;
+    sum[2] = sum[2] + wb * wb * block;
+  };
+  for (const Contact& c : contacts_at_hand_) {
+    const Mat3<double> block = positive_block(c);
+    add(c.pair.a, c.weight[0], c.weight[1], block);
+    if (c.pair.b >= 0) add(c.pair.b, c.weight[2], c.weight[3], block);
+  }
+  blocks_.clear();
+  for (Index s = 0; s < m_->segment_count(); ++s) {
+    if (!touched_[s]) continue;
+    const Mat3<double>* sum = sums_.data() + 3 * static_cast<std::size_t>(s);
+    blocks_.push_back({.segment = s, .a = m_->segment_vertices[s][0], .aa = sum[0], .ab = sum[1], .bb = sum[2]});
+  }
+}
+
+/// |sum of w_j p_j|^2 <= (sum of |w_j|) (sum of |w_j| |p_j|^2), and the |w_j| add up to 2.
+void ContactStep::add_diagonal(std::vector<Mat3<double>>& blocks) const {
+  for (const Contact& c : contacts_at_hand_) {
+    const Mat3<double> block = positive_block(c);
+    double all = 0;
+    for (const double w : c.weight) all += std::abs(w);
+    for (std::size_t j = 0; j < 4; ++j)
+      if (c.vertex[j] >= 0) blocks[c.vertex[j]] = blocks[c.vertex[j]] + (all * std::abs(c.weight[j])) * block;
+  }
+}
+
+void ContactStep::add_product(const std::vector<Vec3d>& p, std::vector<Vec3d>& image) const {
+  for (const Contact& c : contacts_at_hand_) {
+    Vec3d q;
+    for (std::size_t j = 0; j < 4; ++j)
+      if (c.vertex[j] >= 0) q += c.weight[j] * p[c.vertex[j]];
+    Vec3d y = (c.stiffness * dot(c.n, q)) * c.n;
+    if (c.pair.with_obstacle()) {
+      y -= c.force * (c.curvature * q);
+    } else {
+      const double g = c.distance > 0 ? c.force / c.distance : 0;
+      y += (g * dot(c.n, q)) * c.n - g * q;
+      for (int k = 0; k < c.sliding.count; ++k) {
+        const std::array<Vec3d, 4>& row = c.sliding.y[static_cast<std::size_t>(k)];
+        double along = 0;
+        for (std::size_t j = 0; j < 4; ++j) along += dot(row[j], p[c.vertex[j]]);
+        for (std::size_t j = 0; j < 4; ++j) image[c.vertex[j]] += (g * along) * row[j];
+      }
+    }
+    if (c.limit > 0) {
+      const double size2 = norm2(c.z);
+      y += c.friction.across * (q - dot(c.unit, q) * c.unit);
+      if (size2 > 0) y += ((c.friction.along - c.friction.across) * dot(c.z, q) / size2) * c.z;
+    }
+    for (std::size_t j = 0; j < 4; ++j)
+      if (c.vertex[j] >= 0) image[c.vertex[j]] += c.weight[j] * y;
+  }
+}
+
+Vec3d ContactStep::slip_of(const Contact& c, const std::vector<Vec3d>& u) const {
+  Vec3d z = c.anchor;
+  for (std::size_t j = 0; j < 4; ++j)
+    if (c.vertex[j] >= 0) z += c.weight[j] * u[c.vertex[j]];
+  return z - dot(c.unit, z) * c.unit;
+}
+
+/// The memory of this pair, or, for one that has none, of the neighbouring pair that carried most: a contact that moves on along
+/// a rod keeps its anchor.
+const ContactStep::Memory* ContactStep::inherited(const Contact& c) const {
+  const auto find = [&](const Pair& pair) -> const Memory* {
+    const auto found =
+        std::lower_bound(memory_.begin(), memory_.end(), pair, [](const Memory& m, const Pair& p) { return m.pair < p; });
+    return found != memory_.end() && found->pair == pair && found->force > 0 ? &*found : nullptr;
+  };
+  if (const Memory* own = find(c.pair)) return own;
+  const Memory* best = nullptr;
+  const auto around = [&](Index s, const auto& f) {
+    f(s);
+    for (const Index v : m_->segment_vertices[s])
+      for (const Index e : m_->vertex_segments.of(v))
+        if (e / 2 != s) f(e / 2);
+  };
+  const auto consider = [&](const Pair& pair) {
+    if (const Memory* other = find(pair); other && (!best || other->force > best->force)) best = other;
+  };
+  around(c.pair.a, [&](Index a) {
+    if (c.pair.with_obstacle()) consider({.a = a, .b = c.pair.b, .feature = c.pair.feature});
+    else around(c.pair.b, [&](Index b) { consider({.a = std::min(a, b), .b = std::max(a, b)}); });
+  });
+  return best;
+}
+
+void ContactStep::set_friction(Contact& c, const std::vector<Vec3d>& u) const {
+  if (!contacts_->has_friction()) return;
+  const Index a = c.pair.a, b = c.pair.b;
+  const double mu = c.pair.with_obstacle() ? contacts_->friction_with(a, c.pair.obstacle()) : contacts_->friction(a, b);
+  c.unit = normalized(c.n);
+  // Neighbouring segments push obliquely: the parts of their forces along the rod cancel and must not add to the limit.
+  const auto across = [&](Index s) {
+    const auto [v0, v1] = m_->segment_vertices[s];
+    const double along = dot(c.unit, normalized(at(u, v1) - at(u, v0)));
+    return std::sqrt(std::max(0.0, 1 - along * along));
+  };
+  c.limit = mu * c.force * across(a) * (c.pair.with_obstacle() ? 1 : across(b));
+  if (!(c.limit > 0)) return;
+  c.slip = c.pair.with_obstacle() ? contacts_->slip(a) : 0.5 * (contacts_->slip(a) + contacts_->slip(b));
+  if (const Memory* known = inherited(c)) {
+    const double sign = dot(known->normal, c.unit) < 0 ? -1 : 1;  // the two sides of the neighbour may be the other way round
+    c.anchor = sign * rotate(rotation_between(sign * known->normal, c.unit), known->anchor);
+  }
+  if (c.pair.with_obstacle()) {
+    const std::size_t o = c.pair.obstacle();
+    const Vec3d point = c.place - c.distance * c.unit;
+    c.anchor -= contacts_->obstacles()[o]->moved(c.pair.feature, point, obstacle_share_[o]);
+  }
+  c.z = slip_of(c, u);
+  c.friction = friction(c.limit, c.slip, norm(c.z));
+}
+
+/// Segments next to one that carries a load will soon carry it, too.
+void ContactStep::spread() {
+  constexpr double kShare = 0.9;
+  const auto take = [&](Index s) {
+    if (!m_->segment_alive[s]) return;
+    for (const Index v : m_->segment_vertices[s])
+      for (const Index e : m_->vertex_segments.of(v)) stiffness_[s] = std::max(stiffness_[s], kShare * stiffness_[e / 2]);
+  };
+  for (Index s = 0; s < m_->segment_count(); ++s) take(s);
+  for (Index s = m_->segment_count(); s-- > 0;) take(s);
+}
+
+void ContactStep::finish(const std::vector<Vec3d>& u, State& state) {
+  linearise(u);
+  std::vector<double> need(stiffness_.size(), -1);
+  for (const Contact& c : contacts_at_hand_) {
+    const double wanted = c.s() > 0 ? c.force * c.range / kPhiAtHalf : c.stiffness_k;
+    for (const Index s : {c.pair.a, c.pair.b})
+      if (s >= 0) need[s] = std::max(need[s], wanted);
+  }
+  for (Index s = 0; s < m_->segment_count(); ++s) {
+    const double base = base_stiffness(s), least = need[s] < 0 ? base : 1e-3 * base;
+    double& k = stiffness_[s];
+    const double goal = std::max(need[s], least);
+    k = goal > k ? std::min(goal, 4 * k) : std::max(goal, 0.8 * k);
+  }
+  spread();
+  make_memory(state, kStiffness, ElementKind::segment).values = stiffness_;
+  std::vector<double>& out = make_memory(state, kPairs, ElementKind::whole).values;
+  out.clear();
+  const auto put = [&](const Pair& p, double core, double force, const Vec3d& anchor, const Vec3d& normal) {
+    for (const double x : {static_cast<double>(p.a), static_cast<double>(p.b), static_cast<double>(p.feature), core, force,
+                           anchor.x, anchor.y, anchor.z, normal.x, normal.y, normal.z})
+      out.push_back(x);
+  };
+  std::size_t next = 0;
+  for (const Pair& pair : pairs_) {
+    const bool thin =
+        pair.pushes && pair.core < (pair.with_obstacle() ? contacts_->core(pair.a) : contacts_->core(pair.a, pair.b));
+    const Contact* strongest = nullptr;  // a pair with a hollow obstacle may have two
+    for (; next < contacts_at_hand_.size() && contacts_at_hand_[next].pair == pair; ++next)
+      if (!strongest || contacts_at_hand_[next].force > strongest->force) strongest = &contacts_at_hand_[next];
+    if (!strongest && !thin) continue;
+    if (!strongest || !(strongest->limit > 0)) {
+      if (thin) put(pair, pair.core, 0, {}, {});
+      continue;
+    }
+    const double size = norm(strongest->z);
+    const Vec3d anchor = size > strongest->slip ? (strongest->slip / size) * strongest->z : strongest->z;
+    put(pair, pair.core, strongest->force, anchor, strongest->unit);
+  }
+}
+
+double ContactStep::smallest_range() const {
+  double least = std::numeric_limits<double>::infinity();
+  for (const Contact& c : contacts_at_hand_) least = std::min(least, c.range);
+  return least;
+}
+
+double ContactStep::smallest_gap(Index& a, Index& b) const {
+  double least = std::numeric_limits<double>::infinity();
+  for (const Contact& c : contacts_at_hand_) {
+    const double radii =
+        c.pair.with_obstacle() ? contacts_->radius(c.pair.a) : contacts_->radius(c.pair.a) + contacts_->radius(c.pair.b);
+    if (const double gap = c.distance / radii; gap < least) least = gap, a = c.pair.a, b = c.pair.b;
+  }
+  return least;
+}
+
+}  // namespace osier::contact

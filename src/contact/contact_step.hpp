@@ -1,0 +1,177 @@
+// Contact in one step: a term of the step's potential over the displacements u since the start of the step, and the guard,
+// through which every motion has to go.
+//
+//   E(u) = sum over pairs of barrier(D)  +  sum over contacts of friction(z)             (barrier.hpp, segment_gap.hpp)
+//
+// The barrier is a function of u alone. Friction has the normal forces, normals and places that were at hand at the last
+// linearise(), so that it is a function of u between two of them.
+//
+// The stiffness of a contact is the larger one of its two segments. It follows the load from step to step, so that contacts rest
+// at the middle of their range.
+//
+// The guard: for every pair there is a normal n across which both segments lie on different sides, sep apart. When the front of
+// one advances by A along n and that of the other by B, they are sep - (A - B) apart at every time of a straight motion, however
+// far both go together. The motion of vertices is shortened until A - B <= share (sep - core) for every pair (guard.cpp).
+#pragma once
+
+#include <array>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "contact/barrier.hpp"
+#include "contact/candidates.hpp"
+#include "contact/segment_gap.hpp"
+#include "linalg/linear_system.hpp"
+
+namespace osier::contact {
+
+/// A pair within the range of its barrier.
+struct Contact {
+  Pair pair;
+  std::array<Index, 4> vertex{-1, -1, -1, -1};  ///< -1 where there is none
+  std::array<double, 4> weight{};               ///< dD/dx_j = weight_j n
+  Vec3d n;
+  double distance = 0, range = 0, stiffness_k = 0;
+  double force = 0, stiffness = 0;  ///< of the barrier: f [N] and E'' [N/m]
+  Vec3d place;                      ///< where it is, on the side of segment a [m]
+  Sliding sliding;
+  Mat3<double> curvature;  ///< of an obstacle's surface
+  // Friction.
+  double limit = 0, slip = 0;  ///< Coulomb limit [N], displacement at which sliding begins [m]
+  Vec3d unit, anchor;          ///< normal of length 1; displacement at the start of the step, less the motion of an obstacle
+  Vec3d z;                     ///< at the last linearise() [m]
+  Friction friction;
+  /// How far into the range: 1 at its outer end, 0 at the core.
+  double s() const { return (distance - pair.core) / range; }
+  Vec3d friction_force() const { return friction.across * z; }  ///< gradient over sum of weight_j u_j
+};
+
+class ContactStep {
+ public:
+  explicit ContactStep(int threads = 1) : executor_(threads) {}
+
+  /// Forgets the list of pairs: the model or the state has been replaced.
+  void forget() { listed_ = false; }
+  /// The references have to last until finish(). h > 0.
+  void begin(const Contacts& contacts, const Model& model, const Control& control, const State& start, double h);
+  /// To where inertia and prescribed motion lead, as far as the guard lets them.
+  void predict(std::vector<Vec3d>& u);
+  /// Moves held vertices and obstacles on to where they are to be.
+  void hold(std::vector<Vec3d>& u);
+  bool has_arrived() const { return arrived_; }
+  /// A held vertex that has not arrived, or -1.
+  Index late_vertex() const { return late_vertex_; }
+
+  void linearise(const std::vector<Vec3d>& u);
+  const std::vector<Contact>& contacts() const { return contacts_at_hand_; }
+  /// Stiffens contacts that are squeezed almost to their core, at most to what their load asks for. The potential has changed
+  /// then.
+  bool stiffen();
+
+  double value(const std::vector<Vec3d>& u) const;
+  void add_gradient(std::vector<Vec3d>& gx) const;
+  /// Positive blocks on the diagonal, large enough for vertices to be moved one at a time or all at once.
+  void add_diagonal(std::vector<Mat3<double>>& blocks) const;
+  /// Positive blocks over the two ends of every segment that touches something.
+  std::span<const systems::VertexBlock> blocks() const { return blocks_; }
+  /// Of the exact Hessian.
+  void add_product(const std::vector<Vec3d>& p, std::vector<Vec3d>& image) const;
+
+  struct Guarded {
+    double share = 1;  ///< of the motion that was left to the vertex that was shortened most
+    int cut = 0;       ///< vertices that were shortened
+  };
+  /// Shortens the motion du from u, so that nothing passes through anything. Any share of it, the same for all, is safe as well.
+  Guarded guard(const std::vector<Vec3d>& u, std::vector<Vec3d>& du);
+  /// Shortens all alike instead, by the least share: a direction of descent stays one.
+  Guarded guard_alike(const std::vector<Vec3d>& u, std::vector<Vec3d>& du);
+
+  /// Puts stiffness and anchors into the state.
+  void finish(const std::vector<Vec3d>& u, State& state);
+
+  /// Segments on the list: what can touch something in this step.
+  const std::vector<Pair>& pairs() const { return pairs_; }
+  /// The smallest range of a contact at hand, or infinity [m].
+  double smallest_range() const;
+  /// Smallest distance of two centrelines over the sum of radii among the pairs at hand; infinity without pairs.
+  double smallest_gap(Index& a, Index& b) const;
+  /// Whether all vertices are where the list holds.
+  bool list_holds(const std::vector<Vec3d>& u) const;
+
+ private:
+  /// Of a pair, from the step before.
+  struct Memory {
+    Pair pair;
+    double force = 0;
+    Vec3d anchor, normal;
+  };
+
+  Vec3d at(const std::vector<Vec3d>& u, Index v) const { return start_->vertex_position[v] + u[v]; }
+  TwoSegments ends(const Pair& pair, const std::vector<Vec3d>& u) const;
+  void read_memory(const State& state);
+  void make_list(const std::vector<Vec3d>& u, const std::vector<Vec3d>& du);
+  void settle_core(Pair& pair, std::size_t index);
+  void ensure_list(const std::vector<Vec3d>& u, std::vector<Vec3d>& du);
+  bool stays(const std::vector<Vec3d>& u, const std::vector<Vec3d>& du) const;
+  double room(const std::vector<Vec3d>& u, const std::vector<Vec3d>& du) const;
+  void measure_motion(const std::vector<Vec3d>& u) const;
+  double least_distance(std::size_t pair) const;
+  template <class F>
+  void each_contact(const Pair& pair, const std::vector<Vec3d>& u, const F& f) const;
+  double k_of(const Pair& pair) const;
+  double base_stiffness(Index segment) const;
+  double regular(Index segment) const { return 0.1 * contacts_->radius(segment); }
+  void set_friction(Contact& c, const std::vector<Vec3d>& u) const;
+  const Memory* inherited(const Contact& c) const;
+  Vec3d slip_of(const Contact& c, const std::vector<Vec3d>& u) const;
+  Mat3<double> positive_block(const Contact& c) const;
+  void sum_blocks();
+  void spread();
+  void find_planes(const std::vector<Vec3d>& u);
+  void cut(const std::vector<Vec3d>& u, const std::vector<Vec3d>& du);
+  void cut_at_obstacles(const std::vector<Vec3d>& u, const std::vector<Vec3d>& du);
+  void move_obstacles(const std::vector<Vec3d>& u);
+
+  Executor executor_;
+  const Contacts* contacts_ = nullptr;
+  const Model* m_ = nullptr;
+  const Control* c_ = nullptr;
+  const State* start_ = nullptr;
+  double h_ = 0;
+
+  // The list.
+  bool listed_ = false;
+  Candidates candidates_;
+  std::vector<Vec3d> centre_;        ///< where vertices were when it was made
+  std::vector<double> ball_;         ///< and how far from there it holds [m]
+  std::vector<std::uint8_t> alive_;  ///< the segments it was made for
+  std::vector<Pair> pairs_;
+  std::vector<double> pair_distance_;  ///< at the centres
+  mutable std::vector<double> moved_;  ///< per vertex, from its centre
+
+  std::vector<double> stiffness_;  ///< per segment
+  std::vector<Memory> memory_;     ///< ascending
+  std::vector<Contact> contacts_at_hand_;
+  std::vector<std::vector<Contact>> found_;
+  std::vector<systems::VertexBlock> blocks_;
+  std::vector<Mat3<double>> sums_;  ///< per segment: aa, ab, bb
+  std::vector<std::uint8_t> touched_;
+  mutable std::vector<double> partial_;
+
+  // The guard.
+  struct Plane {
+    Vec3d n;
+    double sep = 0;
+    std::array<double, 4> behind{};  ///< distance of each end from the front of its segment, along n
+    bool close = false, fixed = false;
+  };
+  std::vector<Plane> planes_;
+  std::vector<double> share_;  ///< per vertex
+  std::vector<double> obstacle_share_;
+  std::vector<Vec3d> du_;
+  bool arrived_ = true;
+  Index late_vertex_ = -1;
+};
+
+}  // namespace osier::contact

@@ -1,0 +1,62 @@
+// What rods can touch that is no rod. An obstacle has a number of features, one for a sphere or a plane and one for every
+// triangle of a mesh; a contact is one of a segment with a feature.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "math/mat3.hpp"
+#include "osier/types.hpp"
+
+namespace osier::contact {
+
+struct Box {
+  Vec3d low, high;
+};
+
+/// The place of a segment that is nearest to the surface of a feature.
+struct ObstaclePoint {
+  double distance = 0;     ///< the minimum that was asked for; negative inside the obstacle [m]
+  double along = 0.5;      ///< 0 at the segment's first end, 1 at its second
+  Vec3d normal;            ///< the gradient of the distance there: of length 1, away from the obstacle
+  Vec3d point;             ///< nearest point of the surface [m]
+  Mat3<double> curvature;  ///< Hessian of the distance there [1/m]
+};
+
+class Obstacle {
+ public:
+  /// How the guard can tell that a segment stays outside.
+  enum class Kind : std::uint8_t {
+    convex,  ///< a feature lies behind the plane through `point` across `normal`
+    hollow,  ///< the space that is left to rods is convex, as inside a tube: a segment is in it when its two ends are
+  };
+
+  virtual ~Obstacle() = default;
+  virtual Kind kind() const = 0;
+
+  /// The poses at the start and at the end of the next step. Shares of the motion between the two are numbers from 0 to 1.
+  virtual void set_step(double start, double end) { (void)start, (void)end; }
+  virtual bool is_moving() const { return false; }
+
+  /// Adds the features whose surface may come into the box at any share, in ascending order.
+  virtual void features_near(const Box& box, std::vector<Index>& features) const = 0;
+  /// The minimum over s in [0, 1] of
+  ///   distance(a + s (b - a)) + regular/2 (s - 1/2)^2
+  /// With `regular` > 0 [m] a rod that lies on a flat face is pressed at its middle and not now at one end, now at the other; 0:
+  /// the plain distance, where a part of the segment is equally near at the middle of that part. a may be b. Hollow obstacles are
+  /// asked for points alone (a = b).
+  virtual ObstaclePoint nearest(Index feature, const Vec3d& a, const Vec3d& b, double share, double regular) const = 0;
+  /// No point of the shape's surface moves further than this between two shares [m]. A sheave that turns about its own axis does
+  /// not move in this sense.
+  virtual double reach(Index feature, double from, double to) const { return (void)feature, (void)from, (void)to, 0; }
+  /// How far the material that is at `point` at a share has moved since the start of the step: what friction rubs against [m].
+  virtual Vec3d moved(Index feature, const Vec3d& point, double share) const {
+    return (void)feature, (void)point, (void)share, Vec3d{};
+  }
+
+  std::string name;
+  std::string material;  ///< for the friction table; may be empty
+  double friction = -1;  ///< with everything; negative: by materials
+};
+
+}  // namespace osier::contact
