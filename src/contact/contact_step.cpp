@@ -40,23 +40,28 @@ void ContactStep::begin(const Contacts& contacts, const Model& m, const Control&
   arrived_ = true;
   late_vertex_ = -1;
   obstacle_share_.assign(contacts.obstacles().size(), 0);
-  read_memory(start);
-  const auto nv = static_cast<std::size_t>(m.vertex_count());
-  const std::vector<Vec3d> still(nv);
-  du_.resize(nv);
-  for (Index v = 0; v < m.vertex_count(); ++v) {
-    du_[v] = h * start.vertex_velocity[v];
-    if (c.vertex_fixed[v]) du_[v] = c.vertex_target[v] - start.vertex_position[v];
-    if (!m.vertex_alive[v]) du_[v] = {};
-  }
   const bool obstacles_move = std::any_of(contacts.obstacles().begin(), contacts.obstacles().end(),
                                           [](const auto& obstacle) { return obstacle->is_moving(); });
-  if (!listed_ || obstacles_move || alive_ != m.segment_alive || !stays(still, du_)) {
-    make_list(still, du_);
-  } else {
+  bool keep = listed_ && !obstacles_move && alive_ == m.segment_alive;
+  for (Index v = 0; keep && v < m.vertex_count(); ++v)
+    keep = norm2(start.vertex_position[v] + first_motion(v) - centre_[v]) <= ball_[v] * ball_[v];
+  if (keep && pairs_.empty()) return;
+  read_memory(start);
+  const std::vector<Vec3d> still(static_cast<std::size_t>(m.vertex_count()));
+  if (keep) {
     for (std::size_t p = 0; p < pairs_.size(); ++p) settle_core(pairs_[p], p);
+  } else {
+    du_.resize(still.size());
+    for (Index v = 0; v < m.vertex_count(); ++v) du_[v] = first_motion(v);
+    make_list(still, du_);
   }
   linearise(still);
+}
+
+/// Where inertia and prescribed motion lead.
+Vec3d ContactStep::first_motion(Index v) const {
+  if (!m_->vertex_alive[v]) return {};
+  return c_->vertex_fixed[v] ? c_->vertex_target[v] - start_->vertex_position[v] : h_ * start_->vertex_velocity[v];
 }
 
 void ContactStep::read_memory(const State& state) {
@@ -161,9 +166,9 @@ bool ContactStep::stays(const std::vector<Vec3d>& u, const std::vector<Vec3d>& d
   return true;
 }
 
-bool ContactStep::list_holds(const std::vector<Vec3d>& u) const {
+bool ContactStep::list_holds(const std::vector<Vec3d>& x) const {
   for (Index v = 0; v < m_->vertex_count(); ++v)
-    if (!(norm2(at(u, v) - centre_[v]) <= ball_[v] * ball_[v])) return false;
+    if (!(norm2(x[v] - centre_[v]) <= ball_[v] * ball_[v])) return false;
   return true;
 }
 
@@ -253,8 +258,9 @@ void ContactStep::each_contact(const Pair& pair, const std::vector<Vec3d>& u, co
   }
 }
 
-void ContactStep::linearise(const std::vector<Vec3d>& u) {
+void ContactStep::linearise(const std::vector<Vec3d>& u, double freshness) {
   measure_motion(u);
+  earlier_.swap(contacts_at_hand_);
   const std::size_t chunks = blocks_of(pairs_.size(), kChunk);
   found_.resize(std::max(found_.size(), chunks));
   executor_.for_each(
@@ -272,7 +278,7 @@ void ContactStep::linearise(const std::vector<Vec3d>& u) {
             c.stiffness_k = k_of(pair);
             const Barrier b = barrier(c.s(), c.range, c.stiffness_k);
             c.force = b.force, c.stiffness = b.stiffness;
-            set_friction(c, u);
+            set_friction(c, u, freshness);
             out.push_back(c);
           });
         }
@@ -441,7 +447,17 @@ const ContactStep::Memory* ContactStep::inherited(const Contact& c) const {
   return best;
 }
 
-void ContactStep::set_friction(Contact& c, const std::vector<Vec3d>& u) const {
+/// The same contact at the linearise() before.
+const Contact* ContactStep::earlier(const Contact& c) const {
+  auto found =
+      std::lower_bound(earlier_.begin(), earlier_.end(), c.pair, [](const Contact& e, const Pair& p) { return e.pair < p; });
+  const bool two = c.pair.with_obstacle() && contacts_->obstacles()[c.pair.obstacle()]->kind() == Obstacle::Kind::hollow;
+  for (; found != earlier_.end() && found->pair == c.pair; ++found)
+    if (!two || found->weight[0] == c.weight[0]) return &*found;
+  return nullptr;
+}
+
+void ContactStep::set_friction(Contact& c, const std::vector<Vec3d>& u, double freshness) const {
   if (!contacts_->has_friction()) return;
   const Index a = c.pair.a, b = c.pair.b;
   const double mu = c.pair.with_obstacle() ? contacts_->friction_with(a, c.pair.obstacle()) : contacts_->friction(a, b);
@@ -453,6 +469,10 @@ void ContactStep::set_friction(Contact& c, const std::vector<Vec3d>& u) const {
     return std::sqrt(std::max(0.0, 1 - along * along));
   };
   c.limit = mu * c.force * across(a) * (c.pair.with_obstacle() ? 1 : across(b));
+  if (freshness < 1) {
+    const Contact* before = earlier(c);
+    c.limit = freshness * c.limit + (1 - freshness) * (before ? before->limit : 0);
+  }
   if (!(c.limit > 0)) return;
   c.slip = c.pair.with_obstacle() ? contacts_->slip(a) : 0.5 * (contacts_->slip(a) + contacts_->slip(b));
   if (const Memory* known = inherited(c)) {
@@ -469,20 +489,25 @@ void ContactStep::set_friction(Contact& c, const std::vector<Vec3d>& u) const {
 }
 
 /// Segments next to one that carries a load will soon carry it, too.
-void ContactStep::spread() {
+void ContactStep::spread(std::vector<double>& stiffness) const {
   constexpr double kShare = 0.9;
   const auto take = [&](Index s) {
     if (!m_->segment_alive[s]) return;
     for (const Index v : m_->segment_vertices[s])
-      for (const Index e : m_->vertex_segments.of(v)) stiffness_[s] = std::max(stiffness_[s], kShare * stiffness_[e / 2]);
+      for (const Index e : m_->vertex_segments.of(v)) stiffness[s] = std::max(stiffness[s], kShare * stiffness[e / 2]);
   };
   for (Index s = 0; s < m_->segment_count(); ++s) take(s);
   for (Index s = m_->segment_count(); s-- > 0;) take(s);
 }
 
 void ContactStep::finish(const std::vector<Vec3d>& u, State& state) {
+  if (pairs_.empty()) {
+    for (const char* name : {kStiffness, kPairs})
+      if (SolverMemory* known = find_memory(state, name)) known->values.clear();
+    return;
+  }
   linearise(u);
-  std::vector<double> need(stiffness_.size(), -1);
+  std::vector<double> adapted = stiffness_, need(stiffness_.size(), -1);
   for (const Contact& c : contacts_at_hand_) {
     const double wanted = c.s() > 0 ? c.force * c.range / kPhiAtHalf : c.stiffness_k;
     for (const Index s : {c.pair.a, c.pair.b})
@@ -490,12 +515,12 @@ void ContactStep::finish(const std::vector<Vec3d>& u, State& state) {
   }
   for (Index s = 0; s < m_->segment_count(); ++s) {
     const double base = base_stiffness(s), least = need[s] < 0 ? base : 1e-3 * base;
-    double& k = stiffness_[s];
+    double& k = adapted[s];
     const double goal = std::max(need[s], least);
     k = goal > k ? std::min(goal, 4 * k) : std::max(goal, 0.8 * k);
   }
-  spread();
-  make_memory(state, kStiffness, ElementKind::segment).values = stiffness_;
+  spread(adapted);
+  make_memory(state, kStiffness, ElementKind::segment).values = adapted;
   std::vector<double>& out = make_memory(state, kPairs, ElementKind::whole).values;
   out.clear();
   const auto put = [&](const Pair& p, double core, double force, const Vec3d& anchor, const Vec3d& normal) {

@@ -63,7 +63,8 @@ class ContactStep {
   /// A held vertex that has not arrived, or -1.
   Index late_vertex() const { return late_vertex_; }
 
-  void linearise(const std::vector<Vec3d>& u);
+  /// `freshness`: the share of the new Coulomb limits that is taken over; the rest are those of the last call.
+  void linearise(const std::vector<Vec3d>& u, double freshness = 1);
   const std::vector<Contact>& contacts() const { return contacts_at_hand_; }
   /// Stiffens contacts that are squeezed almost to their core, at most to what their load asks for. The potential has changed
   /// then.
@@ -84,7 +85,9 @@ class ContactStep {
   };
   /// Shortens the motion du from u, so that nothing passes through anything. Any share of it, the same for all, is safe as well.
   Guarded guard(const std::vector<Vec3d>& u, std::vector<Vec3d>& du);
-  /// Shortens all alike instead, by the least share: a direction of descent stays one.
+  /// The share of its motion that the last guard() has left to a vertex.
+  double share(Index v) const { return share_[v]; }
+  /// Shortens all alike instead, by one share, which is returned: a direction of descent stays one.
   Guarded guard_alike(const std::vector<Vec3d>& u, std::vector<Vec3d>& du);
 
   /// Puts stiffness and anchors into the state.
@@ -96,8 +99,8 @@ class ContactStep {
   double smallest_range() const;
   /// Smallest distance of two centrelines over the sum of radii among the pairs at hand; infinity without pairs.
   double smallest_gap(Index& a, Index& b) const;
-  /// Whether all vertices are where the list holds.
-  bool list_holds(const std::vector<Vec3d>& u) const;
+  /// Whether these positions are where the list holds.
+  bool list_holds(const std::vector<Vec3d>& x) const;
 
  private:
   /// Of a pair, from the step before.
@@ -114,6 +117,7 @@ class ContactStep {
   void settle_core(Pair& pair, std::size_t index);
   void ensure_list(const std::vector<Vec3d>& u, std::vector<Vec3d>& du);
   bool stays(const std::vector<Vec3d>& u, const std::vector<Vec3d>& du) const;
+  Vec3d first_motion(Index v) const;
   double room(const std::vector<Vec3d>& u, const std::vector<Vec3d>& du) const;
   void measure_motion(const std::vector<Vec3d>& u) const;
   double least_distance(std::size_t pair) const;
@@ -122,12 +126,13 @@ class ContactStep {
   double k_of(const Pair& pair) const;
   double base_stiffness(Index segment) const;
   double regular(Index segment) const { return 0.1 * contacts_->radius(segment); }
-  void set_friction(Contact& c, const std::vector<Vec3d>& u) const;
+  void set_friction(Contact& c, const std::vector<Vec3d>& u, double freshness) const;
+  const Contact* earlier(const Contact& c) const;
   const Memory* inherited(const Contact& c) const;
   Vec3d slip_of(const Contact& c, const std::vector<Vec3d>& u) const;
   Mat3<double> positive_block(const Contact& c) const;
   void sum_blocks();
-  void spread();
+  void spread(std::vector<double>& stiffness) const;
   void find_planes(const std::vector<Vec3d>& u);
   void cut(const std::vector<Vec3d>& u, const std::vector<Vec3d>& du);
   void cut_at_obstacles(const std::vector<Vec3d>& u, const std::vector<Vec3d>& du);
@@ -150,9 +155,9 @@ class ContactStep {
   std::vector<double> pair_distance_;  ///< at the centres
   mutable std::vector<double> moved_;  ///< per vertex, from its centre
 
-  std::vector<double> stiffness_;  ///< per segment
-  std::vector<Memory> memory_;     ///< ascending
-  std::vector<Contact> contacts_at_hand_;
+  std::vector<double> stiffness_;                    ///< per segment
+  std::vector<Memory> memory_;                       ///< ascending
+  std::vector<Contact> contacts_at_hand_, earlier_;  ///< by pair, ascending; those of the linearise() before
   std::vector<std::vector<Contact>> found_;
   std::vector<systems::VertexBlock> blocks_;
   std::vector<Mat3<double>> sums_;  ///< per segment: aa, ab, bb

@@ -189,27 +189,26 @@ ContactStep::Guarded ContactStep::guard(const std::vector<Vec3d>& u, std::vector
 }
 
 ContactStep::Guarded ContactStep::guard_alike(const std::vector<Vec3d>& u, std::vector<Vec3d>& du) {
-  std::vector<Vec3d> whole = du;
-  const Guarded result = guard(u, du);
+  const std::vector<Vec3d> whole = du;
+  Guarded result = guard(u, du);
   if (result.cut == 0) return result;
   // Any share of a guarded motion is safe, but a guarded motion is not a share of the whole one: ask again for that.
-  double share = result.share;
-  for (int attempt = 0; attempt < 8; ++attempt, share *= 0.5) {
-    for (std::size_t v = 0; v < du.size(); ++v) du[v] = share * whole[v];
+  for (int attempt = 0; attempt < 8; ++attempt, result.share *= 0.5) {
+    for (std::size_t v = 0; v < du.size(); ++v) du[v] = result.share * whole[v];
     std::vector<Vec3d> trial = du;
     if (guard(u, trial).cut == 0) {
-      du = std::move(trial);
+      du = trial;
       return result;
     }
   }
   for (Vec3d& d : du) d = {};
+  result.share = 0;
   return result;
 }
 
 void ContactStep::predict(std::vector<Vec3d>& u) {
   std::vector<Vec3d> du(u.size());
-  for (Index v = 0; v < m_->vertex_count(); ++v)
-    if (m_->vertex_alive[v]) du[v] = c_->vertex_fixed[v] ? c_->vertex_target[v] - at(u, v) : h_ * start_->vertex_velocity[v];
+  for (Index v = 0; v < m_->vertex_count(); ++v) du[v] = first_motion(v);
   guard(u, du);
   for (std::size_t v = 0; v < u.size(); ++v) u[v] += du[v];
   hold(u);

@@ -12,15 +12,22 @@ void NewtonDriver::rebind() {
 
 /// Sets the unknowns of the first iteration: vertices keep their velocities, frames turn with their edges and spin as in the last
 /// step.
-void NewtonDriver::begin(const Model& m, const Control& c, const State& state, double h, const Subset& subset) {
+void NewtonDriver::begin(const Model& m, const Control& c, const State& state, double h, const Subset& subset,
+                         contact::ContactStep* contact) {
   potential_.begin(m, c, state, h, &subset);
+  potential_.set_contact(contact);
   subset_ = &subset;
   z_.u.resize(m.vertex_count());
-  executor_.for_each(subset.vertices.size(), [&](std::size_t i) {
-    const Index v = subset.vertices[i];
-    if (!m.vertex_alive[v]) z_.u[v] = {};
-    else z_.u[v] = c.vertex_fixed[v] ? c.vertex_target[v] - state.vertex_position[v] : h * state.vertex_velocity[v];
-  });
+  if (contact) {
+    z_.u.assign(z_.u.size(), {});
+    contact->predict(z_.u);
+  } else {
+    executor_.for_each(subset.vertices.size(), [&](std::size_t i) {
+      const Index v = subset.vertices[i];
+      if (!m.vertex_alive[v]) z_.u[v] = {};
+      else z_.u[v] = c.vertex_fixed[v] ? c.vertex_target[v] - state.vertex_position[v] : h * state.vertex_velocity[v];
+    });
+  }
   const bool known = z_.q.size() == state.frame_rotation.size();  // frames of the step before
   z_.q.resize(m.frame_count());
   const bool inertia = h > 0 && m.has_inertia();
@@ -182,6 +189,7 @@ bool NewtonDriver::descend() {
 
 StepReport NewtonDriver::solve(const Model& m, const Control& c, const State& state, double h, const Subset& subset) {
   begin(m, c, state, h, subset);
+  has_arrived_ = true;
   given_up_ = false;
   StepReport report;
   const bool in_float = options_.precision == Precision::single_precision;
@@ -253,7 +261,8 @@ void NewtonDriver::store(State& state, StepReport& report) {
   const auto size = [&](Index v) { return norm2(state.vertex_position[v]) + norm2(state.vertex_velocity_previous[v]); };
   const double largest_size = largest(subset_->vertices, [&](Index v) {
     state.vertex_position[v] += z_.u[v];
-    if (c.vertex_fixed[v]) state.vertex_position[v] = c.vertex_target[v];
+    // What the guard has held back is not there yet.
+    if (c.vertex_fixed[v] && has_arrived_) state.vertex_position[v] = c.vertex_target[v];
     state.vertex_velocity_previous[v] = m.vertex_alive[v] ? (1 / h) * z_.u[v] : Vec3d{};
     return size(v);
   });

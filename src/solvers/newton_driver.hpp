@@ -3,7 +3,8 @@
 //   linearise -> solve -> take the correction, or search along it for a lower energy -> stop rule
 //
 // The curvature is the exact one where that is positive definite, otherwise the positive one. Parts of a model that are stepped
-// apart from each other have a driver each.
+// apart from each other have a driver each. With contact, corrections go through its guard and always have to lower the energy
+// (newton_contact.cpp).
 #pragma once
 
 #include <algorithm>
@@ -12,6 +13,7 @@
 #include <memory>
 
 #include "exec/reduce.hpp"
+#include "contact/contact_step.hpp"
 #include "linalg/linear_system.hpp"
 #include "solvers/driver_options.hpp"
 #include "solvers/settling.hpp"
@@ -31,6 +33,10 @@ class NewtonDriver {
   /// Computes the step of the elements of `subset`. In float the search may find no lower energy: then has_given_up(), and there
   /// is nothing to store.
   StepReport solve(const Model& m, const Control& c, const State& state, double h, const Subset& subset);
+  /// The same with contact, which begin() of `contact` has set up for this step. The linear system has to know it.
+  StepReport solve(const Model& m, const Control& c, const State& state, double h, const Subset& subset,
+                   contact::ContactStep& contact);
+  const Unknowns& unknowns() const { return z_; }
   bool has_given_up() const { return given_up_; }
   /// Puts the solution into the state. The new velocities go into vertex_velocity_previous: the caller swaps the two when all
   /// parts of a model are done. The frames of anchors are left to the caller, too.
@@ -41,7 +47,8 @@ class NewtonDriver {
   static std::size_t bytes(const Model& model);
 
  private:
-  void begin(const Model& m, const Control& c, const State& state, double h, const Subset& subset);
+  void begin(const Model& m, const Control& c, const State& state, double h, const Subset& subset,
+             contact::ContactStep* contact = nullptr);
   bool solve_linear(Curvature curvature, bool frames_move = true);
   void correct();
   void measure_correction();
@@ -54,6 +61,12 @@ class NewtonDriver {
   void move_to(double share);
   void settle_positions();
   bool descend();
+  /// What a guarded search along a correction has found.
+  struct Descent {
+    bool lower = false;  ///< an energy that is lower; otherwise the unknowns are those of before
+    bool whole = false;  ///< with the whole correction
+  };
+  Descent descend_guarded(contact::ContactStep& contact);
   void locate_trouble(StepReport& report) const;
   /// The largest f(i) that is not negative; NaN if one of them is.
   template <class F>
@@ -70,6 +83,7 @@ class NewtonDriver {
   int wait_ = 0, next_wait_ = 0;  ///< steps until the exact curvature is tried again, and the number for its next failure
   Couples couples_ = Couples::of_last_force;
   bool given_up_ = false;
+  bool has_arrived_ = true;  ///< everything prescribed is where it is to be
   double turned_ = 0, moved_ = 0;  ///< largest turn [rad] and largest change of the corrections [m]; NaN if one of them is
   double share_ = 0;               ///< share of the corrections that is in the unknowns
   std::vector<double> block_largest_;

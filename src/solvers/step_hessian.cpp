@@ -7,16 +7,18 @@ namespace osier::systems {
 void StepHessian::assemble(const StepPotential& potential, const Unknowns& z, std::span<const VertexBlock> blocks) {
   potential_ = &potential;
   const Model& m = potential.model();
+  const Subset& part = potential.subset();
   segment_.resize(m.segment_count());
   joint_.resize(m.joint_count());
-  for (Index s = 0; s < m.segment_count(); ++s)
-    if (m.segment_alive[s]) segment_[s] = potential.segment_hessian(z, s);
-  for (Index j = 0; j < m.joint_count(); ++j)
-    if (m.joint_alive[j]) joint_[j] = potential.joint_hessian(z.q, j);
   frame_.assign(m.segment_count(), {});
-  for (Index s = 0; s < m.segment_count() && potential.has_directions(); ++s)
+  for (std::size_t i = 0; i < part.segments.size(); ++i) {
+    const Index s = part.segments[i];
+    if (m.segment_alive[s]) segment_[s] = potential.segment_hessian(z, s);
     for (const DirectionTerm& t : potential.directions(s))
       frame_[s] = frame_[s] + stretch_shear::hessian_ww(t.k, t.y, rotate(z.q[s], t.a));
+  }
+  for (std::size_t i = 0; i < part.joints.size(); ++i)
+    if (const Index j = part.joints[i]; m.joint_alive[j]) joint_[j] = potential.joint_hessian(z.q, j);
   blocks_.assign(blocks.begin(), blocks.end());
 }
 
@@ -43,9 +45,11 @@ void StepHessian::keep_free(Field& f) const {
 void StepHessian::product(const Field& p, const std::vector<Vec3d>* turn, Field& image) const {
   const Model& m = potential_->model();
   clear(image);
-  for (Index v = 0; v < m.vertex_count(); ++v)
-    if (m.vertex_alive[v]) image.x[v] = vertex_weight(v) * p.x[v];
-  for (Index s = 0; s < m.segment_count(); ++s) {
+  const Subset& part = potential_->subset();
+  for (std::size_t i = 0; i < part.vertices.size(); ++i)
+    if (const Index v = part.vertices[i]; m.vertex_alive[v]) image.x[v] = vertex_weight(v) * p.x[v];
+  for (std::size_t i = 0; i < part.segments.size(); ++i) {
+    const Index s = part.segments[i];
     if (!m.segment_alive[s]) continue;
     const auto [a, b] = m.segment_vertices[s];
     const SegmentHessian& h = segment(s);
@@ -55,7 +59,8 @@ void StepHessian::product(const Field& p, const std::vector<Vec3d>* turn, Field&
     image.w[s] += transposed_times(h.xw, along) + h.ww * p.w[s] + frame(s) * p.w[s] + frame_shift(s) * p.w[s];
     if (turn) image.w[s] += cross((*turn)[s], p.w[s]);
   }
-  for (Index j = 0; j < m.joint_count(); ++j) {
+  for (std::size_t i = 0; i < part.joints.size(); ++i) {
+    const Index j = part.joints[i];
     if (!m.joint_alive[j]) continue;
     const auto [a, b] = m.joint_frames[j];
     const JointHessian& h = joint(j);

@@ -72,8 +72,11 @@ template <class Sink>
 void StepHessian::each_block(Sink&& sink) const {
   const Model& m = potential_->model();
   const Index first_frame = m.vertex_count();
-  for (Index v = 0; v < m.vertex_count(); ++v) sink(v, v, identity3(potential_->vertex_weight(v)));
-  for (Index s = 0; s < m.segment_count(); ++s) {
+  const Subset& part = potential_->subset();
+  for (std::size_t i = 0; i < part.vertices.size(); ++i)
+    sink(part.vertices[i], part.vertices[i], identity3(potential_->vertex_weight(part.vertices[i])));
+  for (std::size_t i = 0; i < part.segments.size(); ++i) {
+    const Index s = part.segments[i];
     const Index own = first_frame + s;
     sink(own, own, Mat3<double>{});  // keeps the diagonal in the pattern
     if (!m.segment_alive[s]) continue;
@@ -90,7 +93,8 @@ void StepHessian::each_block(Sink&& sink) const {
     sink(own, own, h.ww);
     if (potential_->has_directions()) sink(own, own, frame(s));
   }
-  for (Index j = 0; j < m.joint_count(); ++j) {
+  for (std::size_t i = 0; i < part.joints.size(); ++i) {
+    const Index j = part.joints[i];
     if (!m.joint_alive[j]) continue;
     const Index a = first_frame + m.joint_frames[j][0], b = first_frame + m.joint_frames[j][1];
     const Mat3<double> across = joint(j).first_second();

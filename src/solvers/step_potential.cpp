@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "contact/contact_step.hpp"
 #include "energies/inertia.hpp"
 #include "energies/torque.hpp"
 #include "exec/reduce.hpp"
@@ -16,6 +17,7 @@ void EnergyTerms::operator+=(const EnergyTerms& e) {
   bend_twist += e.bend_twist;
   damping += e.damping;
   torque += e.torque;
+  contact += e.contact;
   magnitude += e.magnitude;
 }
 
@@ -60,6 +62,7 @@ void StepPotential::begin(const Model& m, const Control& c, const State& start, 
   start_ = &start;
   h_ = h;
   subset_ = subset;
+  contact_ = nullptr;
   if (!subset) all_ = whole_of(m);
   direction_terms(m, c, start, h, directions_);
   direction_start_.assign(directions_.empty() ? 0 : m.segment_count() + 1, 0);
@@ -172,16 +175,23 @@ EnergyTerms StepPotential::value(const Unknowns& z, const Executor* executor) co
     return sum;
   };
   static const Executor alone(1);
-  return reduce_ranges(executor ? *executor : alone, n, kBlock, block_.data(), of_range,
-                       [](EnergyTerms& sum, const EnergyTerms& e) { sum += e; });
+  EnergyTerms all = reduce_ranges(executor ? *executor : alone, n, kBlock, block_.data(), of_range,
+                                  [](EnergyTerms& sum, const EnergyTerms& e) { sum += e; });
+  if (contact_) add(all, &EnergyTerms::contact, contact_->value(z.u));
+  return all;
 }
 
 void StepPotential::gradient(const Unknowns& z, std::vector<Vec3d>& gx, std::vector<Vec3d>& gw) const {
   const Model& m = *m_;
+  const IndexList &vertices = subset().vertices, &segments = subset().segments, &joints = subset().joints;
   gx.assign(m.vertex_count(), {});
   gw.assign(m.frame_count(), {});
-  for (Index v = 0; v < m.vertex_count(); ++v) gx[v] = vertex_weight(v) * z.u[v] - vertex_force(v);
-  for (Index s = 0; s < m.segment_count(); ++s) {
+  for (std::size_t i = 0; i < vertices.size(); ++i) {
+    const Index v = vertices[i];
+    gx[v] = vertex_weight(v) * z.u[v] - vertex_force(v);
+  }
+  for (std::size_t i = 0; i < segments.size(); ++i) {
+    const Index s = segments[i];
     if (!m.segment_alive[s]) continue;
     const SegmentAtHand here = segment(z, s);
     const Vec3d n = (1 / m.segment_rest_length[s]) * here.section;
@@ -189,16 +199,21 @@ void StepPotential::gradient(const Unknowns& z, std::vector<Vec3d>& gx, std::vec
     gx[m.segment_vertices[s][0]] -= n;
     gw[s] += stretch_shear::gradient_w(here.section, here.edge);
   }
-  for (Index j = 0; j < m.joint_count(); ++j) {
+  for (std::size_t i = 0; i < joints.size(); ++i) {
+    const Index j = joints[i];
     if (!m.joint_alive[j]) continue;
     const auto [a, b] = m.joint_frames[j];
     const Vec3d g = rotate(z.q[a], moment(joint_spring(j), conj(z.q[a]) * z.q[b]));
     gw[b] += g;
     gw[a] -= g;
   }
-  for (const DirectionTerm& t : directions_) gw[t.frame] += stretch_shear::gradient_w(t.k, t.y, rotate(z.q[t.frame], t.a));
+  const auto takes_part = [&](Index f) { return subset().is_whole() || (!m.is_anchor(f) && subset().has_segment(m, f)); };
+  for (const DirectionTerm& t : directions_)
+    if (takes_part(t.frame)) gw[t.frame] += stretch_shear::gradient_w(t.k, t.y, rotate(z.q[t.frame], t.a));
   if (c_->has_torque)
-    for (Index f = 0; f < m.frame_count(); ++f) gw[f] -= torque(f, z.q[f]);
+    for (Index f = 0; f < m.frame_count(); ++f)
+      if (takes_part(f)) gw[f] -= torque(f, z.q[f]);
+  if (contact_) contact_->add_gradient(gx);
 }
 
 SegmentHessian StepPotential::segment_hessian(const Unknowns& z, Index s) const {

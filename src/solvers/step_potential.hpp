@@ -5,7 +5,7 @@
 //             + sum stretch_shear + bend_twist                           elasticity
 //             + sum tau/h (the same with the strains of x_t, q_t)        Kelvin-Voigt damping
 //             - sum M.log(q conj(q_k))                                   torques
-//             + contact                                                  none yet: one more term of value, gradient and Hessian
+//             + contact                                                  barriers and friction (contact/contact_step.hpp)
 //
 //   y = x_t + h v_t + h^2 f/m; for statics (h = 0) the first line becomes -f.x and damping is left out.
 //
@@ -30,6 +30,10 @@
 #include "osier/state.hpp"
 #include "solvers/direction_terms.hpp"
 
+namespace osier::contact {
+class ContactStep;
+}
+
 namespace osier {
 
 struct EnergyTerms {
@@ -38,8 +42,9 @@ struct EnergyTerms {
   double bend_twist = 0;
   double damping = 0;
   double torque = 0;
+  double contact = 0;
   double magnitude = 0;  ///< sum of magnitudes of everything that was added up: rounding errors of the total scale with it
-  double total() const { return inertia + stretch_shear + bend_twist + damping + torque; }
+  double total() const { return inertia + stretch_shear + bend_twist + damping + torque + contact; }
   void operator+=(const EnergyTerms& e);
 };
 
@@ -79,12 +84,15 @@ class StepPotential {
   /// h = 0: statics. The references have to last as long as this is used. Sums run over the elements of `subset`, which has to
   /// last, too; null: over all that live.
   void begin(const Model& model, const Control& control, const State& start, double h, const Subset* subset = nullptr);
+  /// The term of contact; null, as after begin(): none. It has to last as long as this is used.
+  void set_contact(const contact::ContactStep* contact) { contact_ = contact; }
   /// Sets q_k, the point around which torques are linearised.
   void set_torque_point(const std::vector<Quatd>& q);
 
   /// Block by block, the same on any number of threads.
   EnergyTerms value(const Unknowns& z, const Executor* executor = nullptr) const;
-  /// gx per vertex [N], gw per frame (spatial rotation vector) [N m]; entries of fixed vertices and frames are reactions.
+  /// gx per vertex [N], gw per frame (spatial rotation vector) [N m]; entries of fixed vertices and frames are reactions. 0
+  /// outside the subset.
   void gradient(const Unknowns& z, std::vector<Vec3d>& gx, std::vector<Vec3d>& gw) const;
   SegmentHessian segment_hessian(const Unknowns& z, Index segment) const;
   JointHessian joint_hessian(const std::vector<Quatd>& q, Index joint) const;
@@ -135,6 +143,7 @@ class StepPotential {
   const Control* c_ = nullptr;
   const State* start_ = nullptr;
   const Subset* subset_ = nullptr;  ///< null: the whole
+  const contact::ContactStep* contact_ = nullptr;
   double h_ = 0;
   Subset all_;
   std::vector<DirectionTerm> directions_;  ///< rotational inertia, motors; in order of frames

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "solvers/direct/step_plan.hpp"
+#include "solvers/direct/touching.hpp"
 #include "solvers/systems/chains/chain_direct.hpp"
 #include "solvers/systems/forest/forest.hpp"
 #include "solvers/systems/tree/link_assembly.hpp"
@@ -99,12 +100,36 @@ std::optional<Forest<T>> forest_of(const Model& m, const Control& c, std::vector
   return forest;
 }
 
+/// What a step changes.
+class KeptMotion {
+ public:
+  void keep(const State& state) {
+    position_ = state.vertex_position;
+    rotation_ = state.frame_rotation;
+    frame_velocity_ = state.frame_velocity;
+  }
+  void put_back(State& state) const {
+    state.vertex_position = position_;
+    state.frame_rotation = rotation_;
+    state.frame_velocity = frame_velocity_;
+  }
+
+ private:
+  std::vector<Vec3d> position_, frame_velocity_;
+  std::vector<Quatd> rotation_;
+};
+
 template <class T>
 class SplitSolver final : public Solver {
  public:
-  SplitSolver(const Model& m, const Options& options) : options_(options), executor_(options.threads) { arrange(m); }
+  SplitSolver(const Model& m, const Options& options) : options_(options), executor_(options.threads), touching_(options) {
+    arrange(m);
+  }
 
-  void rebind(const Model& m, State&) override { arrange(m); }
+  void rebind(const Model& m, State&) override {
+    arrange(m);
+    touching_.rebind();
+  }
 
   void arrange(const Model& m) {
     chains_ = find_chains(m);
@@ -116,13 +141,36 @@ class SplitSolver final : public Solver {
   }
 
   StepReport step(const StepInput& input, State& state) override {
+    StepReport report;
+    if (input.contacts.active()) {
+      report = step_with_contact(input, state);
+    } else {
+      step_freely(input, state, nullptr, report);
+    }
+    hold_anchors(input.model, input.end, state);
+    state.vertex_velocity.swap(state.vertex_velocity_previous);
+    return report;
+  }
+
+  StepReport solve_static(const StepInput& input, State& state, const StaticOptions& options) override {
+    return whole(input.model).solve_static(input, state, options);
+  }
+
+ private:
+  /// Steps everything but the segments that touch something; null: everything. New velocities go into vertex_velocity_previous.
+  void step_freely(const StepInput& input, State& state, const std::vector<std::uint8_t>* touching, StepReport& report) {
     const Model& m = input.model;
     const Control& c = input.end;
     const double h = input.h;
-    settle_split(m, c);
-    if (!has_lanes_ && !forest_) return whole(m).step(input, state);
-    StepReport report;
-    if (rest_) report = rest_->solve(input, state);
+    settle_split(m, c, touching);
+    if (!has_lanes_ && !forest_ && !touching) {
+      StepReport own = whole(m).solve(input, state);
+      whole(m).store(state, own);
+      merge(own, report);
+      return;
+    }
+    StepReport rest;
+    if (rest_) rest = rest_->solve(input, state);
     const ChainOptions options{
         .iterations = options_.iterations, .max_iterations = options_.max_iterations, .tolerance = options_.tolerance};
     const StepView view = lanes::view_of(m, c, state, h);
@@ -135,25 +183,45 @@ class SplitSolver final : public Solver {
     }
     report.iterations = std::max(report.iterations, outcome.iterations);
     report.not_converged = report.not_converged || outcome.unsettled != 0;
-    if (rest_) rest_->store(state, report);
+    if (rest_) rest_->store(state, rest);
+    merge(rest, report);
     if (outcome.energy_rose != 0) rescue(input, state, report);
-    hold_anchors(m, c, state);
-    state.vertex_velocity.swap(state.vertex_velocity_previous);
-    return report;
   }
 
-  StepReport solve_static(const StepInput& input, State& state, const StaticOptions& options) override {
-    return whole(input.model).solve_static(input, state, options);
+  /// Parts that may touch something are stepped together, the others as if there were no contact: whether they really touched
+  /// nothing is seen afterwards.
+  StepReport step_with_contact(const StepInput& input, State& state) {
+    touching_.begin(input, state);
+    for (;;) {
+      StepReport report;
+      if (touching_.any()) report = touching_.solve(input, state);
+      touching_.finish(state);
+      if (touching_.is_whole()) {
+        touching_.store(state, report);
+        return report;
+      }
+      before_.keep(state);
+      step_freely(input, state, touching_.any() ? &touching_.segments() : nullptr, report);
+      if (touching_.any()) touching_.store(state, report);
+      if (report.non_finite || touching_.list_holds(state)) return report;
+      before_.put_back(state);
+      touching_.take_all(input.model);
+    }
   }
 
- private:
   DirectSolver& whole(const Model& m) {
     if (!whole_) whole_ = std::make_unique<DirectSolver>(m, options_);
     return *whole_;
   }
 
-  void settle_split(const Model& m, const Control& c) {
+  /// `touching`: segments that are stepped elsewhere, or null.
+  void settle_split(const Model& m, const Control& c, const std::vector<std::uint8_t>* touching) {
     std::vector<std::uint8_t>& fits = fits_now_;
+    const auto stays = [&](Index s) { return !touching || !(*touching)[static_cast<std::size_t>(s)]; };
+    const bool same_parts = touching ? *touching == elsewhere_ : elsewhere_.empty();
+    if (!same_parts) split_ = false;
+    if (touching) elsewhere_ = *touching;
+    else elsewhere_.clear();
     const bool same_holds = split_ && c.vertex_fixed == vertex_fixed_ && c.frame_control == frame_control_;
     const bool same_torque = c.has_torque == had_torque_;
     if (same_holds && same_torque && !c.has_torque) return;
@@ -162,7 +230,9 @@ class SplitSolver final : public Solver {
     frame_control_ = c.frame_control;
     fits.clear();
     for (const Chain& chain : chains_)
-      fits.push_back(fits_lanes(chain, c) ? static_cast<std::uint8_t>(1 + static_cast<int>(law_of(m, c, chain))) : 0);
+      fits.push_back(stays(chain.first_segment) && fits_lanes(chain, c)
+                         ? static_cast<std::uint8_t>(1 + static_cast<int>(law_of(m, c, chain)))
+                         : 0);
     if (same_holds && same_torque && fits == fits_) return;
     fits_ = fits;
     split_ = true;
@@ -172,9 +242,11 @@ class SplitSolver final : public Solver {
     has_lanes_ = !in_lanes.empty();
     lanes_.bind(m, c, in_lanes, options_.simd, executor_);
     std::vector<std::uint8_t> rest = segments_but(m, in_lanes);
+    for (Index s = 0; s < m.segment_count(); ++s)
+      if (!stays(s)) rest[static_cast<std::size_t>(s)] = 0;
     forest_ = forest_of<T>(m, c, rest, options_.simd);
     rest_.reset();
-    if ((has_lanes_ || forest_) && any_of_them(rest))
+    if ((has_lanes_ || forest_ || touching) && any_of_them(rest))
       rest_ = std::make_unique<DirectSolver>(subset_of(m, std::move(rest)), options_);
   }
 
@@ -190,13 +262,17 @@ class SplitSolver final : public Solver {
     rescue_->set_subset(subset_of(m, std::move(wanted)));
     StepReport again = rescue_->solve(input, state);
     rescue_->store(state, again);
-    report.iterations = std::max(report.iterations, again.iterations);
-    report.not_converged = report.not_converged || again.not_converged;
-    if (again.non_finite) {
-      report.non_finite = true;
-      report.worst_vertex = again.worst_vertex;
-      report.worst_segment = again.worst_segment;
-    }
+    merge(again, report);
+  }
+
+  /// What there is to say of a part, for the whole.
+  static void merge(const StepReport& part, StepReport& report) {
+    report.iterations = std::max(report.iterations, part.iterations);
+    report.not_converged = report.not_converged || part.not_converged;
+    if (!part.non_finite || report.non_finite) return;
+    report.non_finite = true;
+    report.worst_vertex = part.worst_vertex;
+    report.worst_segment = part.worst_segment;
   }
 
   Options options_;
@@ -211,6 +287,9 @@ class SplitSolver final : public Solver {
   std::unique_ptr<DirectSolver> rest_;    ///< solver of the segments that lanes do not take
   std::unique_ptr<DirectSolver> rescue_;  ///< solver of lanes whose energy rose, for one step
   std::unique_ptr<DirectSolver> whole_;
+  Touching touching_;
+  std::vector<std::uint8_t> elsewhere_;  ///< segments of touching_ at the time of the split
+  KeptMotion before_;
 };
 
 template <class T>

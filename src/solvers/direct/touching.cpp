@@ -1,0 +1,160 @@
+#include "solvers/direct/touching.hpp"
+
+#include <algorithm>
+
+#include "solvers/systems/sparse/sparse_system.hpp"
+#include "solvers/systems/tree/compliance_tree.hpp"
+
+namespace osier::direct {
+
+namespace {
+
+/// Positions are small differences of large numbers where rods are pressed together: always in double.
+systems::Options in_double(systems::Options options) {
+  options.precision = Precision::double_precision;
+  return options;
+}
+
+/// Columns of loops that a tree may carry along, per segment, before a sparse factor takes less time.
+constexpr double kMostColumns = 12;
+
+}  // namespace
+
+Touching::Touching(const systems::Options& options)
+    : options_(in_double(options)), contact_(options.threads), driver_(options_) {}
+
+void Touching::rebind() {
+  contact_.forget();
+  part_.clear();
+  arranged_ = false;
+  driver_.rebind();
+}
+
+/// Segments that hang together have the same number.
+void Touching::find_parts(const Model& m) {
+  std::vector<Index> leader(static_cast<std::size_t>(m.segment_count()));
+  for (Index s = 0; s < m.segment_count(); ++s) leader[s] = s;
+  const auto find = [&](Index s) {
+    while (leader[s] != s) s = leader[s] = leader[leader[s]];
+    return s;
+  };
+  const auto join = [&](Index a, Index b) {
+    a = find(a), b = find(b);
+    leader[std::max(a, b)] = std::min(a, b);
+  };
+  for (Index v = 0; v < m.vertex_count(); ++v) {
+    Index first = -1;
+    for (const Index e : m.vertex_segments.of(v)) {
+      if (!m.segment_alive[e / 2]) continue;
+      if (first < 0) first = e / 2;
+      else join(first, e / 2);
+    }
+  }
+  for (Index j = 0; j < m.joint_count(); ++j) {
+    const auto [a, b] = m.joint_frames[j];
+    if (m.joint_alive[j] && !m.is_anchor(a) && !m.is_anchor(b)) join(a, b);
+  }
+  part_.assign(leader.size(), -1);
+  Index parts = 0;
+  for (Index s = 0; s < m.segment_count(); ++s) {
+    const Index first = find(s);
+    part_[s] = first == s ? parts++ : part_[first];
+  }
+  part_touches_.assign(static_cast<std::size_t>(parts), 0);
+  segment_in_.assign(static_cast<std::size_t>(m.segment_count()), 0);
+  count_ = 0;
+  whole_ = false;
+}
+
+bool Touching::take_pairs(const Model& m) {
+  bool more = false;
+  const auto take = [&](Index s) {
+    std::uint8_t& touches = part_touches_[part_[s]];
+    more = more || !touches;
+    touches = 1;
+  };
+  for (const contact::Pair& pair : contact_.pairs()) {
+    take(pair.a);
+    if (!pair.with_obstacle()) take(pair.b);
+  }
+  if (!more) return false;
+  count_ = 0;
+  Index alive = 0;
+  for (Index s = 0; s < m.segment_count(); ++s) {
+    segment_in_[s] = m.segment_alive[s] && part_touches_[part_[s]];
+    count_ += segment_in_[s];
+    alive += m.segment_alive[s] ? 1 : 0;
+  }
+  whole_ = count_ == alive;
+  arranged_ = false;
+  return true;
+}
+
+void Touching::take_all(const Model& m) {
+  std::fill(part_touches_.begin(), part_touches_.end(), std::uint8_t{1});
+  for (Index s = 0; s < m.segment_count(); ++s) segment_in_[s] = m.segment_alive[s];
+  count_ = static_cast<Index>(std::count(segment_in_.begin(), segment_in_.end(), std::uint8_t{1}));
+  whole_ = true;
+  arranged_ = false;
+}
+
+void Touching::begin(const StepInput& input, const State& state) {
+  const Model& m = input.model;
+  if (part_.empty()) find_parts(m);
+  contact_.begin(input.contacts, m, input.end, state, input.h);
+  if (++age_ > kKeptFor) {
+    age_ = 0;
+    part_needed_.assign(part_touches_.size(), 0);
+    for (const contact::Pair& pair : contact_.pairs()) {
+      part_needed_[part_[pair.a]] = 1;
+      if (!pair.with_obstacle()) part_needed_[part_[pair.b]] = 1;
+    }
+    if (part_needed_ != part_touches_) {
+      std::fill(part_touches_.begin(), part_touches_.end(), std::uint8_t{0});
+      std::fill(segment_in_.begin(), segment_in_.end(), std::uint8_t{0});
+      count_ = 0;
+      whole_ = false;
+    }
+  }
+  take_pairs(m);
+}
+
+void Touching::arrange(const StepInput& input) {
+  const Control& c = input.end;
+  if (arranged_ && vertex_fixed_ == c.vertex_fixed && frame_control_ == c.frame_control) return;
+  arranged_ = true;
+  vertex_fixed_ = c.vertex_fixed;
+  frame_control_ = c.frame_control;
+  const Model& m = input.model;
+  subset_ = whole_ ? whole_of(m) : subset_of(m, segment_in_);
+  std::optional<systems::Tree> tree =
+      systems::build_tree_within(m, c, subset_, kMostColumns * static_cast<double>(subset_.segments.size()));
+  std::unique_ptr<systems::LinearSystem> rods;
+  if (tree) {
+    auto recursion = std::make_unique<systems::ComplianceTree<double>>(options_.threads);
+    recursion->adopt(std::move(*tree));
+    rods = std::move(recursion);
+  } else {
+    rods = std::make_unique<systems::SparseSystem>();
+  }
+  auto coupled = std::make_unique<systems::CoupledSystem>(std::move(rods), options_.threads);
+  coupled_ = coupled.get();
+  driver_.arrange(std::move(coupled));
+  coupled_->bind(m, c, subset_, input.h);
+}
+
+StepReport Touching::solve(const StepInput& input, const State& state) {
+  for (;;) {
+    arrange(input);
+    coupled_->set_contact(contact_);
+    StepReport report = driver_.solve(input.model, input.end, state, input.h, subset_, contact_);
+    if (!take_pairs(input.model)) return report;
+  }
+}
+
+void Touching::finish(State& state) {
+  static const std::vector<Vec3d> none;
+  contact_.finish(any() ? driver_.unknowns().u : none, state);
+}
+
+}  // namespace osier::direct

@@ -1,0 +1,60 @@
+// The parts of a model that may touch something in a step: they are stepped together, with contact, whatever else steps the rest.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "contact/contact_step.hpp"
+#include "solvers/driver_options.hpp"
+#include "solvers/newton_driver.hpp"
+#include "solvers/solver.hpp"
+#include "solvers/systems/coupled/coupled_system.hpp"
+
+namespace osier::direct {
+
+class Touching {
+ public:
+  explicit Touching(const systems::Options& options);
+  /// The topology has changed, or the state has been replaced.
+  void rebind();
+
+  /// Finds what may touch something in the step.
+  void begin(const StepInput& input, const State& state);
+  bool any() const { return count_ > 0; }
+  bool is_whole() const { return whole_; }
+  const std::vector<std::uint8_t>& segments() const { return segment_in_; }
+  /// Takes everything.
+  void take_all(const Model& model);
+
+  StepReport solve(const StepInput& input, const State& state);
+  /// Puts the memory of contact into the state, which has to be the one at the start of the step but for that.
+  void finish(State& state);
+  /// Puts the motion into the state. The new velocities go into vertex_velocity_previous.
+  void store(State& state, StepReport& report) { driver_.store(state, report); }
+  /// Whether the positions at hand are where no other pair can have come near. For rods that were stepped without contact.
+  bool list_holds(const State& state) const { return contact_.list_holds(state.vertex_position); }
+
+ private:
+  void find_parts(const Model& model);
+  /// Adds the parts of all pairs. Returns whether there are new ones.
+  bool take_pairs(const Model& model);
+  void arrange(const StepInput& input);
+
+  static constexpr int kKeptFor = 64;  ///< steps until parts that touch nothing any more are let go
+
+  systems::Options options_;
+  contact::ContactStep contact_;
+  systems::NewtonDriver driver_;
+  systems::CoupledSystem* coupled_ = nullptr;  ///< the driver's system
+  std::vector<Index> part_;                    ///< per segment; empty: not known
+  std::vector<std::uint8_t> part_touches_, part_needed_;
+  std::vector<std::uint8_t> segment_in_;
+  Subset subset_;
+  Index count_ = 0;  ///< segments
+  int age_ = 0;
+  bool whole_ = false, arranged_ = false;
+  std::vector<std::uint8_t> vertex_fixed_;
+  std::vector<FrameControl> frame_control_;
+};
+
+}  // namespace osier::direct

@@ -1,0 +1,152 @@
+#include "solvers/systems/coupled/coupled_system.hpp"
+
+#include "exec/reduce.hpp"
+
+namespace osier::systems {
+
+namespace {
+
+constexpr double kShare = 0.1;  ///< of the correction, in the norm of the preconditioner, that may be left as error
+constexpr int kMostIterations = 200;
+constexpr std::size_t kBlock = 512;
+
+void negate(std::vector<Vec3d>& list) {
+  for (Vec3d& x : list) x = -x;
+}
+
+}  // namespace
+
+void CoupledSystem::bind(const Model& m, const Control& c, const Subset& subset, double h) { rods_->bind(m, c, subset, h); }
+
+/// A block over the two ends of a segment, whose weights add up to one, is at most its rows' sums on the diagonal.
+void CoupledSystem::collect_blocks() {
+  const Model& m = potential_->model();
+  blocks_.clear();
+  block_of_.resize(static_cast<std::size_t>(m.vertex_count()), -1);
+  const auto add = [&](Index v, const Mat3<double>& block) {
+    if (!potential_->is_free(v)) return;
+    Index& place = block_of_[static_cast<std::size_t>(v)];
+    if (place < 0) {
+      place = static_cast<Index>(blocks_.size());
+      blocks_.push_back({.segment = -1, .a = v, .aa = {}, .ab = {}, .bb = {}});
+    }
+    Mat3<double>& sum = blocks_[static_cast<std::size_t>(place)].aa;
+    sum = sum + block;
+  };
+  for (const VertexBlock& block : contact_->blocks()) {
+    add(block.a, block.aa + block.ab);
+    add(m.segment_vertices[block.segment][1], block.bb + block.ab);
+  }
+  for (const VertexBlock& block : blocks_) block_of_[static_cast<std::size_t>(block.a)] = -1;
+}
+
+Signature CoupledSystem::linearise(const StepPotential& potential, const Unknowns& z, const Linearisation& how) {
+  potential_ = &potential;
+  z_ = &z;
+  hessian_.assemble(potential, z);
+  collect_blocks();
+  Linearisation rods = how;
+  rods.curvature = Curvature::positive;
+  rods.blocks = blocks_;
+  Signature signature = rods_->linearise(potential, z, rods);
+  if (signature.definite) return signature;
+  Shift shift{.size = 1e-3, .force = potential.force_scale(z), .positions = true};
+  for (int attempt = 0; attempt < 40 && !signature.definite; ++attempt, shift.size *= 4) signature = rods_->factorise(shift);
+  return signature;
+}
+
+double CoupledSystem::dot(const Field& a, const Field& b) const {
+  const std::size_t n = a.x.size() + a.w.size();
+  partial_.resize(blocks_of(n, kBlock));
+  const auto of_range = [&](std::size_t begin, std::size_t end) {
+    double sum = 0;
+    for (std::size_t i = begin; i < end; ++i)
+      sum += i < a.x.size() ? osier::dot(a.x[i], b.x[i]) : osier::dot(a.w[i - a.x.size()], b.w[i - a.x.size()]);
+    return sum;
+  };
+  return reduce_ranges(executor_, n, kBlock, partial_.data(), of_range, [](double& sum, double x) { sum += x; });
+}
+
+/// H d = left_ with the first preconditioned residual in scaled_ and d = 0.
+struct CoupledSystem::Iteration {
+  CoupledSystem& s;
+  double first = 0, latest = 0;
+
+  double size() { return first = latest = s.dot(s.left_, s.scaled_); }
+  double curvature(double beta) {
+    s.executor_.for_each(s.direction_.x.size(),
+                         [&](std::size_t i) { s.direction_.x[i] = s.scaled_.x[i] + beta * s.direction_.x[i]; });
+    s.executor_.for_each(s.direction_.w.size(),
+                         [&](std::size_t i) { s.direction_.w[i] = s.scaled_.w[i] + beta * s.direction_.w[i]; });
+    s.product(s.direction_, s.image_);
+    return s.dot(s.direction_, s.image_);
+  }
+  double advance(double a) {
+    s.executor_.for_each(s.sum_.x.size(), [&](std::size_t i) {
+      s.sum_.x[i] += a * s.direction_.x[i];
+      s.left_.x[i] -= a * s.image_.x[i];
+    });
+    s.executor_.for_each(s.sum_.w.size(), [&](std::size_t i) {
+      s.sum_.w[i] += a * s.direction_.w[i];
+      s.left_.w[i] -= a * s.image_.w[i];
+    });
+    if (!s.rods_->solve(s.left_, s.scaled_)) return std::numeric_limits<double>::quiet_NaN();
+    return latest = s.dot(s.left_, s.scaled_);
+  }
+  bool enough(int, double) const { return latest <= kShare * kShare * first; }
+};
+
+bool CoupledSystem::iterate() {
+  hessian_.clear(sum_);
+  hessian_.clear(direction_);
+  Iteration iteration{*this};
+  const PcgResult result = pcg(iteration, kMostIterations);
+  iterations_ += result.iterations;
+  solved_ = result.end == PcgEnd::enough || result.end == PcgEnd::exact || result.end == PcgEnd::not_positive;
+  if (result.end == PcgEnd::not_positive && result.iterations == 0) std::swap(sum_, direction_);
+  return result.end != PcgEnd::not_finite;
+}
+
+bool CoupledSystem::step(const Accuracy& accuracy) {
+  const Model& m = potential_->model();
+  hessian_.clear(left_);
+  contact_->add_gradient(left_.x);
+  negate(left_.x);
+  hessian_.keep_free(left_);
+  if (!rods_->step(accuracy)) return false;
+  hessian_.clear(direction_);
+  const Subset& part = potential_->subset();
+  for (std::size_t i = 0; i < part.vertices.size(); ++i) direction_.x[part.vertices[i]] = rods_->displacement(part.vertices[i]);
+  for (std::size_t i = 0; i < part.segments.size(); ++i)
+    if (m.segment_alive[part.segments[i]]) direction_.w[part.segments[i]] = rods_->turn(part.segments[i]);
+  if (!rods_->solve(left_, scaled_)) return false;
+  for (std::size_t v = 0; v < scaled_.x.size(); ++v) scaled_.x[v] += direction_.x[v];
+  for (std::size_t f = 0; f < scaled_.w.size(); ++f) scaled_.w[f] += direction_.w[f];
+  potential_->gradient(*z_, left_.x, left_.w);
+  negate(left_.x), negate(left_.w);
+  hessian_.keep_free(left_);
+  return iterate();
+}
+
+bool CoupledSystem::solve(const Field& r, Field& z) {
+  left_ = r;
+  hessian_.keep_free(left_);
+  if (!rods_->solve(left_, scaled_) || !iterate()) return false;
+  z = sum_;
+  return true;
+}
+
+void CoupledSystem::product(const Field& p, Field& image) const {
+  hessian_.product(p, nullptr, image);
+  contact_->add_product(p.x, image.x);
+  hessian_.keep_free(image);
+}
+
+std::size_t CoupledSystem::bytes() const {
+  const auto of = [](const auto& v) { return v.capacity() * sizeof(v[0]); };
+  std::size_t sum = rods_->bytes() + of(blocks_) + of(block_of_);
+  for (const Field* f : {&sum_, &left_, &scaled_, &direction_, &image_}) sum += of(f->x) + of(f->w);
+  return sum;
+}
+
+}  // namespace osier::systems
