@@ -70,6 +70,7 @@ void ContactStep::read_memory(const State& state) {
     stiffness_ = known->values;
   for (Index s = 0; s < m_->segment_count(); ++s)
     if (!(stiffness_[s] > 0)) stiffness_[s] = base_stiffness(s);
+  stiffness_at_start_ = stiffness_;
   memory_.clear();
   const SolverMemory* known = find_memory(state, kPairs);
   for (std::size_t i = 0; known && i + kPairNumbers <= known->values.size(); i += kPairNumbers) {
@@ -291,12 +292,17 @@ void ContactStep::linearise(const std::vector<Vec3d>& u, double freshness) {
 }
 
 bool ContactStep::stiffen() {
+  // Where the guard holds contacts at a distance, their load grows with their stiffness and not the other way round.
+  constexpr double kMostGrowth = 64;
   bool changed = false;
   for (const Contact& c : contacts_at_hand_) {
     if (!(c.s() > 0 && c.s() < 0.1)) continue;
     const double wanted = std::min(8 * c.stiffness_k, c.force * c.range / kPhiAtHalf);
-    for (const Index s : {c.pair.a, c.pair.b})
-      if (s >= 0 && wanted > stiffness_[s]) stiffness_[s] = wanted, changed = true;
+    for (const Index s : {c.pair.a, c.pair.b}) {
+      if (s < 0) continue;
+      const double k = std::min(wanted, kMostGrowth * stiffness_at_start_[s]);
+      if (k > stiffness_[s]) stiffness_[s] = k, changed = true;
+    }
   }
   return changed;
 }

@@ -160,9 +160,9 @@ class ContactStep {
   std::vector<double> pair_distance_;  ///< at the centres
   mutable std::vector<double> moved_;  ///< per vertex, from its centre
 
-  std::vector<double> stiffness_;                    ///< per segment
-  std::vector<Memory> memory_;                       ///< ascending
-  std::vector<Contact> contacts_at_hand_, earlier_;  ///< by pair, ascending; those of the linearise() before
+  std::vector<double> stiffness_, stiffness_at_start_;  ///< per segment
+  std::vector<Memory> memory_;                          ///< ascending
+  std::vector<Contact> contacts_at_hand_, earlier_;     ///< by pair, ascending; those of the linearise() before
   std::vector<std::vector<Contact>> found_;
   std::vector<systems::VertexBlock> blocks_;
   std::vector<Mat3<double>> sums_;  ///< per segment: aa, ab, bb

@@ -8,6 +8,8 @@ namespace {
 
 constexpr double kShare = 0.1;  ///< of the correction, in the norm of the preconditioner, that may be left as error
 constexpr int kMostIterations = 200;
+/// Corrections that turn a segment further than this are where the quadratic model is good for nothing [rad].
+constexpr double kMostTurn = 1;
 constexpr std::size_t kBlock = 512;
 
 void negate(std::vector<Vec3d>& list) {
@@ -71,6 +73,7 @@ double CoupledSystem::dot(const Field& a, const Field& b) const {
 struct CoupledSystem::Iteration {
   CoupledSystem& s;
   double first = 0, latest = 0;
+  bool bounded = false;  ///< the sum has reached the turn at which the quadratic model ends
 
   double size() { return first = latest = s.dot(s.left_, s.scaled_); }
   double curvature(double beta) {
@@ -81,7 +84,21 @@ struct CoupledSystem::Iteration {
     s.product(s.direction_, s.image_);
     return s.dot(s.direction_, s.image_);
   }
+  /// The share of a step along the direction at which some segment has turned as far as it may.
+  double reach(double a) const {
+    double share = 1;
+    for (std::size_t i = 0; i < s.sum_.w.size(); ++i) {
+      const Vec3d from = s.sum_.w[i], d = a * s.direction_.w[i];
+      if (!(norm2(from + share * d) > kMostTurn * kMostTurn)) continue;
+      const double dd = norm2(d), fd = osier::dot(from, d), left = kMostTurn * kMostTurn - norm2(from);
+      share = std::clamp((std::sqrt(std::max(0.0, fd * fd + dd * left)) - fd) / dd, 0.0, share);
+    }
+    return share;
+  }
   double advance(double a) {
+    const double share = reach(a);
+    bounded = share < 1;
+    if (bounded) a *= share;
     s.executor_.for_each(s.sum_.x.size(), [&](std::size_t i) {
       s.sum_.x[i] += a * s.direction_.x[i];
       s.left_.x[i] -= a * s.image_.x[i];
@@ -93,7 +110,7 @@ struct CoupledSystem::Iteration {
     if (!s.rods_->solve(s.left_, s.scaled_)) return std::numeric_limits<double>::quiet_NaN();
     return latest = s.dot(s.left_, s.scaled_);
   }
-  bool enough(int, double) const { return latest <= kShare * kShare * first; }
+  bool enough(int, double) const { return bounded || latest <= kShare * kShare * first; }
 };
 
 bool CoupledSystem::iterate() {
@@ -102,7 +119,8 @@ bool CoupledSystem::iterate() {
   Iteration iteration{*this};
   const PcgResult result = pcg(iteration, kMostIterations);
   iterations_ += result.iterations;
-  solved_ = result.end == PcgEnd::enough || result.end == PcgEnd::exact || result.end == PcgEnd::not_positive;
+  solved_ =
+      (result.end == PcgEnd::enough && !iteration.bounded) || result.end == PcgEnd::exact || result.end == PcgEnd::not_positive;
   if (result.end == PcgEnd::not_positive && result.iterations == 0) std::swap(sum_, direction_);
   return result.end != PcgEnd::not_finite;
 }
