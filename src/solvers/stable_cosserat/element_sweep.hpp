@@ -42,6 +42,15 @@ struct Residual {
   Index vertex = -1, segment = -1;
 };
 
+/// Contact at a vertex, linearised at a displacement: gradient + block (u - at), with a block large enough for all vertices to
+/// move at once (SCR section 4.4).
+template <class T>
+struct VertexContact {
+  Vec3<T> gradient, at;
+  Sym3<T> block;
+  bool touches = false;
+};
+
 template <class T>
 class ElementSweep {
  public:
@@ -62,6 +71,8 @@ class ElementSweep {
   /// Computes the numbers that do not change during the sweeps of one step, and the first guess. The references have to last
   /// until the last sweep.
   void load(const Model& m, const Control& c, const State& state, const lanes::StepView& view, const Executor& executor);
+  /// Contacts of the coming sweeps, per vertex; null, as after load(): none.
+  void set_contact(const std::vector<VertexContact<T>>* contact) { contact_ = contact; }
   /// One sweep.
   void sweep(Order order, Lambda lambda, const Executor& executor);
   Residual residual() const;
@@ -135,6 +146,7 @@ class ElementSweep {
 
   template <class Law>
   Vec3<T> moved(Index v) const;
+  Vec3<T> moved_in_contact(Index v) const;
   template <class Law, Lambda kLambda>
   Quat<T> turned(Index s);
   Vec3<T> vertex_residual(Index v) const;
@@ -154,6 +166,7 @@ class ElementSweep {
   std::vector<ElementJoint<T>> joint_;
   std::vector<DirectionTerm> directions_;  ///< rotational inertia and motors
   std::vector<Index> direction_start_;     ///< per segment, size n + 1
+  const std::vector<VertexContact<T>>* contact_ = nullptr;
 };
 
 template <class T>
@@ -161,6 +174,7 @@ void ElementSweep<T>::load(const Model& m, const Control& c, const State& state,
                            const Executor& executor) {
   m_ = &m;
   c_ = &c;
+  contact_ = nullptr;
   view_ = view;
   closed_form_ = isotropic_ && !inertia_ && !c.has_rotary_damping;
   const double h = view.h;
@@ -218,6 +232,7 @@ template <class T>
 template <class Law>
 Vec3<T> ElementSweep<T>::moved(Index v) const {
   if (c_->vertex_fixed[v] || !m_->vertex_alive[v]) return u_[v];
+  if (contact_ && (*contact_)[static_cast<std::size_t>(v)].touches) return moved_in_contact(v);
   typename Law::Vertex vertex(u_[v], weight_[v], rhs_[v]);
   if constexpr (Law::kClosedForm) {
     T hessian = weight_[v];
@@ -230,6 +245,16 @@ Vec3<T> ElementSweep<T>::moved(Index v) const {
     each_segment(v, [&](const auto& spring, T sign, const Vec3<T>& other) { vertex.add(spring, sign, other); });
     return vertex.updated(weight_[v]);
   }
+}
+
+/// The block of a vertex with its contacts is a matrix, whatever the law.
+template <class T>
+Vec3<T> ElementSweep<T>::moved_in_contact(Index v) const {
+  const T w = weight_[v];
+  Sym3<T> k = (*contact_)[static_cast<std::size_t>(v)].block + Sym3<T>{w, T(0), w, T(0), T(0), w};
+  each_segment(v, [&](const auto& spring, T, const Vec3<T>&) { k = k + spring.stiffness; });
+  const Mat3<T> hessian{{{k.xx, k.yx, k.zx}, {k.yx, k.yy, k.zy}, {k.zx, k.zy, k.zz}}};
+  return after_block_step(u_[v], vertex_residual(v), hessian);
 }
 
 template <class T>
@@ -311,6 +336,9 @@ Vec3<T> ElementSweep<T>::vertex_residual(Index v) const {
   each_segment(v, [&](const auto& spring, T sign, const Vec3<T>& other) {
     g += spring.stiffness * (u_[v] - other) - sign * spring.force;
   });
+  if (!contact_) return g;
+  const VertexContact<T>& contact = (*contact_)[static_cast<std::size_t>(v)];
+  if (contact.touches) g += contact.gradient + contact.block * (u_[v] - contact.at);
   return g;
 }
 

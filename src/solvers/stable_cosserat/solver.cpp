@@ -4,6 +4,7 @@
 #include <cmath>
 #include <fmt/format.h>
 
+#include "contact/contact_step.hpp"
 #include "exec/parallel.hpp"
 #include "solvers/solver_memory.hpp"
 #include "solvers/stable_cosserat/chain_engine.hpp"
@@ -46,12 +47,14 @@ std::vector<std::uint8_t> vertices_of(const Model& m, std::span<const Chain> cha
 template <class T>
 class StableCosserat final : public Solver {
  public:
-  StableCosserat(const Settings& settings, const Model& model) : settings_(settings), executor_(settings.execution.threads) {
+  StableCosserat(const Settings& settings, const Model& model)
+      : settings_(settings), executor_(settings.execution.threads), contact_(settings.execution.threads) {
     arrange_sweeps(model);
   }
 
   void rebind(const Model& m, State& state) override {
     arrange_sweeps(m);
+    contact_.forget();
     gamma_of(state, m);
   }
   void declare_memory(const Model& m, State& state) const override { gamma_of(state, m); }
@@ -76,6 +79,9 @@ class StableCosserat final : public Solver {
   template <class Sweep, class Left>
   void iterate(StepReport& report, const Sweep& sweep_once, const Left& left) const;
   void step_in_lanes(const Model& m, const Control& c, State& state, double h, StepReport& report);
+  StepReport step_freely(const Model& m, const Control& c, State& state, double h);
+  StepReport step_with_contact(const StepInput& input, State& state);
+  void linearise_contact();
 
   Settings settings_;
   Executor executor_;
@@ -91,6 +97,14 @@ class StableCosserat final : public Solver {
   bool bound_ = false;
   ElementSweep<T> elements_;
   std::vector<Quatd> frames_start_;
+
+  // Steps with contact.
+  contact::ContactStep contact_;
+  std::vector<Vec3d> u_, du_;  ///< displacements since the start of the step, and of one sweep, in double
+  std::vector<Vec3d> contact_gradient_;
+  std::vector<Mat3<double>> contact_block_;
+  std::vector<VertexContact<T>> vertex_contact_;
+  State before_;
 };
 
 template <class T>
@@ -157,12 +171,101 @@ void StableCosserat<T>::step_in_lanes(const Model& m, const Control& c, State& s
   if (!graph_finite || !chains_finite) locate_trouble(m, state, report);
 }
 
-/// Algorithm 2.
 template <class T>
 StepReport StableCosserat<T>::step(const StepInput& input, State& state) {
+  if (input.contacts.active()) return step_with_contact(input, state);
+  return step_freely(input.model, input.end, state, input.h);
+}
+
+/// Contacts at the present displacements, as single vertices meet them.
+template <class T>
+void StableCosserat<T>::linearise_contact() {
+  contact_.linearise(u_);
+  std::fill(contact_gradient_.begin(), contact_gradient_.end(), Vec3d{});
+  std::fill(contact_block_.begin(), contact_block_.end(), Mat3<double>{});
+  contact_.add_gradient(contact_gradient_);
+  contact_.add_diagonal(contact_block_);
+  for (VertexContact<T>& v : vertex_contact_) v.touches = false;
+  for (const contact::Contact& contact : contact_.contacts())
+    for (const Index v : contact.vertex) {
+      if (v < 0) continue;
+      const auto i = static_cast<std::size_t>(v);
+      const auto& b = contact_block_[i].m;
+      const auto entry = [&](int row, int column) { return static_cast<T>(b[row][column]); };
+      vertex_contact_[i] = {cast<T>(contact_gradient_[i]),
+                            cast<T>(u_[i]),
+                            {entry(0, 0), entry(1, 0), entry(1, 1), entry(2, 0), entry(2, 1), entry(2, 2)},
+                            true};
+    }
+}
+
+/// Algorithm 2 with the contacts of SCR section 4.4: element by element, each sweep with its contacts linearised once, and its
+/// motion through the guard. Where nothing can touch anything, the step is that without contact.
+template <class T>
+StepReport StableCosserat<T>::step_with_contact(const StepInput& input, State& state) {
   const Model& m = input.model;
   const Control& c = input.end;
   const double h = input.h;
+  contact_.begin(input.contacts, m, c, state, h);
+  if (contact_.pairs().empty()) {
+    before_ = state;
+    const StepReport report = step_freely(m, c, state, h);
+    if (report.non_finite || contact_.list_holds(state.vertex_position)) {
+      if (input.record) input.record->clear();
+      contact_.finish({}, state);
+      return report;
+    }
+    state = before_;
+  }
+  if (!bound_) bind_elements(m);
+  const bool spinning = inertia_ || c.has_rotary_damping;
+  frames_start_ = state.frame_rotation;
+  elements_.load(m, c, state, view_of_step(m, c, state, h), executor_);
+  const auto n = static_cast<std::size_t>(m.vertex_count());
+  u_.assign(n, {}), du_.resize(n), contact_gradient_.resize(n), contact_block_.resize(n), vertex_contact_.resize(n);
+  const auto take_motion = [&] {
+    for (std::size_t v = 0; v < n; ++v) du_[v] = cast<double>(elements_.displacements()[v]) - u_[v];
+    const contact::ContactStep::Guarded guarded = contact_.guard(u_, du_);
+    for (std::size_t v = 0; v < n; ++v) {
+      u_[v] += du_[v];
+      elements_.displacements()[v] = cast<T>(u_[v]);
+    }
+    return guarded.cut;
+  };
+  take_motion();
+  StepReport report;
+  const auto sweep_once = [&] {
+    contact_.hold(u_);
+    for (std::size_t v = 0; v < n; ++v) elements_.displacements()[v] = cast<T>(u_[v]);
+    linearise_contact();
+    elements_.set_contact(&vertex_contact_);
+    elements_.sweep(settings_.order, settings_.lambda, executor_);
+    take_motion();
+  };
+  iterate(report, sweep_once, [&] {
+    linearise_contact();
+    return elements_.residual();
+  });
+  report.held_back = !contact_.has_arrived();
+  report.not_converged = report.not_converged || (settings_.tolerance && report.held_back);
+  contact_.finish(u_, state);
+  if (input.record) contact_.tell(*input.record);
+  // The guard has seen displacements in double.
+  before_.vertex_position = state.vertex_position;
+  elements_.store(state, executor_);
+  for (std::size_t v = 0; v < n; ++v) {
+    if (!m.vertex_alive[v]) continue;
+    state.vertex_position[v] = before_.vertex_position[v] + u_[v];
+    state.vertex_velocity[v] = (1 / h) * u_[v];
+  }
+  locate_trouble(m, state, report);
+  if (spinning) update_frame_velocity(m, c, frames_start_, h, state);
+  return report;
+}
+
+/// Algorithm 2.
+template <class T>
+StepReport StableCosserat<T>::step_freely(const Model& m, const Control& c, State& state, double h) {
   StepReport report;
   const bool spinning = inertia_ || c.has_rotary_damping;
   if (in_lanes_ && !spinning) {

@@ -61,7 +61,7 @@ class Settings : public SolverSettings {
   std::unique_ptr<Solver> make(const Model& model) const override;
   const char* name() const override { return "stable_cosserat"; }
   SolverRole role() const override { return SolverRole::sweeps; }
-  Traits traits() const override { return {.single_precision = true, .threads = true, .simd = true}; }
+  Traits traits() const override { return {.contacts = true, .single_precision = true, .threads = true, .simd = true}; }
   void set_goal(const StepGoal& goal) override {
     iteration_count = goal.iterations.value_or(iteration_count);
     tolerance = goal.tolerance;
