@@ -302,9 +302,16 @@ bool ContactStep::stiffen() {
 }
 
 double ContactStep::value(const std::vector<Vec3d>& u) const {
+  double rubbing = 0;
+  for (const Contact& c : contacts_at_hand_)
+    if (c.limit > 0) rubbing += friction(c.limit, c.slip, norm(slip_of(c, u))).energy;
+  return barrier_value(u) + rubbing;
+}
+
+double ContactStep::barrier_value(const std::vector<Vec3d>& u) const {
   measure_motion(u);
   partial_.resize(blocks_of(pairs_.size(), kChunk));
-  const double normal = reduce_ranges(
+  return reduce_ranges(
       executor_, pairs_.size(), kChunk, partial_.data(),
       [&](std::size_t begin, std::size_t end) {
         double sum = 0;
@@ -326,10 +333,6 @@ double ContactStep::value(const std::vector<Vec3d>& u) const {
         return sum;
       },
       [](double& sum, double x) { sum += x; });
-  double rubbing = 0;
-  for (const Contact& c : contacts_at_hand_)
-    if (c.limit > 0) rubbing += friction(c.limit, c.slip, norm(slip_of(c, u))).energy;
-  return normal + rubbing;
 }
 
 void ContactStep::add_gradient(std::vector<Vec3d>& gx) const {
@@ -507,6 +510,7 @@ void ContactStep::finish(const std::vector<Vec3d>& u, State& state) {
     return;
   }
   linearise(u);
+  if (MotionObserver* observer = contacts_->observer()) observer->end_path(*this, u);
   std::vector<double> adapted = stiffness_, need(stiffness_.size(), -1);
   for (const Contact& c : contacts_at_hand_) {
     const double wanted = c.s() > 0 ? c.force * c.range / kPhiAtHalf : c.stiffness_k;
