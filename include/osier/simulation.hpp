@@ -108,6 +108,8 @@ struct RunStats {
   double simulated_seconds = 0;
   double energy_total = 0, max_stretch = 0, max_bend = 0, residual = 0;
   long steps_not_converged = 0;                       ///< above the tolerance of their solver
+  long steps_held_back = 0;                           ///< in which contact held prescribed motion back
+  double held_back_at = 0;                            ///< time of the first of them [s]
   long steps_by_others = 0, steps_divided = 0;        ///< see Simulation
   long steps_judged = 0, steps_not_solved = 0;        ///< the last of every frame; those that left more than kUnsolved
   double worst_residual = -1, worst_residual_at = 0;  ///< of these, relative to the largest force at work, and when [s]

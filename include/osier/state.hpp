@@ -54,6 +54,7 @@ struct Control {
 struct StepReport {
   bool non_finite = false;
   bool not_converged = false;
+  bool held_back = false;  ///< prescribed motion did not arrive: it would have torn rods through something
   int iterations = 0;
   double seconds = 0;    ///< wall time of loads, solver and fracture; measuring and recording left out
   double residual = -1;  ///< largest force or moment/length left over [N]; negative when the solver did not measure it

@@ -550,6 +550,26 @@ void ContactStep::finish(const std::vector<Vec3d>& u, State& state) {
   }
 }
 
+void ContactStep::tell(Record& record) const {
+  record.clear();
+  record.late = !arrived_;
+  record.late_vertex = late_vertex_;
+  if (pairs_.empty()) return;
+  for (const Contact& c : contacts_at_hand_) {
+    const double radii =
+        c.pair.with_obstacle() ? contacts_->radius(c.pair.a) : contacts_->radius(c.pair.a) + contacts_->radius(c.pair.b);
+    Vec3d push = c.force * c.n;
+    if (c.limit > 0) push -= c.friction_force();
+    record.touches.push_back({.pair = c.pair,
+                              .vertex = c.vertex,
+                              .weight = c.weight,
+                              .push = push,
+                              .normal = c.force,
+                              .place = c.place,
+                              .gap = c.distance - radii});
+  }
+}
+
 double ContactStep::smallest_range() const {
   double least = std::numeric_limits<double>::infinity();
   for (const Contact& c : contacts_at_hand_) least = std::min(least, c.range);

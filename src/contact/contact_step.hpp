@@ -21,6 +21,7 @@
 
 #include "contact/barrier.hpp"
 #include "contact/candidates.hpp"
+#include "contact/record.hpp"
 #include "contact/segment_gap.hpp"
 #include "linalg/linear_system.hpp"
 
@@ -60,6 +61,8 @@ class ContactStep {
   /// Moves held vertices and obstacles on to where they are to be.
   void hold(std::vector<Vec3d>& u);
   bool has_arrived() const { return arrived_; }
+  /// Whether the last hold() got nearly nowhere: further ones will not help.
+  bool is_stuck() const { return stuck_; }
   /// A held vertex that has not arrived, or -1.
   Index late_vertex() const { return late_vertex_; }
 
@@ -99,6 +102,8 @@ class ContactStep {
 
   /// Puts stiffness and anchors into the state.
   void finish(const std::vector<Vec3d>& u, State& state);
+  /// After finish().
+  void tell(Record& record) const;
 
   /// Segments on the list: what can touch something in this step.
   const std::vector<Pair>& pairs() const { return pairs_; }
@@ -182,7 +187,7 @@ class ContactStep {
   std::vector<double> share_;  ///< per vertex
   std::vector<double> obstacle_share_;
   std::vector<Vec3d> du_;
-  bool arrived_ = true;
+  bool arrived_ = true, stuck_ = false;
   Index late_vertex_ = -1;
 };
 

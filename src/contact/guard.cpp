@@ -244,9 +244,15 @@ void ContactStep::move_obstacles(const std::vector<Vec3d>& u) {
 }
 
 void ContactStep::hold(std::vector<Vec3d>& u) {
+  constexpr double kNowhere = 1e-3;  // share of the way that was left
   arrived_ = true;
   late_vertex_ = -1;
+  double nearer = 0;
+  const std::vector<double> before = obstacle_share_;
   move_obstacles(u);
+  for (std::size_t o = 0; o < before.size(); ++o)
+    if (before[o] < 1) nearer = std::max(nearer, (obstacle_share_[o] - before[o]) / (1 - before[o]));
+  stuck_ = nearer <= kNowhere;
   for (const double share : obstacle_share_) arrived_ = arrived_ && share == 1;
   std::vector<Vec3d> du(u.size());
   bool any = false;
@@ -268,10 +274,12 @@ void ContactStep::hold(std::vector<Vec3d>& u) {
     const bool there = du[v].x == whole[v].x && du[v].y == whole[v].y && du[v].z == whole[v].z;
     if (there) u[v] = c_->vertex_target[v] - x[v];
     else u[v] += du[v];
+    nearer = std::max(nearer, norm(du[v]) / norm(whole[v]));
     if (there) continue;
     arrived_ = false;
     if (late_vertex_ < 0) late_vertex_ = v;
   }
+  stuck_ = nearer <= kNowhere;
   passed(u);
 }
 

@@ -21,6 +21,7 @@ struct Material {
   double tau_stretch = 0, tau_bend = 0;
   std::optional<double> tau_shear, tau_twist;
   std::optional<double> strain_limit;
+  std::optional<double> friction;
   std::string where;
 
   static const char* kind() { return "material"; }
@@ -60,6 +61,7 @@ struct Material {
     f("tau_bend", tau_bend, "Kelvin–Voigt time of bending", {.unit = "s", .min = 0});
     f("tau_twist", tau_twist, "Kelvin–Voigt time of twisting; `tau_bend` when left out", {.unit = "s", .min = 0});
     f("strain_limit", strain_limit, "A segment breaks when |C^ss| reaches this strain", {.min = 0, .above_min = true});
+    f("friction", friction, "Coefficient of friction; that of `contact` when left out", {.min = 0});
   }
 
   /// Adds a problem for everything that is missing, contradictory or without effect.

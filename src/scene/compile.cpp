@@ -10,6 +10,7 @@
 #include "core/text.hpp"
 #include "forces/loads.hpp"
 #include "osier/io.hpp"
+#include "scene/compile_contact.hpp"
 #include "scene/setup.hpp"
 
 namespace osier {
@@ -37,6 +38,7 @@ class Compiler {
   void extra_joints();
   void check_graph();
   const std::string& origin_of(Index segment) const;
+  std::string name_of(Index segment) const;
   void build_structures();
   void build(const Structure& structure);
   void bind();
@@ -117,7 +119,17 @@ Section Compiler::section_of(const MaterialRef& ref) {
 Index Compiler::note_use(const MaterialRef& ref, const Section& section, double scale) {
   const std::string& name = ref.name ? *ref.name : ref.where;
   const auto [place, fresh] = use_.try_emplace(name, setup_.materials.size());
-  if (fresh) setup_.materials.push_back({.name = name, .section = section, .thinnest = scale, .thickest = scale, .segments = 0});
+  if (fresh) {
+    const Material* material = ref.own ? &*ref.own : nullptr;
+    if (const auto known = ref.name ? spec_.materials.find(*ref.name) : spec_.materials.end(); known != spec_.materials.end())
+      material = &known->second;
+    setup_.materials.push_back({.name = name,
+                                .section = section,
+                                .thinnest = scale,
+                                .thickest = scale,
+                                .segments = 0,
+                                .friction = material ? material->friction : std::nullopt});
+  }
   MaterialUse& use = setup_.materials[place->second];
   use.thinnest = std::min(use.thinnest, scale);
   use.thickest = std::max(use.thickest, scale);
@@ -505,6 +517,15 @@ void Compiler::bind() {
     if (f) f->bind(lookup, problems_);
   if (is_static) check_statics();
   for (const ProbeSpec& p : spec_.probes) bind_probe(p, lookup);
+  compile_contact(
+      setup_, [this](Index s) { return name_of(s); }, problems_);
+}
+
+/// "segment 3 of knot", for messages.
+std::string Compiler::name_of(Index segment) const {
+  const auto places = graph_.places_of(segment);
+  if (places.empty()) return fmt::format("segment {}", segment);
+  return fmt::format("segment {} of {}", places.front().place, shorten(graph_.rods[places.front().rod].name));
 }
 
 void Compiler::bind_probe(const ProbeSpec& p, const Names& lookup) {

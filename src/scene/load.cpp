@@ -120,6 +120,15 @@ void check_times(const DynamicAnalysis* d, Problems& problems) {
     problems.add("/analysis/duration", fmt::format("gives {:.3g} frames", frames), "use a shorter duration or fewer fps");
 }
 
+/// The guard of contact follows straight motions from the start of a step to its end, which only implicit Euler has.
+void check_contact(const SceneSpec& spec, Problems& problems) {
+  if (!spec.contact) return;
+  if (spec.statics()) problems.add("/contact", "statics know no contact", "use dynamics with `drag` until everything rests");
+  const DynamicAnalysis* d = spec.dynamic();
+  if (d && d->integrator && *d->integrator != IntegratorKind::implicit_euler)
+    problems.add("/analysis/integrator", "contact goes with implicit_euler alone", "leave it out");
+}
+
 /// A scene's name becomes a folder.
 void check_name(const std::string& name, Problems& problems) {
   if (name == "." || name == ".." || name.find('/') != std::string::npos || has_control_characters(name))
@@ -160,6 +169,7 @@ Scene Scene::parse(const std::string& text, const std::string& name, const std::
   check_name(setup->name, problems);
   check_times(spec.dynamic(), problems);
   spec.execution.check(problems);
+  check_contact(spec, problems);
   compile_scene(*setup, folder.string(), problems);
   bool driven = false;
   for (const auto& c : spec.constraints) {

@@ -2,9 +2,11 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "contact/contacts.hpp"
 #include "osier/model.hpp"
 #include "osier/state.hpp"
 #include "scene/spec.hpp"
@@ -27,6 +29,7 @@ struct MaterialUse {
   Section section;
   double thinnest = 1, thickest = 1;  ///< as multiples of the section's linear size
   Index segments = 0;
+  std::optional<double> friction;
 };
 
 /// Segments that a structure made with sections of its own, of no material.
@@ -40,7 +43,8 @@ struct Setup {
   std::vector<std::string> warnings;
   Model model;
   State initial;
-  SceneSpec spec;  ///< owns constraints, forces, solver settings and analysis, bound to the model
+  SceneSpec spec;     ///< owns constraints, forces, solver settings and analysis, bound to the model
+  Contacts contacts;  ///< not active without `contact`
   std::vector<Probe> probes;
   std::vector<MaterialUse> materials;   ///< of the rods, in order of appearance
   std::vector<Index> segment_material;  ///< one of these, or -1 where `structures` tells

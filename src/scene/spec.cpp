@@ -33,7 +33,7 @@ TimeIntegrator SceneSpec::integrator() const {
     return motor && motor->torque_speed.given();
   };
   const bool driven = std::any_of(constraints.begin(), constraints.end(), is_driven);
-  const bool second_order = traits.integrators && solver->role() != SolverRole::sweeps && !driven;
+  const bool second_order = traits.integrators && solver->role() != SolverRole::sweeps && !driven && !contact;
   const IntegratorKind usual = second_order ? IntegratorKind::bdf2 : IntegratorKind::implicit_euler;
   return {dynamic()->integrator.value_or(usual), dynamic()->rho_infinity};
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "contact/settings.hpp"
 #include "forces/attachment.hpp"
 #include "forces/force.hpp"
 #include "integration/integrator.hpp"
@@ -321,6 +322,7 @@ struct SceneSpec {
   std::vector<Tagged<Attachment>> constraints;
   std::vector<Tagged<Force>> forces;
   std::optional<FractureSpec> fracture;
+  std::optional<contact::Settings> contact;
   bool rotational_inertia = false;
   Tagged<SolverSettings> solver;
   Execution execution;
@@ -354,6 +356,7 @@ struct SceneSpec {
     f("constraints", constraints, "What is held or driven");
     f("forces", forces, "Loads; without any, not even gravity acts");
     f("fracture", fracture, "Breaking");
+    f("contact", contact, "Contact of rods with each other and with themselves; none when left out");
     f("rotational_inertia", rotational_inertia,
       "Whether segments resist turning as their sections do, rho I1, rho I2 and rho (I1 + I2) per length; without, frames follow "
       "at once as in the paper. Needs a section and a density or line density everywhere");

@@ -1,5 +1,6 @@
 #include "sim/reaction.hpp"
 
+#include <algorithm>
 #include <limits>
 
 #include "solvers/direction_terms.hpp"
@@ -13,6 +14,14 @@ void StepBalance::measure(StepPotential& potential, const State& reference, cons
   potential.gradient(z, force, couple);
   scale = potential.force_scale(z);
   rounding = potential.rounding_floor(z.u, scale);
+}
+
+void StepBalance::add(const contact::Record& record) {
+  for (const contact::Touch& t : record.touches) {
+    scale = std::max(scale, t.normal);
+    for (std::size_t j = 0; j < 4; ++j)
+      if (t.vertex[j] >= 0) force[t.vertex[j]] -= t.weight[j] * t.push;
+  }
 }
 
 void Reactions::measure(const StepPotential& potential, const StepBalance& balance, const State& reference, const State& stage,

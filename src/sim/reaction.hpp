@@ -1,7 +1,8 @@
 // What constraints exert: the share of each in the balance of the last step, inertia and damping included.
 //
-// At the stage of a step (integration/integrator.hpp) the gradient of the step potential is what is left of the balance of a vertex,
-// m a + c v + grad E - f, and of the couples on a frame. It is zero where nothing holds, and what holds exerts it elsewhere.
+// At the stage of a step (integration/integrator.hpp) the gradient of the step potential is what is left of the balance of a
+// vertex, m a + c v + grad E - f, and of the couples on a frame. It is zero where nothing holds, and what holds exerts it
+// elsewhere.
 #pragma once
 
 #include <vector>
@@ -22,6 +23,8 @@ struct StepBalance {
 
   /// At the end of the step that `potential` was begun for, which starts from `reference`.
   void measure(StepPotential& potential, const State& reference, const State& end);
+  /// After measure(): what touched in that step.
+  void add(const contact::Record& record);
 };
 
 class Reactions {

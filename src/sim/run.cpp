@@ -120,6 +120,7 @@ RunStats run_scene(const Scene& scene, const RunOptions& options) {
 
 void RunStats::judge(const StepReport& report, double time) {
   steps_not_converged += report.not_converged ? 1 : 0;
+  if (report.held_back && steps_held_back++ == 0) held_back_at = time;
   if (report.residual_relative < 0) return;
   steps_judged += 1;
   steps_not_solved += report.residual_relative > kUnsolved ? 1 : 0;
@@ -140,6 +141,11 @@ std::vector<std::string> RunStats::remarks() const {
   if (!list.empty() && worst_residual >= 0)
     list.push_back(fmt::format("the worst step examined left {:.2g} of the largest force, at t = {:.4g} s", worst_residual,
                                worst_residual_at));
+  if (steps_held_back > 0)
+    list.push_back(
+        fmt::format("in {} of {} steps, first at t = {:.4g} s, prescribed motion was held back: it would have torn rods through "
+                    "something. Constraints and obstacles were not where their keyframes say",
+                    steps_held_back, steps, held_back_at));
   if (steps_by_others > 0)
     list.push_back(fmt::format(
         "in {} of {} steps the solver that `automatic` had chosen did not converge, and another one, in double, took them",
@@ -170,6 +176,7 @@ std::string RunStats::to_json() const {
                             {"max_bend", max_bend},
                             {"residual", residual},
                             {"steps_not_converged", steps_not_converged},
+                            {"steps_held_back", steps_held_back},
                             {"steps_by_others", steps_by_others},
                             {"steps_divided", steps_divided},
                             {"steps_judged", steps_judged},

@@ -27,6 +27,7 @@ struct Simulation::Impl {
   Control control_start;  ///< at its start, for a solver that reads it
   Control holds_at_end;   ///< what is held at the end of the step, where the control is that of a stage within
   Contacts contacts;
+  contact::Record touched;  ///< in the last step
   std::unique_ptr<Solver> solver;
   Executor executor;                 ///< for loads and copies, on as many threads as the solver has
   std::vector<std::uint8_t> let_go;  ///< per constraint
@@ -60,7 +61,7 @@ struct Simulation::Impl {
   void hold(double t, Control& c) const;
   void prepare_step(double t, double ramp);
   void roll_back();
-  StepInput input(double h) const { return {model(), wants_control_start ? control_start : control, control, contacts, h}; }
+  StepInput input(double h) { return {model(), wants_control_start ? control_start : control, control, contacts, h, &touched}; }
   void keep_state();  ///< in last_good
   /// f(part) in as many parts as there are threads; part(n) is the range of a list of n that belongs to it.
   template <class F>
@@ -116,6 +117,7 @@ Simulation::Simulation(const Scene& scene) : impl_(std::make_unique<Impl>()) {
   s.acts.assign(s.setup->spec.forces.size(), 1);
   const auto& limits = s.model().segment_strain_limit;
   s.breakable = std::any_of(limits.begin(), limits.end(), [](double l) { return std::isfinite(l); });
+  s.contacts = s.setup->contacts;
   s.solver->declare_memory(s.model(), s.state);
   if (s.dynamic) {
     s.integrator = s.setup->spec.integrator();
@@ -259,6 +261,7 @@ void Simulation::Impl::lead_loose(const Control& c, double h) {
 void Simulation::Impl::measure_balance() {
   const State& start = potential.start();
   balance.measure(potential, start, state);
+  balance.add(touched);
   report.residual = potential.residual(balance.force, balance.couple).value;
   // What rounding leaves of forces is no force: rods at rest.
   const double rounding = (setup->spec.execution.in_float() ? kFloatRounding : 1) * balance.rounding;
@@ -277,6 +280,7 @@ StepReport Simulation::Impl::attempt(Solver& with, double t, double h, bool meas
   pull.apply(state, integrator->stage_length(), control);
   measure = measure || wants_reactions;
   if (measure) reference = state;
+  contacts.set_step(from, t);
   report = with.step(input(integrator->stage_length()), state);
   if (report.non_finite) return report;
   if (measure) {
@@ -303,7 +307,10 @@ StepReport Simulation::Impl::attempt(Solver& with, double t, double h, bool meas
 /// reference.
 std::vector<std::unique_ptr<Solver>> Simulation::Impl::make_helpers() const {
   std::vector<std::unique_ptr<Solver>> list;
-  const auto add = [&](SolverRole role) { list.push_back(make_settings(solver_with(role))->make(model())); };
+  const auto add = [&](SolverRole role) {
+    const auto settings = make_settings(solver_with(role));
+    if (!contacts.active() || settings->traits().contacts) list.push_back(settings->make(model()));
+  };
   if (setup->spec.execution.in_float()) add(SolverRole::converging);
   add(SolverRole::reference);
   return list;
@@ -339,6 +346,7 @@ StepReport Simulation::Impl::advance(double t, double h, bool measure, int halvi
     if (first.non_finite) return first;
     taken = advance(t, 0.5 * h, measure, halvings - 1);
     taken.not_converged = taken.not_converged || first.not_converged;
+    taken.held_back = taken.held_back || first.held_back;
     iterations += first.iterations + taken.iterations;
     helped = Help::smaller_steps;
   }

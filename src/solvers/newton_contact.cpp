@@ -5,7 +5,8 @@
 //    of it is shortened alike.
 //  - Contacts that are squeezed almost to their core are stiffened, which changes the potential.
 //  - A step has converged when a whole correction, one that the guard has not shortened, is small against the motion or against
-//    the range of the barriers, and everything prescribed has arrived.
+//    the range of the barriers, and everything prescribed has arrived. What would tear rods through each other never arrives: it
+//    is held back, and the step says so.
 #include "solvers/newton_driver.hpp"
 
 namespace osier::systems {
@@ -16,6 +17,7 @@ namespace {
 constexpr double kShareOfRange = 10;
 constexpr int kFirstStiffening = 4;  ///< iteration
 constexpr int kMostHalvings = 14;
+constexpr int kMostStuck = 3;  ///< iterations in which what is prescribed gets nowhere, before it is left behind
 
 /// The Coulomb limit of an iteration is that of the normal force at hand, which can go to and fro for ever: later iterations take
 /// over less and less of it.
@@ -87,6 +89,7 @@ StepReport NewtonDriver::solve(const Model& m, const Control& c, const State& st
   const bool by_tolerance = options_.iterations == 0;
   const int limit = by_tolerance ? options_.max_iterations : options_.iterations;
   couples_ = Couples::of_last_force;
+  int stuck = 0;
   double before = std::numeric_limits<double>::infinity();
   while (report.iterations < limit) {
     contact.hold(z_.u);
@@ -115,12 +118,15 @@ StepReport NewtonDriver::solve(const Model& m, const Control& c, const State& st
         moved <= std::max(options_.tolerance * now.motion, bearable) || is_at_floor(now, free_motion(), extent(), false);
     // Where the search finds nothing lower, a small correction is one of rounding or of the kink of friction.
     const bool rounding = !descent.lower && std::isfinite(range) && moved <= 0.1 * range;
-    const bool settled = contact.has_arrived() && system_->was_solved() && ((small && descent.whole) || rounding);
+    stuck = contact.has_arrived() || !contact.is_stuck() ? 0 : stuck + 1;
+    const bool held = contact.has_arrived() || stuck > kMostStuck;
+    const bool settled = held && system_->was_solved() && ((small && descent.whole) || rounding);
     report.not_converged = by_tolerance && !settled;
     if (by_tolerance && (settled || !descent.lower)) break;
     before = moved;
   }
   has_arrived_ = contact.has_arrived();
+  report.held_back = !has_arrived_;
   if (report.non_finite || report.not_converged) system_->forget_forces();
   return report;
 }

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "contact/contacts.hpp"
+#include "contact/record.hpp"
 #include "core/describe.hpp"
 #include "exec/execution.hpp"
 #include "osier/error.hpp"
@@ -29,7 +30,8 @@ struct StepInput {
   const Control& start;  ///< loads and prescribed motion at the start of the step
   const Control& end;    ///< and at its end, where an implicit step takes its loads
   const Contacts& contacts;
-  double h = 0;  ///< length of the step [s]; 0 for statics
+  double h = 0;                       ///< length of the step [s]; 0 for statics
+  contact::Record* record = nullptr;  ///< where solvers that let rods touch tell what touched; null: nobody asks
 };
 
 /// A step, or an equilibrium, under a control that does not change, without contacts.
@@ -71,13 +73,13 @@ struct Traits {
   bool torques = true;             ///< on frames: couples, and motors without a torque-speed curve
   bool rotary_damping = true;      ///< motors with a torque-speed curve
   bool damping = true;             ///< Kelvin-Voigt, of segments and joints
-  bool integrators = true;         ///< its steps are those of implicit Euler, from which others are made (integration/integrator.hpp)
-  bool contacts = false;           ///< reads StepInput::contacts
-  bool control_at_start = false;   ///< reads StepInput::start; for others it may be the control at the end
-  bool single_precision = false;   ///< can work in float
-  bool threads = false;            ///< can work on several of them
-  bool simd = false;               ///< works in SIMD lanes, where a model has something for them
-  bool device = false;             ///< can work on another device than the CPU
+  bool integrators = true;  ///< its steps are those of implicit Euler, from which others are made (integration/integrator.hpp)
+  bool contacts = false;    ///< reads StepInput::contacts
+  bool control_at_start = false;  ///< reads StepInput::start; for others it may be the control at the end
+  bool single_precision = false;  ///< can work in float
+  bool threads = false;           ///< can work on several of them
+  bool simd = false;              ///< works in SIMD lanes, where a model has something for them
+  bool device = false;            ///< can work on another device than the CPU
 };
 
 /// The purpose of a solver, so that benchmarks and validation need no names. Several solvers may have the same role; the first of

@@ -26,7 +26,9 @@ class Settings : public SolverSettings {
   std::unique_ptr<Solver> make(const Model& model) const override;
   const char* name() const override { return "direct"; }
   SolverRole role() const override { return SolverRole::converging; }
-  Traits traits() const override { return {.statics = true, .single_precision = true, .threads = true, .simd = true}; }
+  Traits traits() const override {
+    return {.statics = true, .contacts = true, .single_precision = true, .threads = true, .simd = true};
+  }
   void set_goal(const StepGoal& wanted) override { goal = wanted; }
   SolverPlan plan(const Model& model, const Control& control, double h) const override;
   void warn(const Model& model, double h, bool driven, std::vector<std::string>& warnings) const override;

@@ -196,6 +196,7 @@ class SplitSolver final : public Solver {
       StepReport report;
       if (touching_.any()) report = touching_.solve(input, state);
       touching_.finish(state);
+      if (input.record) touching_.tell(*input.record);
       if (touching_.is_whole()) {
         touching_.store(state, report);
         return report;
@@ -269,6 +270,7 @@ class SplitSolver final : public Solver {
   static void merge(const StepReport& part, StepReport& report) {
     report.iterations = std::max(report.iterations, part.iterations);
     report.not_converged = report.not_converged || part.not_converged;
+    report.held_back = report.held_back || part.held_back;
     if (!part.non_finite || report.non_finite) return;
     report.non_finite = true;
     report.worst_vertex = part.worst_vertex;

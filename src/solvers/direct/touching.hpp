@@ -29,6 +29,7 @@ class Touching {
   StepReport solve(const StepInput& input, const State& state);
   /// Puts the memory of contact into the state, which has to be the one at the start of the step but for that.
   void finish(State& state);
+  void tell(contact::Record& record) const { contact_.tell(record); }
   /// Puts the motion into the state. The new velocities go into vertex_velocity_previous.
   void store(State& state, StepReport& report) { driver_.store(state, report); }
   /// Whether the positions at hand are where no other pair can have come near. For rods that were stepped without contact.
