@@ -1,10 +1,13 @@
 // Every shape and structure of the scene language. A new one is a file here and a line below.
 #include "core/fields.hpp"
+#include "scene/generators/braid.hpp"
 #include "scene/generators/bridge.hpp"
 #include "scene/generators/curve_shapes.hpp"
 #include "scene/generators/curves.hpp"
 #include "scene/generators/grass.hpp"
 #include "scene/generators/hair.hpp"
+#include "scene/generators/knit.hpp"
+#include "scene/generators/knot_shape.hpp"
 #include "scene/generators/mode_shape.hpp"
 #include "scene/generators/net.hpp"
 #include "scene/generators/point_shapes.hpp"
@@ -24,6 +27,7 @@ std::span<const RegistryEntry<Shape>> registry<Shape>() {
       registry_entry<Shape, PolylineShape>("polyline", PolylineShape::help()),
       registry_entry<Shape, CoilShape>("coil", CoilShape::help()),
       registry_entry<Shape, ModeShape>("mode", ModeShape::help()),
+      registry_entry<Shape, KnotShape>("knot", KnotShape::help()),
   };
   return entries;
 }
@@ -35,6 +39,8 @@ std::span<const RegistryEntry<Structure>> registry<Structure>() {
       registry_entry<Structure, Bridge>("bridge", Bridge::help()),
       registry_entry<Structure, Trees>("trees", Trees::help()),
       registry_entry<Structure, Net>("net", Net::help()),
+      registry_entry<Structure, Knit>("knit", Knit::help()),
+      registry_entry<Structure, Braid>("braid", Braid::help()),
       registry_entry<Structure, Hair>("hair", Hair::help()),
       registry_entry<Structure, Grass>("grass", Grass::help()),
       registry_entry<Structure, Curves>("curves", Curves::help()),
