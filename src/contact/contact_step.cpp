@@ -106,8 +106,10 @@ TwoSegments ContactStep::ends(const Pair& pair, const std::vector<Vec3d>& u) con
   return {{Vec3d{}, from(a1)}, {from(b0), from(b1)}};
 }
 
-/// A pair that starts nearer than its core has a smaller one, which grows back as the two part.
+/// A pair that starts nearer than its core has a smaller one, which grows back as the two part. One that was pressed down to its
+/// core is below it by rounding errors only: it keeps it, or it would become thinner in every step.
 void ContactStep::settle_core(Pair& pair, std::size_t index) {
+  constexpr double kRounding = 1e-6;
   const double distance = pair_distance_[index];
   if (pair.with_obstacle()) pair.core = contacts_->core(pair.a);
   else if (pair.pushes) pair.core = contacts_->core(pair.a, pair.b);
@@ -116,7 +118,7 @@ void ContactStep::settle_core(Pair& pair, std::size_t index) {
       std::lower_bound(memory_.begin(), memory_.end(), pair, [](const Memory& m, const Pair& p) { return m.pair < p; });
   if (found != memory_.end() && found->pair == pair && found->pair.core < full)
     pair.core = std::min(full, std::max(found->pair.core, 0.9 * distance));
-  else if (distance < (1 - 1e-9) * full) pair.core = 0.9 * std::max(0.0, distance);
+  else if (distance < (1 - kRounding) * full) pair.core = 0.9 * std::max(0.0, distance);
 }
 
 /// Lists the pairs that may touch while vertices stay near u, or on their way along du.
