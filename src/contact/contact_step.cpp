@@ -107,8 +107,10 @@ TwoSegments ContactStep::ends(const Pair& pair, const std::vector<Vec3d>& u) con
   return {{Vec3d{}, from(a1)}, {from(b0), from(b1)}};
 }
 
-/// A pair that starts nearer than its core has a smaller one, which grows back as the two part.
+/// A pair that starts nearer than its core has a smaller one, which grows back as the two part. One that was pressed down to its
+/// core is below it by rounding errors only: it keeps it, or it would become thinner in every step.
 void ContactStep::settle_core(Pair& pair, std::size_t index) {
+  constexpr double kRounding = 1e-6;
   const double distance = pair_distance_[index];
   if (pair.with_obstacle()) pair.core = contacts_->core(pair.a);
   else if (pair.pushes) pair.core = contacts_->core(pair.a, pair.b);
@@ -117,7 +119,7 @@ void ContactStep::settle_core(Pair& pair, std::size_t index) {
       std::lower_bound(memory_.begin(), memory_.end(), pair, [](const Memory& m, const Pair& p) { return m.pair < p; });
   if (found != memory_.end() && found->pair == pair && found->pair.core < full)
     pair.core = std::min(full, std::max(found->pair.core, 0.9 * distance));
-  else if (distance < (1 - 1e-9) * full) pair.core = 0.9 * std::max(0.0, distance);
+  else if (distance < (1 - kRounding) * full) pair.core = 0.9 * std::max(0.0, distance);
 }
 
 /// Lists the pairs that may touch while vertices stay near u, or on their way along du.
@@ -308,9 +310,16 @@ bool ContactStep::stiffen() {
 }
 
 double ContactStep::value(const std::vector<Vec3d>& u) const {
+  double rubbing = 0;
+  for (const Contact& c : contacts_at_hand_)
+    if (c.limit > 0) rubbing += friction(c.limit, c.slip, norm(slip_of(c, u))).energy;
+  return barrier_value(u) + rubbing;
+}
+
+double ContactStep::barrier_value(const std::vector<Vec3d>& u) const {
   measure_motion(u);
   partial_.resize(blocks_of(pairs_.size(), kChunk));
-  const double normal = reduce_ranges(
+  return reduce_ranges(
       executor_, pairs_.size(), kChunk, partial_.data(),
       [&](std::size_t begin, std::size_t end) {
         double sum = 0;
@@ -332,10 +341,6 @@ double ContactStep::value(const std::vector<Vec3d>& u) const {
         return sum;
       },
       [](double& sum, double x) { sum += x; });
-  double rubbing = 0;
-  for (const Contact& c : contacts_at_hand_)
-    if (c.limit > 0) rubbing += friction(c.limit, c.slip, norm(slip_of(c, u))).energy;
-  return normal + rubbing;
 }
 
 void ContactStep::add_gradient(std::vector<Vec3d>& gx) const {
@@ -513,6 +518,7 @@ void ContactStep::finish(const std::vector<Vec3d>& u, State& state) {
     return;
   }
   linearise(u);
+  if (MotionObserver* observer = contacts_->observer()) observer->end_path(*this, u);
   std::vector<double> adapted = stiffness_, need(stiffness_.size(), -1);
   for (const Contact& c : contacts_at_hand_) {
     const double wanted = c.s() > 0 ? c.force * c.range / kPhiAtHalf : c.stiffness_k;

@@ -74,6 +74,8 @@ class ContactStep {
   bool stiffen();
 
   double value(const std::vector<Vec3d>& u) const;
+  /// Of the barriers alone.
+  double barrier_value(const std::vector<Vec3d>& u) const;
   void add_gradient(std::vector<Vec3d>& gx) const;
   /// Positive blocks on the diagonal, large enough for vertices to be moved one at a time or all at once.
   void add_diagonal(std::vector<Mat3<double>>& blocks) const;
@@ -92,6 +94,11 @@ class ContactStep {
   double share(Index v) const { return share_[v]; }
   /// Shortens all alike instead, by one share, which is returned: a direction of descent stays one.
   Guarded guard_alike(const std::vector<Vec3d>& u, std::vector<Vec3d>& du);
+
+  /// A guarded motion has been taken, to u: for whoever observes the step.
+  void passed(const std::vector<Vec3d>& u) const {
+    if (MotionObserver* observer = contacts_->observer()) observer->move(u, obstacle_share_);
+  }
 
   /// Puts stiffness and anchors into the state.
   void finish(const std::vector<Vec3d>& u, State& state);

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "contact/motion_observer.hpp"
 #include "contact/obstacle.hpp"
 #include "contact/settings.hpp"
 #include "osier/model.hpp"
@@ -66,6 +67,9 @@ class Contacts {
   /// Every obstacle with the place of its material in the friction table.
   void add(std::shared_ptr<Obstacle> obstacle, std::size_t material);
   const std::vector<std::shared_ptr<Obstacle>>& obstacles() const { return obstacles_; }
+  /// Is told the motions of every step from now on; null: nobody is. Not owned.
+  void set_observer(MotionObserver* observer) { observer_ = observer; }
+  MotionObserver* observer() const { return observer_; }
   void set_step(double start, double end) {
     for (const auto& obstacle : obstacles_) obstacle->set_step(start, end);
   }
@@ -85,6 +89,7 @@ class Contacts {
   std::vector<Neighbour> neighbour_;  ///< by segment, ascending
   std::vector<std::shared_ptr<Obstacle>> obstacles_;
   std::vector<std::size_t> obstacle_material_;
+  MotionObserver* observer_ = nullptr;
 };
 
 }  // namespace osier::contact

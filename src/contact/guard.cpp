@@ -209,8 +209,10 @@ ContactStep::Guarded ContactStep::guard_alike(const std::vector<Vec3d>& u, std::
 void ContactStep::predict(std::vector<Vec3d>& u) {
   std::vector<Vec3d> du(u.size());
   for (Index v = 0; v < m_->vertex_count(); ++v) du[v] = first_motion(v);
+  if (MotionObserver* observer = contacts_->observer()) observer->begin_path();
   guard(u, du);
   for (std::size_t v = 0; v < u.size(); ++v) u[v] += du[v];
+  passed(u);
   hold(u);
 }
 
@@ -260,8 +262,12 @@ void ContactStep::hold(std::vector<Vec3d>& u) {
     du[v] = (c_->vertex_target[v] - x[v]) - u[v];
     any = any || norm2(du[v]) > 0;
   }
-  if (!any) return;
+  if (!any) {
+    if (!obstacle_share_.empty()) passed(u);
+    return;
+  }
   const std::vector<Vec3d> whole = du;
+  if (!obstacle_share_.empty()) passed(u);
   guard(u, du);
   for (Index v = 0; v < m_->vertex_count(); ++v) {
     if (norm2(whole[v]) == 0) continue;
@@ -274,6 +280,7 @@ void ContactStep::hold(std::vector<Vec3d>& u) {
     if (late_vertex_ < 0) late_vertex_ = v;
   }
   stuck_ = nearer <= kNowhere;
+  passed(u);
 }
 
 }  // namespace osier::contact

@@ -60,8 +60,10 @@ inline Nearest nearest_points(const TwoSegments& p, double ra2, double rb2) {
   const double det = aa * bb - ab * ab;
   bool found = false;
   if (det > 1e-14 * aa * bb) {
+    // Of almost parallel segments, s has an error of rounding over det. With the t that belongs to it, d is at right angles to
+    // both edges all the same, and separates them by all of their distance.
     best.s = (ga * bb + gb * ab) / det;
-    best.t = (gb * aa + ga * ab) / det;
+    best.t = (gb + ab * best.s) / bb;
     found = best.s >= 0 && best.s <= 1 && best.t >= 0 && best.t <= 1;
   }
   if (!found) {  // on one of the four edges of the square

@@ -73,7 +73,9 @@ NewtonDriver::Descent NewtonDriver::descend_guarded(contact::ContactStep& contac
       if (guarded.share == 0) break;
     }
     go(share);
-    if (lower()) return {.lower = true, .whole = share == 1 && size == 1 && guarded.cut == 0};
+    if (!lower()) continue;
+    contact.passed(z_.u);
+    return {.lower = true, .whole = share == 1 && size == 1 && guarded.cut == 0};
   }
   z_ = start;
   return {};
