@@ -45,6 +45,7 @@ void ContactStep::begin(const Contacts& contacts, const Model& m, const Control&
   bool keep = listed_ && !obstacles_move && alive_ == m.segment_alive;
   for (Index v = 0; keep && v < m.vertex_count(); ++v)
     keep = norm2(start.vertex_position[v] + first_motion(v) - centre_[v]) <= ball_[v] * ball_[v];
+  contacts_at_hand_.clear();
   if (keep && pairs_.empty()) return;
   read_memory(start);
   const std::vector<Vec3d> still(static_cast<std::size_t>(m.vertex_count()));
@@ -55,7 +56,76 @@ void ContactStep::begin(const Contacts& contacts, const Model& m, const Control&
     for (Index v = 0; v < m.vertex_count(); ++v) du_[v] = first_motion(v);
     make_list(still, du_);
   }
-  linearise(still);
+  find_active();
+}
+
+/// Whether a pair at x stays out of its range, and a pair that is only guarded apart, while every vertex v moves straight by
+/// motion(v). What both have in common does not count.
+template <class Motion>
+bool ContactStep::stays_apart(const Pair& pair, const std::vector<Vec3d>& x, const Motion& motion) const {
+  const auto [a0, a1] = m_->segment_vertices[pair.a];
+  const double away =
+      pair.core + (pair.pushes ? 1 : 0.1) * (pair.with_obstacle() ? contacts_->range(pair.a) : contacts_->range(pair.a, pair.b));
+  if (pair.with_obstacle()) {
+    const Obstacle& obstacle = *contacts_->obstacles()[pair.obstacle()];
+    if (obstacle.is_moving()) return false;
+    const double travel = std::max(norm(motion(a0)), norm(motion(a1)));
+    if (obstacle.kind() == Obstacle::Kind::hollow)
+      return std::min(obstacle.nearest(pair.feature, x[a0], x[a0], 0, 0).distance,
+                      obstacle.nearest(pair.feature, x[a1], x[a1], 0, 0).distance) >= away + travel;
+    return obstacle.nearest(pair.feature, x[a0], x[a1], 0, 0).distance >= away + travel;
+  }
+  const auto [b0, b1] = m_->segment_vertices[pair.b];
+  double travel = 0;
+  for (const Index a : {a0, a1})
+    for (const Index b : {b0, b1}) travel = std::max(travel, norm2(motion(b) - motion(a)));
+  return nearest_points({{Vec3d{}, x[a1] - x[a0]}, {x[b0] - x[a0], x[b1] - x[a0]}}, 0, 0).distance >= away + std::sqrt(travel);
+}
+
+void ContactStep::find_active() {
+  active_.resize(pairs_.size());
+  executor_.for_each(pairs_.size(), [&](std::size_t p) {
+    active_[p] = !stays_apart(pairs_[p], start_->vertex_position, [&](Index v) { return first_motion(v); });
+  });
+}
+
+bool ContactStep::leaves_list(const std::vector<Vec3d>& x, const std::vector<std::uint8_t>& elsewhere) const {
+  for (Index s = 0; s < m_->segment_count(); ++s) {
+    if (!elsewhere.empty() && elsewhere[s]) continue;
+    for (const Index v : m_->segment_vertices[s])
+      if (!(norm2(x[v] - centre_[v]) <= ball_[v] * ball_[v])) return true;
+  }
+  return false;
+}
+
+bool ContactStep::moves_freely(const std::vector<Vec3d>& x0, const std::vector<Vec3d>& x1,
+                               const std::vector<std::uint8_t>& elsewhere) const {
+  if (leaves_list(x1, elsewhere)) return false;
+  partial_.resize(blocks_of(pairs_.size(), kChunk));
+  return reduce_ranges(
+             executor_, pairs_.size(), kChunk, partial_.data(),
+             [&](std::size_t begin, std::size_t end) {
+               double in_the_way = 0;
+               for (std::size_t p = begin; p < end && in_the_way == 0; ++p) {
+                 if (!elsewhere.empty() && elsewhere[pairs_[p].a]) continue;
+                 if (!stays_apart(pairs_[p], x0, [&](Index v) { return x1[v] - x0[v]; })) in_the_way = 1;
+               }
+               return in_the_way;
+             },
+             [](double& sum, double x) { sum += x; }) == 0;
+}
+
+void ContactStep::expect(const std::vector<Vec3d>& x0, const std::vector<Vec3d>& x1, const std::vector<std::uint8_t>& elsewhere) {
+  if (leaves_list(x1, elsewhere)) {
+    du_.resize(x0.size());
+    for (std::size_t v = 0; v < x0.size(); ++v) du_[v] = x1[v] - x0[v];
+    make_list(std::vector<Vec3d>(x0.size()), du_);
+    find_active();
+  }
+  executor_.for_each(pairs_.size(), [&](std::size_t p) {
+    if (!elsewhere.empty() && elsewhere[pairs_[p].a]) return;
+    if (!stays_apart(pairs_[p], x0, [&](Index v) { return x1[v] - x0[v]; })) active_[p] = 1;
+  });
 }
 
 /// Where inertia and prescribed motion lead.
@@ -65,12 +135,11 @@ Vec3d ContactStep::first_motion(Index v) const {
 }
 
 void ContactStep::read_memory(const State& state) {
-  stiffness_.assign(static_cast<std::size_t>(m_->segment_count()), 0);
-  if (const SolverMemory* known = find_memory(state, kStiffness); known && known->values.size() == stiffness_.size())
+  stiffness_.clear();
+  stiffness_at_start_.clear();
+  if (const SolverMemory* known = find_memory(state, kStiffness);
+      known && known->values.size() == static_cast<std::size_t>(m_->segment_count()))
     stiffness_ = known->values;
-  for (Index s = 0; s < m_->segment_count(); ++s)
-    if (!(stiffness_[s] > 0)) stiffness_[s] = base_stiffness(s);
-  stiffness_at_start_ = stiffness_;
   memory_.clear();
   const SolverMemory* known = find_memory(state, kPairs);
   for (std::size_t i = 0; known && i + kPairNumbers <= known->values.size(); i += kPairNumbers) {
@@ -91,6 +160,15 @@ double ContactStep::base_stiffness(Index s) const {
   if (mass > 0) return 0.1 * mass * range * range / (h_ * h_);
   const double l = m_->segment_rest_length[s];
   return 1e-4 * m_->segment_stiffness[s].largest() / (l * l) * range * range;
+}
+
+/// Once for every step that needs them.
+void ContactStep::settle_stiffness() {
+  if (!stiffness_.empty() && stiffness_at_start_.size() == stiffness_.size()) return;
+  stiffness_.resize(static_cast<std::size_t>(m_->segment_count()), 0);
+  for (Index s = 0; s < m_->segment_count(); ++s)
+    if (!(stiffness_[s] > 0)) stiffness_[s] = base_stiffness(s);
+  stiffness_at_start_ = stiffness_;
 }
 
 double ContactStep::k_of(const Pair& pair) const {
@@ -124,7 +202,9 @@ void ContactStep::settle_core(Pair& pair, std::size_t index) {
 
 /// Lists the pairs that may touch while vertices stay near u, or on their way along du.
 void ContactStep::make_list(const std::vector<Vec3d>& u, const std::vector<Vec3d>& du) {
-  constexpr double kSlack = 2, kMostPairs = 48;
+  constexpr double kSlack = 2, kMostPairs = 48;       // radii; pairs of a segment
+  constexpr double kLargeSlack = 1, kFewPairs = 1.5;  // segments; pairs of a segment
+  constexpr int kTryAgain = 16;
   const Model& m = *m_;
   const auto nv = static_cast<std::size_t>(m.vertex_count());
   centre_.resize(nv), ball_.resize(nv), moved_.resize(nv);
@@ -134,8 +214,18 @@ void ContactStep::make_list(const std::vector<Vec3d>& u, const std::vector<Vec3d
     centre_[v] = at(u, static_cast<Index>(v));
     if (const double l = norm(du[v]); l < 1e100) longest = std::max(longest, l);
   }
+  // Where rods are far from each other, lists with large balls last long.
+  if (generous_ || ++lists_ % kTryAgain == 0) {
+    for (std::size_t v = 0; v < nv; ++v) ball_[v] = 0;
+    for (Index s = 0; s < m.segment_count(); ++s)
+      for (const Index v : m.segment_vertices[s]) ball_[v] = std::max(ball_[v], kLargeSlack * m.segment_rest_length[s]);
+    for (std::size_t v = 0; v < nv; ++v)
+      if (const double l = norm(du[v]); l < 1e100) ball_[v] += 1.2 * l;
+    candidates_.find(*contacts_, m, centre_, ball_, executor_, pairs_);
+    generous_ = static_cast<double>(pairs_.size()) <= kFewPairs * static_cast<double>(m.segment_count());
+  }
   // Fast vertices need large balls, and large balls many pairs: where there are too many, the step goes in several pieces.
-  for (double most = longest;; most *= 0.5) {
+  for (double most = longest; !generous_; most *= 0.5) {
     for (std::size_t v = 0; v < nv; ++v) {
       const double l = norm(du[v]);
       ball_[v] = kSlack * m.vertex_radius[v] + (l < 1e100 ? 1.2 * std::min(l, most) : 0);
@@ -166,12 +256,6 @@ void ContactStep::make_list(const std::vector<Vec3d>& u, const std::vector<Vec3d
 bool ContactStep::stays(const std::vector<Vec3d>& u, const std::vector<Vec3d>& du) const {
   for (Index v = 0; v < m_->vertex_count(); ++v)
     if (!(norm2(at(u, v) + du[v] - centre_[v]) <= ball_[v] * ball_[v])) return false;
-  return true;
-}
-
-bool ContactStep::list_holds(const std::vector<Vec3d>& x) const {
-  for (Index v = 0; v < m_->vertex_count(); ++v)
-    if (!(norm2(x[v] - centre_[v]) <= ball_[v] * ball_[v])) return false;
   return true;
 }
 
@@ -262,6 +346,7 @@ void ContactStep::each_contact(const Pair& pair, const std::vector<Vec3d>& u, co
 }
 
 void ContactStep::linearise(const std::vector<Vec3d>& u, double freshness) {
+  settle_stiffness();
   measure_motion(u);
   earlier_.swap(contacts_at_hand_);
   const std::size_t chunks = blocks_of(pairs_.size(), kChunk);
@@ -511,12 +596,13 @@ void ContactStep::spread(std::vector<double>& stiffness) const {
   for (Index s = m_->segment_count(); s-- > 0;) take(s);
 }
 
+void ContactStep::finish_untouched(State& state) {
+  contacts_at_hand_.clear();
+  for (const char* name : {kStiffness, kPairs})
+    if (SolverMemory* known = find_memory(state, name)) known->values.clear();
+}
+
 void ContactStep::finish(const std::vector<Vec3d>& u, State& state) {
-  if (pairs_.empty()) {
-    for (const char* name : {kStiffness, kPairs})
-      if (SolverMemory* known = find_memory(state, name)) known->values.clear();
-    return;
-  }
   linearise(u);
   if (MotionObserver* observer = contacts_->observer()) observer->end_path(*this, u);
   std::vector<double> adapted = stiffness_, need(stiffness_.size(), -1);
@@ -562,7 +648,6 @@ void ContactStep::tell(Record& record) const {
   record.clear();
   record.late = !arrived_;
   record.late_vertex = late_vertex_;
-  if (pairs_.empty()) return;
   for (const Contact& c : contacts_at_hand_) {
     const double radii =
         c.pair.with_obstacle() ? contacts_->radius(c.pair.a) : contacts_->radius(c.pair.a) + contacts_->radius(c.pair.b);

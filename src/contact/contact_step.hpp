@@ -14,6 +14,7 @@
 // far both go together. The motion of vertices is shortened until A - B <= share (sep - core) for every pair (guard.cpp).
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <limits>
 #include <span>
@@ -95,6 +96,10 @@ class ContactStep {
   /// Shortens all alike instead, by one share, which is returned: a direction of descent stays one.
   Guarded guard_alike(const std::vector<Vec3d>& u, std::vector<Vec3d>& du);
 
+  /// Before the first motion of a step that does not begin with predict(): for whoever observes the step.
+  void begin_path() const {
+    if (MotionObserver* observer = contacts_->observer()) observer->begin_path();
+  }
   /// A guarded motion has been taken, to u: for whoever observes the step.
   void passed(const std::vector<Vec3d>& u) const {
     if (MotionObserver* observer = contacts_->observer()) observer->move(u, obstacle_share_);
@@ -102,17 +107,27 @@ class ContactStep {
 
   /// Puts stiffness and anchors into the state.
   void finish(const std::vector<Vec3d>& u, State& state);
+  /// Removes them, where everything was stepped without contact.
+  void finish_untouched(State& state);
   /// After finish().
   void tell(Record& record) const;
 
   /// Segments on the list: what can touch something in this step.
   const std::vector<Pair>& pairs() const { return pairs_; }
+  /// Whether a pair is expected to come within its range in this step, from where it is and how it moves. Rods without such a
+  /// pair may be stepped without contact, if moves_freely() agrees afterwards.
+  bool is_active(std::size_t pair) const { return active_[pair] != 0; }
+  bool any_active() const { return std::find(active_.begin(), active_.end(), 1) != active_.end(); }
+  /// Whether rods that were stepped without contact, straight from x0 to x1, have indeed come within the range of nothing.
+  /// `elsewhere`: segments that were stepped with contact, which are not looked at; empty: none. Where the answer is no, pairs in
+  /// the way are active from now on, or the list reaches further: ask for the pairs again. x0 is where the step began, and where
+  /// its start has to be again.
+  bool moves_freely(const std::vector<Vec3d>& x0, const std::vector<Vec3d>& x1, const std::vector<std::uint8_t>& elsewhere) const;
+  void expect(const std::vector<Vec3d>& x0, const std::vector<Vec3d>& x1, const std::vector<std::uint8_t>& elsewhere);
   /// The smallest range of a contact at hand, or infinity [m].
   double smallest_range() const;
   /// Smallest distance of two centrelines over the sum of radii among the pairs at hand; infinity without pairs.
   double smallest_gap(Index& a, Index& b) const;
-  /// Whether these positions are where the list holds.
-  bool list_holds(const std::vector<Vec3d>& x) const;
 
  private:
   /// Of a pair, from the step before.
@@ -125,6 +140,7 @@ class ContactStep {
   Vec3d at(const std::vector<Vec3d>& u, Index v) const { return start_->vertex_position[v] + u[v]; }
   TwoSegments ends(const Pair& pair, const std::vector<Vec3d>& u) const;
   void read_memory(const State& state);
+  void settle_stiffness();
   void make_list(const std::vector<Vec3d>& u, const std::vector<Vec3d>& du);
   void settle_core(Pair& pair, std::size_t index);
   void ensure_list(const std::vector<Vec3d>& u, std::vector<Vec3d>& du);
@@ -132,6 +148,10 @@ class ContactStep {
   Vec3d first_motion(Index v) const;
   double room(const std::vector<Vec3d>& u, const std::vector<Vec3d>& du) const;
   void measure_motion(const std::vector<Vec3d>& u) const;
+  template <class Motion>
+  bool stays_apart(const Pair& pair, const std::vector<Vec3d>& x, const Motion& motion) const;
+  void find_active();
+  bool leaves_list(const std::vector<Vec3d>& x, const std::vector<std::uint8_t>& elsewhere) const;
   double least_distance(std::size_t pair) const;
   template <class F>
   void each_contact(const Pair& pair, const std::vector<Vec3d>& u, const F& f) const;
@@ -165,6 +185,9 @@ class ContactStep {
   std::vector<std::uint8_t> alive_;  ///< the segments it was made for
   std::vector<Pair> pairs_;
   std::vector<double> pair_distance_;  ///< at the centres
+  std::vector<std::uint8_t> active_;   ///< per pair
+  bool generous_ = true;               ///< the last list had large balls
+  int lists_ = 0;
   mutable std::vector<double> moved_;  ///< per vertex, from its centre
 
   std::vector<double> stiffness_, stiffness_at_start_;  ///< per segment

@@ -209,7 +209,7 @@ ContactStep::Guarded ContactStep::guard_alike(const std::vector<Vec3d>& u, std::
 void ContactStep::predict(std::vector<Vec3d>& u) {
   std::vector<Vec3d> du(u.size());
   for (Index v = 0; v < m_->vertex_count(); ++v) du[v] = first_motion(v);
-  if (MotionObserver* observer = contacts_->observer()) observer->begin_path();
+  begin_path();
   guard(u, du);
   for (std::size_t v = 0; v < u.size(); ++v) u[v] += du[v];
   passed(u);

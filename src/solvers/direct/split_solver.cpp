@@ -113,6 +113,7 @@ class KeptMotion {
     state.frame_rotation = rotation_;
     state.frame_velocity = frame_velocity_;
   }
+  const std::vector<Vec3d>& position() const { return position_; }
 
  private:
   std::vector<Vec3d> position_, frame_velocity_;
@@ -191,8 +192,9 @@ class SplitSolver final : public Solver {
   /// Parts that may touch something are stepped together, the others as if there were no contact: whether they really touched
   /// nothing is seen afterwards.
   StepReport step_with_contact(const StepInput& input, State& state) {
+    constexpr int kMostAttempts = 4;
     touching_.begin(input, state);
-    for (;;) {
+    for (int attempt = 0;; ++attempt) {
       StepReport report;
       if (touching_.any()) report = touching_.solve(input, state);
       touching_.finish(state);
@@ -204,9 +206,11 @@ class SplitSolver final : public Solver {
       before_.keep(state);
       step_freely(input, state, touching_.any() ? &touching_.segments() : nullptr, report);
       if (touching_.any()) touching_.store(state, report);
-      if (report.non_finite || touching_.list_holds(state)) return report;
+      if (report.non_finite || touching_.rest_moves_freely(before_.position(), state.vertex_position)) return report;
+      after_ = state.vertex_position;
       before_.put_back(state);
-      touching_.take_all(input.model);
+      if (attempt < kMostAttempts) touching_.take_what_meets(input.model, before_.position(), after_);
+      else touching_.take_all(input.model);
     }
   }
 
@@ -292,6 +296,7 @@ class SplitSolver final : public Solver {
   Touching touching_;
   std::vector<std::uint8_t> elsewhere_;  ///< segments of touching_ at the time of the split
   KeptMotion before_;
+  std::vector<Vec3d> after_;
 };
 
 template <class T>

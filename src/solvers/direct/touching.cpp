@@ -66,18 +66,32 @@ void Touching::find_parts(const Model& m) {
   whole_ = false;
 }
 
-bool Touching::take_pairs(const Model& m) {
-  bool more = false;
-  const auto take = [&](Index s) {
-    std::uint8_t& touches = part_touches_[part_[s]];
-    more = more || !touches;
-    touches = 1;
+/// Parts that hang together by pairs, one of which is active or of a part that is marked already, are marked.
+void Touching::find_touching_parts(std::vector<std::uint8_t>& touches) {
+  group_.resize(touches.size());
+  for (std::size_t i = 0; i < group_.size(); ++i) group_[i] = static_cast<Index>(i);
+  const auto find = [&](Index i) {
+    while (group_[i] != i) i = group_[i] = group_[group_[i]];
+    return i;
   };
-  for (const contact::Pair& pair : contact_.pairs()) {
-    take(pair.a);
-    if (!pair.with_obstacle()) take(pair.b);
+  const std::vector<contact::Pair>& pairs = contact_.pairs();
+  for (std::size_t p = 0; p < pairs.size(); ++p) {
+    if (contact_.is_active(p)) touches[part_[pairs[p].a]] = 1;
+    if (pairs[p].with_obstacle()) continue;
+    const Index a = find(part_[pairs[p].a]), b = find(part_[pairs[p].b]);
+    group_[std::max(a, b)] = std::min(a, b);
   }
-  if (!more) return false;
+  for (std::size_t i = 0; i < touches.size(); ++i)
+    if (touches[i]) touches[find(static_cast<Index>(i))] = 1;
+  for (std::size_t i = 0; i < touches.size(); ++i)
+    if (touches[find(static_cast<Index>(i))]) touches[i] = 1;
+}
+
+bool Touching::take_pairs(const Model& m) {
+  part_needed_ = part_touches_;
+  find_touching_parts(part_needed_);
+  if (part_needed_ == part_touches_) return false;
+  part_touches_ = part_needed_;
   count_ = 0;
   Index alive = 0;
   for (Index s = 0; s < m.segment_count(); ++s) {
@@ -105,10 +119,7 @@ void Touching::begin(const StepInput& input, const State& state) {
   if (++age_ > kKeptFor) {
     age_ = 0;
     part_needed_.assign(part_touches_.size(), 0);
-    for (const contact::Pair& pair : contact_.pairs()) {
-      part_needed_[part_[pair.a]] = 1;
-      if (!pair.with_obstacle()) part_needed_[part_[pair.b]] = 1;
-    }
+    find_touching_parts(part_needed_);
     if (part_needed_ != part_touches_) {
       std::fill(part_touches_.begin(), part_touches_.end(), std::uint8_t{0});
       std::fill(segment_in_.begin(), segment_in_.end(), std::uint8_t{0});
@@ -153,8 +164,8 @@ StepReport Touching::solve(const StepInput& input, const State& state) {
 }
 
 void Touching::finish(State& state) {
-  static const std::vector<Vec3d> none;
-  contact_.finish(any() ? driver_.unknowns().u : none, state);
+  if (any()) contact_.finish(driver_.unknowns().u, state);
+  else contact_.finish_untouched(state);
 }
 
 }  // namespace osier::direct

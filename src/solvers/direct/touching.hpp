@@ -32,12 +32,21 @@ class Touching {
   void tell(contact::Record& record) const { contact_.tell(record); }
   /// Puts the motion into the state. The new velocities go into vertex_velocity_previous.
   void store(State& state, StepReport& report) { driver_.store(state, report); }
-  /// Whether the positions at hand are where no other pair can have come near. For rods that were stepped without contact.
-  bool list_holds(const State& state) const { return contact_.list_holds(state.vertex_position); }
+  /// Whether what was stepped without contact, from x0 to x1, has touched nothing.
+  bool rest_moves_freely(const std::vector<Vec3d>& x0, const std::vector<Vec3d>& x1) const {
+    return contact_.moves_freely(x0, x1, segment_in_);
+  }
+  /// Where it has not: takes what is in the way. The state is at the start of the step again.
+  void take_what_meets(const Model& model, const std::vector<Vec3d>& x0, const std::vector<Vec3d>& x1) {
+    contact_.expect(x0, x1, segment_in_);
+    take_pairs(model);
+  }
 
  private:
   void find_parts(const Model& model);
-  /// Adds the parts of all pairs. Returns whether there are new ones.
+  void find_touching_parts(std::vector<std::uint8_t>& touches);
+  /// Adds the parts that hang together by pairs, one of which is active or of a part that is in already. Returns whether there
+  /// are new ones.
   bool take_pairs(const Model& model);
   void arrange(const StepInput& input);
 
@@ -49,6 +58,7 @@ class Touching {
   systems::CoupledSystem* coupled_ = nullptr;  ///< the driver's system
   std::vector<Index> part_;                    ///< per segment; empty: not known
   std::vector<std::uint8_t> part_touches_, part_needed_;
+  std::vector<Index> group_;  ///< per part: a part of the same group
   std::vector<std::uint8_t> segment_in_;
   Subset subset_;
   Index count_ = 0;  ///< segments

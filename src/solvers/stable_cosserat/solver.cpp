@@ -207,12 +207,12 @@ StepReport StableCosserat<T>::step_with_contact(const StepInput& input, State& s
   const Control& c = input.end;
   const double h = input.h;
   contact_.begin(input.contacts, m, c, state, h);
-  if (contact_.pairs().empty()) {
+  if (!contact_.any_active()) {
     before_ = state;
     const StepReport report = step_freely(m, c, state, h);
-    if (report.non_finite || contact_.list_holds(state.vertex_position)) {
+    if (report.non_finite || contact_.moves_freely(before_.vertex_position, state.vertex_position, {})) {
       if (input.record) input.record->clear();
-      contact_.finish({}, state);
+      contact_.finish_untouched(state);
       return report;
     }
     state = before_;
@@ -225,13 +225,14 @@ StepReport StableCosserat<T>::step_with_contact(const StepInput& input, State& s
   u_.assign(n, {}), du_.resize(n), contact_gradient_.resize(n), contact_block_.resize(n), vertex_contact_.resize(n);
   const auto take_motion = [&] {
     for (std::size_t v = 0; v < n; ++v) du_[v] = cast<double>(elements_.displacements()[v]) - u_[v];
-    const contact::ContactStep::Guarded guarded = contact_.guard(u_, du_);
+    contact_.guard(u_, du_);
     for (std::size_t v = 0; v < n; ++v) {
       u_[v] += du_[v];
       elements_.displacements()[v] = cast<T>(u_[v]);
     }
-    return guarded.cut;
+    contact_.passed(u_);
   };
+  contact_.begin_path();
   take_motion();
   StepReport report;
   const auto sweep_once = [&] {
