@@ -1,5 +1,6 @@
 #include "scene/sanity.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
 #include <map>
@@ -35,6 +36,12 @@ class Oddity {
   std::string where_, text_;
 };
 
+/// Of the section across its thinner side: a strip of metal is as thin as its thickness.
+double thin_radius(const Section& section) {
+  const double bend = std::min(section.bend_twist.d1, section.bend_twist.d2), stretch = section.stretch_shear.d3;
+  return bend > 0 && stretch > 0 ? std::min(section.radius, 2 * std::sqrt(bend / stretch)) : section.radius;
+}
+
 using Origin = std::function<const std::string&(Index)>;
 
 void look_at_sizes(const RodGraph& graph, const Origin& origin, std::vector<std::string>& list) {
@@ -42,15 +49,16 @@ void look_at_sizes(const RodGraph& graph, const Origin& origin, std::vector<std:
   Oddity short_segment, millimetres;
   for (std::size_t s = 0; s < graph.segments.size(); ++s) {
     const GraphSegment& segment = graph.segments[s];
-    const double r = segment.section.radius, l = segment.rest_length;
+    constexpr double kRounding = 1e-9;
+    const double r = thin_radius(segment.section), l = segment.rest_length;
     const std::string& where = origin(static_cast<Index>(s));
-    if (r > l && l > 0)
+    if (r > l * (1 + kRounding) && l > 0)
       short_segment.add(where, r / l,
                         fmt::format("a segment of {:.3g} m is shorter than the rod's radius, {:.3g} m; use fewer segments, or check "
                                     "the radius",
                                     l, r));
-    if (r >= kThickest)
-      millimetres.add(where, r, fmt::format("a rod of radius {:.3g} m; lengths are in metres, were these millimetres?", r));
+    if (const double whole = segment.section.radius; whole >= kThickest)
+      millimetres.add(where, whole, fmt::format("a rod of radius {:.3g} m; lengths are in metres, were these millimetres?", whole));
   }
   for (const RodInfo& rod : graph.rods) {
     double length = 0;
@@ -70,7 +78,7 @@ void look_at_curvature(const RodGraph& graph, const Origin& origin, std::vector<
   for (const GraphJoint& joint : graph.joints) {
     const GraphSegment &a = graph.segments[joint.a], &b = graph.segments[joint.b];
     const Vec3d u = graph.direction(joint.a), v = graph.direction(joint.b);
-    const double turn = std::atan2(norm(cross(u, v)), dot(u, v)), r = std::max(a.section.radius, b.section.radius);
+    const double turn = std::atan2(norm(cross(u, v)), dot(u, v)), r = std::max(thin_radius(a.section), thin_radius(b.section));
     if (turn > kCornerAngle || !(joint.length > 0) || !(turn * r > joint.length)) continue;
     tight.add(origin(joint.a), turn * r / joint.length,
               fmt::format("the rod is bent at rest to a radius of {:.3g} m, less than its own, {:.3g} m; check the radius",
