@@ -74,7 +74,8 @@ void Fix::bind(AttachmentContext& c) {
   for (Index s : c.names.find(segments, Element::segment, c.problems))
     if (claim(c.frame_holder, s, "segment", where, c.problems)) held_.emplace_back(s, c.state.frame_rotation[s]);
   if (!motion.file) return;
-  if (!motion.file->turns()) c.problems.add(motion.file->where, "has no turns, and a frame has no place", "pin the vertices instead");
+  if (!motion.file->turns())
+    c.problems.add(motion.file->where, "has no turns, and a frame has no place", "pin the vertices instead");
   std::vector<Vec3d> places;
   for (const auto& [s, q] : held_) places.push_back(c.state.vertex_position[c.model.segment_vertices[s][0]]);
   motion.file->follow(places, true, c.problems);

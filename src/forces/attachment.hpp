@@ -79,7 +79,7 @@ struct Motion {
     Quatd operator()(std::size_t item = 0) const { return recorded ? recorded->turn_of(item) : all; }
   };
   Turning turning(double t) const;
-  Quatd turn(double t) const;      ///< the part about a centre
+  Quatd turn(double t) const;  ///< the part about a centre
   Placement placement(double t) const;
 };
 

@@ -70,7 +70,8 @@ class Hdf5Writer final : public Writer {
       restart_.push_back(numbers("/clamp_frame", {half_joints_.size(), 4}, "1",
                                  "frame that each clamp holds, a unit quaternion (x, y, z, w); 0 once it has let go"));
     has_spins_ = info.spins;
-    if (has_spins_) restart_.push_back(numbers("/angular_velocity", {segments, 3}, "rad/s", "of the material frames, world axes"));
+    if (has_spins_)
+      restart_.push_back(numbers("/angular_velocity", {segments, 3}, "rad/s", "of the material frames, world axes"));
     sections_.clear();
     if (info.sections) {
       const hsize_t joints = joints_.size(), clamps = half_joints_.size();

@@ -119,8 +119,8 @@ Section Compiler::section_of(const MaterialRef& ref) {
   }
   if (!material) return {};  // already reported as missing
   if (material->young && *material->young > 0)
-    if (const std::string odd = oddity_of_modulus((ref.name ? "/materials/" + escape_pointer(*ref.name) : ref.where) + "/young",
-                                                  *material->young);
+    if (const std::string odd =
+            oddity_of_modulus((ref.name ? "/materials/" + escape_pointer(*ref.name) : ref.where) + "/young", *material->young);
         !odd.empty() && odd_moduli_.insert(odd).second && odd_moduli_.size() <= kMostOddities)
       setup_.warnings.push_back(odd);
   return material->section(problems_);
@@ -529,7 +529,8 @@ std::map<Index, Quatd> Compiler::start(const StartSpec& start) {
   }
   if (problems_.mentions(start.where)) return {};
   if (spec_.statics()) problems_.add(start.where, "a static analysis finds an equilibrium by itself", "leave it out");
-  if (spec_.contact) problems_.add(start.where, "equilibrium knows no contact", "start from a run in which everything has come to rest");
+  if (spec_.contact)
+    problems_.add(start.where, "equilibrium knows no contact", "start from a run in which everything has come to rest");
   for (const auto& c : spec_.constraints)
     if (const auto* motor = dynamic_cast<const Motor*>(c.get()); motor && motor->torque_speed.given())
       problems_.add(start.where, fmt::format("the motor at {} has no equilibrium, its torque depends on a speed", c->where),
@@ -546,8 +547,8 @@ void Compiler::bind() {
   const Names lookup = names();
   std::vector<std::string> vertex_holder(graph_.vertices.size()), frame_holder(graph_.segments.size());
   const bool is_static = spec_.statics() != nullptr;
-  AttachmentContext context{graph_, setup_.model, setup_.initial, lookup, problems_, folder_, is_static, vertex_holder, frame_holder,
-                            earlier_clamps};
+  AttachmentContext context{graph_,  setup_.model, setup_.initial, lookup,       problems_,
+                            folder_, is_static,    vertex_holder,  frame_holder, earlier_clamps};
   std::set<std::string> named;
   for (std::size_t i = 0; i < spec_.constraints.size(); ++i) {
     const auto& c = spec_.constraints[i];

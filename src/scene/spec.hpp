@@ -231,8 +231,10 @@ struct StartSpec {
   std::string where;
   static const char* kind() { return "start"; }
   static const char* help() {
-    return "Starts from a frame of a recorded run of the same rods: its positions, velocities and material frames take the place of "
-           "the initial pose, what has broken is broken, and clamps hold the directions that clamps held there. Time starts at 0, and "
+    return "Starts from a frame of a recorded run of the same rods: its positions, velocities and material frames take the place "
+           "of "
+           "the initial pose, what has broken is broken, and clamps hold the directions that clamps held there. Time starts at "
+           "0, and "
            "constraints hold and move things from where they are in that frame.";
   }
   /// "equilibrium"
@@ -241,7 +243,8 @@ struct StartSpec {
   template <class F>
   void fields(F& f) {
     f.where(where);
-    f("run", run, "Folder of the run, or its trajectory.h5; a relative name starts at the folder of the scene", {.required = true});
+    f("run", run, "Folder of the run, or its trajectory.h5; a relative name starts at the folder of the scene",
+      {.required = true});
     f("frame", frame, "Frame of the run, counted from 0; negative numbers count from the end");
   }
 };
@@ -296,7 +299,8 @@ class DynamicAnalysis final : public Analysis {
       "Share of the fastest oscillations that a step of `generalized_alpha` leaves over: 0 is `bdf2`, 1 is `midpoint`",
       {.min = 0, .max = 1});
     f("start", start,
-      "Where it starts: in the initial pose when left out, in the `equilibrium` of the loads and constraints at time 0, or in a frame "
+      "Where it starts: in the initial pose when left out, in the `equilibrium` of the loads and constraints at time 0, or in a "
+      "frame "
       "of a run. Velocities of rods stay those of the scene in an equilibrium");
     f("iterations", iterations, "Short for /solver/iterations", {.min = 1});
     f("tolerance", tolerance, "Short for /solver/tolerance", {.min = 0, .max = 1, .above_min = true});
