@@ -30,7 +30,9 @@ struct RunInfo {
   std::vector<std::string> materials = {};   ///< names
   std::vector<Index> segment_material = {};  ///< one of these for each segment
   std::vector<MaterialStiffness> material_stiffness = {};
-  bool reports = false;  ///< frames carry a FrameReport
+  bool reports = false;      ///< frames carry a FrameReport
+  bool clamp_frames = false;  ///< frames carry those of clamps
+  bool spins = false;         ///< frames carry the angular velocities of segments
 };
 
 /// begin, write for each frame in order, end. Whatever has been written is a complete, readable file even when end() is

@@ -54,6 +54,8 @@ class Simulation {
   /// divided into smaller ones.
   long steps_by_others() const;
   long steps_divided() const;
+  /// Directions in which the energy falls away from the equilibrium that it started from; -1 where it did not start from one.
+  int start_unstable_modes() const;
   /// A static analysis that was to stop at an instability has found it; its state and time are the critical ones.
   bool finished() const;
 
@@ -117,6 +119,7 @@ struct RunStats {
   static constexpr double kUnsolved = 0.1;
   /// What is to be said of the run's convergence, in whole sentences; nothing where all is well.
   std::vector<std::string> remarks() const;
+  int start_unstable_modes = -1;  ///< see Simulation
   double instability_time = -1;  ///< pseudo-time at which equilibrium lost its stability; negative: not looked for or not found
   Index vertices_alive = 0, segments_alive = 0;
   bool non_finite = false;

@@ -7,7 +7,10 @@
 
 namespace osier {
 
-Quatd Motion::rotation(double t) const { return turn(t) * (orientation.given() ? normalized(orientation.at(t)) : Quatd{}); }
+Motion::Turning Motion::turning(double t) const {
+  if (file) return {.all = {}, .recorded = file->at(t)};
+  return {.all = turn(t) * (orientation.given() ? normalized(orientation.at(t)) : Quatd{}), .recorded = {}};
+}
 
 Quatd Motion::turn(double t) const {
   if (!rotate) return {};
@@ -16,12 +19,18 @@ Quatd Motion::turn(double t) const {
 }
 
 Motion::Placement Motion::placement(double t) const {
-  return {.turns = rotate.has_value(), .turn = turn(t), .center = rotate ? rotate->center : Vec3d{}, .shift = translate.at(t)};
+  if (file) return {.turns = false, .turn = {}, .center = {}, .shift = {}, .recorded = file->at(t)};
+  return {.turns = rotate.has_value(),
+          .turn = turn(t),
+          .center = rotate ? rotate->center : Vec3d{},
+          .shift = translate.at(t),
+          .recorded = {}};
 }
 
-void Attachment::check_motion(Problems& problems) const {
+void Attachment::prepare_motion(AttachmentContext& context) {
   if (motion.rotate && norm2(motion.rotate->axis) == 0)
-    problems.add(motion.rotate->where + "/axis", "is the zero vector", "give a direction");
+    context.problems.add(motion.rotate->where + "/axis", "is the zero vector", "give a direction");
+  if (motion.file) motion.file->load(context.folder, context.problems);
 }
 
 bool Attachment::claim(std::vector<std::string>& holder, Index i, const char* what, const std::string& by, Problems& problems) {
@@ -34,19 +43,23 @@ bool Attachment::claim(std::vector<std::string>& holder, Index i, const char* wh
 }
 
 void Pin::bind(AttachmentContext& c) {
-  check_motion(c.problems);
+  prepare_motion(c);
   if (motion.orientation.given())
     c.problems.add(where + "/motion/orientation", "has no effect on a vertex, which has no frame",
                    "use a `clamp`, or fix a segment");
   for (Index v : c.names.find(vertices, Element::vertex, c.problems))
     if (claim(c.vertex_holder, v, "vertex", where, c.problems)) held_.emplace_back(v, c.state.vertex_position[v]);
+  if (!motion.file) return;
+  std::vector<Vec3d> places;
+  for (const auto& [v, x] : held_) places.push_back(x);
+  motion.file->follow(places, false, c.problems);
 }
 
 void Pin::apply(double t, const State&, const Executor& executor, Control& control) const {
   const Motion::Placement moved = motion.placement(t);
   executor.for_each(held_.size(), [&](std::size_t i) {
     const auto& [v, x] = held_[i];
-    control.vertex_fixed[v] = 1, control.vertex_target[v] = moved(x);
+    control.vertex_fixed[v] = 1, control.vertex_target[v] = moved(x, i);
   });
 }
 
@@ -55,18 +68,23 @@ void Pin::list_held(std::vector<Index>& held, std::vector<Index>&) const {
 }
 
 void Fix::bind(AttachmentContext& c) {
-  check_motion(c.problems);
+  prepare_motion(c);
   if (motion.translate.given())
     c.problems.add(where + "/motion/translate", "has no effect on a frame", "use `rotate`, or pin the vertices too");
   for (Index s : c.names.find(segments, Element::segment, c.problems))
     if (claim(c.frame_holder, s, "segment", where, c.problems)) held_.emplace_back(s, c.state.frame_rotation[s]);
+  if (!motion.file) return;
+  if (!motion.file->turns()) c.problems.add(motion.file->where, "has no turns, and a frame has no place", "pin the vertices instead");
+  std::vector<Vec3d> places;
+  for (const auto& [s, q] : held_) places.push_back(c.state.vertex_position[c.model.segment_vertices[s][0]]);
+  motion.file->follow(places, true, c.problems);
 }
 
 void Fix::apply(double t, const State&, const Executor& executor, Control& control) const {
-  const Quatd turn = motion.rotation(t);
+  const Motion::Turning turn = motion.turning(t);
   executor.for_each(held_.size(), [&](std::size_t i) {
     const auto& [s, q] = held_[i];
-    control.frame_control[s] = FrameControl::fixed, control.frame_target[s] = turn * q;
+    control.frame_control[s] = FrameControl::fixed, control.frame_target[s] = turn(i) * q;
   });
 }
 
@@ -75,7 +93,7 @@ void Fix::list_held(std::vector<Index>&, std::vector<Index>& frames) const {
 }
 
 void Clamp::bind(AttachmentContext& c) {
-  check_motion(c.problems);
+  prepare_motion(c);
   if (tangent && norm2(*tangent) == 0) c.problems.add(where + "/tangent", "is the zero vector", "give a direction");
   for (Index v : c.names.find(vertices, Element::vertex, c.problems)) {
     if (!claim(c.vertex_holder, v, "vertex", where, c.problems)) continue;
@@ -84,23 +102,28 @@ void Clamp::bind(AttachmentContext& c) {
       c.problems.add(where, fmt::format("vertex {} belongs to a cable without bending stiffness", v), "use a pin");
       continue;
     }
+    if (const auto earlier = c.earlier_clamps.find(v); earlier != c.earlier_clamps.end()) clamp.rotation = earlier->second;
     if (tangent && norm2(*tangent) > 0)
       clamp.rotation = normalized(rotation_between(director3(clamp.rotation), normalized(*tangent)) * clamp.rotation);
     c.state.frame_rotation.push_back(clamp.rotation);
     c.state.frame_velocity.emplace_back();
     held_.push_back({v, c.state.vertex_position[v], clamp});
   }
+  if (!motion.file) return;
+  std::vector<Vec3d> places;
+  for (const Held& h : held_) places.push_back(h.position);
+  motion.file->follow(places, true, c.problems);
 }
 
 void Clamp::apply(double t, const State&, const Executor& executor, Control& control) const {
-  const Quatd turn = motion.rotation(t);
+  const Motion::Turning turn = motion.turning(t);
   const Motion::Placement moved = motion.placement(t);
   executor.for_each(held_.size(), [&](std::size_t i) {
     const Held& h = held_[i];
     control.vertex_fixed[h.vertex] = 1;
-    control.vertex_target[h.vertex] = moved(h.position);
+    control.vertex_target[h.vertex] = moved(h.position, i);
     control.frame_control[h.clamp.anchor] = FrameControl::fixed;
-    control.frame_target[h.clamp.anchor] = turn * h.clamp.rotation;
+    control.frame_target[h.clamp.anchor] = turn(i) * h.clamp.rotation;
   });
 }
 
@@ -120,7 +143,7 @@ bool Clamp::let_go(Model& model) {
 }
 
 void Hinge::bind(AttachmentContext& c) {
-  check_motion(c.problems);
+  prepare_motion(c);
   if (norm2(axis) == 0) c.problems.add(where + "/axis", "is the zero vector", "give a direction");
   vertex_ = c.names.find_one(vertex, Element::vertex, c.problems);
   if (vertex_ < 0) return;
@@ -145,10 +168,11 @@ void Hinge::bind(AttachmentContext& c) {
   if (!claim(c.frame_holder, segment_, "segment", where, c.problems)) return;
   position_ = c.state.vertex_position[vertex_];
   frame_ = c.state.frame_rotation[segment_];
+  if (motion.file) motion.file->follow({position_}, true, c.problems);
 }
 
 void Hinge::apply(double t, const State&, const Executor&, Control& control) const {
-  const Quatd turn = motion.rotation(t);
+  const Quatd turn = motion.turning(t)();
   control.vertex_fixed[vertex_] = 1;
   control.vertex_target[vertex_] = motion.placement(t)(position_);
   control.frame_control[segment_] = FrameControl::hinged;

@@ -1,6 +1,7 @@
 // What holds or drives a part of the rods: pin, fix, clamp, hinge, each with keyframed motion and release.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "core/describe.hpp"
 #include "core/track.hpp"
 #include "exec/parallel.hpp"
+#include "forces/file_motion.hpp"
 #include "math/quat.hpp"
 #include "model/rod_graph.hpp"
 #include "model/selection.hpp"
@@ -37,28 +39,46 @@ struct Motion {
   Track<Vec3d> translate;
   std::optional<Turn> rotate;
   Track<Quatd> orientation;
+  std::optional<FileMotion> file;
+  std::string where;
   static const char* kind() { return "motion"; }
   static const char* help() {
     return "Prescribed motion of what a constraint holds, in all six degrees of freedom: turned on the spot by `orientation`, "
            "then "
-           "turned by `rotate`, then shifted.";
+           "turned by `rotate`, then shifted. Or as recorded in a file.";
   }
   template <class F>
   void fields(F& f) {
+    f.where(where);
     f("translate", translate, "Shift from the initial place", {.unit = "m"});
     f("rotate", rotate, "Rotation");
     f("orientation", orientation,
       "Rotation of held frames from their initial orientation, world axes, each on its own spot; keys are joined by the shorter "
       "arc, so put them less than half a turn apart");
+    f("file", file, "Recorded motion, instead of the others");
+    for (const char* key : {"translate", "rotate", "orientation"})
+      if (f.has("file") && f.has(key)) f.problem(std::string("`") + key + "` comes together with `file`", "keep one of them");
   }
+  bool moves_places() const { return translate.given() || rotate || file; }
   /// The motion of places at one time, worked out once for the many vertices that a constraint may hold.
   struct Placement {
     bool turns;
     Quatd turn;
     Vec3d center, shift;
-    Vec3d operator()(const Vec3d& x) const { return (turns ? center + osier::rotate(turn, x - center) : x) + shift; }
+    /// `item`: which of those that the constraint holds.
+    Vec3d operator()(const Vec3d& x, std::size_t item = 0) const {
+      if (recorded) return recorded->place(x, item);
+      return (turns ? center + osier::rotate(turn, x - center) : x) + shift;
+    }
+    std::optional<FileMotion::Moment> recorded;
   };
-  Quatd rotation(double t) const;  ///< of frames
+  /// Of frames, likewise.
+  struct Turning {
+    Quatd all;
+    std::optional<FileMotion::Moment> recorded;
+    Quatd operator()(std::size_t item = 0) const { return recorded ? recorded->turn_of(item) : all; }
+  };
+  Turning turning(double t) const;
   Quatd turn(double t) const;      ///< the part about a centre
   Placement placement(double t) const;
 };
@@ -69,9 +89,12 @@ struct AttachmentContext {
   State& state;
   const Names& names;
   Problems& problems;
+  std::string folder;  ///< where relative file names start
   bool is_static;
   std::vector<std::string>& vertex_holder;  ///< pointer of the constraint that holds a vertex, or ""
   std::vector<std::string>& frame_holder;
+  /// By vertex: what clamps held in the run that this one starts from.
+  const std::map<Index, Quatd>& earlier_clamps;
 };
 
 class Attachment {
@@ -104,7 +127,8 @@ class Attachment {
     f("release", release, "Time at which it lets go; in statics, the first load step that starts then or later",
       {.unit = "s", .min = 0});
   }
-  void check_motion(Problems& problems) const;
+  /// Checks the motion, and reads it where it is in a file.
+  void prepare_motion(AttachmentContext& context);
   static bool claim(std::vector<std::string>& holder, Index i, const char* what, const std::string& by, Problems& problems);
 };
 

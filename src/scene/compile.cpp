@@ -12,6 +12,7 @@
 #include "osier/io.hpp"
 #include "scene/compile_contact.hpp"
 #include "scene/setup.hpp"
+#include "scene/start.hpp"
 
 namespace osier {
 
@@ -42,13 +43,15 @@ class Compiler {
   void build_structures();
   void build(const Structure& structure);
   void bind();
+  std::map<Index, Quatd> start(const StartSpec& start);
   void bind_probe(const ProbeSpec& probe, const Names& lookup);
   void bind_place(const ProbeSpec& probe, const Names& lookup);
   void bind_reaction(const ProbeSpec& probe);
   Names names() const {
     return Names(graph_.rods, static_cast<Index>(graph_.vertices.size()), static_cast<Index>(graph_.segments.size()),
-                 static_cast<Index>(graph_.joints.size()), missing_);
+                 static_cast<Index>(graph_.joints.size()), missing_, [this] { return places(); });
   }
+  ElementPlaces places() const;
   void check_names();
   void check_statics();
   void add_inertia();
@@ -403,6 +406,20 @@ void Compiler::weld() {
     for (Index& v : r.vertices) v = renumber[v];
 }
 
+/// Where everything is in the initial pose.
+ElementPlaces Compiler::places() const {
+  ElementPlaces at;
+  const auto& vertices = graph_.vertices;
+  for (const GraphVertex& v : vertices) at.vertex.push_back(v.position);
+  for (const GraphSegment& s : graph_.segments) at.segment.push_back(0.5 * (vertices[s.a].position + vertices[s.b].position));
+  for (const GraphJoint& j : graph_.joints) {
+    const GraphSegment &a = graph_.segments[j.a], &b = graph_.segments[j.b];
+    const bool first = a.a == b.a || a.a == b.b, meet = first || a.b == b.a || a.b == b.b;
+    at.joint.push_back(meet ? vertices[first ? a.a : a.b].position : 0.5 * (at.segment[j.a] + at.segment[j.b]));
+  }
+  return at;
+}
+
 void Compiler::extra_joints() {
   const Names lookup = names();
   for (const JointSpec& j : spec_.joints) {
@@ -493,14 +510,36 @@ void Compiler::check_names() {
   }
 }
 
+/// Returns what clamps held in the run that this one starts from.
+std::map<Index, Quatd> Compiler::start(const StartSpec& start) {
+  if (!start.run.empty()) {
+    auto clamps = start_from_run(start, folder_, setup_.model, setup_.initial, setup_.warnings, problems_);
+    // Selections in space and messages speak of where things are now.
+    for (std::size_t v = 0; v < graph_.vertices.size(); ++v) graph_.vertices[v].position = setup_.initial.vertex_position[v];
+    if (spec_.statics()) std::fill(setup_.initial.vertex_velocity.begin(), setup_.initial.vertex_velocity.end(), Vec3d{});
+    return clamps;
+  }
+  if (problems_.mentions(start.where)) return {};
+  if (spec_.statics()) problems_.add(start.where, "a static analysis finds an equilibrium by itself", "leave it out");
+  if (spec_.contact) problems_.add(start.where, "equilibrium knows no contact", "start from a run in which everything has come to rest");
+  for (const auto& c : spec_.constraints)
+    if (const auto* motor = dynamic_cast<const Motor*>(c.get()); motor && motor->torque_speed.given())
+      problems_.add(start.where, fmt::format("the motor at {} has no equilibrium, its torque depends on a speed", c->where),
+                    "start in the initial pose, or from a run");
+  return {};
+}
+
 void Compiler::bind() {
   setup_.model = compile_graph(graph_);
   setup_.initial = initial_state(graph_, setup_.model);
   if (spec_.rotational_inertia) add_inertia();
+  std::map<Index, Quatd> earlier_clamps;
+  if (spec_.analysis && spec_.analysis->start) earlier_clamps = start(*spec_.analysis->start);
   const Names lookup = names();
   std::vector<std::string> vertex_holder(graph_.vertices.size()), frame_holder(graph_.segments.size());
   const bool is_static = spec_.statics() != nullptr;
-  AttachmentContext context{graph_, setup_.model, setup_.initial, lookup, problems_, is_static, vertex_holder, frame_holder};
+  AttachmentContext context{graph_, setup_.model, setup_.initial, lookup, problems_, folder_, is_static, vertex_holder, frame_holder,
+                            earlier_clamps};
   std::set<std::string> named;
   for (std::size_t i = 0; i < spec_.constraints.size(); ++i) {
     const auto& c = spec_.constraints[i];
@@ -514,7 +553,7 @@ void Compiler::bind() {
     if (c) c->bind(context);
   update_topology(setup_.model);
   for (auto& f : spec_.forces)
-    if (f) f->bind(lookup, problems_);
+    if (f) f->bind(lookup, problems_), f->check(setup_.model, problems_);
   if (is_static) check_statics();
   for (const ProbeSpec& p : spec_.probes) bind_probe(p, lookup);
   compile_contact(

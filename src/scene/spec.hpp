@@ -224,6 +224,28 @@ struct OutputSpec {
   }
 };
 
+/// Where a run starts, when it is not the initial pose.
+struct StartSpec {
+  std::string run;  ///< empty: from equilibrium
+  int frame = -1;
+  std::string where;
+  static const char* kind() { return "start"; }
+  static const char* help() {
+    return "Starts from a frame of a recorded run of the same rods: its positions, velocities and material frames take the place of "
+           "the initial pose, what has broken is broken, and clamps hold the directions that clamps held there. Time starts at 0, and "
+           "constraints hold and move things from where they are in that frame.";
+  }
+  /// "equilibrium"
+  bool read_short(const Json& j, const std::string& at, Problems& problems);
+  static OrderedJson short_schema(FieldDoc& doc);
+  template <class F>
+  void fields(F& f) {
+    f.where(where);
+    f("run", run, "Folder of the run, or its trajectory.h5; a relative name starts at the folder of the scene", {.required = true});
+    f("frame", frame, "Frame of the run, counted from 0; negative numbers count from the end");
+  }
+};
+
 enum class AnalysisKind : std::uint8_t { dynamic, statics };
 
 class Analysis {
@@ -231,6 +253,7 @@ class Analysis {
   explicit Analysis(AnalysisKind kind) : what(kind) {}
   virtual ~Analysis() = default;
   const AnalysisKind what;
+  std::optional<StartSpec> start;
 };
 template <>
 std::span<const RegistryEntry<Analysis>> registry<Analysis>();
@@ -272,6 +295,9 @@ class DynamicAnalysis final : public Analysis {
     f("rho_infinity", rho_infinity,
       "Share of the fastest oscillations that a step of `generalized_alpha` leaves over: 0 is `bdf2`, 1 is `midpoint`",
       {.min = 0, .max = 1});
+    f("start", start,
+      "Where it starts: in the initial pose when left out, in the `equilibrium` of the loads and constraints at time 0, or in a frame "
+      "of a run. Velocities of rods stay those of the scene in an equilibrium");
     f("iterations", iterations, "Short for /solver/iterations", {.min = 1});
     f("tolerance", tolerance, "Short for /solver/tolerance", {.min = 0, .max = 1, .above_min = true});
     step_given_ = f.has("step");
@@ -309,6 +335,7 @@ class StaticAnalysis final : public Analysis {
     f("stop_at_instability", stop_at_instability,
       "Stops at the pseudo-time where the equilibrium becomes unstable (a buckling load) or ends (a limit point: no equilibrium "
       "is found beyond), found by bisection; loads without a potential (torques) are left out of the judgement");
+    f("start", start, "Where it starts: in the initial pose when left out, or in a frame of a run");
   }
 };
 

@@ -67,7 +67,9 @@ RunInfo run_info(const Setup& setup) {
                .materials = {},
                .segment_material = setup.segment_material,
                .material_stiffness = {},
-               .reports = true};
+               .reports = true,
+               .clamp_frames = setup.model.anchor_count > 0,
+               .spins = setup.model.has_inertia()};
   for (const MaterialUse& m : setup.materials) {
     info.materials.push_back(m.name);
     info.material_stiffness.push_back({stiffness_of(scaled(m.section, m.thinnest)), stiffness_of(scaled(m.section, m.thickest))});

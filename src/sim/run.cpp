@@ -104,6 +104,7 @@ RunStats run_scene(const Scene& scene, const RunOptions& options) {
     stats.ms_per_frame_min = timer.ms.front();
     stats.ms_per_frame_median = timer.ms[timer.ms.size() / 2];
   }
+  stats.start_unstable_modes = simulation.start_unstable_modes();
   stats.steps_by_others = simulation.steps_by_others();
   stats.steps_divided = simulation.steps_divided();
   stats.ns_per_vertex_iteration = std::max(timer.best_ns, 0.0);
@@ -146,6 +147,9 @@ std::vector<std::string> RunStats::remarks() const {
         fmt::format("in {} of {} steps, first at t = {:.4g} s, prescribed motion was held back: it would have torn rods through "
                     "something. Constraints and obstacles were not where their keyframes say",
                     steps_held_back, steps, held_back_at));
+  if (start_unstable_modes > 0)
+    list.push_back(fmt::format("the equilibrium in which it started is unstable, in {} direction{}", start_unstable_modes,
+                               start_unstable_modes == 1 ? "" : "s"));
   if (steps_by_others > 0)
     list.push_back(fmt::format(
         "in {} of {} steps the solver that `automatic` had chosen did not converge, and another one, in double, took them",
@@ -184,6 +188,8 @@ std::string RunStats::to_json() const {
                             {"worst_residual", worst_residual >= 0 ? OrderedJson(worst_residual) : OrderedJson(nullptr)},
                             {"worst_residual_at", worst_residual >= 0 ? OrderedJson(worst_residual_at) : OrderedJson(nullptr)},
                             {"remarks", remarks()},
+                            {"start_unstable_modes",
+                             start_unstable_modes >= 0 ? OrderedJson(start_unstable_modes) : OrderedJson(nullptr)},
                             {"instability_time", instability_time >= 0 ? OrderedJson(instability_time) : OrderedJson(nullptr)},
                             {"vertices_alive", vertices_alive},
                             {"segments_alive", segments_alive},

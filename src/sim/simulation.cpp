@@ -6,6 +6,7 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <optional>
+#include <utility>
 
 #include "integration/integrator.hpp"
 #include "scene/setup.hpp"
@@ -52,7 +53,9 @@ struct Simulation::Impl {
   bool breakable = false;
   bool finished = false;
   double measuring_seconds = 0;
-  SectionArrays sections;  ///< of the frame handed out last
+  SectionArrays sections;          ///< of the frame handed out last
+  std::vector<Quatd> clamp_frame;  ///< likewise
+  int start_modes = -1;            ///< unstable ones of the equilibrium it started from; -1: not from one
 
   const Model& model() const { return changed ? *changed : setup->model; }
   Model& mutable_model() { return changed ? *changed : changed.emplace(setup->model); }
@@ -100,6 +103,8 @@ struct Simulation::Impl {
   StepReport dynamic_step(bool measure);
   StepReport static_step();
   StepReport solve_at(double t);
+  void start_in_equilibrium();
+  std::span<const Quatd> clamp_frames();
   bool locate_instability(double stable, double unstable);
   StepReport accepted;  ///< statics: of the equilibrium that the state is in
   [[noreturn]] void throw_non_finite(const StepReport& r);
@@ -119,6 +124,7 @@ Simulation::Simulation(const Scene& scene) : impl_(std::make_unique<Impl>()) {
   s.breakable = std::any_of(limits.begin(), limits.end(), [](double l) { return std::isfinite(l); });
   s.contacts = s.setup->contacts;
   s.solver->declare_memory(s.model(), s.state);
+  if (s.dynamic && s.dynamic->start && s.dynamic->start->run.empty()) s.start_in_equilibrium();
   if (s.dynamic) {
     s.integrator = s.setup->spec.integrator();
     s.integrator->declare_memory(s.model(), s.state);
@@ -483,6 +489,37 @@ StepReport Simulation::Impl::static_step() {
   return report;
 }
 
+/// Statics under the loads and constraints of time 0, by the scene's solver or, where that has no statics, by the converging one.
+void Simulation::Impl::start_in_equilibrium() {
+  constexpr double kInstant = 1e-12;  // pseudo-time in which the loads grow: keyframes are read at 0
+  StaticAnalysis analysis;
+  analysis.duration = kInstant;
+  const DynamicAnalysis* const then = std::exchange(dynamic, nullptr);
+  statics = &analysis;
+  std::unique_ptr<Solver> own;
+  if (!setup->spec.solver->traits().statics) {
+    own = std::exchange(solver, make_settings(solver_with(SolverRole::converging))->make(model()));
+    solver->declare_memory(model(), state);
+  }
+  std::fill(state.vertex_velocity.begin(), state.vertex_velocity.end(), Vec3d{});
+  std::fill(state.frame_velocity.begin(), state.frame_velocity.end(), Vec3d{});
+  last_good = state;
+  try {
+    start_modes = std::max(static_step().unstable_modes, 0);
+  } catch (const RunError& error) {
+    throw RunError(fmt::format("{}: no equilibrium to start from was found: {}", then->start->where, error.what()));
+  }
+  if (own) solver = std::move(own);
+  statics = nullptr;
+  dynamic = then;
+  state.time = 0, state.step_index = 0;
+  state.vertex_velocity = setup->initial.vertex_velocity;
+  state.vertex_velocity_previous = setup->initial.vertex_velocity_previous;
+  state.frame_velocity = setup->initial.frame_velocity;
+  report = {};
+  solver->rebind(model(), state);
+}
+
 StepReport Simulation::step(bool measure) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();
@@ -502,6 +539,7 @@ void Simulation::advance_frame(const std::function<bool()>& after_step) {
 
 long Simulation::steps_by_others() const { return impl_->steps_by_others; }
 long Simulation::steps_divided() const { return impl_->steps_divided; }
+int Simulation::start_unstable_modes() const { return impl_->start_modes; }
 bool Simulation::finished() const { return impl_->finished; }
 bool Simulation::is_static() const { return impl_->statics != nullptr; }
 
@@ -542,6 +580,16 @@ Wrench Simulation::reaction(std::size_t index, bool material_axes) const {
   return {rotate(axes, wrench.force), rotate(axes, wrench.moment)};
 }
 
+/// Zero where a clamp has let go.
+std::span<const Quatd> Simulation::Impl::clamp_frames() {
+  const Model& m = model();
+  clamp_frame.assign(static_cast<std::size_t>(m.anchor_count), Quatd{0, 0, 0, 0});
+  for (Index j = 0; j < m.joint_count(); ++j)
+    if (const Index frame = m.joint_frames[j][0]; m.joint_is_clamp[j] && m.joint_alive[j])
+      clamp_frame[frame - m.segment_count()] = state.frame_rotation[frame];
+  return clamp_frame;
+}
+
 Frame Simulation::frame(int index) const {
   Impl& s = *impl_;
   Frame frame{.index = index,
@@ -550,6 +598,9 @@ Frame Simulation::frame(int index) const {
               .vertex_velocity = s.state.vertex_velocity,
               .segment_frame = std::span(s.state.frame_rotation).first(static_cast<std::size_t>(s.model().segment_count())),
               .segment_alive = s.model().segment_alive};
+  if (s.model().anchor_count > 0) frame.clamp_frame = s.clamp_frames();
+  if (s.model().has_inertia())
+    frame.segment_spin = std::span(s.state.frame_velocity).first(static_cast<std::size_t>(s.model().segment_count()));
   if (!s.setup->spec.output.sections) return frame;
   s.sections.measure(s.model(), s.state);
   frame.segment_force = s.sections.segment_force;
