@@ -52,6 +52,7 @@ class Compiler {
   void check_names();
   void check_statics();
   void add_inertia();
+  void add_point_masses(const Names& lookup);
 
   Setup& setup_;
   SceneSpec& spec_;
@@ -493,11 +494,33 @@ void Compiler::check_names() {
   }
 }
 
+void Compiler::add_point_masses(const Names& lookup) {
+  for (const PointMassSpec& p : spec_.point_masses) {
+    if (!p.vertices.empty())
+      for (const Index v : lookup.find(p.vertices, Element::vertex, problems_)) setup_.model.vertex_mass[v] += p.mass;
+    if (!p.inertia || p.segments.empty()) continue;
+    const Vec3d& J = *p.inertia;
+    // A body's moments obey the triangle inequality.
+    const double sum = J.x + J.y + J.z, most = std::max({J.x, J.y, J.z});
+    if (!(std::min({J.x, J.y, J.z}) >= 0) || !(2 * most <= sum * (1 + 1e-9))) {
+      problems_.add(p.where + "/inertia", "belongs to no body", "give three moments, none larger than the sum of the others");
+      continue;
+    }
+    if (!spec_.rotational_inertia) {
+      problems_.add(p.where + "/inertia", "has no effect without `rotational_inertia`", "set /rotational_inertia to true");
+      continue;
+    }
+    for (const Index s : lookup.find(p.segments, Element::segment, problems_))
+      setup_.model.segment_inertia[s] = setup_.model.segment_inertia[s] + PerAxis{J.x, J.y, J.z};
+  }
+}
+
 void Compiler::bind() {
   setup_.model = compile_graph(graph_);
   setup_.initial = initial_state(graph_, setup_.model);
   if (spec_.rotational_inertia) add_inertia();
   const Names lookup = names();
+  add_point_masses(lookup);
   std::vector<std::string> vertex_holder(graph_.vertices.size()), frame_holder(graph_.segments.size());
   const bool is_static = spec_.statics() != nullptr;
   AttachmentContext context{graph_, setup_.model, setup_.initial, lookup, problems_, is_static, vertex_holder, frame_holder};
@@ -510,8 +533,9 @@ void Compiler::bind() {
       problems_.add(c->where + "/name", fmt::format("\"{}\" is used twice", shorten(c->name)),
                     "give each constraint its own name");
   }
-  for (auto& c : spec_.constraints)
-    if (c) c->bind(context);
+  for (const bool yields : {false, true})
+    for (auto& c : spec_.constraints)
+      if (c && c->yields() == yields) c->bind(context);
   update_topology(setup_.model);
   for (auto& f : spec_.forces)
     if (f) f->bind(lookup, problems_);
