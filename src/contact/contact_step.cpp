@@ -5,6 +5,7 @@
 
 #include "exec/reduce.hpp"
 #include "math/quat.hpp"
+#include "model/held_axes.hpp"
 
 namespace osier::contact {
 
@@ -131,7 +132,10 @@ void ContactStep::expect(const std::vector<Vec3d>& x0, const std::vector<Vec3d>&
 /// Where inertia and prescribed motion lead.
 Vec3d ContactStep::first_motion(Index v) const {
   if (!m_->vertex_alive[v]) return {};
-  return c_->vertex_fixed[v] ? c_->vertex_target[v] - start_->vertex_position[v] : h_ * start_->vertex_velocity[v];
+  if (c_->vertex_fixed[v]) return c_->vertex_target[v] - start_->vertex_position[v];
+  const Vec3d free = h_ * start_->vertex_velocity[v];
+  const HeldAxes* held = held_axes_of(*c_, v);
+  return held ? held_place(*held, start_->vertex_position[v] + free) - start_->vertex_position[v] : free;
 }
 
 void ContactStep::read_memory(const State& state) {

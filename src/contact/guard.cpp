@@ -20,6 +20,7 @@
 #include <cmath>
 
 #include "contact/contact_step.hpp"
+#include "model/held_axes.hpp"
 
 namespace osier::contact {
 
@@ -262,6 +263,12 @@ void ContactStep::hold(std::vector<Vec3d>& u) {
     du[v] = (c_->vertex_target[v] - x[v]) - u[v];
     any = any || norm2(du[v]) > 0;
   }
+  for (const HeldAxes& held : c_->held_axes) {
+    const Index v = held.vertex;
+    if (!m_->vertex_alive[v]) continue;
+    du[v] = along(held, held.target - x[v] - u[v]);
+    any = any || norm(du[v]) > 1e-14 * (norm(x[v]) + norm(u[v]));
+  }
   if (!any) {
     if (!obstacle_share_.empty()) passed(u);
     return;
@@ -272,7 +279,7 @@ void ContactStep::hold(std::vector<Vec3d>& u) {
   for (Index v = 0; v < m_->vertex_count(); ++v) {
     if (norm2(whole[v]) == 0) continue;
     const bool there = du[v].x == whole[v].x && du[v].y == whole[v].y && du[v].z == whole[v].z;
-    if (there) u[v] = c_->vertex_target[v] - x[v];
+    if (there && c_->vertex_fixed[v]) u[v] = c_->vertex_target[v] - x[v];
     else u[v] += du[v];
     nearer = std::max(nearer, norm(du[v]) / norm(whole[v]));
     if (there) continue;

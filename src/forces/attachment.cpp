@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <numbers>
 
+#include "model/held_axes.hpp"
+
 namespace osier {
 
 Motion::Turning Motion::turning(double t) const {
@@ -42,13 +44,92 @@ bool Attachment::claim(std::vector<std::string>& holder, Index i, const char* wh
   return true;
 }
 
+bool AttachmentContext::claim_directions(Index vertex, const std::vector<Vec3d>& axes, bool turns, const std::string& by) {
+  if (!vertex_holder[vertex].empty()) {
+    problems.add(by, fmt::format("vertex {} is already held by {}", vertex, vertex_holder[vertex]),
+                 "keep one of the two constraints");
+    return false;
+  }
+  std::vector<HeldDirection>& known = vertex_directions[vertex];
+  for (const HeldDirection& other : known)
+    for (const Vec3d& axis : axes) {
+      const double along = std::abs(dot(axis, other.axis));
+      if (along <= 1e-6 && !turns && !other.turns) continue;
+      problems.add(by,
+                   fmt::format("vertex {} is held by {} along a direction that is {}", vertex, other.by,
+                               along > 1 - 1e-6 ? "the same" : "not perpendicular, or turns"),
+                   "let constraints on one vertex hold it along directions that stay perpendicular");
+      return false;
+    }
+  for (const Vec3d& axis : axes) known.push_back({axis, turns, by});
+  return true;
+}
+
+bool AttachmentContext::claim_vertex(Index vertex, const std::string& by) {
+  const auto known = vertex_directions.find(vertex);
+  if (vertex_holder[vertex].empty() && known != vertex_directions.end() && !known->second.empty()) {
+    problems.add(by, fmt::format("vertex {} is already held along some directions by {}", vertex, known->second.front().by),
+                 "keep one of the two constraints");
+    return false;
+  }
+  if (!vertex_holder[vertex].empty()) {
+    problems.add(by, fmt::format("vertex {} is already held by {}", vertex, vertex_holder[vertex]),
+                 "keep one of the two constraints");
+    return false;
+  }
+  vertex_holder[vertex] = by;
+  return true;
+}
+
+void Attachment::refuse_recorded_motion(Problems& problems) const {
+  if (motion.file)
+    problems.add(where + "/motion/file", "leads vertices altogether, and here they are held along some directions only",
+                 "give `translate` or `rotate`, or hold the vertices along all directions");
+}
+
+void Attachment::check_no_orientation(Problems& problems) const {
+  if (motion.orientation.given())
+    problems.add(where + "/motion/orientation", "has no effect on a vertex, which has no frame",
+                 "use a `clamp`, or fix a segment");
+}
+
+std::optional<ClampResult> Attachment::clamp_vertex(AttachmentContext& c, Index v) const {
+  ClampResult clamp = add_clamp(c.model, c.graph, c.state, v);
+  if (clamp.anchor < 0) {
+    c.problems.add(where, fmt::format("vertex {} belongs to a cable without bending stiffness", v), "use a pin");
+    return {};
+  }
+  c.state.frame_rotation.push_back(clamp.rotation);
+  c.state.frame_velocity.emplace_back();
+  return clamp;
+}
+
+Index Attachment::segment_at(AttachmentContext& c, Index vertex, const Selection& segment) const {
+  const auto touching = c.model.vertex_segments.of(vertex);
+  if (segment.empty()) {
+    if (touching.size() == 1) return touching[0] / 2;
+    c.problems.add(where, fmt::format("vertex {} has {} segments", vertex, touching.size()),
+                   "say which one turns with `segment`");
+    return -1;
+  }
+  const Index s = c.names.find_one(segment, Element::segment, c.problems);
+  if (s < 0) return -1;
+  const auto [a, b] = c.model.segment_vertices[s];
+  if (a == vertex || b == vertex) return s;
+  c.problems.add(where + "/segment", fmt::format("segment {} does not touch vertex {}", s, vertex),
+                 "name a segment at the vertex");
+  return -1;
+}
+
 void Pin::bind(AttachmentContext& c) {
   prepare_motion(c);
-  if (motion.orientation.given())
-    c.problems.add(where + "/motion/orientation", "has no effect on a vertex, which has no frame",
-                   "use a `clamp`, or fix a segment");
-  for (Index v : c.names.find(vertices, Element::vertex, c.problems))
-    if (claim(c.vertex_holder, v, "vertex", where, c.problems)) held_.emplace_back(v, c.state.vertex_position[v]);
+  check_no_orientation(c.problems);
+  for (Index v : c.names.find(vertices, Element::vertex, c.problems)) {
+    const bool free_to_hold =
+        holds_directions() ? c.claim_directions(v, axes->list, motion.rotate.has_value(), where) : c.claim_vertex(v, where);
+    if (free_to_hold) held_.emplace_back(v, c.state.vertex_position[v]);
+  }
+  if (holds_directions()) refuse_recorded_motion(c.problems);
   if (!motion.file) return;
   std::vector<Vec3d> places;
   for (const auto& [v, x] : held_) places.push_back(x);
@@ -57,10 +138,28 @@ void Pin::bind(AttachmentContext& c) {
 
 void Pin::apply(double t, const State&, const Executor& executor, Control& control) const {
   const Motion::Placement moved = motion.placement(t);
+  if (holds_directions()) {
+    for (const Vec3d& axis : axes->list) {
+      const Vec3d turned = moved.turns ? rotate(moved.turn, axis) : axis;
+      for (const auto& [v, x] : held_) hold_along(control, v, turned, moved(x));
+    }
+    return;
+  }
   executor.for_each(held_.size(), [&](std::size_t i) {
     const auto& [v, x] = held_[i];
     control.vertex_fixed[v] = 1, control.vertex_target[v] = moved(x, i);
   });
+}
+
+Vec3d Pin::share(double t, const Control&, Index, const Vec3d& force) const {
+  if (!holds_directions()) return force;
+  const Motion::Placement moved = motion.placement(t);
+  Vec3d sum;
+  for (const Vec3d& axis : axes->list) {
+    const Vec3d turned = moved.turns ? rotate(moved.turn, axis) : axis;
+    sum += dot(turned, force) * turned;
+  }
+  return sum;
 }
 
 void Pin::list_held(std::vector<Index>& held, std::vector<Index>&) const {
@@ -74,7 +173,8 @@ void Fix::bind(AttachmentContext& c) {
   for (Index s : c.names.find(segments, Element::segment, c.problems))
     if (claim(c.frame_holder, s, "segment", where, c.problems)) held_.emplace_back(s, c.state.frame_rotation[s]);
   if (!motion.file) return;
-  if (!motion.file->turns()) c.problems.add(motion.file->where, "has no turns, and a frame has no place", "pin the vertices instead");
+  if (!motion.file->turns())
+    c.problems.add(motion.file->where, "has no turns, and a frame has no place", "pin the vertices instead");
   std::vector<Vec3d> places;
   for (const auto& [s, q] : held_) places.push_back(c.state.vertex_position[c.model.segment_vertices[s][0]]);
   motion.file->follow(places, true, c.problems);
@@ -96,18 +196,14 @@ void Clamp::bind(AttachmentContext& c) {
   prepare_motion(c);
   if (tangent && norm2(*tangent) == 0) c.problems.add(where + "/tangent", "is the zero vector", "give a direction");
   for (Index v : c.names.find(vertices, Element::vertex, c.problems)) {
-    if (!claim(c.vertex_holder, v, "vertex", where, c.problems)) continue;
-    ClampResult clamp = add_clamp(c.model, c.graph, c.state, v);
-    if (clamp.anchor < 0) {
-      c.problems.add(where, fmt::format("vertex {} belongs to a cable without bending stiffness", v), "use a pin");
-      continue;
-    }
-    if (const auto earlier = c.earlier_clamps.find(v); earlier != c.earlier_clamps.end()) clamp.rotation = earlier->second;
+    if (!c.claim_vertex(v, where)) continue;
+    std::optional<ClampResult> clamp = clamp_vertex(c, v);
+    if (!clamp) continue;
+    if (const auto earlier = c.earlier_clamps.find(v); earlier != c.earlier_clamps.end()) clamp->rotation = earlier->second;
     if (tangent && norm2(*tangent) > 0)
-      clamp.rotation = normalized(rotation_between(director3(clamp.rotation), normalized(*tangent)) * clamp.rotation);
-    c.state.frame_rotation.push_back(clamp.rotation);
-    c.state.frame_velocity.emplace_back();
-    held_.push_back({v, c.state.vertex_position[v], clamp});
+      clamp->rotation = normalized(rotation_between(director3(clamp->rotation), normalized(*tangent)) * clamp->rotation);
+    c.state.frame_rotation[clamp->anchor] = clamp->rotation;
+    held_.push_back({v, c.state.vertex_position[v], *clamp});
   }
   if (!motion.file) return;
   std::vector<Vec3d> places;
@@ -147,24 +243,9 @@ void Hinge::bind(AttachmentContext& c) {
   if (norm2(axis) == 0) c.problems.add(where + "/axis", "is the zero vector", "give a direction");
   vertex_ = c.names.find_one(vertex, Element::vertex, c.problems);
   if (vertex_ < 0) return;
-  const auto touching = c.model.vertex_segments.of(vertex_);
-  if (!segment.empty()) {
-    segment_ = c.names.find_one(segment, Element::segment, c.problems);
-    if (segment_ < 0) return;
-    const auto [a, b] = c.model.segment_vertices[segment_];
-    if (a != vertex_ && b != vertex_) {
-      c.problems.add(where + "/segment", fmt::format("segment {} does not touch vertex {}", segment_, vertex_),
-                     "name a segment at the vertex");
-      return;
-    }
-  } else if (touching.size() == 1) {
-    segment_ = touching[0] / 2;
-  } else {
-    c.problems.add(where, fmt::format("vertex {} has {} segments", vertex_, touching.size()),
-                   "say which one turns with `segment`");
-    return;
-  }
-  if (!claim(c.vertex_holder, vertex_, "vertex", where, c.problems)) return;
+  segment_ = segment_at(c, vertex_, segment);
+  if (segment_ < 0) return;
+  if (!c.claim_vertex(vertex_, where)) return;
   if (!claim(c.frame_holder, segment_, "segment", where, c.problems)) return;
   position_ = c.state.vertex_position[vertex_];
   frame_ = c.state.frame_rotation[segment_];

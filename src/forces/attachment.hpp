@@ -9,6 +9,7 @@
 #include "core/describe.hpp"
 #include "core/track.hpp"
 #include "exec/parallel.hpp"
+#include "forces/directions.hpp"
 #include "forces/file_motion.hpp"
 #include "math/quat.hpp"
 #include "model/rod_graph.hpp"
@@ -79,7 +80,7 @@ struct Motion {
     Quatd operator()(std::size_t item = 0) const { return recorded ? recorded->turn_of(item) : all; }
   };
   Turning turning(double t) const;
-  Quatd turn(double t) const;      ///< the part about a centre
+  Quatd turn(double t) const;  ///< the part about a centre
   Placement placement(double t) const;
 };
 
@@ -95,6 +96,17 @@ struct AttachmentContext {
   std::vector<std::string>& frame_holder;
   /// By vertex: what clamps held in the run that this one starts from.
   const std::map<Index, Quatd>& earlier_clamps;
+
+  struct HeldDirection {
+    Vec3d axis;
+    bool turns;  ///< with the constraint's motion
+    std::string by;
+  };
+  std::map<Index, std::vector<HeldDirection>> vertex_directions = {};  ///< of vertices that are held along some only
+  /// Whether a constraint may hold a vertex along these unit vectors; a problem when not.
+  bool claim_directions(Index vertex, const std::vector<Vec3d>& axes, bool turns, const std::string& by);
+  /// Whether it may hold the vertex altogether.
+  bool claim_vertex(Index vertex, const std::string& by);
 };
 
 class Attachment {
@@ -108,6 +120,15 @@ class Attachment {
   virtual void list_held(std::vector<Index>& vertices, std::vector<Index>& frames) const = 0;
   /// Called once when it lets go; true when the model's topology changed.
   virtual bool let_go(Model& model) { return (void)model, false; }
+  /// Its part of the force that all constraints on a vertex exert, at time t.
+  virtual Vec3d share(double t, const Control& control, Index vertex, const Vec3d& force) const {
+    (void)t, (void)control, (void)vertex;
+    return force;
+  }
+  virtual bool holds_directions() const { return false; }  ///< single ones
+  virtual bool has_springs() const { return false; }
+  virtual bool hinges() const { return false; }  ///< frames that turn about one axis
+  virtual bool yields() const { return false; }  ///< is bound and applied after all others, and holds what they leave free
 
   std::string name;
   Motion motion;
@@ -124,11 +145,22 @@ class Attachment {
   void common_fields(F& f) {
     name_field(f);
     f("motion", motion, "Keyframed motion");
+    release_field(f);
+  }
+  template <class F>
+  void release_field(F& f) {
     f("release", release, "Time at which it lets go; in statics, the first load step that starts then or later",
       {.unit = "s", .min = 0});
   }
   /// Checks the motion, and reads it where it is in a file.
   void prepare_motion(AttachmentContext& context);
+  void check_no_orientation(Problems& problems) const;
+  /// For constraints that hold along some directions only, which a recorded motion of places cannot lead.
+  void refuse_recorded_motion(Problems& problems) const;
+  /// Holds the rod's frame at a vertex; nothing, with a problem, where it is a cable's.
+  std::optional<ClampResult> clamp_vertex(AttachmentContext& context, Index vertex) const;
+  /// The segment at a vertex that a selection names, or the only one; -1 with a problem.
+  Index segment_at(AttachmentContext& context, Index vertex, const Selection& segment) const;
   static bool claim(std::vector<std::string>& holder, Index i, const char* what, const std::string& by, Problems& problems);
 };
 
@@ -138,16 +170,24 @@ std::span<const RegistryEntry<Attachment>> registry<Attachment>();
 class Pin final : public Attachment {
  public:
   Selection vertices;
+  std::optional<Directions> axes;
   static const char* kind() { return "pin"; }
-  static const char* help() { return "Holds vertices in place; the rod may turn about them."; }
+  static const char* help() {
+    return "Holds vertices in place, or along some directions only; the rod may turn about them. What is held along one "
+           "direction "
+           "is a `roller` too.";
+  }
   template <class F>
   void fields(F& f) {
     f("vertices", vertices, "What to hold", {.required = true});
+    f("axes", axes, "The only directions along which to hold them, world axes, turned with `motion`; all of them when left out");
     common_fields(f);
   }
   void bind(AttachmentContext& context) override;
   void apply(double t, const State& state, const Executor& executor, Control& control) const override;
   void list_held(std::vector<Index>& vertices, std::vector<Index>& frames) const override;
+  Vec3d share(double t, const Control& control, Index vertex, const Vec3d& force) const override;
+  bool holds_directions() const override { return axes && axes->list.size() < 3; }
   const char* type() const override { return kind(); }
 
  private:
@@ -223,6 +263,7 @@ class Hinge final : public Attachment {
   void apply(double t, const State& state, const Executor& executor, Control& control) const override;
   void list_held(std::vector<Index>& vertices, std::vector<Index>& frames) const override;
   const char* type() const override { return kind(); }
+  bool hinges() const override { return true; }
 
  private:
   Index vertex_ = -1, segment_ = -1;
@@ -256,13 +297,13 @@ class Motor final : public Attachment {
       {.unit = "N·m", .over = "speed"});
     f.exactly_one({"speed", "torque_speed"});
     name_field(f);
-    f("release", release, "Time at which it lets go; in statics, the first load step that starts then or later",
-      {.unit = "s", .min = 0});
+    release_field(f);
   }
   void bind(AttachmentContext& context) override;
   void apply(double t, const State& state, const Executor& executor, Control& control) const override;
   void list_held(std::vector<Index>& vertices, std::vector<Index>& frames) const override;
   const char* type() const override { return kind(); }
+  bool hinges() const override { return true; }
 
  private:
   Index segment_ = -1;

@@ -55,6 +55,7 @@ class Compiler {
   void check_names();
   void check_statics();
   void add_inertia();
+  void add_point_masses(const Names& lookup);
 
   Setup& setup_;
   SceneSpec& spec_;
@@ -521,12 +522,34 @@ std::map<Index, Quatd> Compiler::start(const StartSpec& start) {
   }
   if (problems_.mentions(start.where)) return {};
   if (spec_.statics()) problems_.add(start.where, "a static analysis finds an equilibrium by itself", "leave it out");
-  if (spec_.contact) problems_.add(start.where, "equilibrium knows no contact", "start from a run in which everything has come to rest");
+  if (spec_.contact)
+    problems_.add(start.where, "equilibrium knows no contact", "start from a run in which everything has come to rest");
   for (const auto& c : spec_.constraints)
     if (const auto* motor = dynamic_cast<const Motor*>(c.get()); motor && motor->torque_speed.given())
       problems_.add(start.where, fmt::format("the motor at {} has no equilibrium, its torque depends on a speed", c->where),
                     "start in the initial pose, or from a run");
   return {};
+}
+
+void Compiler::add_point_masses(const Names& lookup) {
+  for (const PointMassSpec& p : spec_.point_masses) {
+    if (!p.vertices.empty())
+      for (const Index v : lookup.find(p.vertices, Element::vertex, problems_)) setup_.model.vertex_mass[v] += p.mass;
+    if (!p.inertia || p.segments.empty()) continue;
+    const Vec3d& J = *p.inertia;
+    // A body's moments obey the triangle inequality.
+    const double sum = J.x + J.y + J.z, most = std::max({J.x, J.y, J.z});
+    if (!(std::min({J.x, J.y, J.z}) >= 0) || !(2 * most <= sum * (1 + 1e-9))) {
+      problems_.add(p.where + "/inertia", "belongs to no body", "give three moments, none larger than the sum of the others");
+      continue;
+    }
+    if (!spec_.rotational_inertia) {
+      problems_.add(p.where + "/inertia", "has no effect without `rotational_inertia`", "set /rotational_inertia to true");
+      continue;
+    }
+    for (const Index s : lookup.find(p.segments, Element::segment, problems_))
+      setup_.model.segment_inertia[s] = setup_.model.segment_inertia[s] + PerAxis{J.x, J.y, J.z};
+  }
 }
 
 void Compiler::bind() {
@@ -536,10 +559,11 @@ void Compiler::bind() {
   std::map<Index, Quatd> earlier_clamps;
   if (spec_.analysis && spec_.analysis->start) earlier_clamps = start(*spec_.analysis->start);
   const Names lookup = names();
+  add_point_masses(lookup);
   std::vector<std::string> vertex_holder(graph_.vertices.size()), frame_holder(graph_.segments.size());
   const bool is_static = spec_.statics() != nullptr;
-  AttachmentContext context{graph_, setup_.model, setup_.initial, lookup, problems_, folder_, is_static, vertex_holder, frame_holder,
-                            earlier_clamps};
+  AttachmentContext context{graph_,  setup_.model, setup_.initial, lookup,       problems_,
+                            folder_, is_static,    vertex_holder,  frame_holder, earlier_clamps};
   std::set<std::string> named;
   for (std::size_t i = 0; i < spec_.constraints.size(); ++i) {
     const auto& c = spec_.constraints[i];
@@ -549,8 +573,9 @@ void Compiler::bind() {
       problems_.add(c->where + "/name", fmt::format("\"{}\" is used twice", shorten(c->name)),
                     "give each constraint its own name");
   }
-  for (auto& c : spec_.constraints)
-    if (c) c->bind(context);
+  for (const bool yields : {false, true})
+    for (auto& c : spec_.constraints)
+      if (c && c->yields() == yields) c->bind(context);
   update_topology(setup_.model);
   for (auto& f : spec_.forces)
     if (f) f->bind(lookup, problems_), f->check(setup_.model, problems_);

@@ -132,6 +132,29 @@ struct JointSpec {
   }
 };
 
+struct PointMassSpec {
+  Selection vertices, segments;
+  double mass = 0;
+  std::optional<Vec3d> inertia;
+  std::string where;
+  static const char* kind() { return "point_mass"; }
+  static const char* help() {
+    return "Something heavy that is fastened to a rod: a mass on vertices, moments of inertia on segments, or both. Gravity acts "
+           "on it; it has no extent.";
+  }
+  template <class F>
+  void fields(F& f) {
+    f.where(where);
+    f("vertices", vertices, "Where the mass is, all of it at each of them");
+    f("mass", mass, "Mass", {.unit = "kg", .min = 0});
+    f("segments", segments, "Whose frames turn with the inertia");
+    f("inertia", inertia, "Moments of inertia about d1, d2, d3; needs `rotational_inertia`", {.unit = "kg·m²"});
+    if (f.has("mass") != f.has("vertices")) f.problem("`mass` and `vertices` go together", "give both");
+    if (f.has("inertia") != f.has("segments")) f.problem("`inertia` and `segments` go together", "give both");
+    if (!f.has("mass") && !f.has("inertia")) f.problem("neither `mass` nor `inertia` is given", "give one of them");
+  }
+};
+
 struct FractureSpec {
   double strain_limit = 0.005;
   static const char* kind() { return "fracture"; }
@@ -346,6 +369,7 @@ struct SceneSpec {
   std::vector<Tagged<Structure>> structures;
   std::vector<WeldSpec> welds;
   std::vector<JointSpec> joints;
+  std::vector<PointMassSpec> point_masses;
   std::vector<Tagged<Attachment>> constraints;
   std::vector<Tagged<Force>> forces;
   std::optional<FractureSpec> fracture;
@@ -380,6 +404,7 @@ struct SceneSpec {
     f("structures", structures, "Generated graphs");
     f("welds", welds, "Vertices that become one");
     f("joints", joints, "Extra joints");
+    f("point_masses", point_masses, "Masses fastened to rods");
     f("constraints", constraints, "What is held or driven");
     f("forces", forces, "Loads; without any, not even gravity acts");
     f("fracture", fracture, "Breaking");

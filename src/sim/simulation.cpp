@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "integration/integrator.hpp"
+#include "model/held_axes.hpp"
 #include "scene/setup.hpp"
 #include "sim/measure.hpp"
 #include "sim/pull.hpp"
@@ -151,12 +152,16 @@ void Simulation::Impl::fit(Control& c) const {
   }
   if (c.has_rotary_damping || c.frame_damping.size() != nf) c.frame_damping.assign(nf, 0);
   c.has_torque = c.has_rotary_damping = false;
+  c.held_axes.clear();
+  c.springs.clear();
 }
 
 /// What constraints hold or drive at time t.
 void Simulation::Impl::hold(double t, Control& c) const {
-  for (std::size_t i = 0; i < let_go.size(); ++i)
-    if (!let_go[i]) setup->spec.constraints[i]->apply(t, state, executor, c);
+  for (const bool yields : {false, true})
+    for (std::size_t i = 0; i < let_go.size(); ++i)
+      if (const Attachment& a = *setup->spec.constraints[i]; !let_go[i] && a.yields() == yields) a.apply(t, state, executor, c);
+  settle_held_axes(c);
 }
 
 /// Loads and targets at time t.
@@ -260,6 +265,12 @@ void Simulation::Impl::lead_loose(const Control& c, double h) {
     if (model().vertex_alive[v] || !c.vertex_fixed[v]) continue;
     state.vertex_position[v] = c.vertex_target[v];
     if (h > 0) state.vertex_velocity[v] = (1 / h) * (c.vertex_target[v] - last_good.vertex_position[v]);
+  }
+  for (const HeldAxes& held : c.held_axes) {
+    const Index v = held.vertex;
+    if (model().vertex_alive[v]) continue;
+    state.vertex_position[v] = held_place(held, last_good.vertex_position[v]);
+    if (h > 0) state.vertex_velocity[v] = (1 / h) * (state.vertex_position[v] - last_good.vertex_position[v]);
   }
 }
 
@@ -570,7 +581,12 @@ Wrench Simulation::reaction(std::size_t index, bool material_axes) const {
   if (s.let_go.at(index)) return {};
   std::vector<Index> vertices, frames;
   s.setup->spec.constraints[index]->list_held(vertices, frames);
-  Wrench wrench = s.reactions.of(vertices, frames, s.state);
+  const Attachment& constraint = *s.setup->spec.constraints[index];
+  Wrench wrench = constraint.has_springs()
+                      ? s.reactions.of_springs(&constraint, vertices, s.state)
+                      : s.reactions.of(vertices, frames, s.state, [&](Index v, const Vec3d& force) {
+                          return constraint.share(s.state.time, s.control, v, force);
+                        });
   if (!material_axes) return wrench;
   Index frame = frames.empty() ? -1 : frames.front();
   if (frame < 0 && !vertices.empty())

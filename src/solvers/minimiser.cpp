@@ -21,6 +21,7 @@
 #include <limits>
 
 #include "math/quat.hpp"
+#include "model/held_axes.hpp"
 #include "osier/error.hpp"
 #include "solvers/step_potential.hpp"
 
@@ -116,7 +117,7 @@ void Minimiser::number_positions(const Model& m, const Control& c) {
   position_count_ = 0;
   for (Index v = 0; v < m.vertex_count(); ++v)
     if (!c.vertex_fixed[v] && m.vertex_alive[v]) position_unknown_[v] = position_count_++;
-  one_stiffness_ = true;
+  one_stiffness_ = !c.has_vertex_terms();
   for (Index s = 0; s < m.segment_count(); ++s) one_stiffness_ = one_stiffness_ && potential_.position_stiffness(s).uniform();
 }
 
@@ -124,10 +125,18 @@ void Minimiser::number_positions(const Model& m, const Control& c) {
 void Minimiser::factor_positions(const Model& m, const std::vector<Quatd>& q) {
   const int size = one_stiffness_ ? 1 : 3;
   triplets_.clear();
-  const auto add = [&](Index row, Index col, const Mat3<double>& block) {
+  const auto add_block = [&](Index row, Index col, const Mat3<double>& block) {
     for (int i = 0; i < size; ++i)
       for (int j = 0; j < size; ++j)
         if (size * row + i >= size * col + j) triplets_.emplace_back(size * row + i, size * col + j, block.m[i][j]);
+  };
+  const Control& c = potential_.control();
+  std::vector<Mat3<double>> free(c.held_axes.empty() ? 0 : static_cast<std::size_t>(position_count_), identity3(1.0));
+  for (const HeldAxes& held : c.held_axes)
+    if (const Index i = position_unknown_[held.vertex]; i >= 0) free[static_cast<std::size_t>(i)] = projector_across(held);
+  const auto add = [&](Index row, Index col, const Mat3<double>& block) {
+    if (free.empty()) add_block(row, col, block);
+    else add_block(row, col, free[static_cast<std::size_t>(row)] * block * free[static_cast<std::size_t>(col)]);
   };
   for (Index v = 0; v < m.vertex_count(); ++v)
     if (const Index i = position_unknown_[v]; i >= 0) add(i, i, identity3(potential_.vertex_weight(v)));
@@ -138,6 +147,21 @@ void Minimiser::factor_positions(const Model& m, const std::vector<Quatd>& q) {
     if (a >= 0) add(a, a, C);
     if (b >= 0) add(b, b, C);
     if (a >= 0 && b >= 0) add(std::max(a, b), std::min(a, b), -1.0 * C);
+  }
+  for (const Index spring : potential_.springs()) {
+    const SpringAtHand at = potential_.spring_at(z_, spring);
+    const Mat3<double> K = vertex_spring::upper_hessian(at.terms);
+    const Index a = position_unknown_[at.a], b = at.b < 0 ? -1 : position_unknown_[at.b];
+    if (a >= 0) add(a, a, K);
+    if (b >= 0) add(b, b, K);
+    if (a >= 0 && b >= 0) add(std::max(a, b), std::min(a, b), -1.0 * K);
+  }
+  double stiffest = 1;
+  for (Index s = 0; s < m.segment_count() && !free.empty(); ++s)
+    stiffest = std::max(stiffest, potential_.position_stiffness(s).largest());
+  for (std::size_t i = 0; i < free.size(); ++i) {
+    const Mat3<double> held = identity3(1.0) + -1.0 * free[i];
+    add_block(static_cast<Index>(i), static_cast<Index>(i), stiffest * held);
   }
   Sparse matrix(size * position_count_, size * position_count_);
   matrix.setFromTriplets(triplets_.begin(), triplets_.end());
@@ -157,6 +181,11 @@ void Minimiser::solve_positions(const Model& m, Unknowns& z) {
   for (Index v = 0; v < m.vertex_count(); ++v)
     if (const Index i = position_unknown_[v]; i >= 0)
       position_rhs_.row(i) << -gradient_trial_.x[v].x, -gradient_trial_.x[v].y, -gradient_trial_.x[v].z;
+  for (const HeldAxes& held : potential_.control().held_axes)
+    if (const Index i = position_unknown_[held.vertex]; i >= 0) {
+      const Vec3d free = across(held, -gradient_trial_.x[held.vertex]);
+      position_rhs_.row(i) << free.x, free.y, free.z;
+    }
   if (one_stiffness_) {
     position_step_ = position_factor_.solve(position_rhs_);
   } else {
@@ -259,6 +288,12 @@ bool Minimiser::predict(const Model& m, const Control& c) {
     trial_.u[v] = kSmall * (c.vertex_target[v] - start.vertex_position[v]);
     moved = std::max(moved, norm(trial_.u[v]));
   }
+  for (const HeldAxes& held : c.held_axes) {
+    if (!m.vertex_alive[held.vertex]) continue;
+    Vec3d& u = trial_.u[held.vertex];
+    u = kSmall * along(held, held.target - start.vertex_position[held.vertex]);
+    moved = std::max(moved, norm(u));
+  }
   for (Index f = 0; f < m.frame_count(); ++f) {
     if (c.frame_control[f] != FrameControl::fixed) continue;
     const Vec3d turn = kSmall * rotation_log(c.frame_target[f] * conj(at_start.q[f]));
@@ -278,6 +313,11 @@ bool Minimiser::predict(const Model& m, const Control& c) {
 void impose(const Model& m, const Control& c, const State& start, Unknowns& z) {
   for (Index v = 0; v < m.vertex_count(); ++v)
     if (c.vertex_fixed[v]) z.u[v] = c.vertex_target[v] - start.vertex_position[v];
+  for (const HeldAxes& held : c.held_axes) {
+    if (!m.vertex_alive[held.vertex]) continue;
+    const Vec3d& x = start.vertex_position[held.vertex];
+    z.u[held.vertex] = across(held, z.u[held.vertex]) + along(held, held.target - x);
+  }
   for (Index f = 0; f < m.frame_count(); ++f) {
     if (c.frame_control[f] == FrameControl::fixed) z.q[f] = c.frame_target[f];
     if (c.frame_control[f] == FrameControl::hinged) z.q[f] = nearest_on_hinge(z.q[f], c.frame_target[f], c.frame_hinge_axis[f]);
@@ -382,6 +422,8 @@ StepReport Minimiser::minimise(const Model& m, const Control& c, const StaticOpt
 void Minimiser::store(const Model& m, const Control& c, State& state) const {
   for (Index v = 0; v < m.vertex_count(); ++v)  // what is held ends exactly where it was asked to be
     state.vertex_position[v] = c.vertex_fixed[v] ? c.vertex_target[v] : state.vertex_position[v] + z_.u[v];
+  for (const HeldAxes& held : c.held_axes)
+    if (m.vertex_alive[held.vertex]) state.vertex_position[held.vertex] = held_place(held, state.vertex_position[held.vertex]);
   state.frame_rotation = z_.q;
 }
 

@@ -74,6 +74,8 @@ struct Traits {
   bool rotary_damping = true;      ///< motors with a torque-speed curve
   bool damping = true;             ///< Kelvin-Voigt, of segments and joints
   bool integrators = true;  ///< its steps are those of implicit Euler, from which others are made (integration/integrator.hpp)
+  bool single_directions = false;  ///< vertices that are held along one or two directions
+  bool springs = false;            ///< between vertices or to a place
   bool contacts = false;    ///< reads StepInput::contacts
   bool control_at_start = false;  ///< reads StepInput::start; for others it may be the control at the end
   bool single_precision = false;  ///< can work in float

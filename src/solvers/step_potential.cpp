@@ -8,6 +8,7 @@
 #include "energies/inertia.hpp"
 #include "energies/torque.hpp"
 #include "exec/reduce.hpp"
+#include "model/held_axes.hpp"
 
 namespace osier {
 
@@ -17,6 +18,7 @@ void EnergyTerms::operator+=(const EnergyTerms& e) {
   bend_twist += e.bend_twist;
   damping += e.damping;
   torque += e.torque;
+  spring += e.spring;
   contact += e.contact;
   magnitude += e.magnitude;
 }
@@ -69,6 +71,39 @@ void StepPotential::begin(const Model& m, const Control& c, const State& start, 
   for (const DirectionTerm& t : directions_) ++direction_start_[t.frame + 1];
   for (std::size_t s = 1; s < direction_start_.size(); ++s) direction_start_[s] += direction_start_[s - 1];
   set_torque_point(start.frame_rotation);
+  list_springs();
+}
+
+/// A spring between two parts is in neither: parts are chosen so that there is none.
+void StepPotential::list_springs() {
+  springs_.clear();
+  for (std::size_t i = 0; i < c_->springs.size(); ++i) {
+    const Spring& s = c_->springs[i];
+    const auto takes_part = [&](Index v) { return m_->vertex_alive[v] && (!subset_ || subset_->has_vertex(*m_, v)); };
+    if (takes_part(s.a) && (s.b < 0 || takes_part(s.b))) springs_.push_back(static_cast<Index>(i));
+  }
+}
+
+SpringAtHand StepPotential::spring_at(const Unknowns& z, Index spring) const {
+  const Spring& s = c_->springs[static_cast<std::size_t>(spring)];
+  const std::vector<Vec3d>& x = start_->vertex_position;
+  using vertex_spring::Law;
+  SpringAtHand here{.a = s.a, .b = s.b, .terms = {}, .d = {}};
+  here.terms.law = s.along_axis ? Law::one_direction : s.rest_length > 0 ? Law::length : Law::all_directions;
+  here.terms.k = s.stiffness;
+  here.terms.damping = h_ > 0 ? s.damping / h_ : 0;
+  here.terms.rest = s.rest_length;
+  here.terms.axis = s.axis;
+  const Vec3d at_start = (s.b < 0 ? s.anchor : x[s.b]) - x[s.a];
+  here.terms.start = s.b < 0 ? at_start - h_ * s.anchor_velocity : at_start;
+  here.d = at_start + (s.b < 0 ? Vec3d{} : z.u[s.b]) - z.u[s.a];
+  return here;
+}
+
+void StepPotential::add_spring(const Unknowns& z, Index spring, EnergyTerms& e) const {
+  const SpringAtHand s = spring_at(z, spring);
+  add(e, &EnergyTerms::spring, vertex_spring::elastic_value(s.terms, s.d));
+  add(e, &EnergyTerms::damping, vertex_spring::viscous_value(s.terms, s.d));
 }
 
 void StepPotential::set_torque_point(const std::vector<Quatd>& q) {
@@ -177,6 +212,7 @@ EnergyTerms StepPotential::value(const Unknowns& z, const Executor* executor) co
   static const Executor alone(1);
   EnergyTerms all = reduce_ranges(executor ? *executor : alone, n, kBlock, block_.data(), of_range,
                                   [](EnergyTerms& sum, const EnergyTerms& e) { sum += e; });
+  for (const Index s : springs_) add_spring(z, s, all);
   if (contact_) add(all, &EnergyTerms::contact, contact_->value(z.u));
   return all;
 }
@@ -213,6 +249,12 @@ void StepPotential::gradient(const Unknowns& z, std::vector<Vec3d>& gx, std::vec
   if (c_->has_torque)
     for (Index f = 0; f < m.frame_count(); ++f)
       if (takes_part(f)) gw[f] -= torque(f, z.q[f]);
+  for (const Index i : springs_) {
+    const SpringAtHand s = spring_at(z, i);
+    const Vec3d pull = vertex_spring::gradient(s.terms, s.d);
+    gx[s.a] -= pull;
+    if (s.b >= 0) gx[s.b] += pull;
+  }
   if (contact_) contact_->add_gradient(gx);
 }
 
@@ -250,6 +292,10 @@ double StepPotential::force_scale(const Unknowns& z) const {
     scale = std::max(scale, norm(moment(elastic, conj(z.q[a]) * z.q[b])) / m.joint_length[j]);
   }
   for (const DirectionTerm& t : directions_) scale = std::max(scale, t.scale / m.segment_rest_length[t.frame]);
+  for (const Index i : springs_) {
+    const SpringAtHand s = spring_at(z, i);
+    scale = std::max(scale, norm(vertex_spring::gradient(s.terms, s.d)));
+  }
   return scale;
 }
 
@@ -266,6 +312,11 @@ double StepPotential::rounding_floor(const std::vector<Vec3d>& u, double force_s
   for (Index j = 0; j < m.joint_count(); ++j)
     if (m.joint_alive[j]) edges = std::max(edges, kRoundings * m.joint_stiffness[j].largest() / m.joint_length[j]);
   for (const DirectionTerm& t : directions_) edges = std::max(edges, kRoundings * t.k / m.segment_rest_length[t.frame]);
+  for (const Index i : springs_) {
+    const Spring& s = c_->springs[static_cast<std::size_t>(i)];
+    const double k = s.stiffness + (h_ > 0 ? s.damping / h_ : 0);
+    edges = std::max(edges, kRoundings * k * norm(start_->vertex_position[s.a]));
+  }
   // Motion is no excuse for what is no equilibrium at all: a piece that flies away raises its own noise.
   return edges + std::min(motion, (is_static() ? 1e-6 : 1e-3) * force_scale);
 }
@@ -275,7 +326,8 @@ StepPotential::Residual StepPotential::residual(const std::vector<Vec3d>& gx, co
   Residual r;
   for (Index v = 0; v < m.vertex_count(); ++v) {
     if (c_->vertex_fixed[v] || !m.vertex_alive[v]) continue;
-    const double size = norm(gx[v]);
+    const HeldAxes* held = held_axes_of(*c_, v);
+    const double size = norm(held ? across(*held, gx[v]) : gx[v]);
     if (!(size <= r.value)) r = {.value = size, .vertex = v, .segment = -1};
   }
   for (Index s = 0; s < m.segment_count(); ++s) {

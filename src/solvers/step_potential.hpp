@@ -5,6 +5,7 @@
 //             + sum stretch_shear + bend_twist                           elasticity
 //             + sum tau/h (the same with the strains of x_t, q_t)        Kelvin-Voigt damping
 //             - sum M.log(q conj(q_k))                                   torques
+//             + sum springs and dampers between vertices or to space     (energies/vertex_spring.hpp)
 //             + contact                                                  barriers and friction (contact/contact_step.hpp)
 //
 //   y = x_t + h v_t + h^2 f/m; for statics (h = 0) the first line becomes -f.x and damping is left out.
@@ -23,6 +24,7 @@
 
 #include "energies/joint_spring.hpp"
 #include "energies/stretch_shear.hpp"
+#include "energies/vertex_spring.hpp"
 #include "exec/parallel.hpp"
 #include "model/edge.hpp"
 #include "model/subset.hpp"
@@ -42,9 +44,10 @@ struct EnergyTerms {
   double bend_twist = 0;
   double damping = 0;
   double torque = 0;
+  double spring = 0;
   double contact = 0;
   double magnitude = 0;  ///< sum of magnitudes of everything that was added up: rounding errors of the total scale with it
-  double total() const { return inertia + stretch_shear + bend_twist + damping + torque + contact; }
+  double total() const { return inertia + stretch_shear + bend_twist + damping + torque + spring + contact; }
   void operator+=(const EnergyTerms& e);
 };
 
@@ -71,6 +74,13 @@ struct JointHessian {
   Mat3<double> first_second() const { return -1.0 * same + skew(0.5 * gradient); }
 };
 
+/// A spring at given unknowns.
+struct SpringAtHand {
+  Index a, b;  ///< b negative: the anchor
+  vertex_spring::Terms<double> terms;
+  Vec3d d;
+};
+
 /// A segment at given unknowns: its spring (elasticity and damping in one), and the force through it.
 struct SegmentAtHand {
   stretch_shear::FoldedSpring<double> spring;
@@ -86,6 +96,9 @@ class StepPotential {
   void begin(const Model& model, const Control& control, const State& start, double h, const Subset* subset = nullptr);
   /// The term of contact; null, as after begin(): none. It has to last as long as this is used.
   void set_contact(const contact::ContactStep* contact) { contact_ = contact; }
+  /// The numbers of the springs between living elements of the subset.
+  const std::vector<Index>& springs() const { return springs_; }
+  SpringAtHand spring_at(const Unknowns& z, Index spring) const;
   /// Sets q_k, the point around which torques are linearised.
   void set_torque_point(const std::vector<Quatd>& q);
 
@@ -137,6 +150,8 @@ class StepPotential {
   void add_segment(const Unknowns& z, Index s, EnergyTerms& e) const;
   void add_joint(const Unknowns& z, Index j, EnergyTerms& e) const;
   void add_vertex(const Unknowns& z, Index v, EnergyTerms& e) const;
+  void add_spring(const Unknowns& z, Index spring, EnergyTerms& e) const;
+  void list_springs();
 
   static constexpr std::size_t kBlock = 256;  ///< number of elements whose energies are added up first
   const Model* m_ = nullptr;
@@ -149,6 +164,7 @@ class StepPotential {
   std::vector<DirectionTerm> directions_;  ///< rotational inertia, motors; in order of frames
   std::vector<Index> direction_start_;     ///< per segment; empty without directions
   std::vector<Quatd> torque_point_;        ///< q_k
+  std::vector<Index> springs_;
   mutable std::vector<EnergyTerms> block_;
 };
 

@@ -47,6 +47,7 @@ class DirectSolver final : public Solver {
   bool planned_ = false;
   double planned_h_ = 0;
   Loops loops_ = Loops::automatic;
+  bool had_terms_ = false;  ///< springs, or vertices held along single directions
   bool in_double_ = false;  ///< the last solution is that of `fallback_`
   systems::NewtonDriver driver_;
   std::unique_ptr<DirectSolver> fallback_;  ///< solver in double for steps in which float finds no lower energy

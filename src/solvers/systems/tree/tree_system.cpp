@@ -328,7 +328,7 @@ bool TreeSystem::solve_skew(const Field& r, const std::vector<Vec3d>& turn, Fiel
 }
 
 std::unique_ptr<LinearSystem> make_exact_system(const Model& m, const Control& c) {
-  if (TreeSystem::suits(m, c)) return std::make_unique<TreeSystem>();
+  if (!c.has_vertex_terms() && TreeSystem::suits(m, c)) return std::make_unique<TreeSystem>();
   return std::make_unique<SparseSystem>();
 }
 
