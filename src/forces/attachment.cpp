@@ -5,23 +5,48 @@
 #include <fmt/format.h>
 #include <numbers>
 
+#include "core/text.hpp"
+
 namespace osier {
 
-Quatd Motion::rotation(double t) const { return turn(t) * (orientation.given() ? normalized(orientation.at(t)) : Quatd{}); }
-
-Quatd Motion::turn(double t) const {
-  if (!rotate) return {};
-  const double angle = rotate->speed.given() ? rotate->speed.integral(t) : rotate->angle.at(t) * std::numbers::pi / 180;
-  return axis_angle(normalized(rotate->axis), angle);
+Quatd Motion::rotation(double t) const {
+  const Quatd own = turn(t) * (orientation.given() ? normalized(orientation.at(t)) : Quatd{});
+  return carrier ? carrier->motion.rotation(t) * own : own;
 }
+
+double Motion::angle(double t) const {
+  if (!rotate) return 0;
+  return rotate->speed.given() ? rotate->speed.integral(t) : rotate->angle.at(t) * std::numbers::pi / 180;
+}
+
+Quatd Motion::turn(double t) const { return rotate ? axis_angle(normalized(rotate->axis), angle(t)) : Quatd{}; }
 
 Motion::Placement Motion::placement(double t) const {
-  return {.turns = rotate.has_value(), .turn = turn(t), .center = rotate ? rotate->center : Vec3d{}, .shift = translate.at(t)};
+  Placement own{
+      .turns = rotate.has_value(), .turn = turn(t), .center = rotate ? rotate->center : Vec3d{}, .shift = translate.at(t)};
+  if (!carrier) return own;
+  // The carrier takes y to c' + Q (y - c), and y = center + R (x - center) + shift.
+  const Quatd q = carrier->motion.rotation(t);
+  const Vec3d moved = carrier->motion.placement(t)(carrier->center);
+  const Vec3d shift = moved + osier::rotate(q, own.center + own.shift - carrier->center) - own.center;
+  return {.turns = true, .turn = q * own.turn, .center = own.center, .shift = shift};
 }
 
-void Attachment::check_motion(Problems& problems) const {
+void Attachment::bind_motion(const AttachmentContext& c) {
   if (motion.rotate && norm2(motion.rotate->axis) == 0)
-    problems.add(motion.rotate->where + "/axis", "is the zero vector", "give a direction");
+    c.problems.add(motion.rotate->where + "/axis", "is the zero vector", "give a direction");
+  if (!motion.with) return;
+  if (const auto found = c.carriers.find(*motion.with); found != c.carriers.end()) {
+    motion.carrier = found->second;
+    return;
+  }
+  std::vector<std::string> known;
+  for (const auto& [obstacle, carrier] : c.carriers) known.push_back(obstacle);
+  const std::string guess = closest(*motion.with, known);
+  c.problems.add(where + "/motion/with", fmt::format("there is no obstacle \"{}\"", shorten(*motion.with)),
+                 !guess.empty()  ? "did you mean `" + guess + "`?"
+                 : known.empty() ? "add it to `obstacles`"
+                                 : "known: " + join(known, ", "));
 }
 
 bool Attachment::claim(std::vector<std::string>& holder, Index i, const char* what, const std::string& by, Problems& problems) {
@@ -34,7 +59,7 @@ bool Attachment::claim(std::vector<std::string>& holder, Index i, const char* wh
 }
 
 void Pin::bind(AttachmentContext& c) {
-  check_motion(c.problems);
+  bind_motion(c);
   if (motion.orientation.given())
     c.problems.add(where + "/motion/orientation", "has no effect on a vertex, which has no frame",
                    "use a `clamp`, or fix a segment");
@@ -55,7 +80,7 @@ void Pin::list_held(std::vector<Index>& held, std::vector<Index>&) const {
 }
 
 void Fix::bind(AttachmentContext& c) {
-  check_motion(c.problems);
+  bind_motion(c);
   if (motion.translate.given())
     c.problems.add(where + "/motion/translate", "has no effect on a frame", "use `rotate`, or pin the vertices too");
   for (Index s : c.names.find(segments, Element::segment, c.problems))
@@ -75,7 +100,7 @@ void Fix::list_held(std::vector<Index>&, std::vector<Index>& frames) const {
 }
 
 void Clamp::bind(AttachmentContext& c) {
-  check_motion(c.problems);
+  bind_motion(c);
   if (tangent && norm2(*tangent) == 0) c.problems.add(where + "/tangent", "is the zero vector", "give a direction");
   for (Index v : c.names.find(vertices, Element::vertex, c.problems)) {
     if (!claim(c.vertex_holder, v, "vertex", where, c.problems)) continue;
@@ -120,7 +145,7 @@ bool Clamp::let_go(Model& model) {
 }
 
 void Hinge::bind(AttachmentContext& c) {
-  check_motion(c.problems);
+  bind_motion(c);
   if (norm2(axis) == 0) c.problems.add(where + "/axis", "is the zero vector", "give a direction");
   vertex_ = c.names.find_one(vertex, Element::vertex, c.problems);
   if (vertex_ < 0) return;

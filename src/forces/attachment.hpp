@@ -1,6 +1,8 @@
 // What holds or drives a part of the rods: pin, fix, clamp, hinge, each with keyframed motion and release.
 #pragma once
 
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -32,11 +34,15 @@ struct Turn {
   }
 };
 
-/// x -> center + R(t) (x - center) + translate(t); frames: q -> R(t) orientation(t) q
+struct Carrier;
+
+/// x -> center + R(t) (x - center) + translate(t); frames: q -> R(t) orientation(t) q; then both as the carrier goes
 struct Motion {
   Track<Vec3d> translate;
   std::optional<Turn> rotate;
   Track<Quatd> orientation;
+  std::optional<std::string> with;
+  std::shared_ptr<const Carrier> carrier;  ///< the obstacle that `with` names; null: none
   static const char* kind() { return "motion"; }
   static const char* help() {
     return "Prescribed motion of what a constraint holds, in all six degrees of freedom: turned on the spot by `orientation`, "
@@ -50,6 +56,7 @@ struct Motion {
     f("orientation", orientation,
       "Rotation of held frames from their initial orientation, world axes, each on its own spot; keys are joined by the shorter "
       "arc, so put them less than half a turn apart");
+    f("with", with, "Name of an obstacle that carries all of this along, as if fastened to it");
   }
   /// The motion of places at one time, worked out once for the many vertices that a constraint may hold.
   struct Placement {
@@ -58,6 +65,7 @@ struct Motion {
     Vec3d center, shift;
     Vec3d operator()(const Vec3d& x) const { return (turns ? center + osier::rotate(turn, x - center) : x) + shift; }
   };
+  double angle(double t) const;    ///< of `rotate` [rad]
   Quatd rotation(double t) const;  ///< of frames
   Quatd turn(double t) const;      ///< the part about a centre
   Placement placement(double t) const;
@@ -72,6 +80,13 @@ struct AttachmentContext {
   bool is_static;
   std::vector<std::string>& vertex_holder;  ///< pointer of the constraint that holds a vertex, or ""
   std::vector<std::string>& frame_holder;
+  const std::map<std::string, std::shared_ptr<const Carrier>>& carriers;  ///< obstacles by name
+};
+
+/// A body that moves by a motion of its own and turns about its centre.
+struct Carrier {
+  Motion motion;
+  Vec3d center;  ///< before any motion [m]
 };
 
 class Attachment {
@@ -104,7 +119,8 @@ class Attachment {
     f("release", release, "Time at which it lets go; in statics, the first load step that starts then or later",
       {.unit = "s", .min = 0});
   }
-  void check_motion(Problems& problems) const;
+  /// Looks at the motion and finds what carries it.
+  void bind_motion(const AttachmentContext& context);
   static bool claim(std::vector<std::string>& holder, Index i, const char* what, const std::string& by, Problems& problems);
 };
 

@@ -118,6 +118,7 @@ Simulation::Simulation(const Scene& scene) : impl_(std::make_unique<Impl>()) {
   const auto& limits = s.model().segment_strain_limit;
   s.breakable = std::any_of(limits.begin(), limits.end(), [](double l) { return std::isfinite(l); });
   s.contacts = s.setup->contacts;
+  s.contacts.separate();
   s.solver->declare_memory(s.model(), s.state);
   if (s.dynamic) {
     s.integrator = s.setup->spec.integrator();
@@ -540,6 +541,18 @@ Wrench Simulation::reaction(std::size_t index, bool material_axes) const {
   if (frame < 0) return wrench;
   const Quatd axes = conj(s.state.frame_rotation[frame]);
   return {rotate(axes, wrench.force), rotate(axes, wrench.moment)};
+}
+
+Wrench Simulation::load_on_obstacle(std::size_t index) const {
+  const Impl& s = *impl_;
+  const Vec3d center = s.contacts.obstacles().at(index)->center(1);
+  Wrench sum;
+  for (const contact::Touch& touch : s.touched.touches) {
+    if (!touch.pair.with_obstacle() || touch.pair.obstacle() != index) continue;
+    sum.force -= touch.push;
+    sum.moment -= cross(touch.surface - center, touch.push);
+  }
+  return sum;
 }
 
 Frame Simulation::frame(int index) const {
