@@ -69,6 +69,8 @@ class Simulation {
   /// the middle of the vertices that it holds; NaN before the first step and in scenes without a probe of reactions, 0 once it
   /// has let go.
   Wrench reaction(std::size_t index, bool material_axes = false) const;
+  /// What rods exerted on obstacle number `index` of the scene in the last step, moments about its centre; nothing before it.
+  Wrench load_on_obstacle(std::size_t index) const;
   Frame frame(int index) const;  ///< valid until the next step or the next call
 
   // For those who take part while it runs.

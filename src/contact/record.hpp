@@ -17,6 +17,7 @@ struct Touch {
   Vec3d push;         ///< normal force and friction [N]
   double normal = 0;  ///< size of the normal force [N]
   Vec3d place;        ///< on the side of segment a [m]
+  Vec3d surface;      ///< against an obstacle: the point of it that is touched [m]
   double gap = 0;     ///< distance of the centrelines, or of the centreline and the surface, less the radii [m]
 };
 

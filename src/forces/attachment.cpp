@@ -5,34 +5,56 @@
 #include <fmt/format.h>
 #include <numbers>
 
+#include "core/text.hpp"
 #include "model/held_axes.hpp"
 
 namespace osier {
 
 Motion::Turning Motion::turning(double t) const {
   if (file) return {.all = {}, .recorded = file->at(t)};
-  return {.all = turn(t) * (orientation.given() ? normalized(orientation.at(t)) : Quatd{}), .recorded = {}};
+  const Quatd own = turn(t) * (orientation.given() ? normalized(orientation.at(t)) : Quatd{});
+  return {.all = carrier ? carrier->motion.turning(t)() * own : own, .recorded = {}};
+}
 }
 
-Quatd Motion::turn(double t) const {
-  if (!rotate) return {};
-  const double angle = rotate->speed.given() ? rotate->speed.integral(t) : rotate->angle.at(t) * std::numbers::pi / 180;
-  return axis_angle(normalized(rotate->axis), angle);
+double Motion::angle(double t) const {
+  if (!rotate) return 0;
+  return rotate->speed.given() ? rotate->speed.integral(t) : rotate->angle.at(t) * std::numbers::pi / 180;
 }
+
+Quatd Motion::turn(double t) const { return rotate ? axis_angle(normalized(rotate->axis), angle(t)) : Quatd{}; }
 
 Motion::Placement Motion::placement(double t) const {
   if (file) return {.turns = false, .turn = {}, .center = {}, .shift = {}, .recorded = file->at(t)};
-  return {.turns = rotate.has_value(),
-          .turn = turn(t),
-          .center = rotate ? rotate->center : Vec3d{},
-          .shift = translate.at(t),
-          .recorded = {}};
+  Placement own{.turns = rotate.has_value(),
+                .turn = turn(t),
+                .center = rotate ? rotate->center : Vec3d{},
+                .shift = translate.at(t),
+                .recorded = {}};
+  if (!carrier) return own;
+  // The carrier takes y to c' + Q (y - c), and y = center + R (x - center) + shift.
+  const Quatd q = carrier->motion.turning(t)();
+  const Vec3d moved = carrier->motion.placement(t)(carrier->center);
+  const Vec3d shift = moved + osier::rotate(q, own.center + own.shift - carrier->center) - own.center;
+  return {.turns = true, .turn = q * own.turn, .center = own.center, .shift = shift, .recorded = {}};
 }
 
-void Attachment::prepare_motion(AttachmentContext& context) {
+void Attachment::prepare_motion(const AttachmentContext& c) {
   if (motion.rotate && norm2(motion.rotate->axis) == 0)
-    context.problems.add(motion.rotate->where + "/axis", "is the zero vector", "give a direction");
-  if (motion.file) motion.file->load(context.folder, context.problems);
+    c.problems.add(motion.rotate->where + "/axis", "is the zero vector", "give a direction");
+  if (motion.file) motion.file->load(c.folder, c.problems);
+  if (!motion.with) return;
+  if (const auto found = c.carriers.find(*motion.with); found != c.carriers.end()) {
+    motion.carrier = found->second;
+    return;
+  }
+  std::vector<std::string> known;
+  for (const auto& [obstacle, carrier] : c.carriers) known.push_back(obstacle);
+  const std::string guess = closest(*motion.with, known);
+  c.problems.add(where + "/motion/with", fmt::format("there is no obstacle \"{}\"", shorten(*motion.with)),
+                 !guess.empty()  ? "did you mean `" + guess + "`?"
+                 : known.empty() ? "add it to `obstacles`"
+                                 : "known: " + join(known, ", "));
 }
 
 bool Attachment::claim(std::vector<std::string>& holder, Index i, const char* what, const std::string& by, Problems& problems) {

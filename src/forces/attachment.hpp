@@ -2,6 +2,7 @@
 #pragma once
 
 #include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -35,12 +36,16 @@ struct Turn {
   }
 };
 
-/// x -> center + R(t) (x - center) + translate(t); frames: q -> R(t) orientation(t) q
+struct Carrier;
+
+/// x -> center + R(t) (x - center) + translate(t); frames: q -> R(t) orientation(t) q; then both as the carrier goes
 struct Motion {
   Track<Vec3d> translate;
   std::optional<Turn> rotate;
   Track<Quatd> orientation;
   std::optional<FileMotion> file;
+  std::optional<std::string> with;
+  std::shared_ptr<const Carrier> carrier;  ///< the obstacle that `with` names; null: none
   std::string where;
   static const char* kind() { return "motion"; }
   static const char* help() {
@@ -57,10 +62,11 @@ struct Motion {
       "Rotation of held frames from their initial orientation, world axes, each on its own spot; keys are joined by the shorter "
       "arc, so put them less than half a turn apart");
     f("file", file, "Recorded motion, instead of the others");
-    for (const char* key : {"translate", "rotate", "orientation"})
+    f("with", with, "Name of an obstacle that carries all of this along, as if fastened to it");
+    for (const char* key : {"translate", "rotate", "orientation", "with"})
       if (f.has("file") && f.has(key)) f.problem(std::string("`") + key + "` comes together with `file`", "keep one of them");
   }
-  bool moves_places() const { return translate.given() || rotate || file; }
+  bool moves_places() const { return translate.given() || rotate || file || with; }
   /// The motion of places at one time, worked out once for the many vertices that a constraint may hold.
   struct Placement {
     bool turns;
@@ -80,7 +86,8 @@ struct Motion {
     Quatd operator()(std::size_t item = 0) const { return recorded ? recorded->turn_of(item) : all; }
   };
   Turning turning(double t) const;
-  Quatd turn(double t) const;  ///< the part about a centre
+  double angle(double t) const;  ///< of `rotate` [rad]
+  Quatd turn(double t) const;    ///< the part about a centre
   Placement placement(double t) const;
 };
 
@@ -96,6 +103,7 @@ struct AttachmentContext {
   std::vector<std::string>& frame_holder;
   /// By vertex: what clamps held in the run that this one starts from.
   const std::map<Index, Quatd>& earlier_clamps;
+  const std::map<std::string, std::shared_ptr<const Carrier>>& carriers;  ///< obstacles by name
 
   struct HeldDirection {
     Vec3d axis;
@@ -107,6 +115,12 @@ struct AttachmentContext {
   bool claim_directions(Index vertex, const std::vector<Vec3d>& axes, bool turns, const std::string& by);
   /// Whether it may hold the vertex altogether.
   bool claim_vertex(Index vertex, const std::string& by);
+};
+
+/// A body that moves by a motion of its own and turns about its centre.
+struct Carrier {
+  Motion motion;
+  Vec3d center;  ///< before any motion [m]
 };
 
 class Attachment {
@@ -152,8 +166,8 @@ class Attachment {
     f("release", release, "Time at which it lets go; in statics, the first load step that starts then or later",
       {.unit = "s", .min = 0});
   }
-  /// Checks the motion, and reads it where it is in a file.
-  void prepare_motion(AttachmentContext& context);
+  /// Checks the motion, reads it where it is in a file, and finds what carries it.
+  void prepare_motion(const AttachmentContext& context);
   void check_no_orientation(Problems& problems) const;
   /// For constraints that hold along some directions only, which a recorded motion of places cannot lead.
   void refuse_recorded_motion(Problems& problems) const;

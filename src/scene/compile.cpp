@@ -47,6 +47,7 @@ class Compiler {
   void bind_probe(const ProbeSpec& probe, const Names& lookup);
   void bind_place(const ProbeSpec& probe, const Names& lookup);
   void bind_reaction(const ProbeSpec& probe);
+  void prepare_obstacles();
   Names names() const {
     return Names(graph_.rods, static_cast<Index>(graph_.vertices.size()), static_cast<Index>(graph_.segments.size()),
                  static_cast<Index>(graph_.joints.size()), missing_, [this] { return places(); });
@@ -62,10 +63,11 @@ class Compiler {
   std::string folder_;
   Problems& problems_;
   RodGraph graph_;
-  std::vector<std::string> origin_;         ///< per entry of graph_.rods, the JSON pointer it comes from
-  std::map<std::string, std::size_t> use_;  ///< of a material's name, where it stands in setup_.materials
-  std::vector<std::string> missing_;        ///< rods and structures that could not be built
-  std::vector<Index> structure_material_;   ///< of the structure at hand, as it noted them
+  std::vector<std::string> origin_;                                 ///< per entry of graph_.rods, the JSON pointer it comes from
+  std::map<std::string, std::shared_ptr<const Carrier>> carriers_;  ///< obstacles by name
+  std::map<std::string, std::size_t> use_;                          ///< of a material's name, where it stands in setup_.materials
+  std::vector<std::string> missing_;                                ///< rods and structures that could not be built
+  std::vector<Index> structure_material_;                           ///< of the structure at hand, as it noted them
   /// The simulation and its solver take as much again as the scene.
   const double budget_ = 0.5 * static_cast<double>(free_memory());
   GraphSize size_;          ///< of all that has been asked for
@@ -562,8 +564,8 @@ void Compiler::bind() {
   add_point_masses(lookup);
   std::vector<std::string> vertex_holder(graph_.vertices.size()), frame_holder(graph_.segments.size());
   const bool is_static = spec_.statics() != nullptr;
-  AttachmentContext context{graph_,  setup_.model, setup_.initial, lookup,       problems_,
-                            folder_, is_static,    vertex_holder,  frame_holder, earlier_clamps};
+  AttachmentContext context{graph_,    setup_.model,  setup_.initial, lookup,         problems_, folder_,
+                            is_static, vertex_holder, frame_holder,   earlier_clamps, carriers_};
   std::set<std::string> named;
   for (std::size_t i = 0; i < spec_.constraints.size(); ++i) {
     const auto& c = spec_.constraints[i];
@@ -572,6 +574,9 @@ void Compiler::bind() {
     if (!named.insert(c->name).second)
       problems_.add(c->where + "/name", fmt::format("\"{}\" is used twice", shorten(c->name)),
                     "give each constraint its own name");
+    if (carriers_.contains(c->name))
+      problems_.add(c->where + "/name", fmt::format("\"{}\" is an obstacle as well", shorten(c->name)),
+                    "a `reaction` could not tell them apart: call it something else");
   }
   for (const bool yields : {false, true})
     for (auto& c : spec_.constraints)
@@ -621,17 +626,50 @@ void Compiler::bind_probe(const ProbeSpec& p, const Names& lookup) {
   }
 }
 
+/// Before anything refers to them.
+void Compiler::prepare_obstacles() {
+  std::set<std::string> named;
+  for (std::size_t i = 0; i < spec_.obstacles.size(); ++i) {
+    ObstacleSpec* obstacle = spec_.obstacles[i].get();
+    if (!obstacle) continue;
+    if (obstacle->name.empty()) obstacle->name = fmt::format("{}{}", obstacle->type(), i);
+    check_plain(obstacle->name, obstacle->where + "/name");
+    if (!named.insert(obstacle->name).second)
+      problems_.add(obstacle->where + "/name", fmt::format("\"{}\" is used twice", shorten(obstacle->name)),
+                    "give each obstacle its own name");
+    if (obstacle->motion.with)
+      problems_.add(obstacle->where + "/motion/with", "one obstacle cannot carry another one", "repeat its `motion` here");
+    if (obstacle->motion.file) {
+      obstacle->motion.file->load(folder_, problems_);
+      if (!problems_.mentions(obstacle->where) && !obstacle->motion.file->is_of_body())
+        problems_.add(obstacle->where + "/motion/file", "an obstacle moves as one body, and curves do not",
+                      "name a `prim`, or use a table");
+    }
+    if (!problems_.mentions(obstacle->where)) obstacle->prepare(folder_, problems_);
+    carriers_.emplace(obstacle->name, std::make_shared<Carrier>(Carrier{obstacle->motion, obstacle->center()}));
+  }
+}
+
 void Compiler::bind_reaction(const ProbeSpec& p) {
+  const auto& obstacles = spec_.obstacles;
+  const auto other = std::find_if(obstacles.begin(), obstacles.end(), [&](const auto& o) { return o && o->name == *p.reaction; });
+  if (other != obstacles.end()) {
+    if (p.axes == ProbeAxes::material) problems_.add(p.where + "/axes", "an obstacle has no material axes", "leave it out");
+    setup_.probes.push_back({p.name, ProbeKind::obstacle, static_cast<Index>(other - obstacles.begin())});
+    return;
+  }
   const auto& list = spec_.constraints;
   const auto found = std::find_if(list.begin(), list.end(), [&](const auto& c) { return c && c->name == *p.reaction; });
   if (found == list.end()) {
     std::vector<std::string> known;
     for (const auto& c : list)
       if (c) known.push_back(c->name);
+    for (const auto& o : obstacles)
+      if (o) known.push_back(o->name);
     const std::string guess = closest(*p.reaction, known);
-    problems_.add(p.where + "/reaction", fmt::format("there is no constraint \"{}\"", shorten(*p.reaction)),
+    problems_.add(p.where + "/reaction", fmt::format("there is no constraint or obstacle \"{}\"", shorten(*p.reaction)),
                   !guess.empty()  ? "did you mean `" + guess + "`?"
-                  : known.empty() ? "add it to `constraints`"
+                  : known.empty() ? "add it to `constraints` or `obstacles`"
                                   : "known: " + join(known, ", "));
     return;
   }
@@ -670,10 +708,15 @@ void Compiler::bind_place(const ProbeSpec& p, const Names& lookup) {
 }
 
 void Compiler::run() {
+  const auto is_of_obstacle = [&](const std::string& name) {
+    return std::any_of(spec_.obstacles.begin(), spec_.obstacles.end(), [&](const auto& o) { return o && o->material == name; });
+  };
   for (auto& [name, material] : spec_.materials) {
     check_plain(name, "/materials/" + shorten(escape_pointer(name)));
-    material.section(problems_);  // an unused material must be right too
+    // An unused material must be right too; that of an obstacle needs no more than friction. Rods that use it look at it.
+    if (!is_of_obstacle(name)) material.section(problems_);
   }
+  prepare_obstacles();
   for (std::size_t i = 0; i < spec_.rods.size(); ++i) {
     add_rod(spec_.rods[i], i);
     origin_.resize(graph_.rods.size(), spec_.rods[i].where);

@@ -11,6 +11,7 @@
 #include "forces/attachment.hpp"
 #include "forces/force.hpp"
 #include "integration/integrator.hpp"
+#include "obstacles/obstacle_spec.hpp"
 #include "scene/material_ref.hpp"
 #include "scene/shape.hpp"
 #include "scene/structure.hpp"
@@ -182,7 +183,9 @@ struct ProbeSpec {
   static const char* kind() { return "probe"; }
   static const char* help() {
     return "Columns of `probes.csv`. A vertex gives position and velocity; a segment its frame, section force and strain; a "
-           "joint its moment, bending angle and curvature; a clamp its elastic moment; a `reaction` what a constraint exerts; a "
+           "joint its moment, bending angle and curvature; a clamp its elastic moment; a `reaction` what a constraint exerts, or "
+           "what "
+           "an obstacle bears; a "
            "place `at` a fraction of a `rod` position, "
            "force, moment, strain and curvature there. Axes and signs: [output.md](output.md#forces-and-moments).";
   }
@@ -202,8 +205,11 @@ struct ProbeSpec {
       "`reaction`");
     f("reaction", reaction,
       "Name of a constraint: force fx fy fz [N] and moment mx my mz [N·m], about the middle of the vertices it holds, that it "
-      "exerts on the rods in the last step, inertia and damping included; nan before the first step");
-    f("axes", axes, "With `reaction`: world axes, or the material ones of the first frame or segment that the constraint holds");
+      "exerts on the rods in the last step, inertia and damping included; nan before the first step. Or of an obstacle: force "
+      "and moment, about its centre (`point` of a plane), that the rods exert on it in the last step");
+    f("axes", axes,
+      "With `reaction`: world axes, or the material ones of the first frame or segment that the constraint holds; of an "
+      "obstacle, world axes alone");
     f("rod", rod,
       "A rod's name, with `at`: position x y z [m], tangent tx ty tz, and in material axes force n1 n2 n3 [N], moment m1 m2 m3 "
       "[N·m], strain g1 g2 g3, curvature k1 k2 k3 [1/m]");
@@ -372,6 +378,7 @@ struct SceneSpec {
   std::vector<PointMassSpec> point_masses;
   std::vector<Tagged<Attachment>> constraints;
   std::vector<Tagged<Force>> forces;
+  std::vector<Tagged<ObstacleSpec>> obstacles;
   std::optional<FractureSpec> fracture;
   std::optional<contact::Settings> contact;
   bool rotational_inertia = false;
@@ -408,6 +415,7 @@ struct SceneSpec {
     f("constraints", constraints, "What is held or driven");
     f("forces", forces, "Loads; without any, not even gravity acts");
     f("fracture", fracture, "Breaking");
+    f("obstacles", obstacles, "What rods collide with that is no rod; needs `contact`");
     f("contact", contact, "Contact of rods with each other and with themselves; none when left out");
     f("rotational_inertia", rotational_inertia,
       "Whether segments resist turning as their sections do, rho I1, rho I2 and rho (I1 + I2) per length; without, frames follow "

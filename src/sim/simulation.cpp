@@ -124,6 +124,7 @@ Simulation::Simulation(const Scene& scene) : impl_(std::make_unique<Impl>()) {
   const auto& limits = s.model().segment_strain_limit;
   s.breakable = std::any_of(limits.begin(), limits.end(), [](double l) { return std::isfinite(l); });
   s.contacts = s.setup->contacts;
+  s.contacts.separate();
   s.solver->declare_memory(s.model(), s.state);
   if (s.dynamic && s.dynamic->start && s.dynamic->start->run.empty()) s.start_in_equilibrium();
   if (s.dynamic) {
@@ -582,11 +583,10 @@ Wrench Simulation::reaction(std::size_t index, bool material_axes) const {
   std::vector<Index> vertices, frames;
   s.setup->spec.constraints[index]->list_held(vertices, frames);
   const Attachment& constraint = *s.setup->spec.constraints[index];
-  Wrench wrench = constraint.has_springs()
-                      ? s.reactions.of_springs(&constraint, vertices, s.state)
-                      : s.reactions.of(vertices, frames, s.state, [&](Index v, const Vec3d& force) {
-                          return constraint.share(s.state.time, s.control, v, force);
-                        });
+  Wrench wrench = constraint.has_springs() ? s.reactions.of_springs(&constraint, vertices, s.state)
+                                           : s.reactions.of(vertices, frames, s.state, [&](Index v, const Vec3d& force) {
+                                               return constraint.share(s.state.time, s.control, v, force);
+                                             });
   if (!material_axes) return wrench;
   Index frame = frames.empty() ? -1 : frames.front();
   if (frame < 0 && !vertices.empty())
@@ -604,6 +604,18 @@ std::span<const Quatd> Simulation::Impl::clamp_frames() {
     if (const Index frame = m.joint_frames[j][0]; m.joint_is_clamp[j] && m.joint_alive[j])
       clamp_frame[frame - m.segment_count()] = state.frame_rotation[frame];
   return clamp_frame;
+}
+
+Wrench Simulation::load_on_obstacle(std::size_t index) const {
+  const Impl& s = *impl_;
+  const Vec3d center = s.contacts.obstacles().at(index)->center(1);
+  Wrench sum;
+  for (const contact::Touch& touch : s.touched.touches) {
+    if (!touch.pair.with_obstacle() || touch.pair.obstacle() != index) continue;
+    sum.force -= touch.push;
+    sum.moment -= cross(touch.surface - center, touch.push);
+  }
+  return sum;
 }
 
 Frame Simulation::frame(int index) const {

@@ -41,6 +41,7 @@ class ContactScene {
   contact::Contacts contacts;
   Vec3d gravity;
   std::vector<std::shared_ptr<contact::Obstacle>> obstacles;
+  contact::Record touched;
   StepReport report;
   int most_iterations = 0, unconverged = 0;
   long steps = 0, iterations = 0;
@@ -87,7 +88,7 @@ class ContactScene {
   void step(double h) {
     for (Index v = 0; v < model.vertex_count(); ++v) control.vertex_force[v] = model.vertex_mass[v] * gravity;
     contacts.set_step(state.time, state.time + h);
-    report = solver->step(StepInput{model, control, control, contacts, h}, state);
+    report = solver->step(StepInput{model, control, control, contacts, h, &touched}, state);
     state.time += h;
     ++state.step_index;
     ++steps;

@@ -1,0 +1,31 @@
+#include "obstacles/obstacle_spec.hpp"
+
+#include <fmt/format.h>
+
+#include "obstacles/rigid.hpp"
+#include "osier/error.hpp"
+
+namespace osier {
+
+void ObstacleSpec::move_points(const Surface& rest, double time, std::vector<Vec3d>& points) const {
+  const Carriage carried = carriage(motion, center(), time);
+  points.resize(rest.points.size());
+  for (std::size_t i = 0; i < points.size(); ++i) points[i] = carried(rest.points[i]);
+}
+
+void ObstacleSpec::check_motion(Problems& problems) const {
+  if (motion.rotate && norm2(motion.rotate->axis) == 0)
+    problems.add(motion.rotate->where + "/axis", "is the zero vector", "give a direction");
+}
+
+void ObstacleSpec::check_tilt(const Vec3d& axis, const char* what, const char* remedy, Problems& problems) const {
+  const bool tilts = motion.rotate && norm(cross(normalized(motion.rotate->axis), normalized(axis))) > 1e-9;
+  const bool turns_from_file = motion.file && motion.file->turns();
+  if (tilts || motion.orientation.given() || turns_from_file)
+    problems.add(tilts             ? motion.rotate->where + "/axis"
+                 : turns_from_file ? where + "/motion/file"
+                                   : where + "/motion/orientation",
+                 fmt::format("would tilt {}, which has no end: far away it would move without bound", what), remedy);
+}
+
+}  // namespace osier
