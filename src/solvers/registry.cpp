@@ -6,6 +6,7 @@
 #include "solvers/automatic/automatic.hpp"
 #include "solvers/direct/direct.hpp"
 #include "solvers/newton/newton.hpp"
+#include "solvers/projective/projective.hpp"
 #include "solvers/solver.hpp"
 #include "solvers/stable_cosserat/stable_cosserat.hpp"
 
@@ -25,6 +26,8 @@ static std::vector<RegistryEntry<SolverSettings>>& entries() {
           "Stable Cosserat Rods with the viscous addendum: sweeps over positions and closed-form orientations"),
       registry_entry<SolverSettings, newton::Settings>("newton",
                                                        "Sparse Newton, exact and slow: the reference, in dynamics and statics"),
+      registry_entry<SolverSettings, projective::Settings>(
+          "projective", "Cosserat rods with projective dynamics: global solves for positions and for turns, repaired or as printed"),
   };
   return list;
 }
