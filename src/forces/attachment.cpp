@@ -15,7 +15,6 @@ Motion::Turning Motion::turning(double t) const {
   const Quatd own = turn(t) * (orientation.given() ? normalized(orientation.at(t)) : Quatd{});
   return {.all = carrier ? carrier->motion.turning(t)() * own : own, .recorded = {}};
 }
-}
 
 double Motion::angle(double t) const {
   if (!rotate) return 0;
