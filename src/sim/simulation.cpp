@@ -13,11 +13,12 @@
 #include "sim/pull.hpp"
 #include "sim/reaction.hpp"
 #include "sim/readout.hpp"
+#include "sim/statics.hpp"
 #include "solvers/step_potential.hpp"
 
 namespace osier {
 
-struct Simulation::Impl {
+struct Simulation::Impl final : StaticHost {
   static constexpr std::size_t kVerticesInCache = 512;
   static constexpr double kFloatRounding = 5e8;  ///< of float, in units of that of double
   std::shared_ptr<const Setup> setup;
@@ -50,17 +51,19 @@ struct Simulation::Impl {
   const StaticAnalysis* statics = nullptr;
   bool wants_control_start = false;
   bool breakable = false;
-  bool finished = false;
+  std::optional<StaticLoop> loop;  ///< statics only
   double measuring_seconds = 0;
   SectionArrays sections;  ///< of the frame handed out last
 
   const Model& model() const { return changed ? *changed : setup->model; }
   Model& mutable_model() { return changed ? *changed : changed.emplace(setup->model); }
+  State& state_at_hand() override { return state; }
+  StepReport solve_at(double t) override;
   void prepare_control(double t, double ramp);
   void fit(Control& c) const;  ///< its size to the model
   void hold(double t, Control& c) const;
   void prepare_step(double t, double ramp);
-  void roll_back();
+  void roll_back() override;
   StepInput input(double h) { return {model(), wants_control_start ? control_start : control, control, contacts, h, &touched}; }
   void keep_state();  ///< in last_good
   /// f(part) in as many parts as there are threads; part(n) is the range of a list of n that belongs to it.
@@ -90,8 +93,8 @@ struct Simulation::Impl {
     return m.vertex_count() == other.vertex_count() && m.segment_vertices == other.segment_vertices &&
            m.joint_frames == other.joint_frames && m.anchor_vertex == other.anchor_vertex;
   }
-  void release(double t);
-  bool break_segments();  ///< true when something broke
+  void release(double t) override;
+  bool break_segments() override;  ///< true when something broke
   void measure_balance();
   void lead_loose(const Control& c, double h);
   std::vector<std::unique_ptr<Solver>> make_helpers() const;
@@ -99,10 +102,7 @@ struct Simulation::Impl {
   StepReport advance(double t, double h, bool measure, int halvings);
   StepReport dynamic_step(bool measure);
   StepReport static_step();
-  StepReport solve_at(double t);
-  bool locate_instability(double stable, double unstable);
-  StepReport accepted;  ///< statics: of the equilibrium that the state is in
-  [[noreturn]] void throw_non_finite(const StepReport& r);
+  [[noreturn]] void throw_non_finite(const StepReport& r) override;
 };
 
 Simulation::Simulation(const Scene& scene) : impl_(std::make_unique<Impl>()) {
@@ -119,6 +119,7 @@ Simulation::Simulation(const Scene& scene) : impl_(std::make_unique<Impl>()) {
   s.breakable = std::any_of(limits.begin(), limits.end(), [](double l) { return std::isfinite(l); });
   s.contacts = s.setup->contacts;
   s.solver->declare_memory(s.model(), s.state);
+  if (s.statics) s.loop.emplace(s, *s.statics);
   if (s.dynamic) {
     s.integrator = s.setup->spec.integrator();
     s.integrator->declare_memory(s.model(), s.state);
@@ -379,94 +380,10 @@ StepReport Simulation::Impl::solve_at(double t) {
       {.tolerance = statics->tolerance, .max_iterations = statics->max_iterations, .along_path = statics->stop_at_instability});
 }
 
-/// Between a pseudo-time whose equilibrium, the present state, is stable and one where it is not. A trial that does not converge
-/// counts as unstable: near a limit point there is nothing to converge to. False, with the state at `unstable`, if from close by
-/// that turns out to be stable after all.
-bool Simulation::Impl::locate_instability(double stable, double unstable) {
-  const double bound = unstable;
-  report.residual = accepted.residual, report.residual_relative = accepted.residual_relative;
-  while (unstable - stable > 1e-9 * statics->duration) {
-    const double middle = 0.5 * (stable + unstable);
-    const StepReport trial = solve_at(middle);
-    report.iterations += trial.iterations;
-    if (trial.not_converged || trial.non_finite || trial.unstable_modes > 0) {
-      unstable = middle;
-      roll_back();
-    } else {
-      stable = middle;
-      report.residual = trial.residual, report.residual_relative = trial.residual_relative;
-    }
-  }
-  if (unstable == bound) {  // nobody has looked at it from close by
-    const StepReport trial = solve_at(bound);
-    report.iterations += trial.iterations;
-    if (!trial.not_converged && !trial.non_finite && trial.unstable_modes == 0) {
-      accepted = trial;
-      return false;
-    }
-    roll_back();
-  }
-  state.time = stable;
-  state.step_index += 1;
-  report.not_converged = report.non_finite = false;
-  finished = true;
-  return true;
-}
-
 StepReport Simulation::Impl::static_step() {
-  if (finished) return report;
-  release(state.time);
-  const double increment = statics->duration / statics->load_steps;
-  const double end = static_cast<double>(state.step_index + 1) * increment;
-  StepReport total;
-  // The load step is taken whole if it converges, otherwise in halves, up to 2^10 pieces. On the way to an instability the
-  // gap to where it failed is halved, instead of running into the same wall with every second piece.
-  double done = state.time, piece = end - state.time, failed = end * 2;
-  const double least = piece / 1024;
-  while (done < end * (1 - 1e-12)) {
-    piece = std::min(piece, end - done);
-    const double t = done + piece;
-    report = solve_at(t);
-    total.iterations += report.iterations;
-    if (report.non_finite || report.not_converged) {
-      const bool lost = report.non_finite && piece * 0.5 < least;
-      if (lost) throw_non_finite(report);
-      roll_back();
-      piece *= 0.5;
-      failed = t;
-      if (piece < least && statics->stop_at_instability) {  // a limit point: beyond it there is nothing to converge to
-        if (!locate_instability(done, t)) {
-          total.iterations += report.iterations;
-          done = state.time = t;
-          piece = least;
-          continue;
-        }
-        report.iterations += total.iterations;
-        return report;
-      }
-      if (piece < least)
-        throw RunError(fmt::format(
-            "the static solve did not converge at load {:.4g} of {:.4g} s pseudo-time: residual {:.3g} N, {:.3g} of "
-            "the largest force, worst at {} {}; use more load steps, or dynamics with drag",
-            t, statics->duration, report.residual, report.residual_relative, report.worst_vertex >= 0 ? "vertex" : "segment",
-            report.worst_vertex >= 0 ? report.worst_vertex : report.worst_segment));
-      continue;
-    }
-    if (break_segments()) continue;  // the same load on what is left
-    if (statics->stop_at_instability && report.unstable_modes > 0) {
-      roll_back();
-      if (locate_instability(done, t)) {
-        report.iterations += total.iterations;
-        return report;
-      }
-    }
-    done = t;
-    state.time = t;
-    accepted = report;
-    piece *= 2;  // past the hard spot
-    if (statics->stop_at_instability && done < failed && done + piece >= failed)
-      piece = failed - done > 2 * least ? 0.5 * (failed - done) : failed - done;  // the last one: was it only a hard spot?
-  }
+  if (loop->finished()) return report;
+  report = loop->step();
+  if (loop->finished()) return report;
   if (wants_reactions) {
     potential.begin(model(), control, last_good, 0);
     const StepReport kept = report;
@@ -474,12 +391,6 @@ StepReport Simulation::Impl::static_step() {
     report = kept;
   }
   lead_loose(control, 0);
-  total.residual = report.residual;
-  total.residual_relative = report.residual_relative;
-  total.unstable_modes = report.unstable_modes;
-  report = total;
-  state.step_index += 1;
-  state.time = end;
   return report;
 }
 
@@ -502,7 +413,7 @@ void Simulation::advance_frame(const std::function<bool()>& after_step) {
 
 long Simulation::steps_by_others() const { return impl_->steps_by_others; }
 long Simulation::steps_divided() const { return impl_->steps_divided; }
-bool Simulation::finished() const { return impl_->finished; }
+bool Simulation::finished() const { return impl_->loop && impl_->loop->finished(); }
 bool Simulation::is_static() const { return impl_->statics != nullptr; }
 
 int Simulation::steps_per_frame() const { return is_static() ? 1 : impl_->dynamic->steps_per_frame(); }
@@ -602,7 +513,8 @@ bool Simulation::continue_from(const Simulation& other) {
     s.state.step_index = std::lround(o.state.time / s.dynamic->time_step());
   }
   s.state.time = s.dynamic ? static_cast<double>(s.state.step_index) * s.dynamic->time_step() : o.state.time;
-  s.let_go = o.let_go, s.acts = o.acts, s.pull = o.pull, s.finished = o.finished;
+  s.let_go = o.let_go, s.acts = o.acts, s.pull = o.pull;
+  if (s.loop && o.loop) s.loop->set_finished(o.loop->finished());
   s.last_good = s.state;
   if (s.dynamic) s.prepare_control(s.state.time, 1);
   if (s.wants_control_start) s.control_start = s.control;
