@@ -7,12 +7,39 @@
 
 namespace osier {
 
+/// The way that something comes at this speed between two times: no less than that.
+static double speed_way(const Track<double>& speed, double from, double to) {
+  double sum = 0, last = from;
+  const auto add = [&](double next) {
+    sum += (next - last) * std::max(std::abs(speed.at(last)), std::abs(speed.at(next)));
+    last = next;
+  };
+  for (const auto& key : speed.keys)
+    if (key.time > from && key.time < to) add(key.time);
+  add(to);
+  return sum;
+}
+
 Quatd Motion::rotation(double t) const { return turn(t) * (orientation.given() ? normalized(orientation.at(t)) : Quatd{}); }
 
 Quatd Motion::turn(double t) const {
   if (!rotate) return {};
   const double angle = rotate->speed.given() ? rotate->speed.integral(t) : rotate->angle.at(t) * std::numbers::pi / 180;
   return axis_angle(normalized(rotate->axis), angle);
+}
+
+static double angle_between(const Quatd& a, const Quatd& b) {
+  return norm(rotation_log(normalized(conj(normalized(a)) * normalized(b))));
+}
+
+double Motion::turn_between(double from, double to) const {
+  const auto apart = [](double a, double b) { return std::abs(b - a); };
+  double sum = 0;
+  // A speed that changes its sign between two keys is taken by its sizes at them, which is never less than the way.
+  if (rotate && rotate->speed.given()) sum += speed_way(rotate->speed, from, to);
+  else if (rotate) sum += rotate->angle.way(from, to, apart) * std::numbers::pi / 180;
+  if (orientation.given()) sum += orientation.way(from, to, angle_between);
+  return sum;
 }
 
 Motion::Placement Motion::placement(double t) const {
@@ -22,6 +49,24 @@ Motion::Placement Motion::placement(double t) const {
 void Attachment::check_motion(Problems& problems) const {
   if (motion.rotate && norm2(motion.rotate->axis) == 0)
     problems.add(motion.rotate->where + "/axis", "is the zero vector", "give a direction");
+  // Steps are divided until nothing turns far in one. A jump cannot be divided, and half a turn by the shorter arc is either way.
+  constexpr double kHalf = std::numbers::pi * (1 - 1e-6);
+  const auto& turns = motion.orientation;
+  for (std::size_t i = 0; i + 1 < turns.keys.size(); ++i) {
+    if (angle_between(turns.keys[i].value, turns.keys[i + 1].value) < kHalf) continue;
+    problems.add(fmt::format("{}/motion/orientation/keys/{}", where, i + 1),
+                 "is half a turn from the key before, which may be either way round",
+                 "put a key between the two, or use `rotate`");
+  }
+  if (!motion.rotate || motion.rotate->angle.interpolation != Interpolation::step) return;
+  const auto& angles = motion.rotate->angle.keys;
+  for (std::size_t i = 0; i + 1 < angles.size(); ++i) {
+    if (std::abs(angles[i + 1].value - angles[i].value) * std::numbers::pi / 180 < kHalf) continue;
+    problems.add(fmt::format("{}/angle/keys/{}", motion.rotate->where, i + 1),
+                 fmt::format("jumps by {:g} degrees, and a jump of half a turn or more has no sense of turning",
+                             angles[i + 1].value - angles[i].value),
+                 "use `interpolation` linear or smooth, or more keys");
+  }
 }
 
 bool Attachment::claim(std::vector<std::string>& holder, Index i, const char* what, const std::string& by, Problems& problems) {
@@ -173,6 +218,8 @@ void Motor::bind(AttachmentContext& c) {
   const Vec3d a = rotate(conj(frame_), axis_);
   inertia_ = dot(a, times(cast<double>(c.model.segment_inertia[segment_]), a));
 }
+
+double Motor::turn_between(double from, double to) const { return speed.given() ? speed_way(speed, from, to) : 0; }
 
 void Motor::list_held(std::vector<Index>&, std::vector<Index>& frames) const { frames.push_back(segment_); }
 

@@ -224,6 +224,12 @@ struct OutputSpec {
   }
 };
 
+enum class Branch : std::uint8_t { stable, follow };
+template <>
+struct Choices<Branch> {
+  static constexpr std::array<const char*, 2> names{"stable", "follow"};
+};
+
 enum class AnalysisKind : std::uint8_t { dynamic, statics };
 
 class Analysis {
@@ -294,6 +300,9 @@ class StaticAnalysis final : public Analysis {
   double tolerance = 1e-8;
   int max_iterations = 200;
   bool stop_at_instability = false;
+  Branch branch = Branch::stable;
+  /// Whether the path is followed through unstable equilibria.
+  bool along_path() const { return stop_at_instability || branch == Branch::follow; }
   static const char* kind() { return "static"; }
   static const char* help() {
     return "Equilibrium, found in load steps; a step that does not converge is cut in halves, and the run fails if that does not "
@@ -307,8 +316,14 @@ class StaticAnalysis final : public Analysis {
     f("tolerance", tolerance, "Largest left-over force, relative to the largest force at work", {.min = 1e-15, .max = 1});
     f("max_iterations", max_iterations, "Iterations per load step", {.min = 1});
     f("stop_at_instability", stop_at_instability,
-      "Stops at the pseudo-time where the equilibrium becomes unstable (a buckling load) or ends (a limit point: no equilibrium "
-      "is found beyond), found by bisection; loads without a potential (torques) are left out of the judgement");
+      "Stops at the pseudo-time where the equilibrium becomes unstable (a buckling load) or ends (a limit point, from where the "
+      "rods would snap), however long the load steps. Directions that cost no energy (a rod between pins spins about its line) "
+      "are no instability; loads without a potential (torques) are left out of the judgement");
+    f("branch", branch,
+      "Past a critical load: `stable` leaves an equilibrium that has become unstable, downhill along its softest mode, and says "
+      "so; `follow` stays on the path, unstable or not");
+    if (f.has("branch") && stop_at_instability)
+      f.problem("`branch` has no effect beside `stop_at_instability`", "leave one of them out");
   }
 };
 

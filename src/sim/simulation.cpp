@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <fmt/format.h>
+#include <numbers>
 #include <optional>
 
 #include "integration/integrator.hpp"
@@ -41,7 +42,7 @@ struct Simulation::Impl final : StaticHost {
   bool falls_back = false;                   ///< the solver of the scene leaves the choice of a solver to us
   enum class Help { none, other_solver, smaller_steps } helped = Help::none;  ///< that the step at hand needed
   std::vector<std::unique_ptr<Solver>> helpers;                               ///< once they were needed
-  long steps_by_others = 0, steps_divided = 0;
+  long steps_by_others = 0, steps_divided = 0, steps_turned = 0;
   StepBalance balance;
   Reactions reactions;
   std::vector<Vec3d> motor_torque;  ///< per frame, of the control
@@ -58,7 +59,7 @@ struct Simulation::Impl final : StaticHost {
   const Model& model() const { return changed ? *changed : setup->model; }
   Model& mutable_model() { return changed ? *changed : changed.emplace(setup->model); }
   State& state_at_hand() override { return state; }
-  StepReport solve_at(double t) override;
+  StaticReport solve_at(double t, bool along_path) override;
   void prepare_control(double t, double ramp);
   void fit(Control& c) const;  ///< its size to the model
   void hold(double t, Control& c) const;
@@ -93,7 +94,8 @@ struct Simulation::Impl final : StaticHost {
     return m.vertex_count() == other.vertex_count() && m.segment_vertices == other.segment_vertices &&
            m.joint_frames == other.joint_frames && m.anchor_vertex == other.anchor_vertex;
   }
-  void release(double t) override;
+  bool release(double t) override;
+  double turn_between(double from, double to) const override;
   bool break_segments() override;  ///< true when something broke
   void measure_balance();
   void lead_loose(const Control& c, double h);
@@ -207,18 +209,28 @@ void Simulation::Impl::keep_state() {
 }
 
 /// Constraints whose time has come by the start of the step at hand.
-void Simulation::Impl::release(double t) {
-  bool topology = false;
+bool Simulation::Impl::release(double t) {
+  bool topology = false, any = false;
   for (std::size_t i = 0; i < let_go.size(); ++i) {
     const auto& c = setup->spec.constraints[i];
     if (let_go[i] || !c->release || t < *c->release * (1 - 1e-12)) continue;
     let_go[i] = 1;
+    any = true;
     if (integrator) integrator->restart(model(), state);
     topology = c->let_go(mutable_model()) || topology;
   }
-  if (!topology) return;
+  if (!topology) return any;
   update_topology(mutable_model());
   solver->rebind(model(), state);
+  return any;
+}
+
+/// How far the constraint that turns most turns what it holds [rad].
+double Simulation::Impl::turn_between(double from, double to) const {
+  double most = 0;
+  for (std::size_t i = 0; i < let_go.size(); ++i)
+    if (!let_go[i]) most = std::max(most, setup->spec.constraints[i]->turn_between(from, to));
+  return most;
 }
 
 /// After every step, so that the frame rate has no say in what breaks.
@@ -358,11 +370,28 @@ StepReport Simulation::Impl::advance(double t, double h, bool measure, int halvi
 
 StepReport Simulation::Impl::dynamic_step(bool measure) {
   constexpr int kMostHalvings = 4;
+  constexpr double kMostParts = 10000;
   release(state.time);
   helped = Help::none;
   // Counting steps instead of adding h keeps key times exact over long runs.
   const double h = dynamic->time_step(), t = static_cast<double>(state.step_index + 1) * h;
-  report = advance(t, h, measure, kMostHalvings);
+  // Where something turns far within the step, its frames at the end alone would not tell which way it went.
+  constexpr double kFarthest = 0.5 * std::numbers::pi;
+  const double from = state.time;
+  const int parts = static_cast<int>(std::clamp(std::ceil(turn_between(from, t) / kFarthest), 1.0, kMostParts));
+  if (parts > 1) ++steps_turned;
+  StepReport whole;
+  for (int i = 1; i <= parts; ++i) {
+    const double share = h / parts;
+    report = advance(i == parts ? t : from + i * share, share, measure && i == parts, kMostHalvings);
+    if (report.non_finite) break;
+    whole.not_converged = whole.not_converged || report.not_converged;
+    whole.held_back = whole.held_back || report.held_back;
+    whole.iterations += report.iterations;
+  }
+  report.not_converged = report.not_converged || whole.not_converged;
+  report.held_back = report.held_back || whole.held_back;
+  if (!report.non_finite) report.iterations = whole.iterations;
   if (report.non_finite) throw_non_finite(report);
   if (helped == Help::other_solver) ++steps_by_others;
   if (helped == Help::smaller_steps) ++steps_divided;
@@ -372,12 +401,14 @@ StepReport Simulation::Impl::dynamic_step(bool measure) {
 }
 
 /// Equilibrium at pseudo-time t, from the present state, which stays in last_good.
-StepReport Simulation::Impl::solve_at(double t) {
+StaticReport Simulation::Impl::solve_at(double t, bool along_path) {
   prepare_step(t, statics->ramp ? t / statics->duration : 1);
   last_good = state;
-  return solver->solve_static(
-      input(0), state,
-      {.tolerance = statics->tolerance, .max_iterations = statics->max_iterations, .along_path = statics->stop_at_instability});
+  return solver->solve_static(input(0), state,
+                              {.tolerance = statics->tolerance,
+                               .max_iterations = statics->max_iterations,
+                               .along_path = along_path,
+                               .leave_unstable = !statics->along_path()});
 }
 
 StepReport Simulation::Impl::static_step() {
@@ -413,6 +444,11 @@ void Simulation::advance_frame(const std::function<bool()>& after_step) {
 
 long Simulation::steps_by_others() const { return impl_->steps_by_others; }
 long Simulation::steps_divided() const { return impl_->steps_divided; }
+BranchesLeft Simulation::branches_left() const {
+  if (!impl_->loop) return {};
+  return {impl_->loop->branches_left(), impl_->loop->branch_left_at(), impl_->loop->branch_left_modes()};
+}
+long Simulation::steps_turned() const { return impl_->steps_turned; }
 bool Simulation::finished() const { return impl_->loop && impl_->loop->finished(); }
 bool Simulation::is_static() const { return impl_->statics != nullptr; }
 

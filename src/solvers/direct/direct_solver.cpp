@@ -119,7 +119,7 @@ StepReport DirectSolver::step(const StepInput& input, State& state) {
   return report;
 }
 
-StepReport DirectSolver::solve_static(const StepInput& input, State& state, const StaticOptions& options) {
+StaticReport DirectSolver::solve_static(const StepInput& input, State& state, const StaticOptions& options) {
   if (!statics_) statics_ = systems::make_minimiser(systems::make_exact_system(input.model, input.end));
   return statics_->solve_static(input, state, options);
 }
