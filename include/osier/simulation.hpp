@@ -34,6 +34,13 @@ struct Wrench {
   Vec3d force, moment;
 };
 
+/// Unstable equilibria that a static analysis has left for stable ones.
+struct BranchesLeft {
+  long count = 0;
+  double first_at = -1;  ///< pseudo-time by which the first of them had become unstable [s]
+  int modes = 0;         ///< in so many directions
+};
+
 class Simulation {
  public:
   explicit Simulation(const Scene& scene);
@@ -56,6 +63,9 @@ class Simulation {
   long steps_divided() const;
   /// Directions in which the energy falls away from the equilibrium that it started from; -1 where it did not start from one.
   int start_unstable_modes() const;
+  /// Steps that were divided because prescribed motion turns something by more than a quarter turn in them.
+  long steps_turned() const;
+  BranchesLeft branches_left() const;
   /// A static analysis that was to stop at an instability has found it; its state and time are the critical ones.
   bool finished() const;
 
@@ -115,6 +125,9 @@ struct RunStats {
   long steps_held_back = 0;                           ///< in which contact held prescribed motion back
   double held_back_at = 0;                            ///< time of the first of them [s]
   long steps_by_others = 0, steps_divided = 0;        ///< see Simulation
+  long steps_turned = 0;                              ///< likewise
+  BranchesLeft branches_left;                         ///< likewise
+  std::vector<std::string> critical_loads;            ///< statics: loads and motion where stability was lost, in their units
   long steps_judged = 0, steps_not_solved = 0;        ///< the last of every frame; those that left more than kUnsolved
   double worst_residual = -1, worst_residual_at = 0;  ///< of these, relative to the largest force at work, and when [s]
   /// A step is no solution of its equations where more than this share of the largest force is left.

@@ -23,6 +23,43 @@ double Motion::angle(double t) const {
 
 Quatd Motion::turn(double t) const { return rotate ? axis_angle(normalized(rotate->axis), angle(t)) : Quatd{}; }
 
+/// The way that something comes at this speed between two times: no less than that.
+static double speed_way(const Track<double>& speed, double from, double to) {
+  double sum = 0, last = from;
+  const auto add = [&](double next) {
+    sum += (next - last) * std::max(std::abs(speed.at(last)), std::abs(speed.at(next)));
+    last = next;
+  };
+  for (const auto& key : speed.keys)
+    if (key.time > from && key.time < to) add(key.time);
+  add(to);
+  return sum;
+}
+
+static double angle_between(const Quatd& a, const Quatd& b) {
+  return norm(rotation_log(normalized(conj(normalized(a)) * normalized(b))));
+}
+
+double Motion::turn_between(double from, double to) const {
+  const auto apart = [](double a, double b) { return std::abs(b - a); };
+  double sum = 0;
+  // A speed that changes its sign between two keys is taken by its sizes at them, which is never less than the way.
+  if (rotate && rotate->speed.given()) sum += speed_way(rotate->speed, from, to);
+  else if (rotate) sum += rotate->angle.way(from, to, apart) * std::numbers::pi / 180;
+  if (orientation.given()) sum += orientation.way(from, to, angle_between);
+  if (file) {
+    constexpr int kPieces = 8;
+    Quatd last = file->at(from).turn_of(0);
+    for (int i = 1; i <= kPieces; ++i) {
+      const Quatd next = file->at(from + (to - from) * i / kPieces).turn_of(0);
+      sum += angle_between(last, next);
+      last = next;
+    }
+  }
+  if (carrier) sum += carrier->motion.turn_between(from, to);
+  return sum;
+}
+
 Motion::Placement Motion::placement(double t) const {
   if (file) return {.turns = false, .turn = {}, .center = {}, .shift = {}, .recorded = file->at(t)};
   Placement own{.turns = rotate.has_value(),
@@ -38,9 +75,31 @@ Motion::Placement Motion::placement(double t) const {
   return {.turns = true, .turn = q * own.turn, .center = own.center, .shift = shift, .recorded = {}};
 }
 
+/// Steps are divided until nothing turns far in one. A jump cannot be divided, and half a turn by the shorter arc is either way.
+void Attachment::check_turns(Problems& problems) const {
+  constexpr double kHalf = std::numbers::pi * (1 - 1e-6);
+  const auto& turns = motion.orientation;
+  for (std::size_t i = 0; i + 1 < turns.keys.size(); ++i) {
+    if (angle_between(turns.keys[i].value, turns.keys[i + 1].value) < kHalf) continue;
+    problems.add(fmt::format("{}/motion/orientation/keys/{}", where, i + 1),
+                 "is half a turn from the key before, which may be either way round",
+                 "put a key between the two, or use `rotate`");
+  }
+  if (!motion.rotate || motion.rotate->angle.interpolation != Interpolation::step) return;
+  const auto& angles = motion.rotate->angle.keys;
+  for (std::size_t i = 0; i + 1 < angles.size(); ++i) {
+    if (std::abs(angles[i + 1].value - angles[i].value) * std::numbers::pi / 180 < kHalf) continue;
+    problems.add(fmt::format("{}/angle/keys/{}", motion.rotate->where, i + 1),
+                 fmt::format("jumps by {:g} degrees, and a jump of half a turn or more has no sense of turning",
+                             angles[i + 1].value - angles[i].value),
+                 "use `interpolation` linear or smooth, or more keys");
+  }
+}
+
 void Attachment::prepare_motion(const AttachmentContext& c) {
   if (motion.rotate && norm2(motion.rotate->axis) == 0)
     c.problems.add(motion.rotate->where + "/axis", "is the zero vector", "give a direction");
+  check_turns(c.problems);
   if (motion.file) motion.file->load(c.folder, c.problems);
   if (!motion.with) return;
   if (const auto found = c.carriers.find(*motion.with); found != c.carriers.end()) {
@@ -299,6 +358,8 @@ void Motor::bind(AttachmentContext& c) {
   const Vec3d a = rotate(conj(frame_), axis_);
   inertia_ = dot(a, times(cast<double>(c.model.segment_inertia[segment_]), a));
 }
+
+double Motor::turn_between(double from, double to) const { return speed.given() ? speed_way(speed, from, to) : 0; }
 
 void Motor::list_held(std::vector<Index>&, std::vector<Index>& frames) const { frames.push_back(segment_); }
 

@@ -60,7 +60,7 @@ struct Motion {
     f("rotate", rotate, "Rotation");
     f("orientation", orientation,
       "Rotation of held frames from their initial orientation, world axes, each on its own spot; keys are joined by the shorter "
-      "arc, so put them less than half a turn apart");
+      "arc, so put them less than half a turn apart (half a turn is refused)");
     f("file", file, "Recorded motion, instead of the others");
     f("with", with, "Name of an obstacle that carries all of this along, as if fastened to it");
     for (const char* key : {"translate", "rotate", "orientation", "with"})
@@ -89,6 +89,8 @@ struct Motion {
   double angle(double t) const;  ///< of `rotate` [rad]
   Quatd turn(double t) const;    ///< the part about a centre
   Placement placement(double t) const;
+  /// How far it turns between two times [rad], there and back added up.
+  double turn_between(double from, double to) const;
 };
 
 struct AttachmentContext {
@@ -132,6 +134,9 @@ class Attachment {
   virtual const char* type() const = 0;  ///< its registry name
   /// The vertices and frames that it acts on.
   virtual void list_held(std::vector<Index>& vertices, std::vector<Index>& frames) const = 0;
+  /// How far it turns what it holds between two times [rad], there and back added up. Orientations alone do not tell a whole
+  /// turn from none, so this is what steps are divided by.
+  virtual double turn_between(double from, double to) const { return motion.turn_between(from, to); }
   /// Called once when it lets go; true when the model's topology changed.
   virtual bool let_go(Model& model) { return (void)model, false; }
   /// Its part of the force that all constraints on a vertex exert, at time t.
@@ -168,6 +173,7 @@ class Attachment {
   }
   /// Checks the motion, reads it where it is in a file, and finds what carries it.
   void prepare_motion(const AttachmentContext& context);
+  void check_turns(Problems& problems) const;
   void check_no_orientation(Problems& problems) const;
   /// For constraints that hold along some directions only, which a recorded motion of places cannot lead.
   void refuse_recorded_motion(Problems& problems) const;
@@ -294,9 +300,10 @@ class Motor final : public Attachment {
   static const char* help() {
     return "Drives a segment's frame about one axis, in a bearing that lets it turn about nothing else: at a given angular "
            "speed, "
-           "or with the torque that a motor has at the speed it runs at. Positions are free; pin a vertex to hold them. Choose "
-           "steps in "
-           "which it turns by less than a radian, and for a stiff shaft `newton` or sweeps with a `tolerance`: a few sweeps do "
+           "or with the torque that a motor has at the speed it runs at. Positions are free; pin a vertex to hold them. Steps in "
+           "which "
+           "a given speed turns it by more than a quarter turn are divided. For a stiff shaft use `newton` or sweeps with a "
+           "`tolerance`: a few sweeps do "
            "not "
            "carry a torque far.";
   }
@@ -316,6 +323,7 @@ class Motor final : public Attachment {
   void bind(AttachmentContext& context) override;
   void apply(double t, const State& state, const Executor& executor, Control& control) const override;
   void list_held(std::vector<Index>& vertices, std::vector<Index>& frames) const override;
+  double turn_between(double from, double to) const override;
   const char* type() const override { return kind(); }
   bool hinges() const override { return true; }
 

@@ -260,8 +260,10 @@ struct StartSpec {
   std::string where;
   static const char* kind() { return "start"; }
   static const char* help() {
-    return "Starts from a frame of a recorded run of the same rods: its positions, velocities and material frames take the place of "
-           "the initial pose, what has broken is broken, and clamps hold the directions that clamps held there. Time starts at 0, and "
+    return "Starts from a frame of a recorded run of the same rods: its positions, velocities and material frames take the place "
+           "of "
+           "the initial pose, what has broken is broken, and clamps hold the directions that clamps held there. Time starts at "
+           "0, and "
            "constraints hold and move things from where they are in that frame.";
   }
   /// "equilibrium"
@@ -270,9 +272,16 @@ struct StartSpec {
   template <class F>
   void fields(F& f) {
     f.where(where);
-    f("run", run, "Folder of the run, or its trajectory.h5; a relative name starts at the folder of the scene", {.required = true});
+    f("run", run, "Folder of the run, or its trajectory.h5; a relative name starts at the folder of the scene",
+      {.required = true});
     f("frame", frame, "Frame of the run, counted from 0; negative numbers count from the end");
   }
+};
+
+enum class Branch : std::uint8_t { stable, follow };
+template <>
+struct Choices<Branch> {
+  static constexpr std::array<const char*, 2> names{"stable", "follow"};
 };
 
 enum class AnalysisKind : std::uint8_t { dynamic, statics };
@@ -325,7 +334,8 @@ class DynamicAnalysis final : public Analysis {
       "Share of the fastest oscillations that a step of `generalized_alpha` leaves over: 0 is `bdf2`, 1 is `midpoint`",
       {.min = 0, .max = 1});
     f("start", start,
-      "Where it starts: in the initial pose when left out, in the `equilibrium` of the loads and constraints at time 0, or in a frame "
+      "Where it starts: in the initial pose when left out, in the `equilibrium` of the loads and constraints at time 0, or in a "
+      "frame "
       "of a run. Velocities of rods stay those of the scene in an equilibrium");
     f("iterations", iterations, "Short for /solver/iterations", {.min = 1});
     f("tolerance", tolerance, "Short for /solver/tolerance", {.min = 0, .max = 1, .above_min = true});
@@ -349,6 +359,9 @@ class StaticAnalysis final : public Analysis {
   double tolerance = 1e-8;
   int max_iterations = 200;
   bool stop_at_instability = false;
+  Branch branch = Branch::stable;
+  /// Whether the path is followed through unstable equilibria.
+  bool along_path() const { return stop_at_instability || branch == Branch::follow; }
   static const char* kind() { return "static"; }
   static const char* help() {
     return "Equilibrium, found in load steps; a step that does not converge is cut in halves, and the run fails if that does not "
@@ -362,9 +375,15 @@ class StaticAnalysis final : public Analysis {
     f("tolerance", tolerance, "Largest left-over force, relative to the largest force at work", {.min = 1e-15, .max = 1});
     f("max_iterations", max_iterations, "Iterations per load step", {.min = 1});
     f("stop_at_instability", stop_at_instability,
-      "Stops at the pseudo-time where the equilibrium becomes unstable (a buckling load) or ends (a limit point: no equilibrium "
-      "is found beyond), found by bisection; loads without a potential (torques) are left out of the judgement");
+      "Stops at the pseudo-time where the equilibrium becomes unstable (a buckling load) or ends (a limit point, from where the "
+      "rods would snap), however long the load steps. Directions that cost no energy (a rod between pins spins about its line) "
+      "are no instability; loads without a potential (torques) are left out of the judgement");
     f("start", start, "Where it starts: in the initial pose when left out, or in a frame of a run");
+    f("branch", branch,
+      "Past a critical load: `stable` leaves an equilibrium that has become unstable, downhill along its softest mode, and says "
+      "so; `follow` stays on the path, unstable or not");
+    if (f.has("branch") && stop_at_instability)
+      f.problem("`branch` has no effect beside `stop_at_instability`", "leave one of them out");
   }
 };
 

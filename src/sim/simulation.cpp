@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <fmt/format.h>
+#include <numbers>
 #include <optional>
 #include <utility>
 
@@ -15,11 +16,12 @@
 #include "sim/pull.hpp"
 #include "sim/reaction.hpp"
 #include "sim/readout.hpp"
+#include "sim/statics.hpp"
 #include "solvers/step_potential.hpp"
 
 namespace osier {
 
-struct Simulation::Impl {
+struct Simulation::Impl final : StaticHost {
   static constexpr std::size_t kVerticesInCache = 512;
   static constexpr double kFloatRounding = 5e8;  ///< of float, in units of that of double
   std::shared_ptr<const Setup> setup;
@@ -42,7 +44,7 @@ struct Simulation::Impl {
   bool falls_back = false;                   ///< the solver of the scene leaves the choice of a solver to us
   enum class Help { none, other_solver, smaller_steps } helped = Help::none;  ///< that the step at hand needed
   std::vector<std::unique_ptr<Solver>> helpers;                               ///< once they were needed
-  long steps_by_others = 0, steps_divided = 0;
+  long steps_by_others = 0, steps_divided = 0, steps_turned = 0;
   StepBalance balance;
   Reactions reactions;
   std::vector<Vec3d> motor_torque;  ///< per frame, of the control
@@ -52,7 +54,7 @@ struct Simulation::Impl {
   const StaticAnalysis* statics = nullptr;
   bool wants_control_start = false;
   bool breakable = false;
-  bool finished = false;
+  std::optional<StaticLoop> loop;  ///< statics only
   double measuring_seconds = 0;
   SectionArrays sections;          ///< of the frame handed out last
   std::vector<Quatd> clamp_frame;  ///< likewise
@@ -60,11 +62,13 @@ struct Simulation::Impl {
 
   const Model& model() const { return changed ? *changed : setup->model; }
   Model& mutable_model() { return changed ? *changed : changed.emplace(setup->model); }
+  State& state_at_hand() override { return state; }
+  StaticReport solve_at(double t, bool along_path) override;
   void prepare_control(double t, double ramp);
   void fit(Control& c) const;  ///< its size to the model
   void hold(double t, Control& c) const;
   void prepare_step(double t, double ramp);
-  void roll_back();
+  void roll_back() override;
   StepInput input(double h) { return {model(), wants_control_start ? control_start : control, control, contacts, h, &touched}; }
   void keep_state();  ///< in last_good
   /// f(part) in as many parts as there are threads; part(n) is the range of a list of n that belongs to it.
@@ -94,8 +98,9 @@ struct Simulation::Impl {
     return m.vertex_count() == other.vertex_count() && m.segment_vertices == other.segment_vertices &&
            m.joint_frames == other.joint_frames && m.anchor_vertex == other.anchor_vertex;
   }
-  void release(double t);
-  bool break_segments();  ///< true when something broke
+  bool release(double t) override;
+  double turn_between(double from, double to) const override;
+  bool break_segments() override;  ///< true when something broke
   void measure_balance();
   void lead_loose(const Control& c, double h);
   std::vector<std::unique_ptr<Solver>> make_helpers() const;
@@ -103,12 +108,9 @@ struct Simulation::Impl {
   StepReport advance(double t, double h, bool measure, int halvings);
   StepReport dynamic_step(bool measure);
   StepReport static_step();
-  StepReport solve_at(double t);
   void start_in_equilibrium();
   std::span<const Quatd> clamp_frames();
-  bool locate_instability(double stable, double unstable);
-  StepReport accepted;  ///< statics: of the equilibrium that the state is in
-  [[noreturn]] void throw_non_finite(const StepReport& r);
+  [[noreturn]] void throw_non_finite(const StepReport& r) override;
 };
 
 Simulation::Simulation(const Scene& scene) : impl_(std::make_unique<Impl>()) {
@@ -127,6 +129,7 @@ Simulation::Simulation(const Scene& scene) : impl_(std::make_unique<Impl>()) {
   s.contacts.separate();
   s.solver->declare_memory(s.model(), s.state);
   if (s.dynamic && s.dynamic->start && s.dynamic->start->run.empty()) s.start_in_equilibrium();
+  if (s.statics) s.loop.emplace(s, *s.statics);
   if (s.dynamic) {
     s.integrator = s.setup->spec.integrator();
     s.integrator->declare_memory(s.model(), s.state);
@@ -218,18 +221,28 @@ void Simulation::Impl::keep_state() {
 }
 
 /// Constraints whose time has come by the start of the step at hand.
-void Simulation::Impl::release(double t) {
-  bool topology = false;
+bool Simulation::Impl::release(double t) {
+  bool topology = false, any = false;
   for (std::size_t i = 0; i < let_go.size(); ++i) {
     const auto& c = setup->spec.constraints[i];
     if (let_go[i] || !c->release || t < *c->release * (1 - 1e-12)) continue;
     let_go[i] = 1;
+    any = true;
     if (integrator) integrator->restart(model(), state);
     topology = c->let_go(mutable_model()) || topology;
   }
-  if (!topology) return;
+  if (!topology) return any;
   update_topology(mutable_model());
   solver->rebind(model(), state);
+  return any;
+}
+
+/// How far the constraint that turns most turns what it holds [rad].
+double Simulation::Impl::turn_between(double from, double to) const {
+  double most = 0;
+  for (std::size_t i = 0; i < let_go.size(); ++i)
+    if (!let_go[i]) most = std::max(most, setup->spec.constraints[i]->turn_between(from, to));
+  return most;
 }
 
 /// After every step, so that the frame rate has no say in what breaks.
@@ -375,11 +388,28 @@ StepReport Simulation::Impl::advance(double t, double h, bool measure, int halvi
 
 StepReport Simulation::Impl::dynamic_step(bool measure) {
   constexpr int kMostHalvings = 4;
+  constexpr double kMostParts = 10000;
   release(state.time);
   helped = Help::none;
   // Counting steps instead of adding h keeps key times exact over long runs.
   const double h = dynamic->time_step(), t = static_cast<double>(state.step_index + 1) * h;
-  report = advance(t, h, measure, kMostHalvings);
+  // Where something turns far within the step, its frames at the end alone would not tell which way it went.
+  constexpr double kFarthest = 0.5 * std::numbers::pi;
+  const double from = state.time;
+  const int parts = static_cast<int>(std::clamp(std::ceil(turn_between(from, t) / kFarthest), 1.0, kMostParts));
+  if (parts > 1) ++steps_turned;
+  StepReport whole;
+  for (int i = 1; i <= parts; ++i) {
+    const double share = h / parts;
+    report = advance(i == parts ? t : from + i * share, share, measure && i == parts, kMostHalvings);
+    if (report.non_finite) break;
+    whole.not_converged = whole.not_converged || report.not_converged;
+    whole.held_back = whole.held_back || report.held_back;
+    whole.iterations += report.iterations;
+  }
+  report.not_converged = report.not_converged || whole.not_converged;
+  report.held_back = report.held_back || whole.held_back;
+  if (!report.non_finite) report.iterations = whole.iterations;
   if (report.non_finite) throw_non_finite(report);
   if (helped == Help::other_solver) ++steps_by_others;
   if (helped == Help::smaller_steps) ++steps_divided;
@@ -389,102 +419,20 @@ StepReport Simulation::Impl::dynamic_step(bool measure) {
 }
 
 /// Equilibrium at pseudo-time t, from the present state, which stays in last_good.
-StepReport Simulation::Impl::solve_at(double t) {
+StaticReport Simulation::Impl::solve_at(double t, bool along_path) {
   prepare_step(t, statics->ramp ? t / statics->duration : 1);
   last_good = state;
-  return solver->solve_static(
-      input(0), state,
-      {.tolerance = statics->tolerance, .max_iterations = statics->max_iterations, .along_path = statics->stop_at_instability});
-}
-
-/// Between a pseudo-time whose equilibrium, the present state, is stable and one where it is not. A trial that does not converge
-/// counts as unstable: near a limit point there is nothing to converge to. False, with the state at `unstable`, if from close by
-/// that turns out to be stable after all.
-bool Simulation::Impl::locate_instability(double stable, double unstable) {
-  const double bound = unstable;
-  report.residual = accepted.residual, report.residual_relative = accepted.residual_relative;
-  while (unstable - stable > 1e-9 * statics->duration) {
-    const double middle = 0.5 * (stable + unstable);
-    const StepReport trial = solve_at(middle);
-    report.iterations += trial.iterations;
-    if (trial.not_converged || trial.non_finite || trial.unstable_modes > 0) {
-      unstable = middle;
-      roll_back();
-    } else {
-      stable = middle;
-      report.residual = trial.residual, report.residual_relative = trial.residual_relative;
-    }
-  }
-  if (unstable == bound) {  // nobody has looked at it from close by
-    const StepReport trial = solve_at(bound);
-    report.iterations += trial.iterations;
-    if (!trial.not_converged && !trial.non_finite && trial.unstable_modes == 0) {
-      accepted = trial;
-      return false;
-    }
-    roll_back();
-  }
-  state.time = stable;
-  state.step_index += 1;
-  report.not_converged = report.non_finite = false;
-  finished = true;
-  return true;
+  return solver->solve_static(input(0), state,
+                              {.tolerance = statics->tolerance,
+                               .max_iterations = statics->max_iterations,
+                               .along_path = along_path,
+                               .leave_unstable = !statics->along_path()});
 }
 
 StepReport Simulation::Impl::static_step() {
-  if (finished) return report;
-  release(state.time);
-  const double increment = statics->duration / statics->load_steps;
-  const double end = static_cast<double>(state.step_index + 1) * increment;
-  StepReport total;
-  // The load step is taken whole if it converges, otherwise in halves, up to 2^10 pieces. On the way to an instability the
-  // gap to where it failed is halved, instead of running into the same wall with every second piece.
-  double done = state.time, piece = end - state.time, failed = end * 2;
-  const double least = piece / 1024;
-  while (done < end * (1 - 1e-12)) {
-    piece = std::min(piece, end - done);
-    const double t = done + piece;
-    report = solve_at(t);
-    total.iterations += report.iterations;
-    if (report.non_finite || report.not_converged) {
-      const bool lost = report.non_finite && piece * 0.5 < least;
-      if (lost) throw_non_finite(report);
-      roll_back();
-      piece *= 0.5;
-      failed = t;
-      if (piece < least && statics->stop_at_instability) {  // a limit point: beyond it there is nothing to converge to
-        if (!locate_instability(done, t)) {
-          total.iterations += report.iterations;
-          done = state.time = t;
-          piece = least;
-          continue;
-        }
-        report.iterations += total.iterations;
-        return report;
-      }
-      if (piece < least)
-        throw RunError(fmt::format(
-            "the static solve did not converge at load {:.4g} of {:.4g} s pseudo-time: residual {:.3g} N, {:.3g} of "
-            "the largest force, worst at {} {}; use more load steps, or dynamics with drag",
-            t, statics->duration, report.residual, report.residual_relative, report.worst_vertex >= 0 ? "vertex" : "segment",
-            report.worst_vertex >= 0 ? report.worst_vertex : report.worst_segment));
-      continue;
-    }
-    if (break_segments()) continue;  // the same load on what is left
-    if (statics->stop_at_instability && report.unstable_modes > 0) {
-      roll_back();
-      if (locate_instability(done, t)) {
-        report.iterations += total.iterations;
-        return report;
-      }
-    }
-    done = t;
-    state.time = t;
-    accepted = report;
-    piece *= 2;  // past the hard spot
-    if (statics->stop_at_instability && done < failed && done + piece >= failed)
-      piece = failed - done > 2 * least ? 0.5 * (failed - done) : failed - done;  // the last one: was it only a hard spot?
-  }
+  if (loop->finished()) return report;
+  report = loop->step();
+  if (loop->finished()) return report;
   if (wants_reactions) {
     potential.begin(model(), control, last_good, 0);
     const StepReport kept = report;
@@ -492,12 +440,6 @@ StepReport Simulation::Impl::static_step() {
     report = kept;
   }
   lead_loose(control, 0);
-  total.residual = report.residual;
-  total.residual_relative = report.residual_relative;
-  total.unstable_modes = report.unstable_modes;
-  report = total;
-  state.step_index += 1;
-  state.time = end;
   return report;
 }
 
@@ -508,6 +450,7 @@ void Simulation::Impl::start_in_equilibrium() {
   analysis.duration = kInstant;
   const DynamicAnalysis* const then = std::exchange(dynamic, nullptr);
   statics = &analysis;
+  loop.emplace(*this, analysis);
   std::unique_ptr<Solver> own;
   if (!setup->spec.solver->traits().statics) {
     own = std::exchange(solver, make_settings(solver_with(SolverRole::converging))->make(model()));
@@ -522,6 +465,7 @@ void Simulation::Impl::start_in_equilibrium() {
     throw RunError(fmt::format("{}: no equilibrium to start from was found: {}", then->start->where, error.what()));
   }
   if (own) solver = std::move(own);
+  loop.reset();
   statics = nullptr;
   dynamic = then;
   state.time = 0, state.step_index = 0;
@@ -552,7 +496,12 @@ void Simulation::advance_frame(const std::function<bool()>& after_step) {
 long Simulation::steps_by_others() const { return impl_->steps_by_others; }
 long Simulation::steps_divided() const { return impl_->steps_divided; }
 int Simulation::start_unstable_modes() const { return impl_->start_modes; }
-bool Simulation::finished() const { return impl_->finished; }
+BranchesLeft Simulation::branches_left() const {
+  if (!impl_->loop) return {};
+  return {impl_->loop->branches_left(), impl_->loop->branch_left_at(), impl_->loop->branch_left_modes()};
+}
+long Simulation::steps_turned() const { return impl_->steps_turned; }
+bool Simulation::finished() const { return impl_->loop && impl_->loop->finished(); }
 bool Simulation::is_static() const { return impl_->statics != nullptr; }
 
 int Simulation::steps_per_frame() const { return is_static() ? 1 : impl_->dynamic->steps_per_frame(); }
@@ -681,7 +630,8 @@ bool Simulation::continue_from(const Simulation& other) {
     s.state.step_index = std::lround(o.state.time / s.dynamic->time_step());
   }
   s.state.time = s.dynamic ? static_cast<double>(s.state.step_index) * s.dynamic->time_step() : o.state.time;
-  s.let_go = o.let_go, s.acts = o.acts, s.pull = o.pull, s.finished = o.finished;
+  s.let_go = o.let_go, s.acts = o.acts, s.pull = o.pull;
+  if (s.loop && o.loop) s.loop->set_finished(o.loop->finished());
   s.last_good = s.state;
   if (s.dynamic) s.prepare_control(s.state.time, 1);
   if (s.wants_control_start) s.control_start = s.control;
