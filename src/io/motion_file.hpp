@@ -12,8 +12,8 @@
 namespace osier {
 
 struct MotionRequest {
-  std::string prim;          ///< of USD: the body; empty: the curves
-  std::optional<UpAxis> up;  ///< replaces what the file says
+  std::string prim = {};     ///< of USD: the body; empty: the curves
+  std::optional<UpAxis> up = {};  ///< replaces what the file says
   double scale = 1;          ///< of lengths
 };
 

@@ -81,7 +81,7 @@ bool Selection::read_short(const Json& j, const std::string& at, Problems& probl
     // 3.0 is a whole number too; anything beyond int cannot be an index and must not wrap around into one.
     const double number = e.is_number() ? e.get<double>() : 0.5;
     if (e.is_string()) items.emplace_back(e.get<std::string>());
-    else if (e.is_object()) read_region(e, here, problems);
+    else if (e.contains("ball") || e.contains("box") || e.contains("nearest")) read_region(e, here, problems);
     else if (number == std::nearbyint(number) && std::abs(number) < 2e9) items.emplace_back(static_cast<int>(number));
     else
       problems.add(here, shorten(e) + " does not select anything",

@@ -11,6 +11,7 @@
 #include "forces/loads.hpp"
 #include "osier/io.hpp"
 #include "scene/compile_contact.hpp"
+#include "scene/sanity.hpp"
 #include "scene/setup.hpp"
 #include "scene/start.hpp"
 
@@ -72,6 +73,8 @@ class Compiler {
   const double budget_ = 0.5 * static_cast<double>(free_memory());
   GraphSize size_;          ///< of all that has been asked for
   int guesses_left_ = 100;  ///< each is a comparison with every material
+  static constexpr std::size_t kMostOddities = 10;
+  std::set<std::string> odd_moduli_;
 };
 
 /// Whether that much more can be built; a problem when not. Called before anything is allocated for it.
@@ -118,6 +121,11 @@ Section Compiler::section_of(const MaterialRef& ref) {
     material = &it->second;
   }
   if (!material) return {};  // already reported as missing
+  if (material->young && *material->young > 0)
+    if (const std::string odd = oddity_of_modulus((ref.name ? "/materials/" + escape_pointer(*ref.name) : ref.where) + "/young",
+                                                  *material->young);
+        !odd.empty() && odd_moduli_.insert(odd).second && odd_moduli_.size() <= kMostOddities)
+      setup_.warnings.push_back(odd);
   return material->section(problems_);
 }
 
@@ -339,7 +347,7 @@ void Compiler::weld() {
       const double gap = norm(graph_.vertices[list[i]].position - graph_.vertices[list[0]].position);
       if (std::max(rest_gap, gap) > w.tolerance)
         problems_.add(w.where, fmt::format("vertices {} and {} are {:.4g} m apart", list[0], list[i], std::max(rest_gap, gap)),
-                      "let the rods meet there, or raise `tolerance`");
+                      "let the rods meet there (an arc or helix ends on its curve with `keep` points), or raise `tolerance`");
       const Index a = root(list[0]), b = root(list[i]);
       owner[std::max(a, b)] = std::min(a, b);
       if (!w.joint) continue;
@@ -586,6 +594,9 @@ void Compiler::bind() {
     if (f) f->bind(lookup, problems_), f->check(setup_.model, problems_);
   if (is_static) check_statics();
   for (const ProbeSpec& p : spec_.probes) bind_probe(p, lookup);
+  if (problems_.empty())
+    for (std::string& odd : oddities(setup_, graph_, [this](Index s) -> const std::string& { return origin_of(s); }))
+      setup_.warnings.push_back(std::move(odd));
   compile_contact(
       setup_, [this](Index s) { return name_of(s); }, problems_);
 }

@@ -87,6 +87,32 @@ void replace_solver(Json& json, const std::string& name, std::vector<std::string
   leave_out("threads", traits.threads);
 }
 
+/// A solver that an override chooses has its own defaults: so many sweeps are not as many Gauss-Newton iterations.
+void forget_replaced_solver(Json& json, const LoadOptions& options) {
+  std::string before = solver_name_of(json);
+  bool replaced = !options.solver.empty() && before != options.solver;
+  for (const std::string& o : options.overrides)
+    for (const char* key : {"method", "name"}) {
+      const std::string start = std::string("/solver/") + key + "=";
+      if (!o.starts_with(start)) continue;
+      Json wanted = {{"solver", {{key, o.substr(start.size())}}}};
+      if (wanted["solver"].contains("name") && before == wanted["solver"]["name"]) continue;
+      replaced = replaced || solver_name_of(wanted) != before;
+    }
+  if (!replaced) return;
+  const bool is_static = word_at(json, "analysis", "type") == "static";
+  if (json.contains("solver") && json["solver"].is_object())
+    for (const char* key : {"iterations", "tolerance", "max_iterations", "order", "lambda"}) json["solver"].erase(key);
+  if (!is_static && json.contains("analysis") && json["analysis"].is_object())
+    for (const char* key : {"iterations", "tolerance"}) json["analysis"].erase(key);
+}
+
+/// Whether steps end after so many iterations, whatever is left.
+bool ends_by_count(const Json& solver, const SolverSettings& settings) {
+  if (!solver.is_object() || solver.contains("tolerance")) return false;
+  return settings.role() == SolverRole::sweeps || solver.contains("iterations");
+}
+
 void settle_solver(Json& json, const LoadOptions& options, WrittenPlaces& places, Problems& problems,
                    std::vector<std::string>& warnings) {
   const bool is_static = word_at(json, "analysis", "type") == "static";
@@ -157,6 +183,7 @@ Scene Scene::parse(const std::string& text, const std::string& name, const std::
   Problems problems;
   auto setup = std::make_shared<Setup>();
   WrittenPlaces places;
+  forget_replaced_solver(json, options);
   if (!options.solver.empty()) replace_solver(json, options.solver, setup->warnings);  // settings given by --set stay
   for (const std::string& o : options.overrides) apply_override(json, o, problems);
   if (!json.contains("analysis")) json["analysis"] = {{"type", "dynamic"}};
@@ -180,6 +207,7 @@ Scene Scene::parse(const std::string& text, const std::string& name, const std::
   choose_threads(json, options.default_threads, *setup);
   if (spec.solver) {
     spec.solver->execution = spec.execution;
+    setup->ends_by_count = spec.dynamic() && ends_by_count(json["solver"], *spec.solver);
     refuse(*spec.solver, needs_of(*setup), problems);
     spec.solver->check(setup->model, driven, problems);
   }

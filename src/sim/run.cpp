@@ -39,6 +39,7 @@ RunStats run_scene(const Scene& scene, const RunOptions& options) {
   stats.segments = simulation.model().segment_count();
   for (std::uint8_t clamp : simulation.model().joint_is_clamp) stats.joints += clamp ? 0 : 1;
   stats.solver = setup.spec.solver->name();
+  stats.ends_by_count = setup.ends_by_count;
   stats.threads = setup.spec.execution.threads;
   stats.precision = setup.spec.execution.precision_name();
   stats.simd = simd_name(simd_resolved(setup.spec.solver->simd_on(setup.model)));
