@@ -7,6 +7,7 @@
 
 #include <vector>
 
+#include "contact/record.hpp"
 #include "osier/model.hpp"
 #include "osier/simulation.hpp"
 #include "osier/state.hpp"
