@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "osier/certificate.hpp"
 #include "osier/frame.hpp"
 #include "osier/io.hpp"
 #include "osier/scene.hpp"
@@ -46,6 +47,13 @@ class Simulation {
   explicit Simulation(const Scene& scene);
   ~Simulation();
   Simulation(Simulation&&) noexcept;
+
+  /// Watches every step from now on (CertificateReport), and makes step() throw CertificateError, with the state of before, when
+  /// something passes through something, or energy or momentum come out of nothing. Before the first step. Throws InputError for
+  /// statics and for scenes without contact.
+  void certify();
+  bool is_certified() const;
+  const CertificateReport& certificate() const;  ///< empty without certify()
 
   /// One time step, or one load step of a static analysis. Throws RunError when the state is no longer finite (the state then
   /// still is the last good one) or a static step cannot be converged. `measure` also evaluates the step's residual.
@@ -102,6 +110,7 @@ class Simulation {
 
 struct RunOptions {
   std::filesystem::path folder;                  ///< empty: nothing is written
+  bool certify = false;                          ///< see Simulation::certify
   int frames = -1;                               ///< fewer or more frames than the scene says
   const std::atomic<bool>* interrupt = nullptr;  ///< set from a signal handler; the run stops after the step at hand
   std::function<void(int frame, int frames, double ms)> progress;
@@ -141,6 +150,10 @@ struct RunStats {
   bool non_finite = false;
   bool interrupted = false;
   std::string error;  ///< why the run failed, or empty
+  bool certified = false;
+  CertificateReport certificate;
+  /// What the certificate has to say, one sentence a line; nothing without one.
+  std::vector<std::string> certificate_lines() const;
   void judge(const StepReport& report, double time);
   std::string to_json() const;
 };

@@ -12,6 +12,7 @@
 #include "integration/integrator.hpp"
 #include "model/held_axes.hpp"
 #include "scene/setup.hpp"
+#include "sim/certifier.hpp"
 #include "sim/measure.hpp"
 #include "sim/pull.hpp"
 #include "sim/reaction.hpp"
@@ -49,6 +50,7 @@ struct Simulation::Impl final : StaticHost {
   Reactions reactions;
   std::vector<Vec3d> motor_torque;  ///< per frame, of the control
   bool wants_reactions = false;
+  std::unique_ptr<Certifier> certifier;  ///< null: nobody asks
   StepReport report;
   const DynamicAnalysis* dynamic = nullptr;
   const StaticAnalysis* statics = nullptr;
@@ -106,6 +108,7 @@ struct Simulation::Impl final : StaticHost {
   std::vector<std::unique_ptr<Solver>> make_helpers() const;
   StepReport attempt(Solver& with, double t, double h, bool measure);
   StepReport advance(double t, double h, bool measure, int halvings);
+  void accept();  ///< the last attempt counts
   StepReport dynamic_step(bool measure);
   StepReport static_step();
   void start_in_equilibrium();
@@ -309,8 +312,9 @@ StepReport Simulation::Impl::attempt(Solver& with, double t, double h, bool meas
   keep_state();
   integrator->prepare(model(), state, control);
   pull.apply(state, integrator->stage_length(), control);
-  measure = measure || wants_reactions;
+  measure = measure || wants_reactions || certifier;
   if (measure) reference = state;
+  if (certifier) certifier->begin(model(), state);
   contacts.set_step(from, t);
   report = with.step(input(integrator->stage_length()), state);
   if (report.non_finite) return report;
@@ -331,7 +335,19 @@ StepReport Simulation::Impl::attempt(Solver& with, double t, double h, bool meas
   }
   lead_loose(integrator->is_implicit_euler() ? control : holds_at_end, h);
   state.time = t;
+  if (certifier) certifier->end(potential, balance, state, report);
   return report;
+}
+
+void Simulation::Impl::accept() {
+  if (!certifier) return;
+  const std::string wrong = certifier->accept(state);
+  if (wrong.empty()) return;
+  const double t = state.time;
+  roll_back();
+  solver->rebind(model(), state);
+  throw CertificateError(
+      fmt::format("certificate, step {}, t = {:.6g} s: {}; the state before it is kept", state.step_index + 1, t, wrong));
 }
 
 /// What may take a step in which the solver of the scene fails: the converging one in double, where that is another, and the
@@ -356,7 +372,10 @@ StepReport Simulation::Impl::advance(double t, double h, bool measure, int halvi
     solver->rebind(model(), state);
   };
   StepReport taken = attempt(*solver, t, h, measure);
-  if (!falls_back || !failed(taken)) return taken;
+  if (!falls_back || !failed(taken)) {
+    if (!taken.non_finite) accept();
+    return taken;
+  }
   const StepReport own = taken;  // it says best where the trouble began
   int iterations = taken.iterations;
   if (helpers.empty()) helpers = make_helpers();
@@ -370,6 +389,7 @@ StepReport Simulation::Impl::advance(double t, double h, bool measure, int halvi
   solver->rebind(model(), state);
   if (!failed(taken)) {
     helped = std::max(helped, Help::other_solver);
+    accept();
   } else if (halvings > 0) {
     back();
     const double middle = t - 0.5 * h;
@@ -380,6 +400,8 @@ StepReport Simulation::Impl::advance(double t, double h, bool measure, int halvi
     taken.held_back = taken.held_back || first.held_back;
     iterations += first.iterations + taken.iterations;
     helped = Help::smaller_steps;
+  } else if (!taken.non_finite) {
+    accept();
   }
   if (taken.non_finite && own.non_finite) taken = own;
   taken.iterations = iterations;
@@ -484,6 +506,30 @@ StepReport Simulation::step(bool measure) {
   report = impl_->dynamic ? impl_->dynamic_step(measure) : impl_->static_step();
   report.seconds = std::chrono::duration<double>(Clock::now() - start).count() - impl_->measuring_seconds;
   return report;
+}
+
+void Simulation::certify() {
+  Impl& s = *impl_;
+  if (s.certifier) return;
+  Problems problems;
+  if (is_static())
+    problems.add("/analysis/type", "\"static\": a certificate is about motion", "use dynamics, or leave --certify out");
+  if (!s.contacts.active())
+    problems.add("/contact", "is not there: rods pass through each other, and there is nothing to certify",
+                 "add \"contact\": {}, or leave --certify out");
+  if (s.integrator && !s.integrator->is_implicit_euler())
+    problems.add("/analysis/integrator", "the energy budget of a certificate is that of implicit_euler", "use implicit_euler");
+  problems.throw_if_any();
+  // Velocities of float are rounded displacements over the step.
+  const double rounding = s.setup->spec.execution.in_float() ? 1e-4 : 0;
+  s.certifier = std::make_unique<Certifier>(s.model(), s.state, s.contacts, s.executor.threads(), rounding,
+                                            s.setup->spec.solver->works_to_tolerance());
+}
+
+bool Simulation::is_certified() const { return impl_->certifier != nullptr; }
+const CertificateReport& Simulation::certificate() const {
+  static const CertificateReport none;
+  return impl_->certifier ? impl_->certifier->report() : none;
 }
 
 void Simulation::advance_frame(const std::function<bool()>& after_step) {
@@ -635,6 +681,10 @@ bool Simulation::continue_from(const Simulation& other) {
   s.last_good = s.state;
   if (s.dynamic) s.prepare_control(s.state.time, 1);
   if (s.wants_control_start) s.control_start = s.control;
+  if (s.certifier) {  // from here on
+    s.certifier.reset();
+    certify();
+  }
   return true;
 }
 
