@@ -698,6 +698,7 @@ void ContactStep::tell(Record& record) const {
   record.clear();
   record.late = !arrived_;
   record.late_vertex = late_vertex_;
+  record.obstacle_share = obstacle_share_;
   for (const Contact& c : contacts_at_hand_) {
     const double radii =
         c.pair.with_obstacle() ? contacts_->radius(c.pair.a) : contacts_->radius(c.pair.a) + contacts_->radius(c.pair.b);

@@ -13,6 +13,7 @@
 #include "sim/pull.hpp"
 #include "sim/reaction.hpp"
 #include "sim/readout.hpp"
+#include "sim/recorder.hpp"
 #include "solvers/step_potential.hpp"
 
 namespace osier {
@@ -53,6 +54,8 @@ struct Simulation::Impl {
   bool finished = false;
   double measuring_seconds = 0;
   SectionArrays sections;  ///< of the frame handed out last
+  std::vector<Surface> obstacles;
+  std::vector<Vec3d> obstacle_points, points_of_obstacle;  ///< likewise
 
   const Model& model() const { return changed ? *changed : setup->model; }
   Model& mutable_model() { return changed ? *changed : changed.emplace(setup->model); }
@@ -119,6 +122,7 @@ Simulation::Simulation(const Scene& scene) : impl_(std::make_unique<Impl>()) {
   s.breakable = std::any_of(limits.begin(), limits.end(), [](double l) { return std::isfinite(l); });
   s.contacts = s.setup->contacts;
   s.contacts.separate();
+  s.obstacles = obstacle_surfaces(*s.setup);
   s.solver->declare_memory(s.model(), s.state);
   if (s.dynamic) {
     s.integrator = s.setup->spec.integrator();
@@ -563,6 +567,13 @@ Frame Simulation::frame(int index) const {
               .vertex_velocity = s.state.vertex_velocity,
               .segment_frame = std::span(s.state.frame_rotation).first(static_cast<std::size_t>(s.model().segment_count())),
               .segment_alive = s.model().segment_alive};
+  s.obstacle_points.clear();
+  for (std::size_t o = 0; o < s.obstacles.size() && any_moves(s.obstacles); ++o) {
+    const double share = o < s.touched.obstacle_share.size() ? s.touched.obstacle_share[o] : 1;
+    s.contacts.obstacles()[o]->place_points(s.obstacles[o].points, share, s.points_of_obstacle);
+    s.obstacle_points.insert(s.obstacle_points.end(), s.points_of_obstacle.begin(), s.points_of_obstacle.end());
+  }
+  frame.obstacle_points = s.obstacle_points;
   if (!s.setup->spec.output.sections) return frame;
   s.sections.measure(s.model(), s.state);
   frame.segment_force = s.sections.segment_force;
@@ -617,6 +628,8 @@ bool Simulation::continue_from(const Simulation& other) {
   s.state.time = s.dynamic ? static_cast<double>(s.state.step_index) * s.dynamic->time_step() : o.state.time;
   s.let_go = o.let_go, s.acts = o.acts, s.pull = o.pull, s.finished = o.finished;
   s.last_good = s.state;
+  s.contacts.set_step(s.state.time, s.state.time);
+  s.touched = o.touched;
   if (s.dynamic) s.prepare_control(s.state.time, 1);
   if (s.wants_control_start) s.control_start = s.control;
   return true;
