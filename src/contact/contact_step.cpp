@@ -171,6 +171,13 @@ double ContactStep::base_stiffness(Index s) const {
   return 1e-4 * m_->segment_stiffness[s].largest() / (l * l) * range * range;
 }
 
+/// No load needs more: a force that would stretch the rod to twice its length, or stop a vertex many times over. A step that did
+/// not converge can ask for anything.
+double ContactStep::most_stiffness(Index s) const {
+  const double l = m_->segment_rest_length[s], elastic = m_->segment_stiffness[s].largest() / l;  // EA [N]
+  return std::max(elastic * contacts_->range(s), 1e3 * base_stiffness(s));
+}
+
 /// Once for every step that needs them.
 void ContactStep::settle_stiffness() {
   if (!stiffness_.empty() && stiffness_at_start_.size() == stiffness_.size()) return;
@@ -418,7 +425,7 @@ bool ContactStep::stiffen() {
     const double wanted = std::min(8 * c.stiffness_k, c.force * c.range / kPhiAtHalf);
     for (const Index s : {c.pair.a, c.pair.b}) {
       if (s < 0) continue;
-      const double k = std::min(wanted, kMostGrowth * stiffness_at_start_[s]);
+      const double k = std::min({wanted, kMostGrowth * stiffness_at_start_[s], most_stiffness(s)});
       if (k > stiffness_[s]) stiffness_[s] = k, changed = true;
     }
   }
@@ -668,7 +675,7 @@ void ContactStep::finish(const std::vector<Vec3d>& u, State& state) {
     const double base = base_stiffness(s), least = need[s] < 0 ? base : 1e-3 * base;
     double& k = adapted[s];
     const double goal = std::max(need[s], least);
-    k = goal > k ? std::min(goal, 4 * k) : std::max(goal, 0.8 * k);
+    k = std::min(most_stiffness(s), goal > k ? std::min(goal, 4 * k) : std::max(goal, 0.8 * k));
   }
   spread(adapted);
   make_memory(state, kStiffness, ElementKind::segment).values = adapted;
@@ -711,6 +718,7 @@ void ContactStep::tell(Record& record) const {
   record.clear();
   record.late = !arrived_;
   record.late_vertex = late_vertex_;
+  record.obstacle_share = obstacle_share_;
   for (const Contact& c : contacts_at_hand_) {
     const double radii =
         c.pair.with_obstacle() ? contacts_->radius(c.pair.a) : contacts_->radius(c.pair.a) + contacts_->radius(c.pair.b);

@@ -73,6 +73,10 @@ class Obstacle {
   virtual Vec3d moved(Index feature, const Vec3d& point, double share) const {
     return (void)feature, (void)point, (void)share, Vec3d{};
   }
+  /// Points that were fastened to it before any motion, or, for one that deforms, its own points, where they are at a share.
+  virtual void place_points(const std::vector<Vec3d>& rest, double share, std::vector<Vec3d>& points) const {
+    (void)share, points = rest;
+  }
   /// The point about which moments on it are taken, at a share [m].
   virtual Vec3d center(double share) const { return (void)share, Vec3d{}; }
 

@@ -2,16 +2,9 @@
 
 #include <fmt/format.h>
 
-#include "obstacles/rigid.hpp"
 #include "osier/error.hpp"
 
 namespace osier {
-
-void ObstacleSpec::move_points(const Surface& rest, double time, std::vector<Vec3d>& points) const {
-  const Carriage carried = carriage(motion, center(), time);
-  points.resize(rest.points.size());
-  for (std::size_t i = 0; i < points.size(); ++i) points[i] = carried(rest.points[i]);
-}
 
 void ObstacleSpec::check_motion(Problems& problems) const {
   if (motion.rotate && norm2(motion.rotate->axis) == 0)

@@ -23,8 +23,8 @@ class ObstacleSpec {
   virtual std::shared_ptr<contact::Obstacle> make() const = 0;
   /// The surface as it is drawn, where it is before any motion.
   virtual Surface surface() const = 0;
-  /// Points of the surface at a time.
-  virtual void move_points(const Surface& rest, double time, std::vector<Vec3d>& points) const;
+  /// Whether its surface may be elsewhere at some time.
+  virtual bool moves() const { return motion.translate.given() || motion.rotate || motion.orientation.given(); }
   /// The point about which it turns and about which moments are taken, before any motion [m].
   virtual Vec3d center() const = 0;
 

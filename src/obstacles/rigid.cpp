@@ -35,12 +35,23 @@ void RigidObstacle::settle(const std::optional<Vec3d>& spin) {
   moving_ = norm2(shift_) > 0 || norm2(spin_) > 0;
 }
 
-void RigidObstacle::save_place(double share, std::vector<double>& place) const {
+Pose RigidObstacle::of_material(double share) const {
   Pose p = at(share);
-  if (symmetry_ != Symmetry::none) {  // the material may have turned about the axis as well
-    const Quatd turn = rotation_exp(share * spin_) * from_.turn;
-    p.turn = symmetry_ == Symmetry::ball ? turn : normalized(rotation_between(director3(turn), director3(p.turn)) * turn);
-  }
+  if (symmetry_ == Symmetry::none) return p;
+  const Quatd turn = rotation_exp(share * spin_) * from_.turn;
+  p.turn = symmetry_ == Symmetry::ball ? turn : normalized(rotation_between(director3(turn), director3(p.turn)) * turn);
+  return p;
+}
+
+void RigidObstacle::place_points(const std::vector<Vec3d>& rest, double share, std::vector<Vec3d>& points) const {
+  const Pose p = of_material(share);
+  const Quatd turn = p.turn * conj(rest_.turn);
+  points.resize(rest.size());
+  for (std::size_t i = 0; i < rest.size(); ++i) points[i] = p.center + rotate(turn, rest[i] - rest_.center);
+}
+
+void RigidObstacle::save_place(double share, std::vector<double>& place) const {
+  const Pose p = of_material(share);
   place.insert(place.end(), {p.center.x, p.center.y, p.center.z, p.turn.x, p.turn.y, p.turn.z, p.turn.w});
 }
 

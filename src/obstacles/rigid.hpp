@@ -39,6 +39,7 @@ class RigidObstacle : public contact::Obstacle {
   double bend(Index feature) const override;
   Vec3d shift() const override { return shift_; }
   Vec3d moved(Index feature, const Vec3d& point, double share) const override;
+  void place_points(const std::vector<Vec3d>& rest, double share, std::vector<Vec3d>& points) const override;
   Vec3d center(double share) const override { return from_.center + share * shift_; }
 
  protected:
@@ -55,6 +56,7 @@ class RigidObstacle : public contact::Obstacle {
  private:
   Pose pose_at(double time) const;
   Pose at(double share) const;  ///< of the shape; of the material it may differ by a turn about the axis of symmetry
+  Pose of_material(double share) const;
   void settle(const std::optional<Vec3d>& spin);
 
   Pose rest_, from_, to_;

@@ -17,6 +17,7 @@
 #include "sim/pull.hpp"
 #include "sim/reaction.hpp"
 #include "sim/readout.hpp"
+#include "sim/recorder.hpp"
 #include "sim/statics.hpp"
 #include "solvers/step_potential.hpp"
 
@@ -61,6 +62,8 @@ struct Simulation::Impl final : StaticHost {
   SectionArrays sections;          ///< of the frame handed out last
   std::vector<Quatd> clamp_frame;  ///< likewise
   int start_modes = -1;            ///< unstable ones of the equilibrium it started from; -1: not from one
+  std::vector<Surface> obstacles;
+  std::vector<Vec3d> obstacle_points, points_of_obstacle;  ///< of the frame handed out last
 
   const Model& model() const { return changed ? *changed : setup->model; }
   Model& mutable_model() { return changed ? *changed : changed.emplace(setup->model); }
@@ -130,6 +133,7 @@ Simulation::Simulation(const Scene& scene) : impl_(std::make_unique<Impl>()) {
   s.breakable = std::any_of(limits.begin(), limits.end(), [](double l) { return std::isfinite(l); });
   s.contacts = s.setup->contacts;
   s.contacts.separate();
+  s.obstacles = obstacle_surfaces(*s.setup);
   s.solver->declare_memory(s.model(), s.state);
   if (s.dynamic && s.dynamic->start && s.dynamic->start->run.empty()) s.start_in_equilibrium();
   if (s.statics) s.loop.emplace(s, *s.statics);
@@ -624,6 +628,13 @@ Frame Simulation::frame(int index) const {
   if (s.model().anchor_count > 0) frame.clamp_frame = s.clamp_frames();
   if (s.model().has_inertia())
     frame.segment_spin = std::span(s.state.frame_velocity).first(static_cast<std::size_t>(s.model().segment_count()));
+  s.obstacle_points.clear();
+  for (std::size_t o = 0; o < s.obstacles.size() && any_moves(s.obstacles); ++o) {
+    const double share = o < s.touched.obstacle_share.size() ? s.touched.obstacle_share[o] : 1;
+    s.contacts.obstacles()[o]->place_points(s.obstacles[o].points, share, s.points_of_obstacle);
+    s.obstacle_points.insert(s.obstacle_points.end(), s.points_of_obstacle.begin(), s.points_of_obstacle.end());
+  }
+  frame.obstacle_points = s.obstacle_points;
   if (!s.setup->spec.output.sections) return frame;
   s.sections.measure(s.model(), s.state);
   frame.segment_force = s.sections.segment_force;
@@ -679,6 +690,8 @@ bool Simulation::continue_from(const Simulation& other) {
   s.let_go = o.let_go, s.acts = o.acts, s.pull = o.pull;
   if (s.loop && o.loop) s.loop->set_finished(o.loop->finished());
   s.last_good = s.state;
+  s.contacts.set_step(s.state.time, s.state.time);
+  s.touched = o.touched;
   if (s.dynamic) s.prepare_control(s.state.time, 1);
   if (s.wants_control_start) s.control_start = s.control;
   if (s.certifier) {  // from here on

@@ -101,6 +101,12 @@ void MeshSurface::settle() {
   fit();
 }
 
+void MeshSurface::place_points(const std::vector<Vec3d>&, double share, std::vector<Vec3d>& points) const {
+  points = from_;
+  if (moving_)
+    for (std::size_t i = 0; i < points.size(); ++i) points[i] = share < 1 ? from_[i] + share * (to_[i] - from_[i]) : to_[i];
+}
+
 void MeshSurface::save_place(double share, std::vector<double>& place) const {
   const Vec3d c = center(share);
   place.insert(place.end(), {c.x, c.y, c.z});

@@ -2,15 +2,14 @@
 
 #include <fmt/format.h>
 
+#include "core/folders.hpp"
 #include "core/text.hpp"
-#include "obstacles/rigid.hpp"
 #include "osier/error.hpp"
 
 namespace osier {
 
 void MeshObstacle::prepare(const std::string& folder, Problems& problems) {
   check_motion(problems);
-  const std::filesystem::path base(folder);
   auto frames = std::make_shared<MeshFrames>();
   frames->fps = fps;
   if (files.empty() && !file) {
@@ -21,7 +20,12 @@ void MeshObstacle::prepare(const std::string& folder, Problems& problems) {
   for (std::size_t i = 0; i < (file ? 1 : files.size()); ++i) {
     const std::string& mesh_file = file ? *file : files[i];
     const std::string at = file ? where + "/file" : fmt::format("{}/files/{}", where, i);
-    TriangleMesh mesh = read_mesh(base / mesh_file, at, problems);
+    TriangleMesh mesh;
+    try {
+      mesh = read_mesh(file_of_scene(folder, mesh_file, at), at, problems);
+    } catch (const InputError& e) {
+      for (const Problem& p : e.problems()) problems.add(p.where, p.what, p.remedy);
+    }
     if (mesh.triangles.empty()) continue;
     check_mesh(mesh, shorten(mesh_file), open, at, problems);
     if (frames->points.empty()) frames->triangles = mesh.triangles;
@@ -34,7 +38,7 @@ void MeshObstacle::prepare(const std::string& folder, Problems& problems) {
     frames->points.push_back(std::move(mesh.points));
   }
   if (cache) {
-    auto samples = read_point_cache(base / *cache, where + "/cache", problems);
+    auto samples = read_point_cache(std::filesystem::path(folder) / *cache, where + "/cache", problems);
     if (!samples.empty() && !frames->points.empty() && samples.front().size() != frames->points.front().size())
       problems.add(where + "/cache",
                    fmt::format("{} has {} points, and the mesh has {}", shorten(*cache), samples.front().size(),
@@ -57,12 +61,6 @@ void MeshObstacle::prepare(const std::string& folder, Problems& problems) {
   frames_ = std::move(frames);
 }
 
-Surface MeshObstacle::surface() const { return {{}, frames_->points.front(), frames_->triangles}; }
-
-void MeshObstacle::move_points(const Surface&, double time, std::vector<Vec3d>& points) const {
-  frames_->at(time, points);
-  const Carriage carried = carriage(motion, frames_->center, time);
-  for (Vec3d& p : points) p = carried(p);
-}
+Surface MeshObstacle::surface() const { return {.name = {}, .points = frames_->points.front(), .triangles = frames_->triangles}; }
 
 }  // namespace osier

@@ -39,7 +39,7 @@ class MeshObstacle final : public ObstacleSpec {
   void prepare(const std::string& folder, Problems& problems) override;
   std::shared_ptr<contact::Obstacle> make() const override { return std::make_shared<MeshSurface>(frames_, motion); }
   Surface surface() const override;
-  void move_points(const Surface& rest, double time, std::vector<Vec3d>& points) const override;
+  bool moves() const override { return ObstacleSpec::moves() || (frames_ && frames_->points.size() > 1); }
   Vec3d center() const override { return frames_ ? frames_->center : Vec3d{}; }
 
  private:

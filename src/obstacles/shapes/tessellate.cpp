@@ -7,6 +7,7 @@ namespace osier {
 
 Surface turned_surface(const std::vector<std::array<double, 2>>& profile, const Pose& pose, bool inward, int sides) {
   Surface s;
+  s.from_inside = inward;
   for (const auto& [radius, height] : profile)
     for (int i = 0; i < sides; ++i) {
       const double a = 2 * std::numbers::pi * i / sides;
@@ -30,6 +31,7 @@ Surface turned_surface(const std::vector<std::array<double, 2>>& profile, const 
 
 Surface box_surface(const Vec3d& half, const Pose& pose, bool inward) {
   Surface s;
+  s.from_inside = inward;
   for (int i = 0; i < 8; ++i)
     s.points.push_back(pose.center +
                        rotate(pose.turn, {i & 1 ? half.x : -half.x, i & 2 ? half.y : -half.y, i & 4 ? half.z : -half.z}));

@@ -21,7 +21,7 @@ void TubeObstacle::prepare(const std::string&, Problems& problems) {
 }
 
 std::shared_ptr<contact::Obstacle> TubeObstacle::make() const {
-  const Surface s = surface();
+  const Surface s = wall();
   auto frames = std::make_shared<MeshFrames>();
   frames->triangles = s.triangles;
   frames->points = {s.points};
@@ -29,7 +29,15 @@ std::shared_ptr<contact::Obstacle> TubeObstacle::make() const {
   return std::make_shared<MeshSurface>(std::move(frames), motion);
 }
 
+/// Without its outside, which would hide what is in it.
 Surface TubeObstacle::surface() const {
+  Surface s = wall();
+  s.from_inside = true;
+  s.triangles.erase(s.triangles.begin(), s.triangles.begin() + 2 * sides);
+  return s;
+}
+
+Surface TubeObstacle::wall() const {
   const double half = 0.5 * norm(to - from), bore = inner / std::cos(std::numbers::pi / sides);
   // The profile goes around the wall and comes back to where it began.
   Surface s = turned_surface({{outer, -half}, {outer, half}, {bore, half}, {bore, -half}, {outer, -half}}, pose_between(from, to),

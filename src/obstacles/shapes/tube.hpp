@@ -31,6 +31,9 @@ class TubeObstacle final : public ObstacleSpec {
   std::shared_ptr<contact::Obstacle> make() const override;
   Surface surface() const override;
   Vec3d center() const override { return 0.5 * (from + to); }
+
+ private:
+  Surface wall() const;
 };
 
 }  // namespace osier
