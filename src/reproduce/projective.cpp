@@ -40,8 +40,10 @@ double bending_stiffness(const Trial& t) { return t.model().joint_stiffness[0].d
 double twisting_stiffness(const Trial& t) { return t.model().joint_stiffness[0].d3 * t.model().joint_length[0] / 4; }
 
 /// Rests the cantilever of a figure under its weight. Steps of 5 ms, since only rest matters.
-Trial resting(const Folder& scenes, const char* file, int n, const std::string& solver, std::vector<std::string> more = {}) {
-  more.insert(more.end(), {segments(n), solver, drag(1, 6), step_of(0.005)});
+Trial resting(const Folder& scenes, const char* file, int n, const std::string& solver,
+              const std::vector<std::string>& changes = {}) {
+  std::vector<std::string> more{segments(n), solver, drag(1, 6), step_of(0.005)};
+  more.insert(more.end(), changes.begin(), changes.end());
   Trial t(scenes / file, more);
   t.settle(1e-10, 60);
   return t;
@@ -81,18 +83,20 @@ void tip_against_elastica(const Folder& scenes, const char* file, double allowed
     }
     last = e;
   }
-  const Trial paper = resting(scenes, file, 80, projective(kPaper));
-  const auto soft = cantilever_of(paper, 2 * twisting_stiffness(paper)).shape();
-  const auto exact = cantilever_of(paper, bending_stiffness(paper)).shape();
-  shape.curves.push_back({.label = "printed weights", .points = paper.outline()});
-  f.numbers.push_back({.what = "printed weights: distance of the tip from that of a rod with 2 G J3, over L",
+  // 100 sweeps per step of 1 ms: with fewer or longer ones the printed scheme takes minutes to come to rest.
+  const Trial paper = resting(scenes, file, 20, projective(kPaper + sweeps(100)), {step_of(0.001)});
+  const double twice = 2 * twisting_stiffness(paper);
+  const Trial soft = resting(scenes, file, 20, projective(), {material("bend", twice), material("twist", twice)});
+  const Trial exact = resting(scenes, file, 20, projective());
+  shape.curves.push_back({.label = "20 segments, printed weights", .points = paper.outline()});
+  f.numbers.push_back({.what = "printed weights: tip from that of bending stiffness 2 G J3, over L, 20 segments",
                        .expected = 0,
-                       .computed = apart(paper.at(1), soft.back().first, soft.back().second),
-                       .allowed = 2e-3});
-  f.numbers.push_back({.what = "printed weights: distance of the tip from the true one, over L",
+                       .computed = norm(paper.at(1) - soft.at(1)),
+                       .allowed = 6e-3});
+  f.numbers.push_back({.what = "printed weights: tip from that of the material, over L, 20 segments",
                        .expected = 0,
-                       .computed = apart(paper.at(1), exact.back().first, exact.back().second),
-                       .allowed = 5e-3,
+                       .computed = norm(paper.at(1) - exact.at(1)),
+                       .allowed = 1e-2,
                        .differs = true});
   f.plots = {shape, error};
 }
@@ -153,7 +157,7 @@ void motion(const Folder& scenes, const char* file, double fraction, const std::
     Trial t(scenes / file, {segments(n), solver});
     double sum = 0;
     std::size_t k = 0;
-    const int samples = 50;
+    const int samples = 30;  // the moments are among them
     for (int i = 1; i <= samples; ++i) {
       t.run_to(moments.back().time * i / samples);
       const Vec3d x = t.at(fraction);
@@ -218,9 +222,10 @@ void figure8(const Folder& scenes, ReproducedFigure& f) {
   ReproducedPlot plot{
       .title = "the rod of figure 6, clamped at one end, let go in its first mode", .x = "time [s]", .y = "tip/L", .curves = {}};
   const auto frequency = [&](const std::string& label, const std::string& solver) {
-    Trial t(scenes / "fig06.json",
-            {segments(40), solver, R"(/constraints=[{"type": "clamp", "vertices": "rod:start"}])", R"(/forces=[])",
-             R"(/rods/0/pose={"type": "mode", "from": [0, 0, 0], "to": [0.2, 0, 0], "amplitude": [0, 1e-4, 0]})"});
+    Trial t(
+        scenes / "fig06.json",
+        {segments(40), solver, R"(/constraints=[{"type": "clamp", "vertices": "rod:start"}])", R"(/forces=[])",
+         R"(/rods/0/pose={"type": "mode", "from": [0, 0, 0], "to": [0.2, 0, 0], "amplitude": 1e-4, "direction": [0, 1, 0]})"});
     std::vector<std::pair<double, double>> samples{{0, 1e-4 / 0.2}};
     std::vector<double> zeros;
     while (t.state().time < 0.6) {
@@ -337,7 +342,7 @@ void figure11(const Folder& scenes, ReproducedFigure& f) {
 
 // --------------------------------------------------------------------------------------------------- figures 1, 6 and 13
 
-/// Largest distances from the line between the ends: in all directions, and from the plane that lies best in the curve.
+/// The largest distance from the line between the ends, and the width across the plane that lies best in the curve, over L.
 std::pair<double, double> bulge(const Trial& t) {
   double amplitude = 0, yy = 0, yz = 0, zz = 0;
   for (const Vec3d& x : t.state().vertex_position) {
@@ -376,13 +381,13 @@ void figure6(const Folder& scenes, ReproducedFigure& f) {
                        .computed = one.first,
                        .allowed = 3e-3});
   f.numbers.push_back(
-      {.what = "farthest from the plane over L, the same", .expected = 0.1274, .computed = one.second, .allowed = 3e-3});
-  f.numbers.push_back({.what = "farthest from the plane over L, G J3 of Poisson's ratio 1/2",
+      {.what = "width across its plane over L, the same", .expected = 0.1274, .computed = one.second, .allowed = 3e-3});
+  f.numbers.push_back({.what = "width across its plane over L, G J3 of Poisson's ratio 1/2",
                        .expected = 0.1068,
                        .computed = fine.second,
                        .allowed = 3e-3});
   f.numbers.push_back({.what = "the same with 50 segments", .expected = fine.second, .computed = coarse.second, .allowed = 3e-3});
-  f.numbers.push_back({.what = "farthest from the plane over L, printed weights: that of the material",
+  f.numbers.push_back({.what = "width across its plane over L, printed weights: that of the material",
                        .expected = fine.second,
                        .computed = paper.second,
                        .allowed = 0.01,
@@ -430,7 +435,7 @@ void figure13(const Folder& scenes, ReproducedFigure& f) {
     const std::string what = fmt::format("h = {:g} ms", 1e3 * h);
     f.numbers.push_back({.what = "energy 30 s after noise of four segment lengths [J], " + what,
                          .expected = 0,
-                         .computed = recover("sweeps, " + what, projective(sweeps(10)), h, 4, 1, 30),
+                         .computed = recover("sweeps, " + what, projective(sweeps(h < 0.005 ? 10 : 20)), h, 4, 1, 30),
                          .allowed = 1e-20});
   }
   f.numbers.push_back({.what = "energy 30 s after being stretched to five times the length [J]",
@@ -444,8 +449,11 @@ void figure13(const Folder& scenes, ReproducedFigure& f) {
   f.plots = {plot};
 }
 
-/// Writhe of the centreline, closed far away by its ends, which lie on one line: by pairs of segments.
-double writhe(const std::vector<Vec3d>& x) {
+/// Writhe of the centreline, which goes on straight along x at both ends: by pairs of segments.
+double writhe(std::vector<Vec3d> x) {
+  constexpr double kFar = 1e4;  // [m]
+  x.insert(x.begin(), x.front() - Vec3d{kFar, 0, 0});
+  x.push_back(x.back() + Vec3d{kFar, 0, 0});
   double sum = 0;
   for (std::size_t i = 0; i + 1 < x.size(); ++i)
     for (std::size_t j = i + 2; j + 1 < x.size(); ++j) {
@@ -461,15 +469,30 @@ double writhe(const std::vector<Vec3d>& x) {
   return sum / (2 * std::numbers::pi);
 }
 
-/// Turns of twist, from joint to joint.
+/// Turns of twist about the centreline, from segment to segment, clamps included: the turn of the first director beyond that of
+/// the smallest rotation from edge to edge, so that twist and writhe add up to the link of the polygon exactly.
 double twist(const Trial& t) {
   const Model& m = t.model();
+  const State& state = t.state();
+  const auto edge = [&](Index f) {
+    if (m.is_anchor(f)) return director3(state.frame_rotation[f]);
+    const auto [a, b] = m.segment_vertices[f];
+    return normalized(state.vertex_position[b] - state.vertex_position[a]);
+  };
+  const auto aligned = [&](Index f) {
+    const Quatd& q = state.frame_rotation[f];
+    return rotation_between(director3(q), edge(f)) * q;
+  };
   double sum = 0;
   for (Index j = 0; j < m.joint_count(); ++j) {
     const auto [a, b] = m.joint_frames[j];
-    Quatd r = conj(t.state().frame_rotation[a]) * t.state().frame_rotation[b] * conj(m.joint_rest_rotation[j]);
-    if (r.w < 0) r = -r;
-    sum += 2 * std::atan2(r.z, r.w);
+    const Quatd qa = aligned(a), qb = aligned(b);
+    const Quatd carried = rotation_between(edge(a), edge(b)) * qa, rest = carried * m.joint_rest_rotation[j];
+    Quatd turn = conj(rest) * qb;
+    if (turn.w < 0) turn = -turn;
+    // A clamp's joint leads from its anchor to the segment, at the rod's end against the direction of the rod.
+    const double sign = m.joint_is_clamp[j] && m.segment_vertices[m.is_anchor(a) ? b : a][1] == m.vertex_count() - 1 ? -1 : 1;
+    sum += sign * 2 * std::atan2(turn.z, turn.w);
   }
   return sum / (2 * std::numbers::pi);
 }
