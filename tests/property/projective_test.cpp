@@ -1,11 +1,13 @@
 // The solver `projective`, variant exact: what its sweeps converge to is the minimum of the step's potential, which Newton finds.
 #include "solvers/projective/projective.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "solvers/newton/newton.hpp"
 #include "solvers/projective/elimination.hpp"
 #include "solvers/projective/global_step.hpp"
+#include "solvers/projective/local_step.hpp"
 #include "support/problem.hpp"
 #include "support/scenes.hpp"
 
@@ -87,7 +89,8 @@ TEST_P(Projective, CoupledStepsFindNewtonsPositionsAndFrames) {
 TEST_P(Projective, ConvergedFloatSweepsFindNewtonsPositionsAndFrames) {
   expect_newtons_motion(
       GetParam().scene,
-      R"({"name": "projective", "iteration": "sweeps", "tolerance": 2e-6, "max_iterations": 1000, "precision": "float"})", 1e-4, true);
+      R"({"name": "projective", "iteration": "sweeps", "tolerance": 2e-6, "max_iterations": 1000, "precision": "float"})", 1e-4,
+      true);
 }
 
 INSTANTIATE_TEST_SUITE_P(Scenes, Projective, testing::ValuesIn(kScenes), [](const auto& given) { return given.param.name; });
@@ -117,6 +120,80 @@ TEST(ProjectiveStep, OfARandomGraphIsNewtons) {
       EXPECT_LE(farthest(state.frame_rotation, expected.frame_rotation), 1e-7) << i << " after " << report.iterations;
     }
   }
+}
+
+// The two couples of a joint are one moment, seen from its two frames.
+TEST(ProjectiveLocalStep, JointGradientsAreTheMomentInTheAxesOfEitherFrame) {
+  Random random(9);
+  for (int i = 0; i < 50; ++i) {
+    const Quatd K = bend_twist::stiffness4(Vec3d{random.range(1, 9), random.range(1, 9), random.range(1, 9)});
+    const auto any_rotation = [&] { return rotation_exp(2.0 * random.in_cube()); };
+    const Quatd qa = any_rotation(), qb = any_rotation(), rest = any_rotation(), r = conj(qa) * qb;
+    const auto both = projective::joint_gradient(bend_twist::times(K, bend_twist::difference(K, r, rest)), r);
+    const Vec3d moment = rotate(qa, bend_twist::moment(K, r, rest));
+    EXPECT_LE(norm(rotate(qa, both.first) + moment), 1e-13);
+    EXPECT_LE(norm(rotate(qb, both.second) - moment), 1e-13);
+  }
+}
+
+/// Strands of one length in different directions, some with both ends held, beside uneven ones and a ring.
+std::string strands() {
+  std::string rods, clamped;
+  for (int i = 0; i < 26; ++i) {
+    rods += fmt::format(
+        R"({{"name": "s{0}", "material": "m", "segments": {1}, "shape": {{"type": "arc", "center": [{0}, 0.5, 0], "radius": 0.5, "start": [0, -1, {2}], "angle": {3}}}}},)",
+        i, i < 21 ? 14 : i - 15, 0.05 * i, 40 + 3 * i);
+    clamped += fmt::format(R"("s{}:start",)", i);
+    if (i % 5 == 0) clamped += fmt::format(R"("s{}:end",)", i);
+  }
+  clamped.back() = ' ';
+  return std::string("{") + kMaterial + "\"rods\": [" + rods +
+         R"({"name": "ring", "material": "strip", "segments": 12, "shape": {"type": "circle", "radius": 0.3}}],
+    "forces": [{"type": "gravity"}, {"type": "torque", "segments": "s3:end", "torque": [0.1, 0, 0]}],
+    "constraints": [{"type": "pin", "vertices": "ring:0"}, {"type": "clamp", "vertices": [)" +
+         clamped + "]}]}";
+}
+
+TEST(ProjectiveLanes, GiveTheStepsOfSingleRods) {
+  const std::string text = strands();
+  for (const char* iteration : {"sweeps", "anderson"})
+    for (const char* precision : {"double", "float"}) {
+      const auto end_of = [&](const char* simd, int threads) {
+        LoadOptions options;
+        options.overrides = {
+            fmt::format(R"(/solver={{"name": "projective", "iteration": "{}", "iterations": 12}})", iteration),
+            fmt::format(R"(/execution={{"simd": "{}", "threads": {}, "precision": "{}"}})", simd, threads, precision)};
+        Simulation s(Scene::parse(text, "strands", ".", options));
+        for (int i = 0; i < 10; ++i) EXPECT_FALSE(s.step().non_finite);
+        return s.state();
+      };
+      const bool in_double = std::string(precision) == "double";
+      const State one = end_of("off", 1);
+      EXPECT_TRUE(identical(one, end_of("off", 3)));
+      EXPECT_GT(farthest(one.vertex_position, Scene::parse(text).initial_state().vertex_position), 0.01);
+      for (const Simd simd : {Simd::sse2, Simd::avx2, Simd::avx512}) {
+        if (!simd_available(simd)) continue;
+        const State lanes = end_of(simd_name(simd), 1);
+        EXPECT_TRUE(identical(lanes, end_of(simd_name(simd), 3))) << simd_name(simd);
+        EXPECT_LE(farthest(lanes.vertex_position, one.vertex_position), in_double ? 1e-10 : 1e-4) << simd_name(simd) << iteration;
+        EXPECT_LE(farthest(lanes.frame_rotation, one.frame_rotation), in_double ? 1e-9 : 1e-3) << simd_name(simd) << iteration;
+      }
+    }
+}
+
+TEST(ProjectiveTraits, OfThePapersVariantRefuseWhatItLacks) {
+  const std::string text = std::string("{") + kMaterial + kScenes[3].scene + "}";
+  try {
+    scene_with(text, R"({"name": "projective", "variant": "paper", "tolerance": 1e-3})");
+    FAIL();
+  } catch (const InputError& e) {
+    std::string all;
+    for (const Problem& problem : e.problems()) all += to_string(problem) + "\n";
+    for (const char* what : {"turn frames about one axis only", "take torques", "damp rods from inside", "/solver/tolerance"})
+      EXPECT_NE(all.find(what), std::string::npos) << what << " in\n" << all;
+  }
+  EXPECT_THROW(scene_with(std::string("{") + kMaterial + kScenes[0].scene + "}", R"({"name": "projective", "order": "jacobi"})"),
+               InputError);
 }
 
 // L D L' of a chain has no fill, nor that of a tree; a ring fills one entry per node of its core.

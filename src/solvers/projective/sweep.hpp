@@ -255,8 +255,15 @@ void RodSweep<P>::position_gradient() {
   const Quat<P>* q = of<Quat<P>>(v_.rotation);
   for (Index s = 0; s < v_.segments; ++s) {
     const auto [a, b] = v_.segment_vertices[s];
-    const Vec3<P> n =
-        of<P>(v_.inverse_length)[s] * stretch_shear::section_force(of<Vec3<P>>(v_.spring)[s], strain(s).strain, q[s]);
+    const Vec3<P> k = of<Vec3<P>>(v_.spring)[s];
+    const P per_length = of<P>(v_.inverse_length)[s];
+    Vec3<P> n;
+    if (v_.isotropic && !v_.damped) {  // the axes do not matter
+      const Vec3<P> off = (of<Vec3<P>>(v_.edge)[s] - director3(q[s])) + per_length * (u[b] - u[a]);
+      n = (per_length * k.z) * off;
+    } else {
+      n = per_length * stretch_shear::section_force(k, strain(s).strain, q[s]);
+    }
     g[b] += n;
     g[a] -= n;
   }
