@@ -55,6 +55,7 @@ class Hdf5Writer final : public Writer {
     write_topology(model);
     write_elasticity(model);
     write_materials(model, info);
+    write_obstacles(info);
 
     const hsize_t vertices = model.vertex_mass.size(), segments = model.segment_vertices.size();
     const auto numbers = [&](const char* name, const Shape& shape, const char* unit, const char* description) {
@@ -82,6 +83,11 @@ class Hdf5Writer final : public Writer {
       sections_.push_back(numbers("/clamp_moment", {clamps, 3}, "N m", "bending moments about d1, d2 and torque at clamps"));
       sections_.push_back(numbers("/clamp_curvature", {clamps, 3}, "1/m", "bending about d1, d2 and twist at clamps"));
     }
+    obstacles_.clear();
+    if (any_moves(info.obstacles)) {
+      obstacles_.push_back(
+          numbers("/obstacle_position", {points_of(info.obstacles).size(), 3}, "m", "points of the surfaces of all obstacles"));
+    }
     reports_.clear();
     if (info.reports) {
       const auto report = [&](const char* name, const Shape& shape, hid_t type, const char* unit, const char* description) {
@@ -103,6 +109,7 @@ class Hdf5Writer final : public Writer {
     expect_count(velocity_, frame.vertex_velocity.size());
     expect_count(rotation_, frame.segment_frame.size());
     expect_count(alive_, frame.segment_alive.size());
+    for (const Series& s : obstacles_) expect_count(s, frame.obstacle_points.size());
     const std::vector<std::span<const Vec3d>> sections = section_values(frame);
     const std::vector<double> report = report_values(frame);
     const bool has_clamps = restart_.size() > (has_spins_ ? 1U : 0U);
@@ -113,7 +120,8 @@ class Hdf5Writer final : public Writer {
                        frame.vertex_position.size_bytes() + frame.vertex_velocity.size_bytes() +
                            frame.segment_frame.size_bytes() + clamp_frames_.size() * sizeof(Quatd) +
                            frame.segment_spin.size_bytes() + frame.segment_alive.size() + section_bytes(sections) +
-                           sizeof(double) * report.size() + all_series().size() * kTableBytes);
+                           (obstacles_.empty() ? 0 : frame.obstacle_points.size_bytes()) + sizeof(double) * report.size() +
+                           all_series().size() * kTableBytes);
     sound_ = false;
     append(position_, frame.vertex_position.data());
     append(velocity_, frame.vertex_velocity.data());
@@ -122,6 +130,7 @@ class Hdf5Writer final : public Writer {
     if (has_clamps) append(restart_.front(), clamp_frames_.data());
     if (has_spins_) append(restart_.back(), frame.segment_spin.data());
     for (std::size_t i = 0; i < sections.size(); ++i) append(sections_[i], sections[i].data());
+    for (const Series& s : obstacles_) append(s, frame.obstacle_points.data());
     for (std::size_t i = 0; i < reports_.size(); ++i) append(reports_[i], report.data() + (i == 0 ? 0 : 3 + i));
     check(H5Fflush(file_, H5F_SCOPE_GLOBAL), "a frame");
     // The time comes last, on its own, and so says which frames are whole: a kill is far likelier to fall in the lines above.
@@ -147,6 +156,7 @@ class Hdf5Writer final : public Writer {
     std::vector<Series*> all{&time_, &position_, &velocity_, &rotation_, &alive_};
     for (Series& s : restart_) all.push_back(&s);
     for (Series& s : sections_) all.push_back(&s);
+    for (Series& s : obstacles_) all.push_back(&s);
     for (Series& s : reports_) all.push_back(&s);
     return all;
   }
@@ -193,9 +203,12 @@ class Hdf5Writer final : public Writer {
   }
 
   static std::uintmax_t header_bytes(const Model& model, const RunInfo& info) {
-    std::uintmax_t bytes = (7 + (info.sections ? 6 : 0) + (info.reports ? 4 : 0)) * kTableBytes + info.scene_json.size() +
-                           info.scene_name.size() + info.version.size();
+    std::uintmax_t bytes =
+        (7 + (info.sections ? 6 : 0) + (info.reports ? 4 : 0) + (info.obstacles.empty() ? 0 : 1)) * kTableBytes +
+        info.scene_json.size() + info.scene_name.size() + info.version.size();
     bytes += 16 * model.vertex_radius.size() + 44 * model.segment_vertices.size() + 76 * model.joint_frames.size();
+    for (const Surface& s : info.obstacles)
+      bytes += s.name.size() + 16 + s.points.size() * sizeof(Vec3d) + s.triangles.size() * sizeof(s.triangles[0]);
     // Names have all the same room.
     std::size_t longest_material = 1, longest_rod = 1;
     for (const std::string& name : info.materials) longest_material = std::max(longest_material, name.size());
@@ -359,6 +372,32 @@ class Hdf5Writer final : public Writer {
                   info.material_stiffness.data());
   }
 
+  /// Surfaces as compressed rows; triangles name points of all of them.
+  void write_obstacles(const RunInfo& info) const {
+    if (info.obstacles.empty()) return;
+    const Hdf5Handle group(check(H5Gcreate2(file_, "/obstacles", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), "/obstacles"), H5Gclose);
+    std::vector<std::string_view> names;
+    std::vector<Index> start{0}, triangles;
+    std::vector<double> points;
+    for (const Surface& s : info.obstacles) {
+      names.push_back(s.name);
+      for (const Vec3d& p : s.points) points.insert(points.end(), {p.x, p.y, p.z});
+      for (const auto& t : s.triangles)
+        for (const Index v : t) triangles.push_back(start.back() + v);
+      start.push_back(static_cast<Index>(points.size() / 3));
+    }
+    std::vector<std::uint8_t> inside;
+    for (const Surface& s : info.obstacles) inside.push_back(s.from_inside ? 1 : 0);
+    write_dataset("/obstacles/from_inside", {inside.size()}, H5T_STD_U8LE, H5T_NATIVE_UINT8, inside.data());
+    write_strings("/obstacles/names", {names.size()}, names);
+    const auto write_indices = [&](const char* name, const Shape& shape, const std::vector<Index>& values) {
+      write_dataset(name, shape, H5T_STD_I32LE, H5T_NATIVE_INT32, values.data());
+    };
+    write_indices("/obstacles/start", {start.size()}, start);
+    write_indices("/obstacles/triangles", {triangles.size() / 3, 3}, triangles);
+    write_dataset("/obstacles/points", {points.size() / 3, 3}, number_type_, H5T_NATIVE_DOUBLE, points.data());
+  }
+
   /// -1 for an extra joint between segments that do not touch.
   static Index shared_vertex(const Model& model, Index joint) {
     const auto [a, b] = model.joint_frames[joint];
@@ -411,8 +450,8 @@ class Hdf5Writer final : public Writer {
   bool sound_ = true;  ///< no HDF5 call has failed between flushes
   Hdf5Handle file_;    // before the datasets: they must be closed first
   Series time_, position_, velocity_, rotation_, alive_;
-  std::vector<Series> restart_;             ///< frames of clamps, then spins: those that there are
-  std::vector<Series> sections_, reports_;  ///< only where asked for
+  std::vector<Series> restart_;                         ///< frames of clamps, then spins: those that there are
+  std::vector<Series> sections_, obstacles_, reports_;  ///< only where asked for
   bool has_spins_ = false;
   std::vector<Index> joints_, half_joints_, half_joint_anchor_;
   std::vector<Quatd> clamp_frames_;

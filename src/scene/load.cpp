@@ -12,6 +12,7 @@
 #include "scene/parse_json.hpp"
 #include "scene/setup.hpp"
 #include "scene/solver_spelling.hpp"
+#include "scene/unresisted.hpp"
 
 namespace osier {
 
@@ -212,6 +213,7 @@ Scene Scene::parse(const std::string& text, const std::string& name, const std::
   }
   problems.tell_at([&](const std::string& where) { return places.of(where); });
   problems.throw_if_any();
+  warn_of_unresisted_couples(*setup);
   if (spec.dynamic()) spec.solver->warn(setup->model, spec.dynamic()->time_step(), driven, setup->warnings);
   setup->json = json.dump(2, ' ', false, Json::error_handler_t::replace);
 

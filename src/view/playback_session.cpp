@@ -56,8 +56,7 @@ Message PlaybackSession::hello() {
                        {"parameters", OrderedJson::array()},
                        {"forces", OrderedJson::array()},
                        {"solvers", OrderedJson::array()},
-                       {"solver", ""},
-                       {"method", ""}});
+                       {"solver", ""}});
 }
 
 std::vector<Message> PlaybackSession::models() {
