@@ -62,7 +62,8 @@ Vec3d DirectionHold::share(double t, const Control&, Index, const Vec3d& force) 
 }
 
 void Roller::bind(AttachmentContext& c) {
-  check_motion(c.problems);
+  prepare_motion(c);
+  refuse_recorded_motion(c.problems);
   check_no_orientation(c.problems);
   if (!is_direction(normal, where + "/normal", c.problems)) return;
   axes_ = {normalized(normal)};
@@ -74,7 +75,8 @@ void Roller::apply(double t, const State&, const Executor& executor, Control& co
 }
 
 void Slider::bind(AttachmentContext& c) {
-  check_motion(c.problems);
+  prepare_motion(c);
+  refuse_recorded_motion(c.problems);
   if (!is_direction(axis, where + "/axis", c.problems)) return;
   axes_ = directions_across(normalized(axis));
   const std::vector<Index> list = c.names.find(vertices, Element::vertex, c.problems);
@@ -97,7 +99,7 @@ void Slider::bind(AttachmentContext& c) {
 
 void Slider::apply(double t, const State&, const Executor& executor, Control& control) const {
   apply_directions(t, executor, control);
-  const Quatd turn = motion.rotation(t);
+  const Quatd turn = motion.turning(t)();
   for (const ClampResult& clamp : clamps_) {
     control.frame_control[clamp.anchor] = FrameControl::fixed;
     control.frame_target[clamp.anchor] = turn * clamp.rotation;

@@ -14,7 +14,7 @@ void StepBalance::measure(StepPotential& potential, const State& reference, cons
   potential.set_torque_point(z.q);
   potential.gradient(z, force, couple);
   scale = potential.force_scale(z);
-  rounding = potential.rounding_floor(z.u, scale);
+  rounding = potential.rounding_floor(z, scale);
 }
 
 void StepBalance::add(const contact::Record& record) {

@@ -8,6 +8,7 @@
 #include <functional>
 #include <vector>
 
+#include "contact/record.hpp"
 #include "osier/model.hpp"
 #include "osier/simulation.hpp"
 #include "osier/state.hpp"

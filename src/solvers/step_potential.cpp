@@ -52,9 +52,8 @@ EnergyTerms elastic_energy(const Model& m, const std::vector<Vec3d>& x, const st
   return e;
 }
 
-SegmentHessian segment_hessian(const Vec3d& k, double l, const Vec3d& p, const Quatd& q, const Vec3d& rest) {
+SegmentHessian segment_hessian(const Vec3d& k, double l, const Vec3d& p, const Quatd& q, const Vec3d& n) {
   const Mat3<double> C = rotated_diagonal(rotation_matrix(q), k);
-  const Vec3d n = stretch_shear::section_force(k, stretch_shear::strain(p, q, rest), q);
   return {(1 / (l * l)) * C, (1 / l) * stretch_shear::hessian_pw(C, p, n), stretch_shear::hessian_ww(C, p, n)};
 }
 
@@ -75,6 +74,7 @@ void StepPotential::begin(const Model& m, const Control& c, const State& start, 
   h_ = h;
   subset_ = subset;
   contact_ = nullptr;
+  most_stiffness_.clear();
   if (!subset) all_ = whole_of(m);
   direction_terms(m, c, start, h, directions_);
   direction_start_.assign(directions_.empty() ? 0 : m.segment_count() + 1, 0);
@@ -142,7 +142,8 @@ SegmentAtHand StepPotential::segment(const Unknowns& z, Index s) const {
   const bool isotropic = k.x == k.y && k.y == k.z;
   const Vec3d edge = start + edge_over_length(*m_, z.u, s);
   const Vec3d axis = rest.x == 0 && rest.y == 0 ? rest.z * director3(z.q[s]) : rotate(z.q[s], rest);
-  const Vec3d off = edge - axis;
+  Vec3d off = edge - axis;
+  if (!z.lost_edge.empty()) off += z.lost_edge[s];
   const Vec3d section = isotropic ? k.x * off : stretch_shear::section_force(k, rotate(conj(z.q[s]), off), z.q[s]);
   return {spring, edge, axis, section, isotropic};
 }
@@ -166,14 +167,25 @@ PerAxis StepPotential::position_stiffness(Index s) const {
   return h_ > 0 ? elastic + (1 / h_) * (elastic * m_->segment_tau[s]) : elastic;
 }
 
+PerAxis StepPotential::limited_position_stiffness(Index s) const {
+  PerAxis k = position_stiffness(s);
+  const double l = m_->segment_rest_length[s], most = stiffness_limit(s) / (l * l);
+  k.d1 = std::min(k.d1, most), k.d2 = std::min(k.d2, most), k.d3 = std::min(k.d3, most);
+  return k;
+}
+
 void StepPotential::add_segment(const Unknowns& z, Index s, EnergyTerms& e) const {
   if (!m_->segment_alive[s]) return;
   const Vec3d start = edge_at_start(s), edge = start + edge_over_length(*m_, z.u, s);
-  add(e, &EnergyTerms::stretch_shear, stretch_shear::value(cast<double>(m_->segment_stiffness[s]), strain(edge, z.q[s])));
+  Vec3d strained = strain(edge, z.q[s]);
+  if (!z.lost_edge.empty()) strained += rotate(conj(z.q[s]), z.lost_edge[s]);
+  add(e, &EnergyTerms::stretch_shear, stretch_shear::value(cast<double>(m_->segment_stiffness[s]), strained));
   if (h_ > 0 && m_->segment_tau[s].any()) {
     const Vec3d k = cast<double>((1 / h_) * (m_->segment_stiffness[s] * m_->segment_tau[s]));
     const Vec3d rest = kAxis3 + stretch_shear::local_strain(start, start_->frame_rotation[s]);
-    add(e, &EnergyTerms::damping, stretch_shear::value(k, stretch_shear::strain(edge, z.q[s], rest)));
+    strained = stretch_shear::strain(edge, z.q[s], rest);
+    if (!z.lost_edge.empty()) strained += rotate(conj(z.q[s]), z.lost_edge[s]);
+    add(e, &EnergyTerms::damping, stretch_shear::value(k, strained));
   }
   for (const DirectionTerm& t : directions(s)) {
     const Vec3d a = rotate(z.q[s], t.a);
@@ -265,7 +277,10 @@ void StepPotential::gradient(const Unknowns& z, std::vector<Vec3d>& gx, std::vec
 
 SegmentHessian StepPotential::segment_hessian(const Unknowns& z, Index s) const {
   const SegmentAtHand here = segment(z, s);
-  return osier::segment_hessian(here.spring.k, m_->segment_rest_length[s], here.edge, z.q[s], here.spring.rest);
+  const double most = stiffness_limit(s);
+  const Vec3d& k = here.spring.k;
+  return osier::segment_hessian({std::min(k.x, most), std::min(k.y, most), std::min(k.z, most)}, m_->segment_rest_length[s],
+                                here.edge, z.q[s], here.section);
 }
 
 JointHessian StepPotential::joint_hessian(const std::vector<Quatd>& q, Index j) const {
@@ -287,7 +302,9 @@ double StepPotential::force_scale(const Unknowns& z) const {
     if (!m.segment_alive[s]) continue;
     const double l = m.segment_rest_length[s];
     const Vec3d k = cast<double>(m.segment_stiffness[s]);
-    scale = std::max(scale, norm(times(k, strain(edge_at_start(s) + edge_over_length(m, z.u, s), z.q[s]))) / l);
+    Vec3d strained = strain(edge_at_start(s) + edge_over_length(m, z.u, s), z.q[s]);
+    if (!z.lost_edge.empty()) strained += rotate(conj(z.q[s]), z.lost_edge[s]);
+    scale = std::max(scale, norm(times(k, strained)) / l);
     if (c_->has_torque) scale = std::max(scale, norm(torque(s, z.q[s])) / l);
   }
   for (Index j = 0; j < m.joint_count(); ++j) {
@@ -304,15 +321,16 @@ double StepPotential::force_scale(const Unknowns& z) const {
   return scale;
 }
 
-double StepPotential::rounding_floor(const std::vector<Vec3d>& u, double force_scale) const {
+double StepPotential::rounding_floor(const Unknowns& z, double force_scale) const {
   const Model& m = *m_;
   constexpr double kRoundings = 256 * std::numeric_limits<double>::epsilon();
-  double edges = 0, motion = 0;  // edges and directors are of order one, displacements of order u
-  for (Index s = 0; s < m.segment_count(); ++s) {
+  double edges = 0, motion = 0;                                // edges and directors are of order one, displacements of order u
+  if (!z.lost_edge.empty()) edges = kRoundings * force_scale;  // forces in segments are exact then
+  for (Index s = 0; s < m.segment_count() && z.lost_edge.empty(); ++s) {
     const auto [a, b] = m.segment_vertices[s];
     const double k = kRoundings * position_stiffness(s).largest();
     edges = std::max(edges, k * m.segment_rest_length[s]);
-    motion = std::max(motion, k * std::max(norm(u[a]), norm(u[b])));
+    motion = std::max(motion, k * std::max(norm(z.u[a]), norm(z.u[b])));
   }
   for (Index j = 0; j < m.joint_count(); ++j)
     if (m.joint_alive[j]) edges = std::max(edges, kRoundings * m.joint_stiffness[j].largest() / m.joint_length[j]);

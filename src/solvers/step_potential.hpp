@@ -19,6 +19,7 @@
 // Whatever belongs to the start of the step is read from the state at hand and not kept a second time.
 #pragma once
 
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -58,14 +59,18 @@ EnergyTerms elastic_energy(const Model& model, const std::vector<Vec3d>& x, cons
 struct Unknowns {
   std::vector<Vec3d> u;  ///< per vertex, x - x_t [m]
   std::vector<Quatd> q;  ///< per frame
+  /// Per segment, or empty: what rounding has taken from its edge over its length. A segment of stiffness k turns a rounding
+  /// error of 1e-16 in its strain into a force of 1e-16 k, which for stiff stretching exceeds the load. Whoever solves for the
+  /// forces in segments keeps here the share of the edge that its coordinates cannot hold.
+  std::vector<Vec3d> lost_edge = {};
 };
 
 /// Hessian of a segment over d = (x_b - x_a) and the turn w of its frame: 1/2 d.xx d + d.xw w + 1/2 w.ww w.
 struct SegmentHessian {
   Mat3<double> xx, xw, ww;
 };
-/// `rest` is the strain-free R' p: e3, or e3 + Gamma_prev for damping.
-SegmentHessian segment_hessian(const Vec3d& k, double l, const Vec3d& p, const Quatd& q, const Vec3d& rest);
+/// `n` is the force in the segment, k times the strain.
+SegmentHessian segment_hessian(const Vec3d& k, double l, const Vec3d& p, const Quatd& q, const Vec3d& n);
 
 /// Hessian of a joint: `same` for either frame with itself, -same + [gradient]x/2 for the first with the second.
 struct JointHessian {
@@ -122,7 +127,7 @@ class StepPotential {
   };
   Residual residual(const std::vector<Vec3d>& gx, const std::vector<Vec3d>& gw) const;
   /// The rounding floor of forces and couples at displacements u: no residual can get below it.
-  double rounding_floor(const std::vector<Vec3d>& u, double force_scale) const;
+  double rounding_floor(const Unknowns& z, double force_scale) const;
 
   // Element by element.
   const Model& model() const { return *m_; }
@@ -145,6 +150,14 @@ class StepPotential {
   bool has_directions() const { return !directions_.empty(); }
   /// Weights of a segment in the quadratic form of positions alone, in its material axes: (1 + alpha) k/l^2.
   PerAxis position_stiffness(Index s) const;
+  /// From now on no segment is stiffer than its entry [N m] in Hessians; empty: all are as stiff as they are. A segment that is
+  /// many orders stiffer than its joints is rigid for them: more stiffness changes no direction and costs digits.
+  void limit_stiffness(std::vector<double> most) { most_stiffness_ = std::move(most); }
+  /// position_stiffness() within that limit.
+  PerAxis limited_position_stiffness(Index s) const;
+  double stiffness_limit(Index s) const {
+    return most_stiffness_.empty() ? std::numeric_limits<double>::infinity() : most_stiffness_[static_cast<std::size_t>(s)];
+  }
 
   std::size_t bytes() const;
   static std::size_t bytes(const Model& model);
@@ -168,6 +181,7 @@ class StepPotential {
   std::vector<Index> direction_start_;     ///< per segment; empty without directions
   std::vector<Quatd> torque_point_;        ///< q_k
   std::vector<Index> springs_;
+  std::vector<double> most_stiffness_;     ///< per segment, or empty
   mutable std::vector<EnergyTerms> block_;
 };
 

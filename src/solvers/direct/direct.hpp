@@ -30,6 +30,7 @@ class Settings : public SolverSettings {
     return {.statics = true, .single_directions = true, .springs = true, .contacts = true, .single_precision = true, .threads = true, .simd = true};
   }
   void set_goal(const StepGoal& wanted) override { goal = wanted; }
+  bool works_to_tolerance() const override { return !goal.iterations; }
   SolverPlan plan(const Model& model, const Control& control, double h) const override;
   void warn(const Model& model, double h, bool driven, std::vector<std::string>& warnings) const override;
   std::optional<std::size_t> bytes(const Model& model, const Control& control, double h) const override;

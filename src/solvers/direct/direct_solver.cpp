@@ -128,7 +128,7 @@ StepReport DirectSolver::step(const StepInput& input, State& state) {
   return report;
 }
 
-StepReport DirectSolver::solve_static(const StepInput& input, State& state, const StaticOptions& options) {
+StaticReport DirectSolver::solve_static(const StepInput& input, State& state, const StaticOptions& options) {
   const bool has_terms = input.end.has_vertex_terms();
   if (!statics_ || has_terms != had_terms_)
     statics_ = systems::make_minimiser(systems::make_exact_system(input.model, input.end));

@@ -24,7 +24,7 @@ class DirectSolver final : public Solver {
 
   void rebind(const Model& model, State& state) override;
   StepReport step(const StepInput& input, State& state) override;
-  StepReport solve_static(const StepInput& input, State& state, const StaticOptions& options) override;
+  StaticReport solve_static(const StepInput& input, State& state, const StaticOptions& options) override;
 
   /// The two halves of step() for a subset of a model. Other subsets may be stored in between. New velocities go into
   /// vertex_velocity_previous, and the frames of anchors are left to the caller.

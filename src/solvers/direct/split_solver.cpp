@@ -168,7 +168,7 @@ class SplitSolver final : public Solver {
     return report;
   }
 
-  StepReport solve_static(const StepInput& input, State& state, const StaticOptions& options) override {
+  StaticReport solve_static(const StepInput& input, State& state, const StaticOptions& options) override {
     return whole(input.model).solve_static(input, state, options);
   }
 

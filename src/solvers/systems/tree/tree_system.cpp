@@ -135,7 +135,7 @@ void TreeSystem::assemble_node(std::size_t i) {
   const Index s = n.segment;
   const Quatd& q = z_->q[s];
   const SegmentHessian& h = hessian_.segment(s);
-  const PerAxis k = potential_->position_stiffness(s);
+  const PerAxis k = potential_->limited_position_stiffness(s);
   const Vec3d stiffness = cast<double>(k);
   const double sign = n.near_vertex == m_->segment_vertices[s][0] ? 1 : -1;
   Link<double>& l = links_[i];
