@@ -124,8 +124,8 @@ Section Compiler::section_of(const MaterialRef& ref) {
   }
   if (!material) return {};  // already reported as missing
   if (material->young && *material->young > 0)
-    if (const std::string odd = oddity_of_modulus((ref.name ? "/materials/" + escape_pointer(*ref.name) : ref.where) + "/young",
-                                                  *material->young);
+    if (const std::string odd =
+            oddity_of_modulus((ref.name ? "/materials/" + escape_pointer(*ref.name) : ref.where) + "/young", *material->young);
         !odd.empty() && odd_moduli_.insert(odd).second && odd_moduli_.size() <= kMostOddities)
       setup_.warnings.push_back(odd);
   return material->section(problems_);
