@@ -39,6 +39,7 @@ struct Contact {
   Vec3d place;                      ///< where it is, on the side of segment a [m]
   Sliding sliding;
   Mat3<double> curvature;  ///< of an obstacle's surface
+  Vec3d surface;           ///< nearest point of an obstacle [m]
   // Friction.
   double limit = 0, slip = 0;  ///< Coulomb limit [N], displacement at which sliding begins [m]
   Vec3d unit, anchor;          ///< normal of length 1; displacement at the start of the step, less the motion of an obstacle
@@ -124,6 +125,10 @@ class ContactStep {
   /// its start has to be again.
   bool moves_freely(const std::vector<Vec3d>& x0, const std::vector<Vec3d>& x1, const std::vector<std::uint8_t>& elsewhere) const;
   void expect(const std::vector<Vec3d>& x0, const std::vector<Vec3d>& x1, const std::vector<std::uint8_t>& elsewhere);
+  /// For checks that find pairs by themselves: what a pair, whether it is on the list or not, makes at u, with obstacles at these
+  /// shares of their motion. Without friction.
+  void contacts_of(Pair pair, const std::vector<Vec3d>& u, const std::vector<double>& obstacle_share,
+                   std::vector<Contact>& out) const;
   /// The smallest range of a contact at hand, or infinity [m].
   double smallest_range() const;
   /// Smallest distance of two centrelines over the sum of radii among the pairs at hand; infinity without pairs.
@@ -154,9 +159,14 @@ class ContactStep {
   bool leaves_list(const std::vector<Vec3d>& x, const std::vector<std::uint8_t>& elsewhere) const;
   double least_distance(std::size_t pair) const;
   template <class F>
-  void each_contact(const Pair& pair, const std::vector<Vec3d>& u, const F& f) const;
+  void each_contact(const Pair& pair, const std::vector<Vec3d>& u, const std::vector<double>& obstacle_share, const F& f) const;
+  template <class F>
+  void each_contact(const Pair& pair, const std::vector<Vec3d>& u, const F& f) const {
+    each_contact(pair, u, obstacle_share_, f);
+  }
   double k_of(const Pair& pair) const;
   double base_stiffness(Index segment) const;
+  double most_stiffness(Index segment) const;
   double regular(Index segment) const { return 0.1 * contacts_->radius(segment); }
   void set_friction(Contact& c, const std::vector<Vec3d>& u, double freshness) const;
   const Contact* earlier(const Contact& c) const;
@@ -166,9 +176,14 @@ class ContactStep {
   void sum_blocks();
   void spread(std::vector<double>& stiffness) const;
   void find_planes(const std::vector<Vec3d>& u);
-  void cut(const std::vector<Vec3d>& u, const std::vector<Vec3d>& du);
-  void cut_at_obstacles(const std::vector<Vec3d>& u, const std::vector<Vec3d>& du);
-  void move_obstacles(const std::vector<Vec3d>& u);
+  void find_plane_of_obstacle(std::size_t pair, const std::vector<Vec3d>& u);
+  double distance_in_hollow(std::size_t pair, std::size_t end, const std::vector<Vec3d>& u, double share, double way) const;
+  bool fails(std::size_t pair, const std::vector<Vec3d>& u) const;
+  void mend(std::size_t pair, bool fix, const std::vector<Vec3d>& u);
+  void cut(const std::vector<Vec3d>& u);
+  Guarded guard_all(const std::vector<Vec3d>& u, std::vector<Vec3d>& du);
+  void push_along(const std::vector<Vec3d>& u, std::vector<Vec3d>& du);
+  double move_obstacles();
 
   Executor executor_;
   const Contacts* contacts_ = nullptr;
@@ -204,12 +219,14 @@ class ContactStep {
     Vec3d n;
     double sep = 0;
     std::array<double, 4> behind{};  ///< distance of each end from the front of its segment, along n
+    double advance = 0;              ///< of an obstacle along n, over all of its way in this motion [m]
     bool close = false, fixed = false;
   };
   std::vector<Plane> planes_;
-  std::vector<double> share_;  ///< per vertex
-  std::vector<double> obstacle_share_;
-  std::vector<Vec3d> du_;
+  std::vector<double> share_;                         ///< per vertex
+  std::vector<double> obstacle_share_;                ///< of its motion in this step that an obstacle has behind it
+  std::vector<double> obstacle_goal_, obstacle_way_;  ///< in the motion at hand: where to, and the share of that way that is left
+  std::vector<Vec3d> du_, given_;
   bool arrived_ = true, stuck_ = false;
   Index late_vertex_ = -1;
 };

@@ -10,6 +10,6 @@ std::span<const Paper> papers() {
   return list;
 }
 
-std::filesystem::path find_paper_scenes() { return find_data_folder("scenes/paper", "share/osier/paper"); }
+std::filesystem::path find_paper_scenes() { return find_data_folder("scenes/paper", "share/osier/scenes/paper"); }
 
 }  // namespace osier

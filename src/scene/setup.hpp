@@ -13,12 +13,12 @@
 
 namespace osier {
 
-enum class ProbeKind { vertex, segment, joint, clamp, place, reaction };
+enum class ProbeKind { vertex, segment, joint, clamp, place, reaction, obstacle };
 
 struct Probe {
   std::string name;
   ProbeKind kind;
-  Index element;               ///< clamp: its vertex; place: its segment; reaction: the constraint
+  Index element;               ///< clamp: its vertex; place: its segment; reaction: the constraint; obstacle: its number
   double along = 0;            ///< place: 0 at the segment's first vertex, 1 at its second
   bool material_axes = false;  ///< reaction
 };
@@ -41,6 +41,7 @@ struct StructureUse {
 struct Setup {
   std::string name, json;
   std::vector<std::string> warnings;
+  bool ends_by_count = false;  ///< steps end after so many iterations, whatever is left
   Model model;
   State initial;
   SceneSpec spec;     ///< owns constraints, forces, solver settings and analysis, bound to the model

@@ -15,6 +15,8 @@ namespace osier {
 
 /// What writers are told about a run.
 RunInfo run_info(const Setup& setup);
+/// Those of the obstacles, in order.
+std::vector<Surface> obstacle_surfaces(const Setup& setup);
 /// What a frame tells of the way to it.
 FrameReport frame_report(const Diagnostics& diagnostics, int iterations, double seconds);
 
@@ -34,7 +36,7 @@ class Recorder {
 
  private:
   void open(const std::filesystem::path& folder, const Simulation& simulation);
-  void diagnostics_line(const Diagnostics& diagnostics);
+  void diagnostics_line(const Simulation& simulation, const Diagnostics& diagnostics);
   void probe_line(const Simulation& simulation);
 
   const Setup& setup_;

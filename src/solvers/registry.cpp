@@ -12,7 +12,7 @@
 
 namespace osier {
 
-StepReport Solver::solve_static(const StepInput&, State&, const StaticOptions&) {
+StaticReport Solver::solve_static(const StepInput&, State&, const StaticOptions&) {
   throw RunError("this solver cannot solve statics");
 }
 
