@@ -109,7 +109,7 @@ void look_at_gravity(const Setup& setup, const RodGraph& graph, const Origin& or
   std::set<Index> held;
   for (const auto& c : setup.spec.constraints) {
     std::vector<Index> vertices, frames;
-    if (c) c->list_held(vertices, frames);
+    if (c && !c->yields()) c->list_held(vertices, frames);  // a plane may be one in which everything falls
     for (const Index v : vertices)
       if (v >= 0) held.insert(root(v));
   }
