@@ -71,6 +71,7 @@ StepReport StaticLoop::step() {
     total.iterations += r.iterations;
     if (r.branches_left > 0 && branches_left_ == 0) branch_left_at_ = at, branch_left_modes_ = r.modes_left;
     branches_left_ += r.branches_left;
+    if (r.unstable_modes > 0) unstable_at_ = at;
   };
   if (along_path && !settled_) {
     settle();

@@ -33,6 +33,7 @@ namespace {
 
 using Sparse = Eigen::SparseMatrix<double>;
 
+constexpr double kNearFloor = 1e2;  ///< times the rounding floor: what is left may be rounding
 constexpr int kMostAlongPath = 25;  ///< iterations
 constexpr double kHoldStill = 1e3;  ///< times what a turn that costs nothing may cost; keeps a path from drifting along it
 constexpr int kMostBends = 2;       ///< corrections of a straight move
@@ -90,7 +91,6 @@ class Minimiser final : public Solver {
       const bool good = !lower.not_converged && !lower.non_finite && potential_.value(z_).total() < energy;
       if (!good) {
         report.iterations = lower.iterations;
-        report.not_converged = true;  // with shorter load steps there is less to fall
         z_ = unstable;
         break;
       }
@@ -239,7 +239,7 @@ void Minimiser::solve_positions(const Model& m, Unknowns& z) {
 /// A segment that is many orders stiffer than what bends beside it is rigid; see deviation 5. The signs of pivots need the digits
 /// more, and may have segments a good deal softer: a direction must not, or it overshoots where stiff segments close a loop.
 void Minimiser::limit_stiffness(const Model& m, double force, For what) {
-  constexpr double kOfBending = 1e12, kOfJoints = 1e5, kOfInertia = 1e8, kOfForces = 1e6, kOfItself = 1e-9;
+  constexpr double kOfBending = 1e12, kOfJoints = 1e4, kOfInertia = 1e8, kOfForces = 1e6, kOfItself = 1e-9;
   std::vector<double> most(m.segment_count());
   for (Index s = 0; s < m.segment_count(); ++s) {
     const double l = m.segment_rest_length[s];
@@ -277,14 +277,15 @@ bool Minimiser::solve(Signature signature, double force) {
 /// What a turn may cost without being told from one that costs nothing: a share of the softest bending that the rods have, the
 /// rounding errors of the Hessian, and what the forces left over do to a turn of the whole.
 void Minimiser::set_null_stiffness(const Model& m, double residual) {
-  constexpr double kShare = 1e-8, kRounding = 16 * std::numeric_limits<double>::epsilon(), kResidual = 4;
+  constexpr double kShare = 1e-8, kRounding = 2 * std::numeric_limits<double>::epsilon(), kResidual = 4;
   null_stiffness_.assign(m.segment_count(), 0);
   for (Index s = 0; s < m.segment_count(); ++s) {
     const double l = m.segment_rest_length[s];
     double bending = 0;
     for (const Index e : m.frame_joints.of(s)) {
       const Index j = e / 2;
-      bending = std::max(bending, 0.25 * m.joint_stiffness[j].largest() * m.joint_length[j]);
+      const double softest = 0.25 * m.joint_stiffness[j].smallest() * m.joint_length[j];
+      bending = bending > 0 ? std::min(bending, softest) : softest;
     }
     const double stiff = std::min(potential_.stiffness_limit(s), l * l * potential_.position_stiffness(s).largest());
     null_stiffness_[s] = kShare * bending * l / (length_ * length_) + kRounding * stiff + kResidual * residual * l;
@@ -626,7 +627,8 @@ StepReport Minimiser::iterate(const Model& m, const Control& c, const StaticOpti
     measure();
   }
   if (residual.value <= options.tolerance * scale) report.not_converged = false;
-  else if (!report.not_converged && !system_->empty()) report.not_converged = !judge_floor(m, std::max(scale, 1e-9 * stiffest));
+  else if (residual.value <= kNearFloor * floor && !system_->empty())
+    report.not_converged = !judge_floor(m, std::max(scale, 1e-9 * stiffest));
   force_ = scale, residual_ = residual.value;
   report.residual = residual.value;
   // What rounding leaves of forces is no force: rods at rest.
