@@ -29,7 +29,7 @@ def statics(constraints, forces=None, rods=None, **more):
 
 def dynamics(constraints, duration, step=1e-3, **more):
     scene = statics(constraints, **more)
-    scene["analysis"] = {"type": "dynamic", "step": step, "duration": duration, "fps": round(1 / step), "integrator": "bdf2",
+    scene["analysis"] = {"type": "dynamic", "step": step, "duration": duration, "fps": 20, "integrator": "bdf2",
                          **more.get("analysis", {})}
     return scene
 
