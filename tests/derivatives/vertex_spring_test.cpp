@@ -1,7 +1,8 @@
 // The energy of springs and dampers against central differences, and the bound that position solves rely on.
+#include "energies/vertex_spring.hpp"
+
 #include <gtest/gtest.h>
 
-#include "energies/vertex_spring.hpp"
 #include "support/differences.hpp"
 #include "support/random.hpp"
 
@@ -45,7 +46,8 @@ TEST(VertexSpring, TheUpperHessianIsAnUpperBound) {
   for (int i = 0; i < 5000; ++i) {
     const Terms s = random_terms(random);
     const Vec3d d = random.log_range(0.1, 10) * random.direction(), step = random.log_range(1e-3, 30) * random.direction();
-    const double model = value(s, d) + dot(vertex_spring::gradient(s, d), step) + 0.5 * dot(step, vertex_spring::upper_hessian(s) * step);
+    const double model =
+        value(s, d) + dot(vertex_spring::gradient(s, d), step) + 0.5 * dot(step, vertex_spring::upper_hessian(s) * step);
     ASSERT_LE(value(s, d + step), model + 1e-9 * (std::abs(model) + value(s, d))) << i;
   }
 }
