@@ -42,7 +42,7 @@ struct ConvertArguments {
   double split_mb = 500;
 
   bool edited() const {
-    return !edits.select.empty() || edits.up || edits.scale != 1 || edits.split_closed || edits.segments ||
+    return !edits.select.empty() || edits.up || edits.scale != 1 || !edits.transform.empty() || edits.split_closed || edits.segments ||
            edits.segment_length || edits.weld || plies || strands || tubes || physics;
   }
 };

@@ -21,7 +21,7 @@ struct RunArguments {
   std::string folder, stats;
   std::filesystem::path html;
   int frames = -1;
-  bool quiet = false, strict = false;
+  bool quiet = false, strict = false, certify = false;
 };
 
 void write_stats(const std::string& file, const RunStats& stats) {
@@ -50,6 +50,7 @@ int run(const RunArguments& o) {
   RunOptions options;
   options.folder = folder;
   options.frames = o.frames;
+  options.certify = o.certify;
   options.interrupt = &interrupted;
   options.progress = [&](int frame, int frames, double ms) { progress.update(frame, frames, ms); };
   if (!o.html.empty()) options.writers.push_back(std::make_shared<view::HtmlWriter>(o.html, view::viewer_page()));
@@ -58,6 +59,8 @@ int run(const RunArguments& o) {
   if (!o.stats.empty()) write_stats(o.stats, stats);
 
   for (const std::string& remark : stats.remarks()) fmt::print(stderr, "warning: {}\n", remark);
+  if (!o.quiet || !stats.certificate.failure.empty())
+    for (const std::string& line : stats.certificate_lines()) fmt::print("{}\n", line);
   if (!stats.error.empty()) {
     fmt::print(stderr, "error: {}\n{} frames kept in {}\n", stats.error, stats.frames + 1, folder.string());
     return kRunFailed;
@@ -72,6 +75,10 @@ int run(const RunArguments& o) {
       fmt::print("the equilibrium becomes unstable at pseudo-time {:.8g} s\n", stats.instability_time);
     fmt::print("{} frames, {} steps in {:.2f} s ({:.2f} ms/frame, {:.1f} ns per vertex and iteration) -> {}\n", stats.frames,
                stats.steps, stats.wall_seconds, stats.ms_per_frame_median, stats.ns_per_vertex_iteration, folder.string());
+    if (stats.ends_by_count && stats.worst_residual >= 0)
+      fmt::print("steps end after a fixed number of iterations, not by a tolerance: of {} examined, the worst left {:.2g} of the "
+                 "largest force, at t = {:.4g} s\n",
+                 stats.steps_judged, stats.worst_residual, stats.worst_residual_at);
     if (!o.html.empty()) fmt::print("to look at in a browser: {}\n", o.html.string());
   }
   if (o.strict && stats.steps_not_converged + stats.steps_not_solved > 0) {
@@ -98,6 +105,10 @@ Command add_run(CLI::App& app) {
       ->check(not_empty);
   sub->add_flag("--strict", o->strict,
                 "Exit with 1 when steps are not converged, or left more than a tenth of the largest force");
+  sub->add_flag(
+      "--certify", o->certify,
+      "Watch every step by a path of its own: nothing passes through anything, energy and momentum go where forces take "
+      "them; a run that fails this ends with 1, and the state before is its last frame");
   sub->add_flag("--quiet", o->quiet, "Only errors, and warnings of steps that are not solved");
   return {sub, [o] { return run(*o); }};
 }

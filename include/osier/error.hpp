@@ -40,6 +40,12 @@ class NonFiniteError : public RunError {
   using RunError::RunError;
 };
 
+/// A step did not hold what a certificate is about; the state before it is kept.
+class CertificateError : public RunError {
+ public:
+  using RunError::RunError;
+};
+
 /// Collects problems so that a user sees all of them, then throws once.
 class Problems {
  public:

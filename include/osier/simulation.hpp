@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "osier/certificate.hpp"
 #include "osier/frame.hpp"
 #include "osier/io.hpp"
 #include "osier/scene.hpp"
@@ -34,11 +35,25 @@ struct Wrench {
   Vec3d force, moment;
 };
 
+/// Unstable equilibria that a static analysis has left for stable ones.
+struct BranchesLeft {
+  long count = 0;
+  double first_at = -1;  ///< pseudo-time by which the first of them had become unstable [s]
+  int modes = 0;         ///< in so many directions
+};
+
 class Simulation {
  public:
   explicit Simulation(const Scene& scene);
   ~Simulation();
   Simulation(Simulation&&) noexcept;
+
+  /// Watches every step from now on (CertificateReport), and makes step() throw CertificateError, with the state of before, when
+  /// something passes through something, or energy or momentum come out of nothing. Before the first step. Throws InputError for
+  /// statics and for scenes without contact.
+  void certify();
+  bool is_certified() const;
+  const CertificateReport& certificate() const;  ///< empty without certify()
 
   /// One time step, or one load step of a static analysis. Throws RunError when the state is no longer finite (the state then
   /// still is the last good one) or a static step cannot be converged. `measure` also evaluates the step's residual.
@@ -54,6 +69,11 @@ class Simulation {
   /// divided into smaller ones.
   long steps_by_others() const;
   long steps_divided() const;
+  /// Directions in which the energy falls away from the equilibrium that it started from; -1 where it did not start from one.
+  int start_unstable_modes() const;
+  /// Steps that were divided because prescribed motion turns something by more than a quarter turn in them.
+  long steps_turned() const;
+  BranchesLeft branches_left() const;
   /// A static analysis that was to stop at an instability has found it; its state and time are the critical ones.
   bool finished() const;
 
@@ -90,6 +110,7 @@ class Simulation {
 
 struct RunOptions {
   std::filesystem::path folder;                  ///< empty: nothing is written
+  bool certify = false;                          ///< see Simulation::certify
   int frames = -1;                               ///< fewer or more frames than the scene says
   const std::atomic<bool>* interrupt = nullptr;  ///< set from a signal handler; the run stops after the step at hand
   std::function<void(int frame, int frames, double ms)> progress;
@@ -113,17 +134,26 @@ struct RunStats {
   long steps_held_back = 0;                           ///< in which contact held prescribed motion back
   double held_back_at = 0;                            ///< time of the first of them [s]
   long steps_by_others = 0, steps_divided = 0;        ///< see Simulation
+  long steps_turned = 0;                              ///< likewise
+  BranchesLeft branches_left;                         ///< likewise
+  std::vector<std::string> critical_loads;            ///< statics: loads and motion where stability was lost, in their units
   long steps_judged = 0, steps_not_solved = 0;        ///< the last of every frame; those that left more than kUnsolved
   double worst_residual = -1, worst_residual_at = 0;  ///< of these, relative to the largest force at work, and when [s]
   /// A step is no solution of its equations where more than this share of the largest force is left.
   static constexpr double kUnsolved = 0.1;
   /// What is to be said of the run's convergence, in whole sentences; nothing where all is well.
   std::vector<std::string> remarks() const;
+  int start_unstable_modes = -1;  ///< see Simulation
+  bool ends_by_count = false;     ///< steps ended after so many iterations, whatever was left
   double instability_time = -1;  ///< pseudo-time at which equilibrium lost its stability; negative: not looked for or not found
   Index vertices_alive = 0, segments_alive = 0;
   bool non_finite = false;
   bool interrupted = false;
   std::string error;  ///< why the run failed, or empty
+  bool certified = false;
+  CertificateReport certificate;
+  /// What the certificate has to say, one sentence a line; nothing without one.
+  std::vector<std::string> certificate_lines() const;
   void judge(const StepReport& report, double time);
   std::string to_json() const;
 };

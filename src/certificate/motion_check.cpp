@@ -11,10 +11,11 @@ namespace osier::certificate {
 
 namespace {
 
-constexpr double kStride = 0.9;     ///< of what conservative advancement allows
-constexpr double kCrossing = 1e-9;  ///< of the radii: pairs that begin nearer have no side
-constexpr double kNear = 1.7;       ///< in sums of radii: what is remembered of the start
-constexpr double kRepels = 1.2;     ///< in sums of radii
+constexpr double kStride = 0.9;       ///< of what conservative advancement allows
+constexpr double kNearEnough = 1e-9;  ///< of the floor: what comes as near has reached it
+constexpr double kCrossing = 1e-9;    ///< of the radii: pairs that begin nearer have no side
+constexpr double kNear = 1.7;         ///< in sums of radii: what is remembered of the start
+constexpr double kRepels = 1.2;       ///< in sums of radii
 
 /// As the obstacle itself says, for reports, at the end of its motion.
 double plain_distance(const contact::Obstacle& obstacle, Index feature, const Vec3d& p, const Vec3d& q) {
@@ -119,7 +120,8 @@ std::optional<Collision> MotionCheck::check_pair(const Path& path, Index a, Inde
     }
     for (double t = 0;;) {
       const double distance = look(motion, t);
-      if (!(distance > floor)) return Collision{a, b, -1, distance, floor, motion, t};
+      // Strides become ever smaller towards the floor, and would end nowhere.
+      if (!(distance > (1 + kNearEnough) * floor)) return Collision{a, b, -1, distance, floor, motion, t};
       const double next = t + kStride * (distance - floor) / speed;
       if (!(next < 1)) {
         known = distance - (1 - t) * speed;
@@ -129,7 +131,7 @@ std::optional<Collision> MotionCheck::check_pair(const Path& path, Index a, Inde
     }
   }
   const double distance = look(path.position.size() - 2, 1);
-  if (!(distance > floor)) return Collision{a, b, -1, distance, floor, path.position.size() - 2, 1};
+  if (!(distance > (1 + kNearEnough) * floor)) return Collision{a, b, -1, distance, floor, path.position.size() - 2, 1};
   return {};
 }
 
@@ -213,6 +215,27 @@ std::optional<Collision> MotionCheck::check(const Path& path, const Executor& ex
   for (const auto& f : found)
     if (f) return f;
   return {};
+}
+
+double MotionCheck::smallest_distance(const Path& path, const Collision& c) const {
+  constexpr int kPlaces = 256;
+  double least = c.distance;
+  for (std::size_t motion = 0; motion + 1 < path.position.size(); ++motion)
+    for (int i = 0; i <= kPlaces; ++i) {
+      const double t = static_cast<double>(i) / kPlaces;
+      const auto at = [&](Index v) { return (1 - t) * path.position[motion][v] + t * path.position[motion + 1][v]; };
+      const auto [a0, a1] = m_->segment_vertices[c.a];
+      if (!c.with_obstacle()) {
+        const auto [b0, b1] = m_->segment_vertices[c.b];
+        least = std::min(least, segment_distance(at(a0), at(a1), at(b0), at(b1)));
+        continue;
+      }
+      const std::size_t o = c.obstacle();
+      const double share = (1 - t) * path.obstacle_share[motion][o] + t * path.obstacle_share[motion + 1][o];
+      for (const Index v : {a0, a1})
+        least = std::min(least, contacts_->obstacles()[o]->nearest(c.feature, at(v), at(v), share, 0).distance);
+    }
+  return least;
 }
 
 NearestPair MotionCheck::nearest(const std::vector<Vec3d>& x) const {

@@ -59,8 +59,13 @@ class MotionCheck {
   /// From here on. Returns a pair that cannot be told which side it is on.
   std::optional<Collision> begin(const Model& model, const contact::Contacts& contacts, const std::vector<Vec3d>& x);
 
+  /// The model has been replaced by one with the same vertices and segments, of which fewer may live.
+  void rebind(const Model& model) { m_ = &model; }
+
   /// The first pair, in order of pairs, that comes too near. Compares every pair if told so, instead of sorting.
   std::optional<Collision> check(const Path& path, const Executor& executor, bool every_pair = false) const;
+  /// The smallest distance that the pair of a collision has on the way, of many places that are looked at.
+  double smallest_distance(const Path& path, const Collision& collision) const;
   /// At the end of a path.
   NearestPair nearest(const std::vector<Vec3d>& x) const;
   double least(Index a, Index b) const;

@@ -31,6 +31,8 @@ class PathRecorder : public contact::MotionObserver {
     return path_;
   }
 
+  const std::vector<double>& last_share() const { return path_.obstacle_share.back(); }
+
   void begin_path() override {
     path_.position.resize(kept_);
     path_.obstacle_share.resize(kept_);

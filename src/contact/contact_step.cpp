@@ -5,6 +5,7 @@
 
 #include "exec/reduce.hpp"
 #include "math/quat.hpp"
+#include "model/held_axes.hpp"
 
 namespace osier::contact {
 
@@ -136,7 +137,10 @@ void ContactStep::expect(const std::vector<Vec3d>& x0, const std::vector<Vec3d>&
 /// Where inertia and prescribed motion lead.
 Vec3d ContactStep::first_motion(Index v) const {
   if (!m_->vertex_alive[v]) return {};
-  return c_->vertex_fixed[v] ? c_->vertex_target[v] - start_->vertex_position[v] : h_ * start_->vertex_velocity[v];
+  if (c_->vertex_fixed[v]) return c_->vertex_target[v] - start_->vertex_position[v];
+  const Vec3d free = h_ * start_->vertex_velocity[v];
+  const HeldAxes* held = held_axes_of(*c_, v);
+  return held ? held_place(*held, start_->vertex_position[v] + free) - start_->vertex_position[v] : free;
 }
 
 void ContactStep::read_memory(const State& state) {
@@ -310,7 +314,8 @@ double ContactStep::least_distance(std::size_t p) const {
 
 /// Calls f(contact) for what a pair makes at u with geometry alone: vertices, weights, normal and distance.
 template <class F>
-void ContactStep::each_contact(const Pair& pair, const std::vector<Vec3d>& u, const F& f) const {
+void ContactStep::each_contact(const Pair& pair, const std::vector<Vec3d>& u, const std::vector<double>& obstacle_share,
+                               const F& f) const {
   Contact c;
   c.pair = pair;
   const auto [a0, a1] = m_->segment_vertices[pair.a];
@@ -332,7 +337,7 @@ void ContactStep::each_contact(const Pair& pair, const std::vector<Vec3d>& u, co
     return;
   }
   const Obstacle& obstacle = *contacts_->obstacles()[pair.obstacle()];
-  const double share = obstacle_share_[pair.obstacle()];
+  const double share = obstacle_share[pair.obstacle()];
   c.range = contacts_->range(pair.a);
   const auto take = [&](const ObstaclePoint& p) {
     c.distance = p.distance;
@@ -361,6 +366,21 @@ void ContactStep::each_contact(const Pair& pair, const std::vector<Vec3d>& u, co
   } else {
     take(obstacle.nearest(pair.feature, at(u, a0), at(u, a1), share, regular(pair.a)));
   }
+}
+
+void ContactStep::contacts_of(Pair pair, const std::vector<Vec3d>& u, const std::vector<double>& obstacle_share,
+                              std::vector<Contact>& out) const {
+  const auto listed = std::lower_bound(pairs_.begin(), pairs_.end(), pair);
+  const bool known = listed != pairs_.end() && *listed == pair;
+  if (known) pair = *listed;
+  else pair.core = pair.with_obstacle() ? contacts_->core(pair.a) : contacts_->core(pair.a, pair.b);
+  if (!pair.pushes) return;
+  each_contact(pair, u, obstacle_share, [&](Contact& c) {
+    c.stiffness_k = k_of(pair);
+    const Barrier b = barrier(c.s(), c.range, c.stiffness_k);
+    c.force = b.force, c.stiffness = b.stiffness;
+    out.push_back(c);
+  });
 }
 
 void ContactStep::linearise(const std::vector<Vec3d>& u, double freshness) {

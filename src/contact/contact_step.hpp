@@ -125,6 +125,10 @@ class ContactStep {
   /// its start has to be again.
   bool moves_freely(const std::vector<Vec3d>& x0, const std::vector<Vec3d>& x1, const std::vector<std::uint8_t>& elsewhere) const;
   void expect(const std::vector<Vec3d>& x0, const std::vector<Vec3d>& x1, const std::vector<std::uint8_t>& elsewhere);
+  /// For checks that find pairs by themselves: what a pair, whether it is on the list or not, makes at u, with obstacles at these
+  /// shares of their motion. Without friction.
+  void contacts_of(Pair pair, const std::vector<Vec3d>& u, const std::vector<double>& obstacle_share,
+                   std::vector<Contact>& out) const;
   /// The smallest range of a contact at hand, or infinity [m].
   double smallest_range() const;
   /// Smallest distance of two centrelines over the sum of radii among the pairs at hand; infinity without pairs.
@@ -155,7 +159,11 @@ class ContactStep {
   bool leaves_list(const std::vector<Vec3d>& x, const std::vector<std::uint8_t>& elsewhere) const;
   double least_distance(std::size_t pair) const;
   template <class F>
-  void each_contact(const Pair& pair, const std::vector<Vec3d>& u, const F& f) const;
+  void each_contact(const Pair& pair, const std::vector<Vec3d>& u, const std::vector<double>& obstacle_share, const F& f) const;
+  template <class F>
+  void each_contact(const Pair& pair, const std::vector<Vec3d>& u, const F& f) const {
+    each_contact(pair, u, obstacle_share_, f);
+  }
   double k_of(const Pair& pair) const;
   double base_stiffness(Index segment) const;
   double most_stiffness(Index segment) const;

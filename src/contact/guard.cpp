@@ -24,6 +24,7 @@
 #include <cmath>
 
 #include "contact/contact_step.hpp"
+#include "model/held_axes.hpp"
 
 namespace osier::contact {
 
@@ -307,6 +308,7 @@ void ContactStep::push_along(const std::vector<Vec3d>& u, std::vector<Vec3d>& du
       if (norm(push) > most[v[k]]) most[v[k]] = norm(push), given_[v[k]] = push;
     }
   }
+  for (const HeldAxes& held : c_->held_axes) given_[held.vertex] = across(held, given_[held.vertex]);
   for (std::size_t v = 0; v < du.size(); ++v)
     if (most[v] > 0) du[v] += given_[v];
 }
@@ -352,6 +354,12 @@ void ContactStep::hold(std::vector<Vec3d>& u) {
     du[v] = (c_->vertex_target[v] - x[v]) - u[v];
     any = any || norm2(du[v]) > 0;
   }
+  for (const HeldAxes& held : c_->held_axes) {
+    const Index v = held.vertex;
+    if (!m_->vertex_alive[v]) continue;
+    du[v] = along(held, held.target - x[v] - u[v]);
+    any = any || norm(du[v]) > 1e-14 * (norm(x[v]) + norm(u[v]));
+  }
   const bool obstacles = std::any_of(obstacle_share_.begin(), obstacle_share_.end(), [](double share) { return share < 1; });
   if (!any && !obstacles) return;
   const std::vector<Vec3d> whole = du;
@@ -367,7 +375,7 @@ void ContactStep::hold(std::vector<Vec3d>& u) {
     if (norm2(du[v]) == 0 && norm2(whole[v]) == 0) continue;
     const bool there = du[v].x == whole[v].x && du[v].y == whole[v].y && du[v].z == whole[v].z;
     const bool held = norm2(whole[v]) > 0;
-    if (there) u[v] = c_->vertex_target[v] - x[v];
+    if (there && c_->vertex_fixed[v]) u[v] = c_->vertex_target[v] - x[v];
     else u[v] += du[v];
     if (!held) continue;
     nearer = std::max(nearer, norm(du[v]) / norm(whole[v]));

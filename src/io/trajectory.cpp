@@ -444,6 +444,10 @@ struct Trajectory::Impl {
       for (const char* dataset : {"/residual_relative", "/iterations", "/compute_ms"})
         report_series.push_back(series(dataset, 0, 0, H5T_NATIVE_DOUBLE));
     }
+    info.clamp_frames = file.has("/clamp_frame");
+    if (info.clamp_frames) clamp_series = series("/clamp_frame", clamps, 4, H5T_NATIVE_DOUBLE);
+    info.spins = file.has("/angular_velocity");
+    if (info.spins) spin_series = series("/angular_velocity", segments, 3, H5T_NATIVE_DOUBLE);
     if (!info.obstacles.empty() && file.has("/obstacle_position")) {
       obstacle_series.push_back(series("/obstacle_position", obstacle_points.size(), 3, H5T_NATIVE_DOUBLE));
       for (Surface& s : info.obstacles) s.moves = true;
@@ -518,6 +522,8 @@ struct Trajectory::Impl {
     if (pieces.velocity) out.vertex_velocity = fetch(velocity_series, velocity, vertices);
     if (pieces.orientation) out.segment_frame = fetch(frame_series, rotation, segments);
     out.segment_alive = fetch(alive_series, alive, segments);
+    if (info.clamp_frames && pieces.restart) out.clamp_frame = fetch(clamp_series, clamp_frame, joints - joints_between);
+    if (info.spins && pieces.restart) out.segment_spin = fetch(spin_series, spin, segments);
     if (!obstacle_series.empty()) out.obstacle_points = fetch(obstacle_series.front(), obstacle_points, obstacle_points.size());
     if (info.reports) out.report = read_report(frame);
     if (info.sections && pieces.moment) out.joint_moment = fetch_joints(2, 4, moment);
@@ -536,11 +542,12 @@ struct Trajectory::Impl {
   Model model;
   std::size_t joints_between = 0;  ///< joints of segments; those of clamps follow
   std::vector<double> times;
-  StoredSeries position_series, velocity_series, frame_series, alive_series;
+  StoredSeries position_series, velocity_series, frame_series, alive_series, clamp_series, spin_series;
   std::vector<StoredSeries> section_series, report_series, obstacle_series;
   std::vector<Vec3d> obstacle_points;  ///< of the frame read last
   std::vector<Vec3d> position, velocity, force, strain, moment, curvature;
-  std::vector<Quatd> rotation;
+  std::vector<Quatd> rotation, clamp_frame;
+  std::vector<Vec3d> spin;
   std::vector<std::uint8_t> alive;
 };
 

@@ -13,8 +13,11 @@ void ObstacleSpec::check_motion(Problems& problems) const {
 
 void ObstacleSpec::check_tilt(const Vec3d& axis, const char* what, const char* remedy, Problems& problems) const {
   const bool tilts = motion.rotate && norm(cross(normalized(motion.rotate->axis), normalized(axis))) > 1e-9;
-  if (tilts || motion.orientation.given())
-    problems.add(tilts ? motion.rotate->where + "/axis" : where + "/motion/orientation",
+  const bool turns_from_file = motion.file && motion.file->turns();
+  if (tilts || motion.orientation.given() || turns_from_file)
+    problems.add(tilts             ? motion.rotate->where + "/axis"
+                 : turns_from_file ? where + "/motion/file"
+                                   : where + "/motion/orientation",
                  fmt::format("would tilt {}, which has no end: far away it would move without bound", what), remedy);
 }
 

@@ -14,7 +14,7 @@ struct Carriage {
   Vec3d operator()(const Vec3d& x) const { return center + rotate(turn, x - rest); }
 };
 inline Carriage carriage(const Motion& motion, const Vec3d& center, double time) {
-  return {center, motion.placement(time)(center), motion.rotation(time)};
+  return {center, motion.placement(time)(center), motion.turning(time)()};
 }
 
 struct Pose {

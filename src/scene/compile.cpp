@@ -11,7 +11,9 @@
 #include "forces/loads.hpp"
 #include "osier/io.hpp"
 #include "scene/compile_contact.hpp"
+#include "scene/sanity.hpp"
 #include "scene/setup.hpp"
+#include "scene/start.hpp"
 
 namespace osier {
 
@@ -42,17 +44,20 @@ class Compiler {
   void build_structures();
   void build(const Structure& structure);
   void bind();
+  std::map<Index, Quatd> start(const StartSpec& start);
   void bind_probe(const ProbeSpec& probe, const Names& lookup);
   void bind_place(const ProbeSpec& probe, const Names& lookup);
   void bind_reaction(const ProbeSpec& probe);
   void prepare_obstacles();
   Names names() const {
     return Names(graph_.rods, static_cast<Index>(graph_.vertices.size()), static_cast<Index>(graph_.segments.size()),
-                 static_cast<Index>(graph_.joints.size()), missing_);
+                 static_cast<Index>(graph_.joints.size()), missing_, [this] { return places(); });
   }
+  ElementPlaces places() const;
   void check_names();
   void check_statics();
   void add_inertia();
+  void add_point_masses(const Names& lookup);
 
   Setup& setup_;
   SceneSpec& spec_;
@@ -68,6 +73,8 @@ class Compiler {
   const double budget_ = 0.5 * static_cast<double>(free_memory());
   GraphSize size_;          ///< of all that has been asked for
   int guesses_left_ = 100;  ///< each is a comparison with every material
+  static constexpr std::size_t kMostOddities = 10;
+  std::set<std::string> odd_moduli_;
 };
 
 /// Whether that much more can be built; a problem when not. Called before anything is allocated for it.
@@ -114,6 +121,11 @@ Section Compiler::section_of(const MaterialRef& ref) {
     material = &it->second;
   }
   if (!material) return {};  // already reported as missing
+  if (material->young && *material->young > 0)
+    if (const std::string odd = oddity_of_modulus((ref.name ? "/materials/" + escape_pointer(*ref.name) : ref.where) + "/young",
+                                                  *material->young);
+        !odd.empty() && odd_moduli_.insert(odd).second && odd_moduli_.size() <= kMostOddities)
+      setup_.warnings.push_back(odd);
   return material->section(problems_);
 }
 
@@ -335,7 +347,7 @@ void Compiler::weld() {
       const double gap = norm(graph_.vertices[list[i]].position - graph_.vertices[list[0]].position);
       if (std::max(rest_gap, gap) > w.tolerance)
         problems_.add(w.where, fmt::format("vertices {} and {} are {:.4g} m apart", list[0], list[i], std::max(rest_gap, gap)),
-                      "let the rods meet there, or raise `tolerance`");
+                      "let the rods meet there (an arc or helix ends on its curve with `keep` points), or raise `tolerance`");
       const Index a = root(list[0]), b = root(list[i]);
       owner[std::max(a, b)] = std::min(a, b);
       if (!w.joint) continue;
@@ -403,6 +415,20 @@ void Compiler::weld() {
   for (GraphSegment& s : graph_.segments) s.a = renumber[s.a], s.b = renumber[s.b];
   for (RodInfo& r : graph_.rods)
     for (Index& v : r.vertices) v = renumber[v];
+}
+
+/// Where everything is in the initial pose.
+ElementPlaces Compiler::places() const {
+  ElementPlaces at;
+  const auto& vertices = graph_.vertices;
+  for (const GraphVertex& v : vertices) at.vertex.push_back(v.position);
+  for (const GraphSegment& s : graph_.segments) at.segment.push_back(0.5 * (vertices[s.a].position + vertices[s.b].position));
+  for (const GraphJoint& j : graph_.joints) {
+    const GraphSegment &a = graph_.segments[j.a], &b = graph_.segments[j.b];
+    const bool first = a.a == b.a || a.a == b.b, meet = first || a.b == b.a || a.b == b.b;
+    at.joint.push_back(meet ? vertices[first ? a.a : a.b].position : 0.5 * (at.segment[j.a] + at.segment[j.b]));
+  }
+  return at;
 }
 
 void Compiler::extra_joints() {
@@ -495,15 +521,59 @@ void Compiler::check_names() {
   }
 }
 
+/// Returns what clamps held in the run that this one starts from.
+std::map<Index, Quatd> Compiler::start(const StartSpec& start) {
+  if (!start.run.empty()) {
+    auto clamps = start_from_run(start, folder_, setup_.model, setup_.initial, setup_.warnings, problems_);
+    // Selections in space and messages speak of where things are now.
+    for (std::size_t v = 0; v < graph_.vertices.size(); ++v) graph_.vertices[v].position = setup_.initial.vertex_position[v];
+    if (spec_.statics()) std::fill(setup_.initial.vertex_velocity.begin(), setup_.initial.vertex_velocity.end(), Vec3d{});
+    return clamps;
+  }
+  if (problems_.mentions(start.where)) return {};
+  if (spec_.statics()) problems_.add(start.where, "a static analysis finds an equilibrium by itself", "leave it out");
+  if (spec_.contact)
+    problems_.add(start.where, "equilibrium knows no contact", "start from a run in which everything has come to rest");
+  for (const auto& c : spec_.constraints)
+    if (const auto* motor = dynamic_cast<const Motor*>(c.get()); motor && motor->torque_speed.given())
+      problems_.add(start.where, fmt::format("the motor at {} has no equilibrium, its torque depends on a speed", c->where),
+                    "start in the initial pose, or from a run");
+  return {};
+}
+
+void Compiler::add_point_masses(const Names& lookup) {
+  for (const PointMassSpec& p : spec_.point_masses) {
+    if (!p.vertices.empty())
+      for (const Index v : lookup.find(p.vertices, Element::vertex, problems_)) setup_.model.vertex_mass[v] += p.mass;
+    if (!p.inertia || p.segments.empty()) continue;
+    const Vec3d& J = *p.inertia;
+    // A body's moments obey the triangle inequality.
+    const double sum = J.x + J.y + J.z, most = std::max({J.x, J.y, J.z});
+    if (!(std::min({J.x, J.y, J.z}) >= 0) || !(2 * most <= sum * (1 + 1e-9))) {
+      problems_.add(p.where + "/inertia", "belongs to no body", "give three moments, none larger than the sum of the others");
+      continue;
+    }
+    if (!spec_.rotational_inertia) {
+      problems_.add(p.where + "/inertia", "has no effect without `rotational_inertia`", "set /rotational_inertia to true");
+      continue;
+    }
+    for (const Index s : lookup.find(p.segments, Element::segment, problems_))
+      setup_.model.segment_inertia[s] = setup_.model.segment_inertia[s] + PerAxis{J.x, J.y, J.z};
+  }
+}
+
 void Compiler::bind() {
   setup_.model = compile_graph(graph_);
   setup_.initial = initial_state(graph_, setup_.model);
   if (spec_.rotational_inertia) add_inertia();
+  std::map<Index, Quatd> earlier_clamps;
+  if (spec_.analysis && spec_.analysis->start) earlier_clamps = start(*spec_.analysis->start);
   const Names lookup = names();
+  add_point_masses(lookup);
   std::vector<std::string> vertex_holder(graph_.vertices.size()), frame_holder(graph_.segments.size());
   const bool is_static = spec_.statics() != nullptr;
-  AttachmentContext context{graph_,    setup_.model,  setup_.initial, lookup,   problems_,
-                            is_static, vertex_holder, frame_holder,   carriers_};
+  AttachmentContext context{graph_,    setup_.model,  setup_.initial, lookup,         problems_, folder_,
+                            is_static, vertex_holder, frame_holder,   earlier_clamps, carriers_};
   std::set<std::string> named;
   for (std::size_t i = 0; i < spec_.constraints.size(); ++i) {
     const auto& c = spec_.constraints[i];
@@ -516,13 +586,17 @@ void Compiler::bind() {
       problems_.add(c->where + "/name", fmt::format("\"{}\" is an obstacle as well", shorten(c->name)),
                     "a `reaction` could not tell them apart: call it something else");
   }
-  for (auto& c : spec_.constraints)
-    if (c) c->bind(context);
+  for (const bool yields : {false, true})
+    for (auto& c : spec_.constraints)
+      if (c && c->yields() == yields) c->bind(context);
   update_topology(setup_.model);
   for (auto& f : spec_.forces)
-    if (f) f->bind(lookup, problems_);
+    if (f) f->bind(lookup, problems_), f->check(setup_.model, problems_);
   if (is_static) check_statics();
   for (const ProbeSpec& p : spec_.probes) bind_probe(p, lookup);
+  if (problems_.empty())
+    for (std::string& odd : oddities(setup_, graph_, [this](Index s) -> const std::string& { return origin_of(s); }))
+      setup_.warnings.push_back(std::move(odd));
   compile_contact(
       setup_, [this](Index s) { return name_of(s); }, problems_);
 }
@@ -576,6 +650,12 @@ void Compiler::prepare_obstacles() {
                     "give each obstacle its own name");
     if (obstacle->motion.with)
       problems_.add(obstacle->where + "/motion/with", "one obstacle cannot carry another one", "repeat its `motion` here");
+    if (obstacle->motion.file) {
+      obstacle->motion.file->load(folder_, problems_);
+      if (!problems_.mentions(obstacle->where) && !obstacle->motion.file->is_of_body())
+        problems_.add(obstacle->where + "/motion/file", "an obstacle moves as one body, and curves do not",
+                      "name a `prim`, or use a table");
+    }
     if (!problems_.mentions(obstacle->where)) obstacle->prepare(folder_, problems_);
     carriers_.emplace(obstacle->name, std::make_shared<Carrier>(Carrier{obstacle->motion, obstacle->center()}));
   }

@@ -133,6 +133,29 @@ struct JointSpec {
   }
 };
 
+struct PointMassSpec {
+  Selection vertices, segments;
+  double mass = 0;
+  std::optional<Vec3d> inertia;
+  std::string where;
+  static const char* kind() { return "point_mass"; }
+  static const char* help() {
+    return "Something heavy that is fastened to a rod: a mass on vertices, moments of inertia on segments, or both. Gravity acts "
+           "on it; it has no extent.";
+  }
+  template <class F>
+  void fields(F& f) {
+    f.where(where);
+    f("vertices", vertices, "Where the mass is, all of it at each of them");
+    f("mass", mass, "Mass", {.unit = "kg", .min = 0});
+    f("segments", segments, "Whose frames turn with the inertia");
+    f("inertia", inertia, "Moments of inertia about d1, d2, d3; needs `rotational_inertia`", {.unit = "kg·m²"});
+    if (f.has("mass") != f.has("vertices")) f.problem("`mass` and `vertices` go together", "give both");
+    if (f.has("inertia") != f.has("segments")) f.problem("`inertia` and `segments` go together", "give both");
+    if (!f.has("mass") && !f.has("inertia")) f.problem("neither `mass` nor `inertia` is given", "give one of them");
+  }
+};
+
 struct FractureSpec {
   double strain_limit = 0.005;
   static const char* kind() { return "fracture"; }
@@ -230,6 +253,37 @@ struct OutputSpec {
   }
 };
 
+/// Where a run starts, when it is not the initial pose.
+struct StartSpec {
+  std::string run;  ///< empty: from equilibrium
+  int frame = -1;
+  std::string where;
+  static const char* kind() { return "start"; }
+  static const char* help() {
+    return "Starts from a frame of a recorded run of the same rods: its positions, velocities and material frames take the place "
+           "of "
+           "the initial pose, what has broken is broken, and clamps hold the directions that clamps held there. Time starts at "
+           "0, and "
+           "constraints hold and move things from where they are in that frame.";
+  }
+  /// "equilibrium"
+  bool read_short(const Json& j, const std::string& at, Problems& problems);
+  static OrderedJson short_schema(FieldDoc& doc);
+  template <class F>
+  void fields(F& f) {
+    f.where(where);
+    f("run", run, "Folder of the run, or its trajectory.h5; a relative name starts at the folder of the scene",
+      {.required = true});
+    f("frame", frame, "Frame of the run, counted from 0; negative numbers count from the end");
+  }
+};
+
+enum class Branch : std::uint8_t { stable, follow };
+template <>
+struct Choices<Branch> {
+  static constexpr std::array<const char*, 2> names{"stable", "follow"};
+};
+
 enum class AnalysisKind : std::uint8_t { dynamic, statics };
 
 class Analysis {
@@ -237,6 +291,7 @@ class Analysis {
   explicit Analysis(AnalysisKind kind) : what(kind) {}
   virtual ~Analysis() = default;
   const AnalysisKind what;
+  std::optional<StartSpec> start;
 };
 template <>
 std::span<const RegistryEntry<Analysis>> registry<Analysis>();
@@ -278,6 +333,10 @@ class DynamicAnalysis final : public Analysis {
     f("rho_infinity", rho_infinity,
       "Share of the fastest oscillations that a step of `generalized_alpha` leaves over: 0 is `bdf2`, 1 is `midpoint`",
       {.min = 0, .max = 1});
+    f("start", start,
+      "Where it starts: in the initial pose when left out, in the `equilibrium` of the loads and constraints at time 0, or in a "
+      "frame "
+      "of a run. Velocities of rods stay those of the scene in an equilibrium");
     f("iterations", iterations, "Short for /solver/iterations", {.min = 1});
     f("tolerance", tolerance, "Short for /solver/tolerance", {.min = 0, .max = 1, .above_min = true});
     step_given_ = f.has("step");
@@ -300,6 +359,9 @@ class StaticAnalysis final : public Analysis {
   double tolerance = 1e-8;
   int max_iterations = 200;
   bool stop_at_instability = false;
+  Branch branch = Branch::stable;
+  /// Whether the path is followed through unstable equilibria.
+  bool along_path() const { return stop_at_instability || branch == Branch::follow; }
   static const char* kind() { return "static"; }
   static const char* help() {
     return "Equilibrium, found in load steps; a step that does not converge is cut in halves, and the run fails if that does not "
@@ -313,8 +375,15 @@ class StaticAnalysis final : public Analysis {
     f("tolerance", tolerance, "Largest left-over force, relative to the largest force at work", {.min = 1e-15, .max = 1});
     f("max_iterations", max_iterations, "Iterations per load step", {.min = 1});
     f("stop_at_instability", stop_at_instability,
-      "Stops at the pseudo-time where the equilibrium becomes unstable (a buckling load) or ends (a limit point: no equilibrium "
-      "is found beyond), found by bisection; loads without a potential (torques) are left out of the judgement");
+      "Stops at the pseudo-time where the equilibrium becomes unstable (a buckling load) or ends (a limit point, from where the "
+      "rods would snap), however long the load steps. Directions that cost no energy (a rod between pins spins about its line) "
+      "are no instability; loads without a potential (torques) are left out of the judgement");
+    f("start", start, "Where it starts: in the initial pose when left out, or in a frame of a run");
+    f("branch", branch,
+      "Past a critical load: `stable` leaves an equilibrium that has become unstable, downhill along its softest mode, and says "
+      "so; `follow` stays on the path, unstable or not");
+    if (f.has("branch") && stop_at_instability)
+      f.problem("`branch` has no effect beside `stop_at_instability`", "leave one of them out");
   }
 };
 
@@ -325,6 +394,7 @@ struct SceneSpec {
   std::vector<Tagged<Structure>> structures;
   std::vector<WeldSpec> welds;
   std::vector<JointSpec> joints;
+  std::vector<PointMassSpec> point_masses;
   std::vector<Tagged<Attachment>> constraints;
   std::vector<Tagged<Force>> forces;
   std::vector<Tagged<ObstacleSpec>> obstacles;
@@ -360,6 +430,7 @@ struct SceneSpec {
     f("structures", structures, "Generated graphs");
     f("welds", welds, "Vertices that become one");
     f("joints", joints, "Extra joints");
+    f("point_masses", point_masses, "Masses fastened to rods");
     f("constraints", constraints, "What is held or driven");
     f("forces", forces, "Loads; without any, not even gravity acts");
     f("fracture", fracture, "Breaking");

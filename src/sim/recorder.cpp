@@ -67,7 +67,9 @@ RunInfo run_info(const Setup& setup) {
                .materials = {},
                .segment_material = setup.segment_material,
                .material_stiffness = {},
-               .reports = true};
+               .reports = true,
+               .clamp_frames = setup.model.anchor_count > 0,
+               .spins = setup.model.has_inertia()};
   info.obstacles = obstacle_surfaces(setup);
   for (const MaterialUse& m : setup.materials) {
     info.materials.push_back(m.name);
@@ -117,11 +119,16 @@ void Recorder::open(const fs::path& folder, const Simulation& simulation) {
     writers_.push_back(find_format(format.name)->make(folder));
     writers_.back()->begin(simulation.model(), info);
   }
-  if (setup.spec.output.diagnostics != Rate::none)
-    diagnostics_.reset(
-        open_csv(folder / "diagnostics.csv",
-                 "time,step,kinetic,stretch_shear,bend_twist,external,total,residual,residual_relative,max_stretch,max_bend,"
-                 "px,py,pz,lx,ly,lz,iterations,vertices_alive,segments_alive,unstable_modes"));
+  if (setup.spec.output.diagnostics != Rate::none) {
+    std::string header =
+        "time,step,kinetic,stretch_shear,bend_twist,external,total,residual,residual_relative,max_stretch,max_bend,"
+        "px,py,pz,lx,ly,lz,iterations,vertices_alive,segments_alive,unstable_modes";
+    if (simulation.is_certified())
+      header +=
+          ",gap,gap_a,gap_b,contacts,penetration,contact_energy,work_loads,work_driven,work_stiffening,work_broken,"
+          "work_iterations,lost_friction,lost_damping,lost_step,energy_error,momentum_error,angular_momentum_error";
+    diagnostics_.reset(open_csv(folder / "diagnostics.csv", header));
+  }
   if (setup.spec.output.probes != Rate::none && !setup.probes.empty())
     probes_.reset(open_csv(folder / "probes.csv", probe_header(setup)));
 }
@@ -130,13 +137,23 @@ void Recorder::FileCloser::operator()(std::FILE* file) const { std::fclose(file)
 
 bool Recorder::wants_residual_every_step() const { return diagnostics_ && setup_.spec.output.diagnostics == Rate::step; }
 
-void Recorder::diagnostics_line(const Diagnostics& d) {
+void Recorder::diagnostics_line(const Simulation& simulation, const Diagnostics& d) {
   fmt::print(diagnostics_.get(), "{:.9g},{},{:.17g},{:.17g},{:.17g},{:.17g},{:.17g},{:.9g},{:.9g},{:.9g},{:.9g},", d.time, d.step,
              d.kinetic, d.stretch_shear, d.bend_twist, d.external, d.total(), d.residual, d.residual_relative, d.max_stretch,
              d.max_bend);
-  fmt::print(diagnostics_.get(), "{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},{},{},{},{}\n", d.momentum.x, d.momentum.y,
+  fmt::print(diagnostics_.get(), "{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},{},{},{},{}", d.momentum.x, d.momentum.y,
              d.momentum.z, d.angular_momentum.x, d.angular_momentum.y, d.angular_momentum.z, d.iterations, d.vertices_alive,
              d.segments_alive, d.unstable_modes);
+  if (simulation.is_certified()) {
+    const CertificateReport& c = simulation.certificate();
+    const EnergyBudget& e = c.energy;
+    fmt::print(diagnostics_.get(), ",{:.9g},{},{},{},{:.9g},{:.17g}", c.gap, c.gap_a, c.gap_b, c.contacts, c.penetration,
+               c.contact_energy);
+    for (const double work : {e.loads, e.driven, e.stiffening, e.broken, e.left, e.friction, e.damping, e.step})
+      fmt::print(diagnostics_.get(), ",{:.17g}", work);
+    fmt::print(diagnostics_.get(), ",{:.3g},{:.3g},{:.3g}", c.energy_error, c.momentum_error, c.angular_momentum_error);
+  }
+  fmt::print(diagnostics_.get(), "\n");
 }
 
 void Recorder::probe_line(const Simulation& simulation) {
@@ -150,7 +167,7 @@ void Recorder::frame(const Simulation& simulation, const Frame& frame, const Dia
   folder_.expect_there();
   for (auto& w : writers_) w->write(frame);
   const bool first = frame.index == 0;  // the initial state is a line at either rate
-  if (diagnostics_ && (first || setup_.spec.output.diagnostics == Rate::frame)) diagnostics_line(d);
+  if (diagnostics_ && (first || setup_.spec.output.diagnostics == Rate::frame)) diagnostics_line(simulation, d);
   if (probes_ && (first || setup_.spec.output.probes == Rate::frame)) probe_line(simulation);
   if (diagnostics_) flush(diagnostics_.get(), "diagnostics.csv");
   if (probes_) flush(probes_.get(), "probes.csv");
@@ -159,7 +176,7 @@ void Recorder::frame(const Simulation& simulation, const Frame& frame, const Dia
 }
 
 void Recorder::step(const Simulation& simulation) {
-  if (diagnostics_ && setup_.spec.output.diagnostics == Rate::step) diagnostics_line(simulation.diagnostics());
+  if (diagnostics_ && setup_.spec.output.diagnostics == Rate::step) diagnostics_line(simulation, simulation.diagnostics());
   if (probes_ && setup_.spec.output.probes == Rate::step) probe_line(simulation);
 }
 

@@ -36,7 +36,7 @@ class Recorder {
 
  private:
   void open(const std::filesystem::path& folder, const Simulation& simulation);
-  void diagnostics_line(const Diagnostics& diagnostics);
+  void diagnostics_line(const Simulation& simulation, const Diagnostics& diagnostics);
   void probe_line(const Simulation& simulation);
 
   const Setup& setup_;

@@ -5,20 +5,25 @@
 #include <chrono>
 #include <cmath>
 #include <fmt/format.h>
+#include <numbers>
 #include <optional>
+#include <utility>
 
 #include "integration/integrator.hpp"
+#include "model/held_axes.hpp"
 #include "scene/setup.hpp"
+#include "sim/certifier.hpp"
 #include "sim/measure.hpp"
 #include "sim/pull.hpp"
 #include "sim/reaction.hpp"
 #include "sim/readout.hpp"
 #include "sim/recorder.hpp"
+#include "sim/statics.hpp"
 #include "solvers/step_potential.hpp"
 
 namespace osier {
 
-struct Simulation::Impl {
+struct Simulation::Impl final : StaticHost {
   static constexpr std::size_t kVerticesInCache = 512;
   static constexpr double kFloatRounding = 5e8;  ///< of float, in units of that of double
   std::shared_ptr<const Setup> setup;
@@ -41,29 +46,34 @@ struct Simulation::Impl {
   bool falls_back = false;                   ///< the solver of the scene leaves the choice of a solver to us
   enum class Help { none, other_solver, smaller_steps } helped = Help::none;  ///< that the step at hand needed
   std::vector<std::unique_ptr<Solver>> helpers;                               ///< once they were needed
-  long steps_by_others = 0, steps_divided = 0;
+  long steps_by_others = 0, steps_divided = 0, steps_turned = 0;
   StepBalance balance;
   Reactions reactions;
   std::vector<Vec3d> motor_torque;  ///< per frame, of the control
   bool wants_reactions = false;
+  std::unique_ptr<Certifier> certifier;  ///< null: nobody asks
   StepReport report;
   const DynamicAnalysis* dynamic = nullptr;
   const StaticAnalysis* statics = nullptr;
   bool wants_control_start = false;
   bool breakable = false;
-  bool finished = false;
+  std::optional<StaticLoop> loop;  ///< statics only
   double measuring_seconds = 0;
-  SectionArrays sections;  ///< of the frame handed out last
+  SectionArrays sections;          ///< of the frame handed out last
+  std::vector<Quatd> clamp_frame;  ///< likewise
+  int start_modes = -1;            ///< unstable ones of the equilibrium it started from; -1: not from one
   std::vector<Surface> obstacles;
-  std::vector<Vec3d> obstacle_points, points_of_obstacle;  ///< likewise
+  std::vector<Vec3d> obstacle_points, points_of_obstacle;  ///< of the frame handed out last
 
   const Model& model() const { return changed ? *changed : setup->model; }
   Model& mutable_model() { return changed ? *changed : changed.emplace(setup->model); }
+  State& state_at_hand() override { return state; }
+  StaticReport solve_at(double t, bool along_path) override;
   void prepare_control(double t, double ramp);
   void fit(Control& c) const;  ///< its size to the model
   void hold(double t, Control& c) const;
   void prepare_step(double t, double ramp);
-  void roll_back();
+  void roll_back() override;
   StepInput input(double h) { return {model(), wants_control_start ? control_start : control, control, contacts, h, &touched}; }
   void keep_state();  ///< in last_good
   /// f(part) in as many parts as there are threads; part(n) is the range of a list of n that belongs to it.
@@ -93,19 +103,20 @@ struct Simulation::Impl {
     return m.vertex_count() == other.vertex_count() && m.segment_vertices == other.segment_vertices &&
            m.joint_frames == other.joint_frames && m.anchor_vertex == other.anchor_vertex;
   }
-  void release(double t);
-  bool break_segments();  ///< true when something broke
+  bool release(double t) override;
+  double turn_between(double from, double to) const override;
+  bool break_segments() override;  ///< true when something broke
   void measure_balance();
   void lead_loose(const Control& c, double h);
   std::vector<std::unique_ptr<Solver>> make_helpers() const;
   StepReport attempt(Solver& with, double t, double h, bool measure);
   StepReport advance(double t, double h, bool measure, int halvings);
+  void accept();  ///< the last attempt counts
   StepReport dynamic_step(bool measure);
   StepReport static_step();
-  StepReport solve_at(double t);
-  bool locate_instability(double stable, double unstable);
-  StepReport accepted;  ///< statics: of the equilibrium that the state is in
-  [[noreturn]] void throw_non_finite(const StepReport& r);
+  void start_in_equilibrium();
+  std::span<const Quatd> clamp_frames();
+  [[noreturn]] void throw_non_finite(const StepReport& r) override;
 };
 
 Simulation::Simulation(const Scene& scene) : impl_(std::make_unique<Impl>()) {
@@ -124,6 +135,8 @@ Simulation::Simulation(const Scene& scene) : impl_(std::make_unique<Impl>()) {
   s.contacts.separate();
   s.obstacles = obstacle_surfaces(*s.setup);
   s.solver->declare_memory(s.model(), s.state);
+  if (s.dynamic && s.dynamic->start && s.dynamic->start->run.empty()) s.start_in_equilibrium();
+  if (s.statics) s.loop.emplace(s, *s.statics);
   if (s.dynamic) {
     s.integrator = s.setup->spec.integrator();
     s.integrator->declare_memory(s.model(), s.state);
@@ -150,12 +163,16 @@ void Simulation::Impl::fit(Control& c) const {
   }
   if (c.has_rotary_damping || c.frame_damping.size() != nf) c.frame_damping.assign(nf, 0);
   c.has_torque = c.has_rotary_damping = false;
+  c.held_axes.clear();
+  c.springs.clear();
 }
 
 /// What constraints hold or drive at time t.
 void Simulation::Impl::hold(double t, Control& c) const {
-  for (std::size_t i = 0; i < let_go.size(); ++i)
-    if (!let_go[i]) setup->spec.constraints[i]->apply(t, state, executor, c);
+  for (const bool yields : {false, true})
+    for (std::size_t i = 0; i < let_go.size(); ++i)
+      if (const Attachment& a = *setup->spec.constraints[i]; !let_go[i] && a.yields() == yields) a.apply(t, state, executor, c);
+  settle_held_axes(c);
 }
 
 /// Loads and targets at time t.
@@ -211,18 +228,28 @@ void Simulation::Impl::keep_state() {
 }
 
 /// Constraints whose time has come by the start of the step at hand.
-void Simulation::Impl::release(double t) {
-  bool topology = false;
+bool Simulation::Impl::release(double t) {
+  bool topology = false, any = false;
   for (std::size_t i = 0; i < let_go.size(); ++i) {
     const auto& c = setup->spec.constraints[i];
     if (let_go[i] || !c->release || t < *c->release * (1 - 1e-12)) continue;
     let_go[i] = 1;
+    any = true;
     if (integrator) integrator->restart(model(), state);
     topology = c->let_go(mutable_model()) || topology;
   }
-  if (!topology) return;
+  if (!topology) return any;
   update_topology(mutable_model());
   solver->rebind(model(), state);
+  return any;
+}
+
+/// How far the constraint that turns most turns what it holds [rad].
+double Simulation::Impl::turn_between(double from, double to) const {
+  double most = 0;
+  for (std::size_t i = 0; i < let_go.size(); ++i)
+    if (!let_go[i]) most = std::max(most, setup->spec.constraints[i]->turn_between(from, to));
+  return most;
 }
 
 /// After every step, so that the frame rate has no say in what breaks.
@@ -260,6 +287,12 @@ void Simulation::Impl::lead_loose(const Control& c, double h) {
     state.vertex_position[v] = c.vertex_target[v];
     if (h > 0) state.vertex_velocity[v] = (1 / h) * (c.vertex_target[v] - last_good.vertex_position[v]);
   }
+  for (const HeldAxes& held : c.held_axes) {
+    const Index v = held.vertex;
+    if (model().vertex_alive[v]) continue;
+    state.vertex_position[v] = held_place(held, last_good.vertex_position[v]);
+    if (h > 0) state.vertex_velocity[v] = (1 / h) * (state.vertex_position[v] - last_good.vertex_position[v]);
+  }
 }
 
 /// What is left of the equations of the step for which the potential was begun.
@@ -283,8 +316,9 @@ StepReport Simulation::Impl::attempt(Solver& with, double t, double h, bool meas
   keep_state();
   integrator->prepare(model(), state, control);
   pull.apply(state, integrator->stage_length(), control);
-  measure = measure || wants_reactions;
+  measure = measure || wants_reactions || certifier;
   if (measure) reference = state;
+  if (certifier) certifier->begin(model(), state);
   contacts.set_step(from, t);
   report = with.step(input(integrator->stage_length()), state);
   if (report.non_finite) return report;
@@ -305,7 +339,19 @@ StepReport Simulation::Impl::attempt(Solver& with, double t, double h, bool meas
   }
   lead_loose(integrator->is_implicit_euler() ? control : holds_at_end, h);
   state.time = t;
+  if (certifier) certifier->end(potential, balance, state, report);
   return report;
+}
+
+void Simulation::Impl::accept() {
+  if (!certifier) return;
+  const std::string wrong = certifier->accept(state);
+  if (wrong.empty()) return;
+  const double t = state.time;
+  roll_back();
+  solver->rebind(model(), state);
+  throw CertificateError(
+      fmt::format("certificate, step {}, t = {:.6g} s: {}; the state before it is kept", state.step_index + 1, t, wrong));
 }
 
 /// What may take a step in which the solver of the scene fails: the converging one in double, where that is another, and the
@@ -330,7 +376,10 @@ StepReport Simulation::Impl::advance(double t, double h, bool measure, int halvi
     solver->rebind(model(), state);
   };
   StepReport taken = attempt(*solver, t, h, measure);
-  if (!falls_back || !failed(taken)) return taken;
+  if (!falls_back || !failed(taken)) {
+    if (!taken.non_finite) accept();
+    return taken;
+  }
   const StepReport own = taken;  // it says best where the trouble began
   int iterations = taken.iterations;
   if (helpers.empty()) helpers = make_helpers();
@@ -344,6 +393,7 @@ StepReport Simulation::Impl::advance(double t, double h, bool measure, int halvi
   solver->rebind(model(), state);
   if (!failed(taken)) {
     helped = std::max(helped, Help::other_solver);
+    accept();
   } else if (halvings > 0) {
     back();
     const double middle = t - 0.5 * h;
@@ -354,6 +404,8 @@ StepReport Simulation::Impl::advance(double t, double h, bool measure, int halvi
     taken.held_back = taken.held_back || first.held_back;
     iterations += first.iterations + taken.iterations;
     helped = Help::smaller_steps;
+  } else if (!taken.non_finite) {
+    accept();
   }
   if (taken.non_finite && own.non_finite) taken = own;
   taken.iterations = iterations;
@@ -362,11 +414,28 @@ StepReport Simulation::Impl::advance(double t, double h, bool measure, int halvi
 
 StepReport Simulation::Impl::dynamic_step(bool measure) {
   constexpr int kMostHalvings = 4;
+  constexpr double kMostParts = 10000;
   release(state.time);
   helped = Help::none;
   // Counting steps instead of adding h keeps key times exact over long runs.
   const double h = dynamic->time_step(), t = static_cast<double>(state.step_index + 1) * h;
-  report = advance(t, h, measure, kMostHalvings);
+  // Where something turns far within the step, its frames at the end alone would not tell which way it went.
+  constexpr double kFarthest = 0.5 * std::numbers::pi;
+  const double from = state.time;
+  const int parts = static_cast<int>(std::clamp(std::ceil(turn_between(from, t) / kFarthest), 1.0, kMostParts));
+  if (parts > 1) ++steps_turned;
+  StepReport whole;
+  for (int i = 1; i <= parts; ++i) {
+    const double share = h / parts;
+    report = advance(i == parts ? t : from + i * share, share, measure && i == parts, kMostHalvings);
+    if (report.non_finite) break;
+    whole.not_converged = whole.not_converged || report.not_converged;
+    whole.held_back = whole.held_back || report.held_back;
+    whole.iterations += report.iterations;
+  }
+  report.not_converged = report.not_converged || whole.not_converged;
+  report.held_back = report.held_back || whole.held_back;
+  if (!report.non_finite) report.iterations = whole.iterations;
   if (report.non_finite) throw_non_finite(report);
   if (helped == Help::other_solver) ++steps_by_others;
   if (helped == Help::smaller_steps) ++steps_divided;
@@ -376,102 +445,20 @@ StepReport Simulation::Impl::dynamic_step(bool measure) {
 }
 
 /// Equilibrium at pseudo-time t, from the present state, which stays in last_good.
-StepReport Simulation::Impl::solve_at(double t) {
+StaticReport Simulation::Impl::solve_at(double t, bool along_path) {
   prepare_step(t, statics->ramp ? t / statics->duration : 1);
   last_good = state;
-  return solver->solve_static(
-      input(0), state,
-      {.tolerance = statics->tolerance, .max_iterations = statics->max_iterations, .along_path = statics->stop_at_instability});
-}
-
-/// Between a pseudo-time whose equilibrium, the present state, is stable and one where it is not. A trial that does not converge
-/// counts as unstable: near a limit point there is nothing to converge to. False, with the state at `unstable`, if from close by
-/// that turns out to be stable after all.
-bool Simulation::Impl::locate_instability(double stable, double unstable) {
-  const double bound = unstable;
-  report.residual = accepted.residual, report.residual_relative = accepted.residual_relative;
-  while (unstable - stable > 1e-9 * statics->duration) {
-    const double middle = 0.5 * (stable + unstable);
-    const StepReport trial = solve_at(middle);
-    report.iterations += trial.iterations;
-    if (trial.not_converged || trial.non_finite || trial.unstable_modes > 0) {
-      unstable = middle;
-      roll_back();
-    } else {
-      stable = middle;
-      report.residual = trial.residual, report.residual_relative = trial.residual_relative;
-    }
-  }
-  if (unstable == bound) {  // nobody has looked at it from close by
-    const StepReport trial = solve_at(bound);
-    report.iterations += trial.iterations;
-    if (!trial.not_converged && !trial.non_finite && trial.unstable_modes == 0) {
-      accepted = trial;
-      return false;
-    }
-    roll_back();
-  }
-  state.time = stable;
-  state.step_index += 1;
-  report.not_converged = report.non_finite = false;
-  finished = true;
-  return true;
+  return solver->solve_static(input(0), state,
+                              {.tolerance = statics->tolerance,
+                               .max_iterations = statics->max_iterations,
+                               .along_path = along_path,
+                               .leave_unstable = !statics->along_path()});
 }
 
 StepReport Simulation::Impl::static_step() {
-  if (finished) return report;
-  release(state.time);
-  const double increment = statics->duration / statics->load_steps;
-  const double end = static_cast<double>(state.step_index + 1) * increment;
-  StepReport total;
-  // The load step is taken whole if it converges, otherwise in halves, up to 2^10 pieces. On the way to an instability the
-  // gap to where it failed is halved, instead of running into the same wall with every second piece.
-  double done = state.time, piece = end - state.time, failed = end * 2;
-  const double least = piece / 1024;
-  while (done < end * (1 - 1e-12)) {
-    piece = std::min(piece, end - done);
-    const double t = done + piece;
-    report = solve_at(t);
-    total.iterations += report.iterations;
-    if (report.non_finite || report.not_converged) {
-      const bool lost = report.non_finite && piece * 0.5 < least;
-      if (lost) throw_non_finite(report);
-      roll_back();
-      piece *= 0.5;
-      failed = t;
-      if (piece < least && statics->stop_at_instability) {  // a limit point: beyond it there is nothing to converge to
-        if (!locate_instability(done, t)) {
-          total.iterations += report.iterations;
-          done = state.time = t;
-          piece = least;
-          continue;
-        }
-        report.iterations += total.iterations;
-        return report;
-      }
-      if (piece < least)
-        throw RunError(fmt::format(
-            "the static solve did not converge at load {:.4g} of {:.4g} s pseudo-time: residual {:.3g} N, {:.3g} of "
-            "the largest force, worst at {} {}; use more load steps, or dynamics with drag",
-            t, statics->duration, report.residual, report.residual_relative, report.worst_vertex >= 0 ? "vertex" : "segment",
-            report.worst_vertex >= 0 ? report.worst_vertex : report.worst_segment));
-      continue;
-    }
-    if (break_segments()) continue;  // the same load on what is left
-    if (statics->stop_at_instability && report.unstable_modes > 0) {
-      roll_back();
-      if (locate_instability(done, t)) {
-        report.iterations += total.iterations;
-        return report;
-      }
-    }
-    done = t;
-    state.time = t;
-    accepted = report;
-    piece *= 2;  // past the hard spot
-    if (statics->stop_at_instability && done < failed && done + piece >= failed)
-      piece = failed - done > 2 * least ? 0.5 * (failed - done) : failed - done;  // the last one: was it only a hard spot?
-  }
+  if (loop->finished()) return report;
+  report = loop->step();
+  if (loop->finished()) return report;
   if (wants_reactions) {
     potential.begin(model(), control, last_good, 0);
     const StepReport kept = report;
@@ -479,13 +466,40 @@ StepReport Simulation::Impl::static_step() {
     report = kept;
   }
   lead_loose(control, 0);
-  total.residual = report.residual;
-  total.residual_relative = report.residual_relative;
-  total.unstable_modes = report.unstable_modes;
-  report = total;
-  state.step_index += 1;
-  state.time = end;
   return report;
+}
+
+/// Statics under the loads and constraints of time 0, by the scene's solver or, where that has no statics, by the converging one.
+void Simulation::Impl::start_in_equilibrium() {
+  constexpr double kInstant = 1e-12;  // pseudo-time in which the loads grow: keyframes are read at 0
+  StaticAnalysis analysis;
+  analysis.duration = kInstant;
+  const DynamicAnalysis* const then = std::exchange(dynamic, nullptr);
+  statics = &analysis;
+  loop.emplace(*this, analysis);
+  std::unique_ptr<Solver> own;
+  if (!setup->spec.solver->traits().statics) {
+    own = std::exchange(solver, make_settings(solver_with(SolverRole::converging))->make(model()));
+    solver->declare_memory(model(), state);
+  }
+  std::fill(state.vertex_velocity.begin(), state.vertex_velocity.end(), Vec3d{});
+  std::fill(state.frame_velocity.begin(), state.frame_velocity.end(), Vec3d{});
+  last_good = state;
+  try {
+    start_modes = std::max(static_step().unstable_modes, 0);
+  } catch (const RunError& error) {
+    throw RunError(fmt::format("{}: no equilibrium to start from was found: {}", then->start->where, error.what()));
+  }
+  if (own) solver = std::move(own);
+  loop.reset();
+  statics = nullptr;
+  dynamic = then;
+  state.time = 0, state.step_index = 0;
+  state.vertex_velocity = setup->initial.vertex_velocity;
+  state.vertex_velocity_previous = setup->initial.vertex_velocity_previous;
+  state.frame_velocity = setup->initial.frame_velocity;
+  report = {};
+  solver->rebind(model(), state);
 }
 
 StepReport Simulation::step(bool measure) {
@@ -498,6 +512,30 @@ StepReport Simulation::step(bool measure) {
   return report;
 }
 
+void Simulation::certify() {
+  Impl& s = *impl_;
+  if (s.certifier) return;
+  Problems problems;
+  if (is_static())
+    problems.add("/analysis/type", "\"static\": a certificate is about motion", "use dynamics, or leave --certify out");
+  if (!s.contacts.active())
+    problems.add("/contact", "is not there: rods pass through each other, and there is nothing to certify",
+                 "add \"contact\": {}, or leave --certify out");
+  if (s.integrator && !s.integrator->is_implicit_euler())
+    problems.add("/analysis/integrator", "the energy budget of a certificate is that of implicit_euler", "use implicit_euler");
+  problems.throw_if_any();
+  // Velocities of float are rounded displacements over the step.
+  const double rounding = s.setup->spec.execution.in_float() ? 1e-4 : 0;
+  s.certifier = std::make_unique<Certifier>(s.model(), s.state, s.contacts, s.executor.threads(), rounding,
+                                            s.setup->spec.solver->works_to_tolerance());
+}
+
+bool Simulation::is_certified() const { return impl_->certifier != nullptr; }
+const CertificateReport& Simulation::certificate() const {
+  static const CertificateReport none;
+  return impl_->certifier ? impl_->certifier->report() : none;
+}
+
 void Simulation::advance_frame(const std::function<bool()>& after_step) {
   for (int i = 0; i < steps_per_frame(); ++i) {
     step();
@@ -507,7 +545,13 @@ void Simulation::advance_frame(const std::function<bool()>& after_step) {
 
 long Simulation::steps_by_others() const { return impl_->steps_by_others; }
 long Simulation::steps_divided() const { return impl_->steps_divided; }
-bool Simulation::finished() const { return impl_->finished; }
+int Simulation::start_unstable_modes() const { return impl_->start_modes; }
+BranchesLeft Simulation::branches_left() const {
+  if (!impl_->loop) return {};
+  return {impl_->loop->branches_left(), impl_->loop->branch_left_at(), impl_->loop->branch_left_modes()};
+}
+long Simulation::steps_turned() const { return impl_->steps_turned; }
+bool Simulation::finished() const { return impl_->loop && impl_->loop->finished(); }
 bool Simulation::is_static() const { return impl_->statics != nullptr; }
 
 int Simulation::steps_per_frame() const { return is_static() ? 1 : impl_->dynamic->steps_per_frame(); }
@@ -537,7 +581,11 @@ Wrench Simulation::reaction(std::size_t index, bool material_axes) const {
   if (s.let_go.at(index)) return {};
   std::vector<Index> vertices, frames;
   s.setup->spec.constraints[index]->list_held(vertices, frames);
-  Wrench wrench = s.reactions.of(vertices, frames, s.state);
+  const Attachment& constraint = *s.setup->spec.constraints[index];
+  Wrench wrench = constraint.has_springs() ? s.reactions.of_springs(&constraint, vertices, s.state)
+                                           : s.reactions.of(vertices, frames, s.state, [&](Index v, const Vec3d& force) {
+                                               return constraint.share(s.state.time, s.control, v, force);
+                                             });
   if (!material_axes) return wrench;
   Index frame = frames.empty() ? -1 : frames.front();
   if (frame < 0 && !vertices.empty())
@@ -545,6 +593,16 @@ Wrench Simulation::reaction(std::size_t index, bool material_axes) const {
   if (frame < 0) return wrench;
   const Quatd axes = conj(s.state.frame_rotation[frame]);
   return {rotate(axes, wrench.force), rotate(axes, wrench.moment)};
+}
+
+/// Zero where a clamp has let go.
+std::span<const Quatd> Simulation::Impl::clamp_frames() {
+  const Model& m = model();
+  clamp_frame.assign(static_cast<std::size_t>(m.anchor_count), Quatd{0, 0, 0, 0});
+  for (Index j = 0; j < m.joint_count(); ++j)
+    if (const Index frame = m.joint_frames[j][0]; m.joint_is_clamp[j] && m.joint_alive[j])
+      clamp_frame[frame - m.segment_count()] = state.frame_rotation[frame];
+  return clamp_frame;
 }
 
 Wrench Simulation::load_on_obstacle(std::size_t index) const {
@@ -567,6 +625,9 @@ Frame Simulation::frame(int index) const {
               .vertex_velocity = s.state.vertex_velocity,
               .segment_frame = std::span(s.state.frame_rotation).first(static_cast<std::size_t>(s.model().segment_count())),
               .segment_alive = s.model().segment_alive};
+  if (s.model().anchor_count > 0) frame.clamp_frame = s.clamp_frames();
+  if (s.model().has_inertia())
+    frame.segment_spin = std::span(s.state.frame_velocity).first(static_cast<std::size_t>(s.model().segment_count()));
   s.obstacle_points.clear();
   for (std::size_t o = 0; o < s.obstacles.size() && any_moves(s.obstacles); ++o) {
     const double share = o < s.touched.obstacle_share.size() ? s.touched.obstacle_share[o] : 1;
@@ -626,12 +687,17 @@ bool Simulation::continue_from(const Simulation& other) {
     s.state.step_index = std::lround(o.state.time / s.dynamic->time_step());
   }
   s.state.time = s.dynamic ? static_cast<double>(s.state.step_index) * s.dynamic->time_step() : o.state.time;
-  s.let_go = o.let_go, s.acts = o.acts, s.pull = o.pull, s.finished = o.finished;
+  s.let_go = o.let_go, s.acts = o.acts, s.pull = o.pull;
+  if (s.loop && o.loop) s.loop->set_finished(o.loop->finished());
   s.last_good = s.state;
   s.contacts.set_step(s.state.time, s.state.time);
   s.touched = o.touched;
   if (s.dynamic) s.prepare_control(s.state.time, 1);
   if (s.wants_control_start) s.control_start = s.control;
+  if (s.certifier) {  // from here on
+    s.certifier.reset();
+    certify();
+  }
   return true;
 }
 

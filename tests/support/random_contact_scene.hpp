@@ -3,16 +3,15 @@
 #pragma once
 
 #include "certificate/segment_distance.hpp"
-#include "solvers/direct/direct.hpp"
 #include "support/contact_scene.hpp"
 #include "support/random.hpp"
 
 namespace osier::test {
 
 struct StressOptions {
-  int rods = 6;                ///< about
-  int segments = 12;           ///< of a rod, about
-  double fastest = 100;        ///< [m/s]
+  int rods = 6;          ///< about
+  int segments = 12;     ///< of a rod, about
+  double fastest = 100;  ///< [m/s]
   double h_least = 1e-4, h_most = 1.0 / 30;
   double young_least = 1, young_most = 1e10;
 };
@@ -38,21 +37,24 @@ class RandomContactScene {
     what = "seed " + std::to_string(seed) + ": " + kinds_ + "h " + std::to_string(h) + " s, speed " + std::to_string(speed) +
            " m/s, radius " + std::to_string(radius_) + " m, E " + std::to_string(young_) + " Pa, friction " +
            std::to_string(scene.friction) + ", iterations ";
-    direct::Settings settings;
     if (random_.flip()) {
-      settings.goal.iterations = 1 + random_.below(8);
-      what += std::to_string(*settings.goal.iterations);
+      goal_.iterations = 1 + random_.below(8);
+      what += std::to_string(*goal_.iterations);
     } else {
-      settings.goal.tolerance = random_.log_range(1e-6, 1e-2);
-      settings.goal.max_iterations = 20;
+      goal_.tolerance = random_.log_range(1e-6, 1e-2);
+      goal_.max_iterations = 20;
       what += "by tolerance";
     }
-    settings_ = settings;
+    solver_ = random_.below(4) == 0 ? "stable_cosserat" : "direct";
+    in_float_ = random_.below(4) == 0;
+    what += ", " + solver_ + (in_float_ ? " in float" : "");
   }
   void begin(int threads) {
-    direct::Settings settings = settings_;
-    settings.execution.threads = threads;
-    scene.begin(settings.make(scene.model));
+    const auto settings = make_settings(solver_);
+    settings->set_goal(goal_);
+    settings->execution.threads = threads;
+    if (in_float_) settings->execution.precision = Precision::single_precision;
+    scene.begin(settings->make(scene.model));
   }
   /// What is prescribed goes on.
   void step() {
@@ -92,7 +94,11 @@ class RandomContactScene {
     for (int attempt = 0; attempt < 200; ++attempt) {
       overlaps_ = random_.below(8) == 0;
       const int kind = random_.below(6);
-      const bool done = kind == 0 ? add_rings() : kind == 1 ? add_tree() : kind == 2 ? add_net() : kind == 3 ? add_knot() : add_chain();
+      const bool done = kind == 0   ? add_rings()
+                        : kind == 1 ? add_tree()
+                        : kind == 2 ? add_net()
+                        : kind == 3 ? add_knot()
+                                    : add_chain();
       if (!done) continue;
       static const char* const names[] = {"rings, ", "tree, ", "net, ", "knot, ", "chain, ", "chain, "};
       kinds_ += names[kind];
@@ -252,7 +258,9 @@ class RandomContactScene {
   double radius_ = 0, young_ = 0;
   bool overlaps_ = false;
   std::string kinds_;
-  direct::Settings settings_;
+  StepGoal goal_;
+  std::string solver_;
+  bool in_float_ = false;
   std::vector<Index> led_;
   std::vector<Vec3d> led_velocity_;
 };

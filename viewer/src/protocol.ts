@@ -102,9 +102,8 @@ export interface Hello {
   is_static?: boolean;
   parameters?: Parameter[];
   forces?: { pointer: string; type: string; on: boolean }[];
-  solvers?: { name: string; methods: string[] }[];
+  solvers?: string[];
   solver?: string;
-  method?: string;
   warnings?: string[];
 }
 

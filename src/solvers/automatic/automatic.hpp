@@ -25,6 +25,7 @@ class Settings : public SolverSettings {
   SolverRole role() const override { return SolverRole::automatic; }
   Traits traits() const override { return chosen()->traits(); }
   void set_goal(const StepGoal& wanted) override { goal = wanted; }
+  bool works_to_tolerance() const override { return !goal.iterations; }
   Simd simd_on(const Model& model) const override { return chosen()->simd_on(model); }
   void check(const Model& model, bool driven, Problems& problems) const override { chosen()->check(model, driven, problems); }
   SolverPlan plan(const Model& model, const Control& control, double h) const override;

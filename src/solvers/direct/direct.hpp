@@ -27,9 +27,10 @@ class Settings : public SolverSettings {
   const char* name() const override { return "direct"; }
   SolverRole role() const override { return SolverRole::converging; }
   Traits traits() const override {
-    return {.statics = true, .contacts = true, .single_precision = true, .threads = true, .simd = true};
+    return {.statics = true, .single_directions = true, .springs = true, .contacts = true, .single_precision = true, .threads = true, .simd = true};
   }
   void set_goal(const StepGoal& wanted) override { goal = wanted; }
+  bool works_to_tolerance() const override { return !goal.iterations; }
   SolverPlan plan(const Model& model, const Control& control, double h) const override;
   void warn(const Model& model, double h, bool driven, std::vector<std::string>& warnings) const override;
   std::optional<std::size_t> bytes(const Model& model, const Control& control, double h) const override;

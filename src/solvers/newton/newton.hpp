@@ -27,7 +27,8 @@ class Settings : public SolverSettings {
   std::unique_ptr<Solver> make(const Model& model) const override;
   const char* name() const override { return "newton"; }
   SolverRole role() const override { return SolverRole::reference; }
-  Traits traits() const override { return {.statics = true}; }
+  bool works_to_tolerance() const override { return true; }
+  Traits traits() const override { return {.statics = true, .single_directions = true, .springs = true}; }
   std::optional<std::size_t> bytes(const Model& model, const Control& control, double h) const override;
 };
 

@@ -62,6 +62,7 @@ class Settings : public SolverSettings {
   const char* name() const override { return "stable_cosserat"; }
   SolverRole role() const override { return SolverRole::sweeps; }
   Traits traits() const override { return {.contacts = true, .single_precision = true, .threads = true, .simd = true}; }
+  bool works_to_tolerance() const override { return tolerance.has_value(); }
   void set_goal(const StepGoal& goal) override {
     iteration_count = goal.iterations.value_or(iteration_count);
     tolerance = goal.tolerance;
