@@ -122,6 +122,8 @@ void error_over_time(Context& c, const TimeScene& s) {
     if (quick && precision == kFloat) continue;
     for (int n = 1; n <= most; n *= 2)
       if (2 * measure(sweeps(n, precision)) > longest) break;
+    for (int n = 1; n <= most; n *= 4)
+      if (2 * measure(projective(n, precision)) > longest) break;
     for (int n = 1; n <= 3; ++n) {
       try {
         measure(direct(n, precision));

@@ -350,9 +350,12 @@ std::pair<double, double> bulge(const Trial& t) {
     yy += x.y * x.y, yz += x.y * x.z, zz += x.z * x.z;
   }
   const double angle = 0.5 * std::atan2(2 * yz, yy - zz);
-  double out = 0;
-  for (const Vec3d& x : t.state().vertex_position) out = std::max(out, std::abs(-std::sin(angle) * x.y + std::cos(angle) * x.z));
-  return {amplitude / t.length(), out / t.length()};
+  double least = 0, most = 0;
+  for (const Vec3d& x : t.state().vertex_position) {
+    const double out = -std::sin(angle) * x.y + std::cos(angle) * x.z;
+    least = std::min(least, out), most = std::max(most, out);
+  }
+  return {amplitude / t.length(), (most - least) / t.length()};
 }
 
 void figure6(const Folder& scenes, ReproducedFigure& f) {

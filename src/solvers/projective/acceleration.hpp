@@ -35,10 +35,11 @@ class Acceleration {
   static A* of(T* a) {
     return RodSweep<P>::template of<A>(a);
   }
+  T* frames_now() const { return kSinceStart<P> ? v_.turn : v_.rotation; }
   /// Number i of the iterate, as it stands.
   P* place(Index i) const {
     const Index frames = 4 * v_.segments;
-    return i < frames ? of<P>(v_.rotation) + i : of<P>(v_.u) + (i - frames);
+    return i < frames ? of<P>(frames_now()) + i : of<P>(v_.u) + (i - frames);
   }
   P scale(Index i) const {
     const Index frames = 4 * v_.segments;
@@ -80,8 +81,10 @@ MaskOf<P> Acceleration<P>::go_back(P size2) {
     }
   };
   swap_places();
+  sweep_.settle_frames();
   const P before = sweep_.energy();
   swap_places();
+  sweep_.settle_frames();
   const P rounding = P(sizeof(T) == 4 ? T(1e-6) : T(1e-13)) * larger(before, -before);
   return astray & (here > before + rounding);
 }
@@ -108,6 +111,7 @@ void Acceleration<P>::advance(bool last_one) {
   fresh_ = select(back, P(1), P(0));
   ++taken_;
   if (!last_one && columns_ > 0) mix();
+  if (any(back) || (!last_one && columns_ > 0)) sweep_.settle_frames();
 }
 
 template <class P>
@@ -159,7 +163,7 @@ void Acceleration<P>::mix() {
     for (int c = 0; c < columns_; ++c) sum -= theta[c] * result_change(c)[i];
     *place(i) = sum;
   }
-  Quat<P>* q = of<Quat<P>>(v_.rotation);
+  Quat<P>* q = of<Quat<P>>(frames_now());
   for (Index s = 0; s < v_.segments; ++s) {
     const P size2 = norm2(q[s]);
     q[s] = select(size2 > P(T(0.25)), inverse_sqrt(size2) * q[s], of<Quat<P>>(v_.last)[s]);

@@ -92,7 +92,14 @@ Elimination eliminate(Index nodes, std::span<const std::array<Index, 2>> edges) 
         e.update.push_back({entry_of(e.row[static_cast<std::size_t>(a)], e.row[static_cast<std::size_t>(b)]), a, b});
     e.update_start.push_back(static_cast<Index>(e.update.size()));
   }
+  for (std::vector<Index>* list : {&e.order, &e.column_start, &e.row, &e.edge_entry, &e.update_start}) list->shrink_to_fit();
+  e.update.shrink_to_fit();
   return e;
+}
+
+std::size_t Elimination::bytes() const {
+  const auto of = [](const auto& v) { return v.capacity() * sizeof(v[0]); };
+  return of(order) + of(column_start) + of(row) + of(edge_entry) + of(update_start) + of(update);
 }
 
 EliminationView view_of(const Elimination& e) {

@@ -24,6 +24,7 @@ struct Elimination {
   std::vector<Index> edge_entry;         ///< the entry of each edge
   std::vector<Index> update_start;       ///< per column
   std::vector<FillUpdate> update;
+  std::size_t bytes() const;
   Index entries() const { return static_cast<Index>(row.size()); }
 };
 

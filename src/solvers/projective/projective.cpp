@@ -73,6 +73,7 @@ Traits Settings::traits() const {
   Traits t{.contacts = true, .single_precision = true, .threads = true, .simd = true};
   if (variant == Variant::exact) return t;
   // The printed scheme has one number for stretch and one for bending and twisting, and nothing of the rest.
+  t.single_precision = false;
   t.hinges = t.torques = t.rotary_damping = t.damping = t.integrators = t.contacts = false;
   return t;
 }

@@ -40,13 +40,14 @@ void each_step_array(const RodShape& s, const StepNeeds& n, RodView<T>& v, const
   const Index nv = s.vertices, ns = s.segments, nf = s.frames(), nj = s.joints();
   const auto where = [](bool needed, Index count) { return needed ? count : 0; };
   f(v.u, 3 * nv), f(v.load, 3 * nv), f(v.weight, nv), f(v.vertex_free, nv);
-  f(v.edge, 3 * ns), f(v.start, 4 * nf), f(v.rotation, 4 * nf), f(v.frame_free, ns), f(v.follows, ns);
+  f(v.edge, 3 * ns), f(v.start, 4 * nf), f(v.rotation, 4 * nf), f(v.turn, where(sizeof(T) == 4, 4 * nf)), f(v.frame_free, ns),
+      f(v.follows, ns);
   f(v.hinge, where(n.hinges, 3 * ns)), f(v.hinge_curvature, where(n.hinges, ns));
   f(v.torque, where(n.torques, 3 * ns)), f(v.torque_material, where(n.torques, 3 * ns));
   f(v.term, n.terms * kTermNumbers * ns);
   f(v.contact_weight, where(n.contact, nv)), f(v.contact_gradient, where(n.contact, 3 * nv));
   f(v.spring, 3 * ns), f(v.offset, 3 * ns), f(v.stretch2, ns);
-  f(v.viscous, where(n.damped, 4 * nj)), f(v.previous, where(n.damped, 4 * nj));
+  f(v.viscous, where(n.damped, 4 * nj)), f(v.previous, where(n.damped, 4 * nj)), f(v.difference, where(sizeof(T) == 4, 4 * nj));
   f(v.position_pivot, nv), f(v.position_entry, s.positions.entries()), f(v.position_scale, nv);
   f(v.turn_pivot, 3 * ns), f(v.turn_entry, 3 * s.turns.entries()), f(v.turn_scale, ns);
   f(v.gx, 3 * nv), f(v.gw, 3 * ns);
@@ -177,8 +178,13 @@ void load_step(const Model& m, const Control& c, const State& state, const StepN
     if (control == FrameControl::hinged) q = nearest_on_hinge(q, c.frame_target[f], c.frame_hinge_axis[f]);
     lane.put(v.start, i, start);
     lane.put(v.rotation, i, q);
+    if constexpr (sizeof(T) == 4) {
+      const Quatd turn = q * conj(start);
+      lane.put(v.turn, i, turn.w < 0 ? -turn : turn);
+    }
     if (anchor) continue;
-    lane.put(v.edge, i, edge_over_length(m, state.vertex_position, f));
+    const Vec3d p = edge_over_length(m, state.vertex_position, f);
+    lane.put(v.edge, i, sizeof(T) == 4 ? p - director3(start) : p);
     lane.put(v.frame_free, i, free ? 1 : 0);
     lane.put(v.follows, i, free && !spins && !n.paper ? 1 : 0);
     if (n.paper) lane.put(v.predicted, i, q);
@@ -195,6 +201,14 @@ void load_step(const Model& m, const Control& c, const State& state, const StepN
       for (Index a = 0; a < kTermNumbers; ++a) lane.put(v.term, (i * n.terms + t) * kTermNumbers + a, numbers[a]);
     }
   }
+  if constexpr (sizeof(T) == 4)
+    for (Index i = 0; i < shape.joints(); ++i) {
+      const Index j = g.joint_in(i, k);
+      const auto [a, b] = m.joint_frames[j];
+      lane.put(v.difference, i,
+               bend_twist::difference(bend_twist::stiffness4(cast<double>(m.joint_stiffness[j])),
+                                      conj(state.frame_rotation[a]) * state.frame_rotation[b], m.joint_rest_rotation[j]));
+    }
 }
 
 }  // namespace osier::projective

@@ -137,10 +137,17 @@ RodShape shape_of(const std::vector<Index>& graph, std::size_t joints) {
     const auto [a, b] = pair(segments + j);
     s.joint_frames.push_back({frame_place[a], frame_place[b]});
   }
+  s.joint_frames.shrink_to_fit();
+  s.joint_entry.shrink_to_fit();
   return s;
 }
 
 }  // namespace
+
+std::size_t RodShape::bytes() const {
+  const auto of = [](const auto& v) { return v.capacity() * sizeof(v[0]); };
+  return sizeof(*this) + positions.bytes() + turns.bytes() + of(segment_vertices) + of(joint_frames) + of(joint_entry);
+}
 
 RodPlan plan_rods(const Model& m, int lanes) {
   RodPlan plan;
@@ -160,6 +167,7 @@ RodPlan plan_rods(const Model& m, int lanes) {
     const RodShape& s = plan.shapes[static_cast<std::size_t>(shape)];
     RodGroup g{.shape = shape, .lanes = width, .rods = static_cast<int>(members.size()), .vertex = {}, .frame = {}, .joint = {}};
     const auto fill = [&](std::vector<Index>& list, Index count, const auto& element) {
+      list.reserve(static_cast<std::size_t>(count * width));
       for (Index i = 0; i < count; ++i)
         for (int k = 0; k < width; ++k)
           list.push_back(element(rods[static_cast<std::size_t>(members[std::min<std::size_t>(k, members.size() - 1)])], i));

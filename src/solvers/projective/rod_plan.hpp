@@ -17,6 +17,7 @@ struct RodShape {
   Elimination positions, turns;
   std::vector<Index> joint_entry;  ///< of each joint in the turns' system; -1 for joints to anchors
   Index frames() const { return segments + anchors; }
+  std::size_t bytes() const;
   Index joints() const { return static_cast<Index>(joint_frames.size()); }
 };
 

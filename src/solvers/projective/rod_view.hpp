@@ -35,8 +35,9 @@ struct RodView {
 
   // Of the step, as loaded.
   T *u, *load, *weight, *vertex_free;          ///< per vertex: 3, 3, 1, 1 (0: held)
-  T* edge;                                     ///< per segment: p at u = 0
+  T* edge;                                     ///< per segment at the start of the step: p, in float p - d3
   T *start, *rotation;                         ///< per frame: q_t, and the first guess, which becomes q
+  T* turn;                                     ///< per frame, in float: q conj(q_t), a small rotation with all its digits
   T *frame_free, *follows;                     ///< per segment: 0 where held or hinged; 1: the guess follows the edge
   T *hinge, *torque, *torque_material, *term;  ///< per segment: 3 (material axis or 0), 3, 3, 7 for each term; or null
   T *contact_weight, *contact_gradient;        ///< per vertex: 1, 3
@@ -45,6 +46,7 @@ struct RodView {
   T *spring, *offset;                  ///< per segment: 3, 3
   T* stretch2;                         ///< per segment: |p|^2 up to which the turns' matrix is large enough
   T *viscous, *previous;               ///< per joint, with damping: K_v, r at the start of the step
+  T* difference;                       ///< per joint, in float: D at the start of the step
   T *position_pivot, *position_entry;  ///< factors: 1 per vertex, 1 per entry
   T *turn_pivot, *turn_entry;          ///< 3 per segment, 3 per entry
   T *position_scale, *turn_scale;      ///< diagonals before they were factored: 1 per vertex, 1 per segment

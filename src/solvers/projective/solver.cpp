@@ -175,8 +175,10 @@ void Projective<T>::store(const Control& c, const RodGroup& g, const RodView<T>&
     }
     for (Index i = 0; i < shape.segments; ++i) {
       const Index f = g.frame_in(i, k);
-      state.frame_rotation[f] =
-          c.frame_control[f] == FrameControl::fixed ? c.frame_target[f] : normalized(lane.quaternion(view.rotation, i));
+      Quatd& q = state.frame_rotation[f];
+      if (c.frame_control[f] == FrameControl::fixed) q = c.frame_target[f];
+      else if constexpr (sizeof(T) == 4) q = normalized(lane.quaternion(view.turn, i) * q);
+      else q = normalized(lane.quaternion(view.rotation, i));
     }
   }
 }
@@ -382,7 +384,9 @@ static std::size_t bytes_of(const Model& m, int lanes, int threads, StepNeeds ne
     most = std::max(most, step_numbers<T>(shape, g.lanes, needs));
     lists += g.vertex.size() + g.frame.size() + g.joint.size();
   }
-  return sizeof(T) * (numbers + most * static_cast<std::size_t>(threads)) + sizeof(Index) * lists +
+  std::size_t shapes = plan.groups.size() * (sizeof(RodGroup) + sizeof(RodOutcome<T>));
+  for (const RodShape& s : plan.shapes) shapes += s.bytes();
+  return sizeof(T) * (numbers + most * static_cast<std::size_t>(threads)) + sizeof(Index) * lists + shapes +
          static_cast<std::size_t>(m.frame_count()) * sizeof(Quatd);
 }
 

@@ -70,11 +70,11 @@ class RodSweep {
     const P* free = of<P>(v_.frame_free);
     for (Index s = 0; s < v_.segments; ++s) g[s] = -free[s] * g[s];
     solve(v_.turns, of<Vec3<P>>(v_.turn_pivot), of<Vec3<P>>(v_.turn_entry), g);
-    Quat<P>* q = of<Quat<P>>(v_.rotation);
-    for (Index s = 0; s < v_.segments; ++s) q[s] = turned_by(q[s], g[s]);
+    for (Index s = 0; s < v_.segments; ++s) turn_frame(s, g[s]);
     if (v_.hinges) turn_hinges();
   }
 
+  void settle_frames();
   void assemble() {
     assemble_positions();
     assemble_turns();
@@ -100,15 +100,23 @@ class RodSweep {
   void fold_segments(bool paper);
   void fold_joints();
   void guess_frames();
+  void settle_frame(Index f);
   void turn_hinges();
   void measure_positions(Measure& m) const;
   void measure_turns(Measure& m) const;
-  SegmentStrain<P> strain(Index s) const {
+  const Quat<P>* turn_of(Index f) const { return kSinceStart<P> ? of<Quat<P>>(v_.turn) + f : nullptr; }
+  /// p - d3 of a segment, world axes.
+  Vec3<P> world_strain(Index s) const {
     const auto [a, b] = v_.segment_vertices[s];
     const Vec3<P>* u = of<Vec3<P>>(v_.u);
     const Vec3<P> change = of<P>(v_.inverse_length)[s] * (u[b] - u[a]);
-    return segment_strain(of<Vec3<P>>(v_.edge)[s], change, of<Quat<P>>(v_.rotation)[s], of<Vec3<P>>(v_.offset)[s]);
+    return strain_in_world(of<Vec3<P>>(v_.edge)[s], change, of<Quat<P>>(v_.start)[s], of<Quat<P>>(v_.rotation)[s], turn_of(s));
   }
+  SegmentStrain<P> strain(Index s) const {
+    return segment_strain(world_strain(s), of<Quat<P>>(v_.rotation)[s], of<Vec3<P>>(v_.offset)[s]);
+  }
+  JointStress<P> stress(Index j) const;
+  void turn_frame(Index s, const Vec3<P>& d);
   static P largest(const Vec3<P>& a) { return larger(larger(a.x, a.y), a.z); }
   static P size_of(const Vec3<P>& a) { return root(norm2(a)); }
   /// |p| up to which the turns' matrix is made, and beyond which it is made again.
@@ -131,7 +139,7 @@ void RodSweep<P>::fold_segments(bool paper) {
     if (paper) spring[s] = {k[s].z, k[s].z, k[s].z};
     if (!v_.damped) continue;
     const Vec3<P> alpha = rate * tau[s];
-    const Vec3<P> strain = segment_strain(p[s], {none, none, none}, start[s], offset[s]).strain;
+    const Vec3<P> strain = segment_strain(kSinceStart<P> ? p[s] : p[s] - director3(start[s]), start[s], offset[s]).strain;
     spring[s] = stretch_shear::folded(k[s], alpha, strain).k;
     offset[s] = {alpha.x / (P(1) + alpha.x) * strain.x, alpha.y / (P(1) + alpha.y) * strain.y,
                  alpha.z / (P(1) + alpha.z) * strain.z};
@@ -153,15 +161,76 @@ void RodSweep<P>::fold_joints() {
 /// Frames that follow their edges turn with them; the others have been loaded.
 template <class P>
 void RodSweep<P>::guess_frames() {
-  const Vec3<P>*p = of<Vec3<P>>(v_.edge), *u = of<Vec3<P>>(v_.u);
+  const Vec3<P>*strain = of<Vec3<P>>(v_.edge), *u = of<Vec3<P>>(v_.u);
   const Quat<P>* start = of<Quat<P>>(v_.start);
-  Quat<P>* q = of<Quat<P>>(v_.rotation);
   for (Index s = 0; s < v_.segments; ++s) {
     const auto [a, b] = v_.segment_vertices[s];
+    const Vec3<P> edge = kSinceStart<P> ? strain[s] + director3(start[s]) : strain[s];
     P moves;
-    const Quat<P> carried = systems::carried_turn(p[s], of<P>(v_.inverse_length)[s] * (u[b] - u[a]), moves) * start[s];
-    const Quat<P> guess = inverse_sqrt(norm2(carried)) * carried;
-    q[s] = select(of<P>(v_.follows)[s] > P(0), guess, q[s]);
+    const Quat<P> carried = systems::carried_turn(edge, of<P>(v_.inverse_length)[s] * (u[b] - u[a]), moves);
+    const MaskOf<P> follows = of<P>(v_.follows)[s] > P(0);
+    if constexpr (kSinceStart<P>) {
+      Quat<P>& turn = of<Quat<P>>(v_.turn)[s];
+      turn = select(follows, carried, turn);
+    } else {
+      Quat<P>& q = of<Quat<P>>(v_.rotation)[s];
+      q = select(follows, carried * start[s], q);
+    }
+  }
+  settle_frames();
+}
+
+/// q of all frames from their turns, where those are what is kept.
+template <class P>
+void RodSweep<P>::settle_frames() {
+  if constexpr (kSinceStart<P>)
+    for (Index f = 0; f < v_.frames; ++f) settle_frame(f);
+}
+template <class P>
+void RodSweep<P>::settle_frame(Index f) {
+  if constexpr (kSinceStart<P>) {
+    const Quat<P> q = of<Quat<P>>(v_.turn)[f] * of<Quat<P>>(v_.start)[f];
+    of<Quat<P>>(v_.rotation)[f] = inverse_sqrt(norm2(q)) * q;
+  }
+}
+
+/// q <- q (1, d/2), normalised.
+template <class P>
+OSIER_FN void RodSweep<P>::turn_frame(Index s, const Vec3<P>& d) {
+  Quat<P>& q = of<Quat<P>>(v_.rotation)[s];
+  if constexpr (kSinceStart<P>) {
+    const Vec3<P> w = P(T(0.5)) * rotate(q, d);
+    Quat<P>& turn = of<Quat<P>>(v_.turn)[s];
+    const Quat<P> to = turn + w * turn;
+    turn = inverse_sqrt(norm2(to)) * to;
+    settle_frame(s);
+  } else {
+    q = turned_by(q, d);
+  }
+}
+
+/// A joint at hand. In float from the strain at the start of the step; where the nearer pole has changed since, anew.
+template <class P>
+OSIER_FN JointStress<P> RodSweep<P>::stress(Index j) const {
+  const auto [a, b] = v_.joint_frames[j];
+  const Quat<P>*q = of<Quat<P>>(v_.rotation), K = of<Quat<P>>(v_.bend)[j], rest = of<Quat<P>>(v_.bend_rest)[j];
+  const Quat<P> none{P(0), P(0), P(0), P(0)};
+  const Quat<P> viscous = v_.damped ? of<Quat<P>>(v_.viscous)[j] : none,
+                previous = v_.damped ? of<Quat<P>>(v_.previous)[j] : none;
+  if constexpr (kSinceStart<P>) {
+    const Quat<P>*turn = of<Quat<P>>(v_.turn), *start = of<Quat<P>>(v_.start);
+    const Quat<P> difference = of<Quat<P>>(v_.difference)[j];
+    const auto bend =
+        v_.damped ? strain_since_start::anisotropic_bend<true>(K, viscous, difference, turn[b], turn[a], start[a], start[b])
+                  : strain_since_start::anisotropic_bend<false>(K, viscous, difference, turn[b], turn[a], start[a], start[b]);
+    const MaskOf<P> other_pole = bend.pole_margin < P(0);
+    JointStress<P> s{bend.r, bend.gradient, bend.energy};
+    if (!any(other_pole)) return s;
+    const JointStress<P> anew = joint_stress(K, rest, v_.damped, viscous, previous, conj(q[a]) * q[b]);
+    return {select(other_pole, anew.r, s.r), select(other_pole, anew.weighted, s.weighted),
+            select(other_pole, anew.energy, s.energy)};
+  } else {
+    return joint_stress(K, rest, v_.damped, viscous, previous, conj(q[a]) * q[b]);
   }
 }
 
@@ -259,8 +328,7 @@ void RodSweep<P>::position_gradient() {
     const P per_length = of<P>(v_.inverse_length)[s];
     Vec3<P> n;
     if (v_.isotropic && !v_.damped) {  // the axes do not matter
-      const Vec3<P> off = (of<Vec3<P>>(v_.edge)[s] - director3(q[s])) + per_length * (u[b] - u[a]);
-      n = (per_length * k.z) * off;
+      n = (per_length * k.z) * world_strain(s);
     } else {
       n = per_length * stretch_shear::section_force(k, strain(s).strain, q[s]);
     }
@@ -286,13 +354,8 @@ void RodSweep<P>::turn_gradient() {
   }
   for (Index j = 0; j < v_.joints; ++j) {
     const auto [a, b] = v_.joint_frames[j];
-    const Quat<P> r = conj(q[a]) * q[b], K = of<Quat<P>>(v_.bend)[j];
-    Quat<P> weighted = bend_twist::times(K, bend_twist::difference(K, r, of<Quat<P>>(v_.bend_rest)[j]));
-    if (v_.damped) {
-      const Quat<P> viscous = of<Quat<P>>(v_.viscous)[j];
-      weighted += bend_twist::times(viscous, bend_twist::difference(viscous, r, of<Quat<P>>(v_.previous)[j]));
-    }
-    const JointGradient<P> both = joint_gradient(weighted, r);
+    const JointStress<P> here = stress(j);
+    const JointGradient<P> both = joint_gradient(here.weighted, here.r);
     if (a < v_.segments) g[a] += both.first;
     if (b < v_.segments) g[b] += both.second;
   }
@@ -302,13 +365,12 @@ void RodSweep<P>::turn_gradient() {
 template <class P>
 void RodSweep<P>::turn_hinges() {
   turn_gradient();
-  Quat<P>* q = of<Quat<P>>(v_.rotation);
   const Vec3<P>* g = of<Vec3<P>>(v_.gw);
   for (Index s = 0; s < v_.segments; ++s) {
     const Vec3<P> axis = of<Vec3<P>>(v_.hinge)[s];
     const P curvature = of<P>(v_.hinge_curvature)[s];
     const P angle = select(curvature > P(0), dot(axis, g[s]) / curvature, P(0));
-    q[s] = turned_by(q[s], -angle * axis);
+    if (any(curvature > P(0))) turn_frame(s, -angle * axis);
   }
 }
 
@@ -332,14 +394,7 @@ P RodSweep<P>::energy() const {
       sum -= dot(turn, of<Vec3<P>>(v_.torque)[s] + rotate(q[s], of<Vec3<P>>(v_.torque_material)[s]));
     }
   }
-  for (Index j = 0; j < v_.joints; ++j) {
-    const auto [a, b] = v_.joint_frames[j];
-    const Quat<P> r = conj(q[a]) * q[b], K = of<Quat<P>>(v_.bend)[j];
-    sum += bend_twist::value4(K, bend_twist::difference(K, r, of<Quat<P>>(v_.bend_rest)[j]));
-    if (!v_.damped) continue;
-    const Quat<P> viscous = of<Quat<P>>(v_.viscous)[j];
-    sum += bend_twist::value4(viscous, bend_twist::difference(viscous, r, of<Quat<P>>(v_.previous)[j]));
-  }
+  for (Index j = 0; j < v_.joints; ++j) sum += stress(j).energy;
   return sum;
 }
 
