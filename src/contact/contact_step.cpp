@@ -649,6 +649,7 @@ void ContactStep::spread(std::vector<double>& stiffness) const {
 
 void ContactStep::finish_untouched(State& state) {
   contacts_at_hand_.clear();
+  std::fill(obstacle_share_.begin(), obstacle_share_.end(), 1.0);  // nothing was in their way
   for (const char* name : {kStiffness, kPairs, kLate})
     if (SolverMemory* known = find_memory(state, name)) known->values.clear();
 }
