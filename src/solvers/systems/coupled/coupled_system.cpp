@@ -1,5 +1,8 @@
 #include "solvers/systems/coupled/coupled_system.hpp"
 
+#include <algorithm>
+#include <limits>
+
 #include "exec/reduce.hpp"
 
 namespace osier::systems {
@@ -126,6 +129,16 @@ bool CoupledSystem::iterate() {
 }
 
 bool CoupledSystem::step(const Accuracy& accuracy) {
+  if (correct(accuracy)) return true;
+  // What could not be solved is told by a correction that is no number.
+  constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
+  hessian_.clear(sum_);
+  std::fill(sum_.x.begin(), sum_.x.end(), Vec3d{kNothing, kNothing, kNothing});
+  std::fill(sum_.w.begin(), sum_.w.end(), Vec3d{kNothing, kNothing, kNothing});
+  return false;
+}
+
+bool CoupledSystem::correct(const Accuracy& accuracy) {
   const Model& m = potential_->model();
   hessian_.clear(left_);
   contact_->add_gradient(left_.x);
