@@ -173,6 +173,17 @@ double ContactStep::base_stiffness(Index s) const {
   return std::max(inertial_stiffness(s), 48 * bending / (length * length * length) * range * range);
 }
 
+/// Beyond this, no load explains it: where the guard holds contacts at a distance, step after step without convergence, force and
+/// stiffness would raise each other without end.
+double ContactStep::largest_stiffness(Index s) const {
+  constexpr double kLoads = 1000;
+  const auto [a, b] = m_->segment_vertices[s];
+  const double speed = std::sqrt(std::max(norm2(start_->vertex_velocity[a]), norm2(start_->vertex_velocity[b])));
+  const double tension = m_->segment_stiffness[s].largest() / m_->segment_rest_length[s];
+  const double impact = std::max(m_->vertex_mass[a], m_->vertex_mass[b]) * speed / h_;
+  return std::max(kLoads * (tension + impact) * 2 * contacts_->range(s), base_stiffness(s));
+}
+
 /// Once for every step that needs them.
 void ContactStep::settle_stiffness() {
   if (!stiffness_.empty() && stiffness_at_start_.size() == stiffness_.size()) return;
@@ -414,7 +425,7 @@ bool ContactStep::stiffen() {
     const double wanted = std::min(8 * c.stiffness_k, c.force * c.range / kPhiAtHalf);
     for (const Index s : {c.pair.a, c.pair.b}) {
       if (s < 0) continue;
-      const double k = std::min(wanted, kMostGrowth * stiffness_at_start_[s]);
+      const double k = std::min({wanted, kMostGrowth * stiffness_at_start_[s], largest_stiffness(s)});
       if (k > stiffness_[s]) stiffness_[s] = k, changed = true;
     }
   }
@@ -651,7 +662,7 @@ void ContactStep::finish(const std::vector<Vec3d>& u, State& state) {
   for (Index s = 0; s < m_->segment_count(); ++s) {
     const double least = need[s] < 0 ? base_stiffness(s) : 1e-3 * inertial_stiffness(s);
     double& k = adapted[s];
-    const double goal = std::max(need[s], least);
+    const double goal = std::max(std::min(need[s], largest_stiffness(s)), least);
     k = goal > k ? std::min(goal, 4 * k) : std::max(goal, 0.8 * k);
   }
   spread(adapted);

@@ -120,6 +120,12 @@ bool CoupledSystem::iterate() {
   hessian_.clear(sum_);
   hessian_.clear(direction_);
   Iteration iteration{*this};
+  if (const double first = dot(left_, scaled_); first < 0 && std::isfinite(first)) {
+    // The factor of the rods has lost its digits, under contacts that are stiffer than they are by more than double can tell:
+    // they stay where they are, and the step is not solved.
+    solved_ = false;
+    return true;
+  }
   const PcgResult result = pcg(iteration, kMostIterations);
   iterations_ += result.iterations;
   solved_ =
