@@ -192,8 +192,10 @@ TEST(ProjectiveTraits, OfThePapersVariantRefuseWhatItLacks) {
     for (const char* what : {"turn frames about one axis only", "take torques", "damp rods from inside", "/solver/tolerance"})
       EXPECT_NE(all.find(what), std::string::npos) << what << " in\n" << all;
   }
-  EXPECT_THROW(scene_with(std::string("{") + kMaterial + kScenes[0].scene + "}", R"({"name": "projective", "order": "jacobi"})"),
-               InputError);
+  for (const char* solver :
+       {R"({"name": "projective", "order": "jacobi"})", R"({"name": "projective", "iteration": "sweeps", "history": 4})",
+        R"({"name": "projective", "iterations": 4, "tolerance": 1e-3})"})
+    EXPECT_THROW(scene_with(std::string("{") + kMaterial + kScenes[0].scene + "}", solver), InputError) << solver;
 }
 
 // L D L' of a chain has no fill, nor that of a tree; a ring fills one entry per node of its core.

@@ -14,8 +14,8 @@ namespace osier::projective {
 template <class P>
 inline constexpr bool kSinceStart = sizeof(ScalarOf<P>) == 4;
 
-/// p - d3 of a segment, world axes. `start` is RodView::edge, `change` what has been added to p since, `q0` and q the frame at the
-/// start of the step and now, `turn` = q conj(q0). Small differences are formed first, so that a rod at rest has none.
+/// p - d3 of a segment, world axes. `start` is RodView::edge, `change` what has been added to p since, `q0` and q the frame at
+/// the start of the step and now, `turn` = q conj(q0). Small differences are formed first, so that a rod at rest has none.
 template <class P>
 OSIER_FN Vec3<P> strain_in_world(const Vec3<P>& start, const Vec3<P>& change, const Quat<P>& q0, const Quat<P>& q,
                                  const Quat<P>* turn) {

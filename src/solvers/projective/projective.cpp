@@ -117,6 +117,12 @@ void Settings::warn(const Model& model, double h, bool, std::vector<std::string>
         "material that was given");
   const double chi = chi_of(model, h);
   const Iteration how = iteration_for(chi);
+  constexpr double kFloatFloor = 1e-5;
+  if (tolerance && *tolerance < kFloatFloor && execution.in_float() && how != Iteration::coupled)
+    warnings.push_back(fmt::format(
+        "`tolerance` {:.3g} is below what `precision` float gives, some {:g} of the largest force: steps may go on to "
+        "`max_iterations`; use `precision` double",
+        *tolerance, kFloatFloor));
   const int count = iterations_for(chi);
   const bool few = (how == Iteration::sweeps && count < chi) || (how == Iteration::anderson && count < std::sqrt(chi));
   if (how != Iteration::coupled && count > 0 && few)

@@ -87,11 +87,14 @@ class Settings : public SolverSettings {
     if (f.has("iterations") && f.has("tolerance")) f.problem("both `iterations` and `tolerance` are given", "keep one of them");
     if (f.has("max_iterations") && !f.has("tolerance"))
       f.problem("`max_iterations` without `tolerance`", "add `tolerance`, or use `iterations`");
+    if (f.has("history") && (variant == Variant::paper || iteration == Iteration::sweeps || iteration == Iteration::coupled))
+      f.problem("`history` is of Anderson acceleration, which is not asked for", "leave it out, or use `iteration` anderson");
   }
 
   std::unique_ptr<Solver> make(const Model& model) const override;
   const char* name() const override { return "projective"; }
   Traits traits() const override;
+  bool works_to_tolerance() const override { return tolerance.has_value(); }
   void set_goal(const StepGoal& goal) override {
     iteration_count = goal.iterations;
     tolerance = goal.tolerance;
