@@ -124,7 +124,7 @@ TEST(LimitPoint, OfATwistedRingEndsTheSearch) {
   const std::string text = fmt::format(R"({{
     "rods": [
       {{"name": "ring", "shape": {{"type": "line", "from": [0, 0, 0], "to": [{0}, 0, 0]}}, "segments": 24,
-        "pose": {{"type": "arc", "radius": 1, "angle": 360}},
+        "pose": {{"type": "arc", "radius": 1, "angle": 360, "keep": "points"}},
         "material": {{"stretch_shear": 1e6, "bend_twist": 1, "line_density": 1}}}},
       {{"name": "spring", "shape": {{"type": "points", "points": [[{1}, 0, 0], [{1}, 0, -1]]}},
         "pose": {{"type": "points", "points": [[-1, 0, 0], [-1, 0, -1]]}},
