@@ -224,12 +224,12 @@ void Minimiser::factor_positions(const Model& m, const std::vector<Quatd>& q) {
 }
 
 void Minimiser::solve_positions(const Model& m, Unknowns& z) {
-  constexpr int kMostPasses = 5;
+  const int most_passes = potential_.is_static() ? 5 : 1;
   constexpr double kRounding = 64 * std::numeric_limits<double>::epsilon();
   z.lost_edge.clear();
   if (!one_stiffness_) factor_positions(m, z.q);
   if (!position_solvable_) return;
-  for (int pass = 0; pass < kMostPasses; ++pass) {
+  for (int pass = 0; pass < most_passes; ++pass) {
     potential_.gradient(z, gradient_trial_.x, gradient_trial_.w);
     position_rhs_.resize(position_count_, 3);
     for (Index v = 0; v < m.vertex_count(); ++v)

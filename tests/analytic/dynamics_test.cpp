@@ -64,7 +64,9 @@ Oscillation swing(const Beam& beam, int n, int mode, double tau, double h, const
   std::vector<double> times, speeds;
   double before = amplitude(state.vertex_position), speed_before = 0;
   for (int i = 1; i <= static_cast<int>(periods * 2 * RodS::pi / (w * h) + 1e-9); ++i) {
-    EXPECT_FALSE(s.step().not_converged);
+    const StepReport report = s.step();
+    EXPECT_FALSE(report.not_converged) << "step " << i << ", residual " << report.residual << " N, " << report.residual_relative
+                                       << " of the largest force";
     const double now = amplitude(s.state().vertex_position), speed = amplitude(s.state().vertex_velocity);
     if (before * now < 0) {
       const double f = before / (before - now);
