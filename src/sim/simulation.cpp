@@ -447,7 +447,7 @@ long Simulation::steps_divided() const { return impl_->steps_divided; }
 BranchesLeft Simulation::branches_left() const {
   if (!impl_->loop) return {};
   return {impl_->loop->branches_left(), impl_->loop->branch_left_at(), impl_->loop->branch_left_modes(),
-          impl_->loop->unstable_at()};
+          impl_->control.has_torque ? -1 : impl_->loop->unstable_at()};
 }
 long Simulation::steps_turned() const { return impl_->steps_turned; }
 bool Simulation::finished() const { return impl_->loop && impl_->loop->finished(); }

@@ -10,9 +10,9 @@
 namespace osier::test {
 
 struct StressOptions {
-  int rods = 6;                ///< about
-  int segments = 12;           ///< of a rod, about
-  double fastest = 100;        ///< [m/s]
+  int rods = 6;          ///< about
+  int segments = 12;     ///< of a rod, about
+  double fastest = 100;  ///< [m/s]
   double h_least = 1e-4, h_most = 1.0 / 30;
   double young_least = 1, young_most = 1e10;
 };
@@ -92,7 +92,11 @@ class RandomContactScene {
     for (int attempt = 0; attempt < 200; ++attempt) {
       overlaps_ = random_.below(8) == 0;
       const int kind = random_.below(6);
-      const bool done = kind == 0 ? add_rings() : kind == 1 ? add_tree() : kind == 2 ? add_net() : kind == 3 ? add_knot() : add_chain();
+      const bool done = kind == 0   ? add_rings()
+                        : kind == 1 ? add_tree()
+                        : kind == 2 ? add_net()
+                        : kind == 3 ? add_knot()
+                                    : add_chain();
       if (!done) continue;
       static const char* const names[] = {"rings, ", "tree, ", "net, ", "knot, ", "chain, ", "chain, "};
       kinds_ += names[kind];
