@@ -40,7 +40,7 @@ struct BranchesLeft {
   long count = 0;
   double first_at = -1;  ///< pseudo-time by which the first of them had become unstable [s]
   int modes = 0;         ///< in so many directions
-  double kept_at = -1;   ///< the last pseudo-time at which an unstable one was kept; negative: none was [s]
+  double kept_at = -1;   ///< the last pseudo-time at which an unstable one was kept against `branch`; negative: none was [s]
 };
 
 class Simulation {

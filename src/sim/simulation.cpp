@@ -583,7 +583,7 @@ int Simulation::start_unstable_modes() const { return impl_->start_modes; }
 BranchesLeft Simulation::branches_left() const {
   if (!impl_->loop) return {};
   return {impl_->loop->branches_left(), impl_->loop->branch_left_at(), impl_->loop->branch_left_modes(),
-          impl_->loop->unstable_at()};
+          impl_->control.has_torque ? -1 : impl_->loop->unstable_at()};
 }
 long Simulation::steps_turned() const { return impl_->steps_turned; }
 bool Simulation::finished() const { return impl_->loop && impl_->loop->finished(); }

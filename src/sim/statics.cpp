@@ -71,7 +71,6 @@ StepReport StaticLoop::step() {
     total.iterations += r.iterations;
     if (r.branches_left > 0 && branches_left_ == 0) branch_left_at_ = at, branch_left_modes_ = r.modes_left;
     branches_left_ += r.branches_left;
-    if (r.unstable_modes > 0) unstable_at_ = at;
   };
   if (along_path && !settled_) {
     settle();
@@ -117,6 +116,7 @@ StepReport StaticLoop::step() {
     done = t;
     state.time = t;
     accepted_ = report_;
+    if (!along_path && report_.unstable_modes > 0) unstable_at_ = t;
     piece *= 2;  // past the hard spot
     if (along_path && done < wall && done + piece >= wall)
       piece = wall - done > 2 * least ? 0.5 * (wall - done) : wall - done;  // the last one: was it only a hard spot?
