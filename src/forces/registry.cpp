@@ -31,7 +31,7 @@ std::span<const RegistryEntry<Attachment>> registry<Attachment>() {
       registry_entry<Attachment, Roller>("roller", "Holds vertices along one direction"),
       registry_entry<Attachment, Slider>("slider", "A clamp that slides along an axis"),
       registry_entry<Attachment, Symmetry>("symmetry", "Ends of rods at a plane of symmetry"),
-      registry_entry<Attachment, Plane>("plane", "Motion in two dimensions"),
+      registry_entry<Attachment, Planar>("planar", "Motion in two dimensions"),
       registry_entry<Attachment, SpringLink>("spring", "Springs and dampers between vertices or to a place"),
       registry_entry<Attachment, Foundation>("foundation", "Elastic support along rods"),
   };

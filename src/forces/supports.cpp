@@ -139,7 +139,7 @@ void Symmetry::bind(AttachmentContext& c) {
     if (!clamp) continue;
     if (norm(cross(director3(clamp->rotation), n)) > kRightAngle) {
       c.problems.add(where + "/vertices", fmt::format("the rod at vertex {} does not meet the plane at a right angle", h.vertex),
-                     "rods that lie in the plane belong into a `plane` constraint; others meet it along `normal`");
+                     "rods that lie in the plane belong into a `planar` constraint; others meet it along `normal`");
       continue;
     }
     clamp->rotation = normalized(rotation_between(director3(clamp->rotation), dot(director3(clamp->rotation), n) < 0 ? -n : n) *
@@ -168,7 +168,7 @@ bool Symmetry::let_go(Model& model) {
   return !clamps_.empty();
 }
 
-void Plane::bind(AttachmentContext& c) {
+void Planar::bind(AttachmentContext& c) {
   if (!is_direction(normal, where + "/normal", c.problems)) return;
   axes_ = {normalized(normal)};
   std::vector<Index> list;
@@ -189,7 +189,7 @@ void Plane::bind(AttachmentContext& c) {
   }
 }
 
-void Plane::apply(double t, const State&, const Executor& executor, Control& control) const {
+void Planar::apply(double t, const State&, const Executor& executor, Control& control) const {
   apply_directions(t, executor, control);
   for (const Segment& s : segments_) {
     if (control.frame_control[s.index] != FrameControl::free) continue;
@@ -199,14 +199,14 @@ void Plane::apply(double t, const State&, const Executor& executor, Control& con
   }
 }
 
-void Plane::list_held(std::vector<Index>& held, std::vector<Index>& frames) const {
+void Planar::list_held(std::vector<Index>& held, std::vector<Index>& frames) const {
   DirectionHold::list_held(held, frames);
   for (const Segment& s : segments_)
     if (s.alone) frames.push_back(s.index);
 }
 
 /// What other constraints hold altogether is theirs.
-Vec3d Plane::share(double t, const Control& control, Index vertex, const Vec3d& force) const {
+Vec3d Planar::share(double t, const Control& control, Index vertex, const Vec3d& force) const {
   return control.vertex_fixed[vertex] ? Vec3d{} : DirectionHold::share(t, control, vertex, force);
 }
 

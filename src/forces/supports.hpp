@@ -101,11 +101,11 @@ class Symmetry final : public DirectionHold {
   std::vector<ClampResult> clamps_;
 };
 
-class Plane final : public DirectionHold {
+class Planar final : public DirectionHold {
  public:
   Selection vertices;
   Vec3d normal{0, 0, 1};
-  static const char* kind() { return "plane"; }
+  static const char* kind() { return "planar"; }
   static const char* help() {
     return "Motion in two dimensions: vertices move across the normal only, and segments between them turn about it only. Other "
            "constraints hold what they hold within the plane.";

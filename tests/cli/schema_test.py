@@ -94,7 +94,7 @@ class Agreement(CliTest):
             (["solver", "name"], "magic"), (["solver", "name"], 5), (["solver"], []), (["solver", "iterations"], 0), (["solver", "threads"], 0), (["solver", "threads"], 2000),
             (["execution"], {"threads": 0}), (["execution"], {"threads": 2000}), (["execution"], {"simd": "mmx"}), (["execution"], {"device": "abacus"}), (["execution"], []),
             (["solver", "tolerance"], 0), (["solver", "lambda"], "x"), (["analysis", "type"], None), (["analysis", "step"], 0), (["analysis", "fps"], -1),
-            (["analysis", "load_steps"], 3), (["fracture", "strain_limit"], None), (["probes", 0, "name"], None), (["output", "formats"], "hdf5"),
+            (["analysis", "load_steps"], 3), (["probes", 0, "name"], None), (["output", "formats"], "hdf5"),
             (["output", "formats"], [1]), (["output", "diagnostics"], True), (["output", "formats"], ["usd"]),
             (["constraints", 0, "vertices"], -1), (["probes", 0], {"name": "p"}), (["rods", 0, "segments"], 3000000000),
         ]

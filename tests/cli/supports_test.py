@@ -34,7 +34,7 @@ def dynamics(constraints, duration, step=1e-3, **more):
     return scene
 
 
-HOLD_TWIST = {"type": "plane", "normal": [0, 0, 1], "name": "plane"}  # a straight rod on pins may spin
+HOLD_TWIST = {"type": "planar", "normal": [0, 0, 1], "name": "plane"}  # a straight rod on pins may spin
 SOLVERS = [{"name": "direct"}, {"name": "newton"}]
 
 
