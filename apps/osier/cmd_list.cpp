@@ -27,13 +27,14 @@ static void print_presets() {
   }
 }
 
-static const char* const kKinds[] = {"solvers", "generators", "forces",    "constraints",
+static const char* const kKinds[] = {"solvers", "generators", "forces",    "constraints", "obstacles",
                                      "formats", "curves",     "materials", "sections"};
 
 static void print_kind(const std::string& what) {
   if (what == "solvers") print_all(registry<SolverSettings>());
   if (what == "forces") print_all(registry<Force>());
   if (what == "constraints") print_all(registry<Attachment>());
+  if (what == "obstacles") print_all(registry<ObstacleSpec>());
   if (what == "formats") print_all(formats());
   if (what == "curves")
     for (const CurveFormat& f : curve_formats())
@@ -50,11 +51,12 @@ static void print_kind(const std::string& what) {
 
 Command add_list(CLI::App& app) {
   auto what = std::make_shared<std::string>();
-  CLI::App* sub = app.add_subcommand(
-      "list", "List solvers, generators, forces, constraints, formats of results, readable curve files, materials or sections");
-  sub->add_option(
-         "WHAT", *what,
-         "solvers | generators | forces | constraints | formats | curves | materials | sections; all of them when left out")
+  CLI::App* sub = app.add_subcommand("list",
+                                     "List solvers, generators, forces, constraints, obstacles, formats of results, readable "
+                                     "curve files, materials or sections");
+  sub->add_option("WHAT", *what,
+                  "solvers | generators | forces | constraints | obstacles | formats | curves | materials | sections; all of "
+                  "them when left out")
       ->check(CLI::IsMember(std::vector<std::string>(std::begin(kKinds), std::end(kKinds))));
   return {sub, [what] {
             if (!what->empty()) {

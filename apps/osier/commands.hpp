@@ -34,5 +34,6 @@ Command add_version(CLI::App& app);
 Command add_help(CLI::App& app);
 Command add_schema(CLI::App& app);
 Command add_reference(CLI::App& app);
+Command add_reproduce(CLI::App& app);
 
 }  // namespace osier::cli

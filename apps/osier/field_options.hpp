@@ -50,6 +50,23 @@ class FieldOptions {
         ->check(CLI::IsMember(words));
   }
 
+  /// A matrix, row after row.
+  CLI::Option* add(const std::string& flag, std::vector<std::vector<double>>& value, const std::string& help) {
+    return app_
+        .add_option_function<std::vector<double>>(
+            flag,
+            [&value](const std::vector<double>& numbers) {
+              value.clear();
+              for (std::size_t i = 0; i < numbers.size(); ++i) {
+                if (i % 4 == 0) value.emplace_back();
+                value.back().push_back(numbers[i]);
+              }
+            },
+            help + "; twelve numbers with commas")
+        ->delimiter(',')
+        ->expected(12);
+  }
+
   CLI::App& app_;
   std::string group_;
 };

@@ -25,6 +25,8 @@ struct Frame {
   std::span<const Vec3d> vertex_velocity;
   std::span<const Quatd> segment_frame;         ///< one per segment, anchors left out
   std::span<const std::uint8_t> segment_alive;  ///< 0 once a segment has broken
+  std::span<const Quatd> clamp_frame = {};      ///< one per anchor of the model; zero once its clamp has let go
+  std::span<const Vec3d> segment_spin = {};     ///< angular velocity of frames, world axes [rad/s]; where they have inertia
 
   // Material axes (d1, d2, d3), signs as in docs/output.md; empty unless the scene asks for /output/sections.
   std::span<const Vec3d> segment_force = {};      ///< shear n1, n2, tension n3 [N]
@@ -33,6 +35,9 @@ struct Frame {
   std::span<const Vec3d> segment_curvature = {};  ///< in the middle: bending k1, k2, twist k3 [1/m]
   std::span<const Vec3d> joint_moment = {};       ///< one per joint of the model, half-joints of clamps included
   std::span<const Vec3d> joint_curvature = {};    ///< likewise
+
+  /// Points of the surfaces of all obstacles, one after the other [m]; empty where none of them moves: they are where RunInfo says.
+  std::span<const Vec3d> obstacle_points = {};
 
   std::optional<FrameReport> report = {};
 };

@@ -12,6 +12,7 @@
 #include "osier/curves.hpp"
 #include "osier/frame.hpp"
 #include "osier/model.hpp"
+#include "osier/surface.hpp"
 
 namespace osier {
 
@@ -30,7 +31,10 @@ struct RunInfo {
   std::vector<std::string> materials = {};   ///< names
   std::vector<Index> segment_material = {};  ///< one of these for each segment
   std::vector<MaterialStiffness> material_stiffness = {};
-  bool reports = false;  ///< frames carry a FrameReport
+  bool reports = false;                 ///< frames carry a FrameReport
+  bool clamp_frames = false;            ///< frames carry those of clamps
+  bool spins = false;                   ///< frames carry the angular velocities of segments
+  std::vector<Surface> obstacles = {};  ///< where they are before any motion; frames say where they are then
 };
 
 /// begin, write for each frame in order, end. Whatever has been written is a complete, readable file even when end() is

@@ -35,6 +35,13 @@ struct Wrench {
   Vec3d force, moment;
 };
 
+/// Unstable equilibria that a static analysis has left for stable ones.
+struct BranchesLeft {
+  long count = 0;
+  double first_at = -1;  ///< pseudo-time by which the first of them had become unstable [s]
+  int modes = 0;         ///< in so many directions
+};
+
 class Simulation {
  public:
   explicit Simulation(const Scene& scene);
@@ -62,6 +69,11 @@ class Simulation {
   /// divided into smaller ones.
   long steps_by_others() const;
   long steps_divided() const;
+  /// Directions in which the energy falls away from the equilibrium that it started from; -1 where it did not start from one.
+  int start_unstable_modes() const;
+  /// Steps that were divided because prescribed motion turns something by more than a quarter turn in them.
+  long steps_turned() const;
+  BranchesLeft branches_left() const;
   /// A static analysis that was to stop at an instability has found it; its state and time are the critical ones.
   bool finished() const;
 
@@ -75,6 +87,8 @@ class Simulation {
   /// the middle of the vertices that it holds; NaN before the first step and in scenes without a probe of reactions, 0 once it
   /// has let go.
   Wrench reaction(std::size_t index, bool material_axes = false) const;
+  /// What rods exerted on obstacle number `index` of the scene in the last step, moments about its centre; nothing before it.
+  Wrench load_on_obstacle(std::size_t index) const;
   Frame frame(int index) const;  ///< valid until the next step or the next call
 
   // For those who take part while it runs.
@@ -120,13 +134,18 @@ struct RunStats {
   long steps_held_back = 0;                           ///< in which contact held prescribed motion back
   double held_back_at = 0;                            ///< time of the first of them [s]
   long steps_by_others = 0, steps_divided = 0;        ///< see Simulation
+  long steps_turned = 0;                              ///< likewise
+  BranchesLeft branches_left;                         ///< likewise
+  std::vector<std::string> critical_loads;            ///< statics: loads and motion where stability was lost, in their units
   long steps_judged = 0, steps_not_solved = 0;        ///< the last of every frame; those that left more than kUnsolved
   double worst_residual = -1, worst_residual_at = 0;  ///< of these, relative to the largest force at work, and when [s]
   /// A step is no solution of its equations where more than this share of the largest force is left.
   static constexpr double kUnsolved = 0.1;
   /// What is to be said of the run's convergence, in whole sentences; nothing where all is well.
   std::vector<std::string> remarks() const;
-  double instability_time = -1;  ///< pseudo-time at which equilibrium lost its stability; negative: not looked for or not found
+  int start_unstable_modes = -1;  ///< see Simulation
+  bool ends_by_count = false;     ///< steps ended after so many iterations, whatever was left
+  double instability_time = -1;   ///< pseudo-time at which equilibrium lost its stability; negative: not looked for or not found
   Index vertices_alive = 0, segments_alive = 0;
   bool non_finite = false;
   bool interrupted = false;

@@ -1,6 +1,7 @@
 // What changes while a simulation runs, what drives it, and what a solver reports.
 #pragma once
 
+#include <array>
 #include <string>
 #include <vector>
 
@@ -33,6 +34,27 @@ struct State {
 
 enum class FrameControl : std::uint8_t { free, fixed, hinged };
 
+/// One or two directions along which a vertex is held; it is free across them.
+struct HeldAxes {
+  Index vertex = -1;
+  int count = 0;
+  std::array<Vec3d, 2> axis;  ///< unit, world, perpendicular to each other
+  Vec3d target;               ///< a place with the coordinates that the vertex has along the axes at the end of the step [m]
+};
+
+/// A spring and a damper from vertex a to vertex b, or to a place in space. d goes from a to the other end.
+struct Spring {
+  Index a = -1, b = -1;         ///< b negative: the other end is the anchor
+  Vec3d anchor;                 ///< at the end of the step [m]
+  Vec3d anchor_velocity;        ///< over the step [m/s]
+  double stiffness = 0;         ///< k [N/m]
+  double damping = 0;           ///< c [N s/m]
+  double rest_length = 0;       ///< L [m]: k/2 (|d| - L)^2; with 0 the spring is linear, k/2 |d|^2
+  bool along_axis = false;      ///< k/2 (n.d)^2
+  Vec3d axis;                   ///< n, unit
+  const void* owner = nullptr;  ///< the constraint that it belongs to
+};
+
 /// One step's loads and prescribed motion, at the end of the step.
 struct Control {
   std::vector<Vec3d> vertex_force;     ///< f [N]; the total force is f - c v_new
@@ -47,6 +69,10 @@ struct Control {
   std::vector<Vec3d> frame_torque_material;  ///< follower, material axes [N m]
   bool has_rotary_damping = false;
   std::vector<double> frame_damping;  ///< of a hinged frame about its hinge: torque -c times the gain of angular speed [N m s]
+  std::vector<HeldAxes> held_axes;    ///< one per vertex, by number; of vertices that are not fixed
+  std::vector<Spring> springs;
+  /// Whether vertices have terms that lanes and trees do not know.
+  bool has_vertex_terms() const { return !held_axes.empty() || !springs.empty(); }
 };
 
 /// Trouble and effort of one step. `worst_vertex` and `worst_segment` name where the residual is largest or where the first

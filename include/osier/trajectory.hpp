@@ -17,6 +17,7 @@ struct FramePieces {
   bool velocity = true, orientation = true;
   bool moment = true;    ///< of joints, where sections were recorded
   bool sections = true;  ///< the other quantities of sections, where they were recorded
+  bool restart = true;   ///< frames of clamps and angular velocities, where they were recorded
 };
 
 /// A trajectory.h5, open for reading. Frames are read when asked for, so a file may be larger than memory.

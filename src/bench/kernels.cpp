@@ -17,13 +17,14 @@ std::vector<Subject> kernel_subjects(bool quick) {
   return {strands(hair), strands_anisotropic(hair), slinky, tree, bridge};
 }
 
-/// Both methods, both number types, all instruction sets that this machine has; the paper's lambda once.
+/// All methods, both number types, all instruction sets that this machine has; the paper's lambda once.
 std::vector<Variant> variants() {
   constexpr Precision kFloat = Precision::single_precision;
   std::vector<Variant> list;
   Variant approximate = sweeps(8, kFloat);
   approximate.lambda = "approx";
-  for (Variant v : {approximate, sweeps(8, kFloat), sweeps(8), direct(2, kFloat), direct(2)})
+  for (Variant v :
+       {approximate, sweeps(8, kFloat), sweeps(8), projective(8, kFloat), projective(8), direct(2, kFloat), direct(2)})
     for (Simd simd : {Simd::off, Simd::sse2, Simd::avx2, Simd::avx512}) {
       if (!simd_available(simd)) continue;
       v.simd = simd;

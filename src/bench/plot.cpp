@@ -24,13 +24,14 @@ constexpr double kSmallest = 1e-13;
 constexpr const char* kStyle = R"css(<style>
 .paper { fill: #fbfaf6; } text { font: 11px system-ui, sans-serif; fill: #5c646b; } .title { font-size: 13px; font-weight: 600; fill: #23282d; }
 .tiny { font-size: 9px; } path, line { fill: none; } .grid { stroke: #ddd9cf; stroke-width: 1; }
-.line { stroke-width: 1.8; } .line.c0 { stroke: #1f6fb2; } .line.c1 { stroke: #c2501f; } .float { stroke-dasharray: 5 3; }
-.dot.c0 { fill: #1f6fb2; } .dot.c1 { fill: #c2501f; }
-.hollow { fill: #fbfaf6; stroke-width: 1.4; } .hollow.c0 { stroke: #1f6fb2; } .hollow.c1 { stroke: #c2501f; }
+.line { stroke-width: 1.8; } .line.c0 { stroke: #1f6fb2; } .line.c1 { stroke: #c2501f; } .line.c2 { stroke: #3f7d35; } .float { stroke-dasharray: 5 3; }
+.dot.c0 { fill: #1f6fb2; } .dot.c1 { fill: #c2501f; } .dot.c2 { fill: #3f7d35; }
+.hollow { fill: #fbfaf6; stroke-width: 1.4; } .hollow.c0 { stroke: #1f6fb2; } .hollow.c1 { stroke: #c2501f; } .hollow.c2 { stroke: #3f7d35; }
 @media (prefers-color-scheme: dark) {
 .paper { fill: #14181c; } text { fill: #a3adb6; } .title { fill: #e3e6e8; } .grid { stroke: #333b43; }
-.line.c0 { stroke: #78b4e0; } .line.c1 { stroke: #f0925f; } .dot.c0 { fill: #78b4e0; } .dot.c1 { fill: #f0925f; }
-.hollow { fill: #14181c; } .hollow.c0 { stroke: #78b4e0; } .hollow.c1 { stroke: #f0925f; }
+.line.c0 { stroke: #78b4e0; } .line.c1 { stroke: #f0925f; } .line.c2 { stroke: #8fc77f; }
+.dot.c0 { fill: #78b4e0; } .dot.c1 { fill: #f0925f; } .dot.c2 { fill: #8fc77f; }
+.hollow { fill: #14181c; } .hollow.c0 { stroke: #78b4e0; } .hollow.c1 { stroke: #f0925f; } .hollow.c2 { stroke: #8fc77f; }
 }
 </style>
 )css";
@@ -39,9 +40,10 @@ struct Series {
   std::string method, precision;
   std::vector<const BenchRow*> points;
   bool converges() const { return method == method_name(SolverRole::converging); }
-  std::size_t color() const { return converges() ? 0 : 1; }
+  bool sweeps() const { return method == method_name(SolverRole::sweeps); }
+  std::size_t color() const { return converges() ? 0 : sweeps() ? 1 : 2; }
   bool in_float() const { return precision == "float"; }
-  std::string label() const { return (converges() ? "direct" : "sweeps") + (", " + precision); }
+  std::string label() const { return (converges() ? "direct" : sweeps() ? "sweeps" : method) + (", " + precision); }
 };
 
 struct Panel {

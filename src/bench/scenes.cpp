@@ -14,6 +14,7 @@ struct PaperScene {
   int iterations;              ///< the paper's
   double paper_ms;             ///< per frame; 0: not in the paper
   int frames;                  ///< into the motion, and cheap
+  bool papers_own = true;      ///< a file of scenes/paper, with the paper's steps
   const char* part = nullptr;  ///< override that makes a scene for the error: cheaper, or less chaotic
   int timed_frames = frames;
 };
@@ -26,14 +27,16 @@ constexpr Precision kFloat = Precision::single_precision, kDouble = Precision::d
 // Afro: strands do not touch each other, so that a hundredth of them tells the error.
 constexpr PaperScene kTable[] = {
     {"slingshot", 4, 0.2, 18},
-    {"bridge", 4, 2.0, 5, kUnbreakable},
+    {"bridge", 4, 2.0, 5, true, kUnbreakable},
     {"slinky", 8, 22.8, 3},
     {"trees", 4, 7.3, 5},
-    {"hair_afro", 8, 7.0, 5, "/structures/0/strands=458", 2},
-    {"hair_wisp", 8, 0, 5},
+    {"hair_afro", 8, 7.0, 5, true, "/structures/0/strands=458", 2},
+    {"hair_wisp", 8, 0, 5, false},
 };
 
-Subject subject_of(const PaperScene& s) { return {.name = s.name, .text = {}, .file = {}, .overrides = {}}; }
+Subject subject_of(const PaperScene& s) {
+  return {.name = s.name, .text = {}, .file = s.papers_own ? std::string("paper/") + s.name : "", .overrides = {}};
+}
 
 /// As few strands as a test can do with.
 Subject shrunk(const Subject& subject, bool quick) {
@@ -119,6 +122,8 @@ void error_over_time(Context& c, const TimeScene& s) {
     if (quick && precision == kFloat) continue;
     for (int n = 1; n <= most; n *= 2)
       if (2 * measure(sweeps(n, precision)) > longest) break;
+    for (int n = 1; n <= most; n *= 4)
+      if (2 * measure(projective(n, precision)) > longest) break;
     for (int n = 1; n <= 3; ++n) {
       try {
         measure(direct(n, precision));

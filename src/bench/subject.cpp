@@ -33,6 +33,10 @@ Variant sweeps(int iterations, Precision precision, int threads) {
 Variant direct(int iterations, Precision precision, int threads) {
   return {.role = SolverRole::converging, .iterations = iterations, .precision = precision, .threads = threads};
 }
+Variant projective(int iterations, Precision precision, int threads) {
+  return {
+      .role = SolverRole::other, .solver = "projective", .iterations = iterations, .precision = precision, .threads = threads};
+}
 Variant automatic(Precision precision, int threads) {
   return {.role = SolverRole::automatic, .precision = precision, .threads = threads};
 }
@@ -40,10 +44,11 @@ Variant converged() { return {.role = SolverRole::converging, .tolerance = 1e-11
 Variant reference(double tolerance) { return {.role = SolverRole::reference, .tolerance = tolerance}; }
 
 Json Variant::solver_json() const {
-  Json json = {{"name", solver_with(role)}};
+  Json json = {{"name", *solver ? solver : solver_with(role)}};
   if (iterations > 0) json["iterations"] = iterations;
   else json["tolerance"] = tolerance;
   if (role == SolverRole::sweeps) json["lambda"] = lambda;
+  if (name() == std::string("projective") && iterations > 0) json["iteration"] = "sweeps";
   return json;
 }
 

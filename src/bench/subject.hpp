@@ -22,9 +22,10 @@ struct Subject {
 /// What tables call the solver of a role.
 const char* method_name(SolverRole role);
 
-/// One way to solve it, by the registered solver of a role. Zero iterations: until the tolerance is met.
+/// One way to solve it, by the registered solver of a role, or by one that is named. Zero iterations: until the tolerance is met.
 struct Variant {
   SolverRole role = SolverRole::automatic;
+  const char* solver = "";  ///< with the role `other`: which
   int iterations = 0;
   double tolerance = 1e-3;
   Precision precision = Precision::double_precision;
@@ -33,13 +34,15 @@ struct Variant {
   std::string lambda = "secular";  ///< of sweeps
 
   /// What tables call it.
-  const char* name() const { return method_name(role); }
+  const char* name() const { return *solver ? solver : method_name(role); }
   Json solver_json() const;
   Execution execution() const;
 };
 
 Variant sweeps(int iterations, Precision precision = Precision::double_precision, int threads = 1);
 Variant direct(int iterations, Precision precision = Precision::double_precision, int threads = 1);
+/// Sweeps of projective dynamics.
+Variant projective(int iterations, Precision precision = Precision::double_precision, int threads = 1);
 Variant automatic(Precision precision = Precision::double_precision, int threads = 1);
 /// Until nothing moves any more, within what double holds.
 Variant converged();

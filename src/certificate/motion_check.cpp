@@ -82,6 +82,7 @@ std::optional<Collision> MotionCheck::begin(const Model& m, const contact::Conta
     if (!m.segment_alive[s]) continue;
     const auto [v0, v1] = m.segment_vertices[s];
     for (std::size_t o = 0; o < contacts.obstacles().size(); ++o) {
+      if (contacts.is_attached(s, o)) continue;
       features.clear();
       contacts.obstacles()[o]->features_near({boxes[s].low, boxes[s].high}, features);
       for (const Index f : features)
@@ -178,6 +179,7 @@ std::optional<Collision> MotionCheck::check_feature(const Path& path, Index a, s
 std::optional<Collision> MotionCheck::check_obstacles(const Path& path, Index a, const Bounds& box) const {
   std::vector<Index> features;
   for (std::size_t o = 0; o < contacts_->obstacles().size(); ++o) {
+    if (contacts_->is_attached(a, o)) continue;
     features.clear();
     contacts_->obstacles()[o]->features_near({box.low, box.high}, features);
     for (const Index f : features)
@@ -270,6 +272,7 @@ NearestPair MotionCheck::nearest(const std::vector<Vec3d>& x) const {
     if (!m_->segment_alive[s]) continue;
     const auto [v0, v1] = m_->segment_vertices[s];
     for (std::size_t o = 0; o < obstacles; ++o) {
+      if (contacts_->is_attached(s, o)) continue;
       features.clear();
       const contact::Obstacle& obstacle = *contacts_->obstacles()[o];
       obstacle.features_near({boxes[s].low, boxes[s].high}, features);

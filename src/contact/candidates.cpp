@@ -54,6 +54,7 @@ bool is_pair(const Contacts& contacts, const Model& m, const std::vector<Vec3d>&
 void add_obstacles(const Contacts& contacts, const Box& box, Index s, std::vector<Index>& features, std::vector<Pair>& pairs) {
   const auto& obstacles = contacts.obstacles();
   for (std::size_t o = obstacles.size(); o-- > 0;) {  // b = -1 - o ascends
+    if (contacts.is_attached(s, o)) continue;
     features.clear();
     obstacles[o]->features_near(box, features);
     for (const Index f : features)

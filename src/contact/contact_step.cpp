@@ -5,6 +5,7 @@
 
 #include "exec/reduce.hpp"
 #include "math/quat.hpp"
+#include "model/held_axes.hpp"
 
 namespace osier::contact {
 
@@ -13,6 +14,7 @@ namespace {
 constexpr std::size_t kChunk = 256;  ///< pairs whose contacts are found together
 const char* const kStiffness = "contact/stiffness";
 const char* const kPairs = "contact/pairs";
+const char* const kLate = "contact/late_obstacles";  ///< for each of them: its number, how many values follow, its place
 constexpr std::size_t kPairNumbers = 11;
 
 SolverMemory* find_memory(State& state, const char* name) {
@@ -40,6 +42,14 @@ void ContactStep::begin(const Contacts& contacts, const Model& m, const Control&
   arrived_ = true;
   late_vertex_ = -1;
   obstacle_share_.assign(contacts.obstacles().size(), 0);
+  obstacle_goal_ = obstacle_share_;
+  obstacle_way_.assign(obstacle_share_.size(), 1);
+  if (const SolverMemory* late = find_memory(start, kLate))
+    for (std::size_t i = 0; i + 2 <= late->values.size(); i += 2 + static_cast<std::size_t>(late->values[i + 1]))
+      contacts.obstacles()[static_cast<std::size_t>(late->values[i])]->start_from(
+          std::span(late->values).subspan(i + 2, static_cast<std::size_t>(late->values[i + 1])));
+  for (std::size_t o = 0; o < obstacle_share_.size(); ++o)
+    if (!contacts.obstacles()[o]->is_moving()) obstacle_share_[o] = 1;
   const bool obstacles_move = std::any_of(contacts.obstacles().begin(), contacts.obstacles().end(),
                                           [](const auto& obstacle) { return obstacle->is_moving(); });
   bool keep = listed_ && !obstacles_move && alive_ == m.segment_alive;
@@ -68,12 +78,8 @@ bool ContactStep::stays_apart(const Pair& pair, const std::vector<Vec3d>& x, con
       pair.core + (pair.pushes ? 1 : 0.1) * (pair.with_obstacle() ? contacts_->range(pair.a) : contacts_->range(pair.a, pair.b));
   if (pair.with_obstacle()) {
     const Obstacle& obstacle = *contacts_->obstacles()[pair.obstacle()];
-    if (obstacle.is_moving()) return false;
-    const double travel = std::max(norm(motion(a0)), norm(motion(a1)));
-    if (obstacle.kind() == Obstacle::Kind::hollow)
-      return std::min(obstacle.nearest(pair.feature, x[a0], x[a0], 0, 0).distance,
-                      obstacle.nearest(pair.feature, x[a1], x[a1], 0, 0).distance) >= away + travel;
-    return obstacle.nearest(pair.feature, x[a0], x[a1], 0, 0).distance >= away + travel;
+    const double travel = std::max(norm(motion(a0)), norm(motion(a1))) + obstacle.reach(pair.feature, 0, 1);
+    return distance_of(obstacle, pair.feature, x[a0], x[a1], 0) >= away + travel;
   }
   const auto [b0, b1] = m_->segment_vertices[pair.b];
   double travel = 0;
@@ -131,7 +137,10 @@ void ContactStep::expect(const std::vector<Vec3d>& x0, const std::vector<Vec3d>&
 /// Where inertia and prescribed motion lead.
 Vec3d ContactStep::first_motion(Index v) const {
   if (!m_->vertex_alive[v]) return {};
-  return c_->vertex_fixed[v] ? c_->vertex_target[v] - start_->vertex_position[v] : h_ * start_->vertex_velocity[v];
+  if (c_->vertex_fixed[v]) return c_->vertex_target[v] - start_->vertex_position[v];
+  const Vec3d free = h_ * start_->vertex_velocity[v];
+  const HeldAxes* held = held_axes_of(*c_, v);
+  return held ? held_place(*held, start_->vertex_position[v] + free) - start_->vertex_position[v] : free;
 }
 
 void ContactStep::read_memory(const State& state) {
@@ -173,15 +182,11 @@ double ContactStep::base_stiffness(Index s) const {
   return std::max(inertial_stiffness(s), 48 * bending / (length * length * length) * range * range);
 }
 
-/// Beyond this, no load explains it: where the guard holds contacts at a distance, step after step without convergence, force and
-/// stiffness would raise each other without end.
-double ContactStep::largest_stiffness(Index s) const {
-  constexpr double kLoads = 1000;
-  const auto [a, b] = m_->segment_vertices[s];
-  const double speed = std::sqrt(std::max(norm2(start_->vertex_velocity[a]), norm2(start_->vertex_velocity[b])));
-  const double tension = m_->segment_stiffness[s].largest() / m_->segment_rest_length[s];
-  const double impact = std::max(m_->vertex_mass[a], m_->vertex_mass[b]) * speed / h_;
-  return std::max(kLoads * (tension + impact) * 2 * contacts_->range(s), base_stiffness(s));
+/// No load needs more: a force that would stretch the rod to twice its length, or stop a vertex many times over. A step that did
+/// not converge can ask for anything.
+double ContactStep::most_stiffness(Index s) const {
+  const double l = m_->segment_rest_length[s], elastic = m_->segment_stiffness[s].largest() / l;  // EA [N]
+  return std::max(elastic * contacts_->range(s), 1e3 * base_stiffness(s));
 }
 
 /// Once for every step that needs them.
@@ -264,10 +269,7 @@ void ContactStep::make_list(const std::vector<Vec3d>& u, const std::vector<Vec3d
       const auto& obstacle = *contacts_->obstacles()[pair.obstacle()];
       const auto [a0, a1] = m.segment_vertices[pair.a];
       const double share = obstacle_share_[pair.obstacle()];
-      if (obstacle.kind() == Obstacle::Kind::hollow)
-        pair_distance_[p] = std::min(obstacle.nearest(pair.feature, centre_[a0], centre_[a0], share, 0).distance,
-                                     obstacle.nearest(pair.feature, centre_[a1], centre_[a1], share, 0).distance);
-      else pair_distance_[p] = obstacle.nearest(pair.feature, centre_[a0], centre_[a1], share, 0).distance;
+      pair_distance_[p] = distance_of(obstacle, pair.feature, centre_[a0], centre_[a1], share);
     } else {
       pair_distance_[p] = nearest_points(ends(pair, u), 0, 0).distance;
     }
@@ -355,6 +357,15 @@ void ContactStep::each_contact(const Pair& pair, const std::vector<Vec3d>& u, co
     c.n = p.normal;
     c.place = at(u, a0) + p.along * (at(u, a1) - at(u, a0));
     c.curvature = p.curvature;
+    c.surface = p.point;
+    c.sliding.count = 0;
+    if (p.along_stiffness > 0) {
+      // The curvature by the place along the segment, which follows: - D_us D_us'/D_ss, of the energy f D_us D_us'/D_ss.
+      const Vec3d bent = p.curvature * (at(u, a1) - at(u, a0));
+      const double l = 1 / std::sqrt(p.along_stiffness);
+      c.sliding.count = 1;
+      c.sliding.y[0] = {l * (c.weight[0] * bent - p.normal), l * (c.weight[1] * bent + p.normal), Vec3d{}, Vec3d{}};
+    }
     f(c);
   };
   if (obstacle.kind() == Obstacle::Kind::hollow) {
@@ -425,7 +436,7 @@ bool ContactStep::stiffen() {
     const double wanted = std::min(8 * c.stiffness_k, c.force * c.range / kPhiAtHalf);
     for (const Index s : {c.pair.a, c.pair.b}) {
       if (s < 0) continue;
-      const double k = std::min({wanted, kMostGrowth * stiffness_at_start_[s], largest_stiffness(s)});
+      const double k = std::min({wanted, kMostGrowth * stiffness_at_start_[s], most_stiffness(s)});
       if (k > stiffness_[s]) stiffness_[s] = k, changed = true;
     }
   }
@@ -500,6 +511,12 @@ void ContactStep::sum_blocks() {
     };
     add_both(c.weight, c.stiffness * outer(c.n, c.n));
     if (c.limit > 0) add_both(c.rub, friction_block(c));
+    if (!c.pair.with_obstacle() || c.sliding.count == 0) continue;
+    const auto& y = c.sliding.y[0];
+    Mat3<double>* sum = sums_.data() + 3 * static_cast<std::size_t>(c.pair.a);
+    sum[0] = sum[0] + c.force * outer(y[0], y[0]);
+    sum[1] = sum[1] + c.force * outer(y[0], y[1]);
+    sum[2] = sum[2] + c.force * outer(y[1], y[1]);
   }
   blocks_.clear();
   for (Index s = 0; s < m_->segment_count(); ++s) {
@@ -520,6 +537,9 @@ void ContactStep::add_diagonal(std::vector<Mat3<double>>& blocks) const {
     };
     add(c.weight, c.stiffness * outer(c.n, c.n));
     if (c.limit > 0) add(c.rub, friction_block(c));
+    if (c.pair.with_obstacle() && c.sliding.count > 0)
+      for (std::size_t j = 0; j < 2; ++j)
+        blocks[c.vertex[j]] = blocks[c.vertex[j]] + 2 * c.force * outer(c.sliding.y[0][j], c.sliding.y[0][j]);
   }
 }
 
@@ -531,6 +551,11 @@ void ContactStep::add_product(const std::vector<Vec3d>& p, std::vector<Vec3d>& i
     Vec3d y = (c.stiffness * dot(c.n, q)) * c.n;
     if (c.pair.with_obstacle()) {
       y -= c.force * (c.curvature * q);
+      if (c.sliding.count > 0) {
+        const std::array<Vec3d, 4>& row = c.sliding.y[0];
+        const double along = dot(row[0], p[c.vertex[0]]) + dot(row[1], p[c.vertex[1]]);
+        for (std::size_t j = 0; j < 2; ++j) image[c.vertex[j]] += (c.force * along) * row[j];
+      }
     } else {
       const double g = c.distance > 0 ? c.force / c.distance : 0;
       y += (g * dot(c.n, q)) * c.n - g * q;
@@ -625,8 +650,7 @@ void ContactStep::set_friction(Contact& c, const std::vector<Vec3d>& u, double f
   }
   if (c.pair.with_obstacle()) {
     const std::size_t o = c.pair.obstacle();
-    const Vec3d point = c.place - c.distance * c.unit;
-    c.anchor -= contacts_->obstacles()[o]->moved(c.pair.feature, point, obstacle_share_[o]);
+    c.anchor -= contacts_->obstacles()[o]->moved(c.pair.feature, c.surface, obstacle_share_[o]);
   }
   c.z = slip_of(c, u);
   c.friction = friction(c.limit, c.slip, norm(c.z));
@@ -646,27 +670,46 @@ void ContactStep::spread(std::vector<double>& stiffness) const {
 
 void ContactStep::finish_untouched(State& state) {
   contacts_at_hand_.clear();
-  for (const char* name : {kStiffness, kPairs})
+  for (const char* name : {kStiffness, kPairs, kLate})
     if (SolverMemory* known = find_memory(state, name)) known->values.clear();
 }
 
 void ContactStep::finish(const std::vector<Vec3d>& u, State& state) {
   linearise(u);
   if (MotionObserver* observer = contacts_->observer()) observer->end_path(*this, u);
+  // A stiffness that follows the load at once leaves nothing that restores: the force of the next step is that of this one,
+  // wherever the contact is, and rods bounce for ever. It may follow as fast as the time integration damps the bounce, which
+  // takes about 1/(w h)^2 steps at a frequency w; at once where a contact is near its core.
+  constexpr double kSqueezed = 0.2, kPace = 0.2;
   std::vector<double> adapted = stiffness_, need(stiffness_.size(), -1);
   for (const Contact& c : contacts_at_hand_) {
-    const double wanted = c.s() > 0 ? c.force * c.range / kPhiAtHalf : c.stiffness_k;
+    const double full = c.s() > 0 ? c.force * c.range / kPhiAtHalf : c.stiffness_k;
+    double mobility = 0;
+    for (std::size_t j = 0; j < 4; ++j)
+      if (c.vertex[j] >= 0) mobility += c.weight[j] * c.weight[j] / m_->vertex_mass[c.vertex[j]];
+    const double pace = c.s() > kSqueezed ? std::min(1.0, kPace * c.stiffness * h_ * h_ * mobility) : 1;
+    const double wanted = pace < 1 ? c.stiffness_k * std::pow(full / c.stiffness_k, pace) : full;
     for (const Index s : {c.pair.a, c.pair.b})
       if (s >= 0) need[s] = std::max(need[s], wanted);
   }
   for (Index s = 0; s < m_->segment_count(); ++s) {
     const double least = need[s] < 0 ? base_stiffness(s) : 1e-3 * inertial_stiffness(s);
     double& k = adapted[s];
-    const double goal = std::max(std::min(need[s], largest_stiffness(s)), least);
-    k = goal > k ? std::min(goal, 4 * k) : std::max(goal, 0.8 * k);
+    const double goal = std::max(need[s], least);
+    k = std::min(most_stiffness(s), goal > k ? std::min(goal, 4 * k) : std::max(goal, 0.8 * k));
   }
   spread(adapted);
   make_memory(state, kStiffness, ElementKind::segment).values = adapted;
+  if (SolverMemory* late = find_memory(state, kLate)) late->values.clear();
+  for (std::size_t o = 0; o < obstacle_share_.size(); ++o) {
+    if (obstacle_share_[o] == 1 || !contacts_->obstacles()[o]->is_moving()) continue;
+    std::vector<double> place;
+    contacts_->obstacles()[o]->save_place(obstacle_share_[o], place);
+    std::vector<double>& values = make_memory(state, kLate, ElementKind::whole).values;
+    values.push_back(static_cast<double>(o));
+    values.push_back(static_cast<double>(place.size()));
+    values.insert(values.end(), place.begin(), place.end());
+  }
   std::vector<double>& out = make_memory(state, kPairs, ElementKind::whole).values;
   out.clear();
   const auto put = [&](const Pair& p, double core, double force, const Vec3d& anchor, const Vec3d& normal) {
@@ -696,6 +739,7 @@ void ContactStep::tell(Record& record) const {
   record.clear();
   record.late = !arrived_;
   record.late_vertex = late_vertex_;
+  record.obstacle_share = obstacle_share_;
   for (const Contact& c : contacts_at_hand_) {
     const double radii =
         c.pair.with_obstacle() ? contacts_->radius(c.pair.a) : contacts_->radius(c.pair.a) + contacts_->radius(c.pair.b);
@@ -707,6 +751,7 @@ void ContactStep::tell(Record& record) const {
                               .push = push,
                               .normal = c.force,
                               .place = c.place,
+                              .surface = c.surface,
                               .gap = c.distance - radii});
   }
 }

@@ -39,6 +39,7 @@ struct Contact {
   Vec3d place;                      ///< where it is, on the side of segment a [m]
   Sliding sliding;
   Mat3<double> curvature;  ///< of an obstacle's surface
+  Vec3d surface;           ///< nearest point of an obstacle [m]
   // Friction.
   double limit = 0, slip = 0;   ///< Coulomb limit [N], displacement at which sliding begins [m]
   std::array<double, 4> rub{};  ///< weights of friction: z is across `unit` of the sum of rub_j u_j and the anchor
@@ -168,7 +169,7 @@ class ContactStep {
   double k_of(const Pair& pair) const;
   double inertial_stiffness(Index segment) const;
   double base_stiffness(Index segment) const;
-  double largest_stiffness(Index segment) const;
+  double most_stiffness(Index segment) const;
   double regular(Index segment) const { return 0.1 * contacts_->radius(segment); }
   void set_friction(Contact& c, const std::vector<Vec3d>& u, double freshness) const;
   const Contact* earlier(const Contact& c) const;
@@ -178,9 +179,14 @@ class ContactStep {
   void sum_blocks();
   void spread(std::vector<double>& stiffness) const;
   void find_planes(const std::vector<Vec3d>& u);
-  void cut(const std::vector<Vec3d>& u, const std::vector<Vec3d>& du);
-  void cut_at_obstacles(const std::vector<Vec3d>& u, const std::vector<Vec3d>& du);
-  void move_obstacles(const std::vector<Vec3d>& u);
+  void find_plane_of_obstacle(std::size_t pair, const std::vector<Vec3d>& u);
+  double distance_in_hollow(std::size_t pair, std::size_t end, const std::vector<Vec3d>& u, double share, double way) const;
+  bool fails(std::size_t pair, const std::vector<Vec3d>& u) const;
+  void mend(std::size_t pair, bool fix, const std::vector<Vec3d>& u);
+  void cut(const std::vector<Vec3d>& u);
+  Guarded guard_all(const std::vector<Vec3d>& u, std::vector<Vec3d>& du);
+  void push_along(const std::vector<Vec3d>& u, std::vector<Vec3d>& du);
+  double move_obstacles();
 
   Executor executor_;
   const Contacts* contacts_ = nullptr;
@@ -216,12 +222,14 @@ class ContactStep {
     Vec3d n;
     double sep = 0;
     std::array<double, 4> behind{};  ///< distance of each end from the front of its segment, along n
+    double advance = 0;              ///< of an obstacle along n, over all of its way in this motion [m]
     bool close = false, fixed = false;
   };
   std::vector<Plane> planes_;
-  std::vector<double> share_;  ///< per vertex
-  std::vector<double> obstacle_share_;
-  std::vector<Vec3d> du_;
+  std::vector<double> share_;                         ///< per vertex
+  std::vector<double> obstacle_share_;                ///< of its motion in this step that an obstacle has behind it
+  std::vector<double> obstacle_goal_, obstacle_way_;  ///< in the motion at hand: where to, and the share of that way that is left
+  std::vector<Vec3d> du_, given_;
   bool arrived_ = true, stuck_ = false;
   Index late_vertex_ = -1;
 };

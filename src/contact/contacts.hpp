@@ -4,6 +4,7 @@
 #pragma once
 
 #include <memory>
+#include <set>
 #include <span>
 #include <vector>
 
@@ -67,6 +68,15 @@ class Contacts {
   /// Every obstacle with the place of its material in the friction table.
   void add(std::shared_ptr<Obstacle> obstacle, std::size_t material);
   const std::vector<std::shared_ptr<Obstacle>>& obstacles() const { return obstacles_; }
+  /// A segment that is fastened to an obstacle is no pair with it: it begins in its surface.
+  void attach(Index segment, std::size_t obstacle) { attached_.insert({segment, obstacle}); }
+  bool is_attached(Index segment, std::size_t obstacle) const {
+    return !attached_.empty() && attached_.contains({segment, obstacle});
+  }
+  /// Gives every obstacle a pose of its own, which copies of this share otherwise.
+  void separate() {
+    for (auto& obstacle : obstacles_) obstacle = obstacle->clone();
+  }
   /// Is told the motions of every step from now on; null: nobody is. Not owned.
   void set_observer(MotionObserver* observer) { observer_ = observer; }
   MotionObserver* observer() const { return observer_; }
@@ -89,6 +99,7 @@ class Contacts {
   std::vector<Neighbour> neighbour_;  ///< by segment, ascending
   std::vector<std::shared_ptr<Obstacle>> obstacles_;
   std::vector<std::size_t> obstacle_material_;
+  std::set<std::pair<Index, std::size_t>> attached_;
   MotionObserver* observer_ = nullptr;
 };
 

@@ -14,12 +14,17 @@
 //
 // A pair without a separating normal is fixed with A = B = 0 across all normals, that is, its ends stay.
 //
+// An obstacle that moves is one more body whose motion is shortened, by one share for all of it. A convex one advances along n by
+// its support function, A(t) <= t A(1) with a bound for turning; the room within a hollow one is convex, so that the distance of
+// a point from the wall, relative to the obstacle, is concave along the motion.
+//
 // The normal at the nearest points separates by the distance itself but for rounding. Prior art: Divide and Truncate (planar
 // filter of ipc-toolkit's `ogc`), Offset Geometric Contact (balls instead of planes); see docs/theory/contact.md.
 #include <algorithm>
 #include <cmath>
 
 #include "contact/contact_step.hpp"
+#include "model/held_axes.hpp"
 
 namespace osier::contact {
 
@@ -36,7 +41,7 @@ void ContactStep::find_planes(const std::vector<Vec3d>& u) {
     Plane& plane = planes_[p];
     plane.fixed = false;
     plane.close = false;
-    if (pair.with_obstacle()) return;
+    if (pair.with_obstacle()) return find_plane_of_obstacle(p, u);
     const auto travel = [&](Index s) {
       const auto [v0, v1] = m_->segment_vertices[s];
       return std::max(norm(du_[v0]), norm(du_[v1]));
@@ -63,122 +68,181 @@ void ContactStep::find_planes(const std::vector<Vec3d>& u) {
   });
 }
 
-void ContactStep::cut(const std::vector<Vec3d>& u, const std::vector<Vec3d>& du) {
-  (void)u;
-  const auto vertices_of = [&](const Pair& pair) {
-    const auto [a0, a1] = m_->segment_vertices[pair.a];
+/// Of an obstacle that goes from its share to its goal while the ends of the segment move by du_.
+void ContactStep::find_plane_of_obstacle(std::size_t p, const std::vector<Vec3d>& u) {
+  const Pair& pair = pairs_[p];
+  Plane& plane = planes_[p];
+  const std::size_t o = pair.obstacle();
+  const Obstacle& obstacle = *contacts_->obstacles()[o];
+  const double from = obstacle_share_[o], goal = obstacle_goal_[o];
+  const double reach = goal > from ? obstacle.reach(pair.feature, from, goal) : 0;
+  const auto& v = m_->segment_vertices[pair.a];
+  const double travel = std::max(norm(du_[v[0]]), norm(du_[v[1]]));
+  plane.close = !(travel + reach <= kShare * (least_distance(p) - pair.core));
+  if (!plane.close) return;
+  if (obstacle.kind() == Obstacle::Kind::hollow) {
+    // The room of a hollow obstacle is convex, so that the distance along a line is concave in it. The obstacle's shift is taken
+    // off the motion of the rod; what is left of the obstacle's motion takes away at most `advance`.
+    plane.advance = goal > from ? std::max(0.0, reach - (goal - from) * norm(obstacle.shift())) : 0;
+    for (std::size_t k = 0; k < 2; ++k) plane.behind[k] = distance_in_hollow(p, k, u, 0, 0);
+    return;
+  }
+  const ObstaclePoint near = obstacle.nearest(pair.feature, at(u, v[0]), at(u, v[1]), from, 0);
+  for (std::size_t k = 0; k < 2; ++k) plane.behind[k] = dot(near.normal, at(u, v[k]) - near.point);
+  plane.n = near.normal;
+  plane.sep = std::min(plane.behind[0], plane.behind[1]);
+  for (std::size_t k = 0; k < 2; ++k) plane.behind[k] -= plane.sep;
+  plane.advance = 0;
+  if (goal > from) {
+    // f(t) <= (1 - t) f(0) + t f(1) + t (1 - t) max |f''|/2 for each point, so that the front goes no further than t times this.
+    const double way = goal - from;
+    plane.advance = obstacle.support(pair.feature, plane.n, goal) - obstacle.support(pair.feature, plane.n, from) +
+                    0.5 * obstacle.bend(pair.feature) * way * way;
+  }
+}
+
+/// Of an end of a segment from the wall around it, when it has gone a share of its motion and the obstacle a share of its way.
+double ContactStep::distance_in_hollow(std::size_t p, std::size_t end, const std::vector<Vec3d>& u, double share,
+                                       double way) const {
+  const Pair& pair = pairs_[p];
+  const std::size_t o = pair.obstacle();
+  const Obstacle& obstacle = *contacts_->obstacles()[o];
+  const Index v = m_->segment_vertices[pair.a][end];
+  const double from = obstacle_share_[o];
+  const Vec3d x = at(u, v) + share * du_[v] - (way * (obstacle_goal_[o] - from)) * obstacle.shift();
+  return obstacle.nearest(pair.feature, x, x, from, 0).distance - way * planes_[p].advance;
+}
+
+/// Whether a pair takes more than its share of the room between its two sides.
+bool ContactStep::fails(std::size_t p, const std::vector<Vec3d>& u) const {
+  constexpr double kRounding = 1e-12;  // of what was cut to the limit
+  const Plane& plane = planes_[p];
+  const Pair& pair = pairs_[p];
+  const auto along = [&](std::size_t k, Index v) { return plane.behind[k] + share_[v] * dot(plane.n, du_[v]); };
+  const auto [a0, a1] = m_->segment_vertices[pair.a];
+  if (!pair.with_obstacle()) {
+    if (!(plane.sep > 0)) return true;
     const auto [b0, b1] = m_->segment_vertices[pair.b];
-    return std::array<Index, 4>{a0, a1, b0, b1};
-  };
-  const auto advances = [&](const Plane& plane, const std::array<Index, 4>& v, double& a, double& b) {
-    std::array<double, 4> along;
-    for (std::size_t k = 0; k < 4; ++k) along[k] = plane.behind[k] + share_[v[k]] * dot(plane.n, du[v[k]]);
-    a = std::max(along[0], along[1]);
-    b = std::min(along[2], along[3]);
-  };
+    const double advance = std::max(along(0, a0), along(1, a1)), back = std::min(along(2, b0), along(3, b1));
+    return !(advance - back <= kShare * std::max(0.0, plane.sep - pair.core) + kRounding * plane.sep);
+  }
+  const double way = obstacle_way_[pair.obstacle()];
+  if (contacts_->obstacles()[pair.obstacle()]->kind() == Obstacle::Kind::hollow) {
+    for (std::size_t k = 0; k < 2; ++k) {
+      const double here = plane.behind[k], least = here - kShare * std::max(0.0, here - pair.core);
+      if (!(distance_in_hollow(p, k, u, share_[k == 0 ? a0 : a1], way) >= least - kRounding * here)) return true;
+    }
+    return false;
+  }
+  const double room = kShare * std::max(0.0, plane.sep - pair.core) + kRounding * std::abs(plane.sep);
+  return !(way * plane.advance - std::min(along(0, a0), along(1, a1)) <= room);
+}
+
+/// Cuts a pair that fails. `fix`: each side for itself, so that no cut of another pair can spoil it.
+void ContactStep::mend(std::size_t p, bool fix, const std::vector<Vec3d>& u) {
+  Plane& plane = planes_[p];
+  const Pair& pair = pairs_[p];
+  plane.fixed = fix;
   const auto limit = [&](Index v, double behind, double along, double most) {  // behind + t along <= most
     if (along > 0 && behind + share_[v] * along > most) share_[v] = std::clamp((most - behind) / along, 0.0, share_[v]);
   };
-  const auto apply = [&](const Plane& plane, const std::array<Index, 4>& v, double most_a, double least_b) {
-    for (std::size_t k = 0; k < 2; ++k) {
-      limit(v[k], plane.behind[k], dot(plane.n, du[v[k]]), most_a);
-      limit(v[2 + k], -plane.behind[2 + k], -dot(plane.n, du[v[2 + k]]), -least_b);
+  const auto [a0, a1] = m_->segment_vertices[pair.a];
+  const std::array<Index, 2> ends{a0, a1};
+  if (pair.with_obstacle()) {
+    double& way = obstacle_way_[pair.obstacle()];
+    if (contacts_->obstacles()[pair.obstacle()]->kind() == Obstacle::Kind::hollow) {
+      for (std::size_t k = 0; k < 2; ++k) {
+        double& share = share_[ends[k]];
+        const double here = plane.behind[k], room = kShare * std::max(0.0, here - pair.core);
+        const auto bisect = [&](double least, const auto& distance_at) {  // the largest share of what was left that is safe
+          if (distance_at(1.0) >= least) return 1.0;
+          double safe = 0, unsafe = 1;
+          for (int halving = 0; halving < 40; ++halving) {
+            const double middle = 0.5 * (safe + unsafe);
+            (distance_at(middle) < least ? unsafe : safe) = middle;
+          }
+          return safe;
+        };
+        if (fix) {
+          share *= bisect(here - 0.5 * room, [&](double t) { return distance_in_hollow(p, k, u, t * share, 0); });
+          way *= bisect(here - 0.5 * room, [&](double t) {
+            const double gone = t * way * (obstacle_goal_[pair.obstacle()] - obstacle_share_[pair.obstacle()]);
+            return here - gone * norm(contacts_->obstacles()[pair.obstacle()]->shift()) - t * way * plane.advance;
+          });
+        } else if (distance_in_hollow(p, k, u, 0, way) >= here - room) {
+          share *= bisect(here - room, [&](double t) { return distance_in_hollow(p, k, u, t * share, way); });
+        } else {
+          const double both = bisect(here - room, [&](double t) { return distance_in_hollow(p, k, u, t * share, t * way); });
+          share *= both, way *= both;
+        }
+      }
+      return;
     }
-  };
+    double back = std::numeric_limits<double>::infinity();
+    for (std::size_t k = 0; k < 2; ++k) back = std::min(back, plane.behind[k] + share_[ends[k]] * dot(plane.n, du_[ends[k]]));
+    const double advance = way * plane.advance, room = kShare * std::max(0.0, plane.sep - pair.core);
+    const double excess = advance - back - room;
+    if (!(excess > 0)) return;
+    const double to_a = std::max(0.0, advance), to_b = std::max(0.0, -back), both = to_a + to_b;
+    const double most = fix ? room * to_a / both : advance - excess * to_a / both;
+    const double least = fix ? -room * to_b / both : back + excess * to_b / both;
+    if (advance > most) way *= std::clamp(most / advance, 0.0, 1.0);
+    for (std::size_t k = 0; k < 2; ++k) limit(ends[k], -plane.behind[k], -dot(plane.n, du_[ends[k]]), -least);
+    return;
+  }
+  const auto [b0, b1] = m_->segment_vertices[pair.b];
+  const std::array<Index, 4> v{a0, a1, b0, b1};
+  if (!(plane.sep > 0)) {
+    for (const Index i : v) share_[i] = 0;
+    plane.fixed = true;
+    return;
+  }
+  std::array<double, 4> along;
+  for (std::size_t k = 0; k < 4; ++k) along[k] = plane.behind[k] + share_[v[k]] * dot(plane.n, du_[v[k]]);
+  const double a = std::max(along[0], along[1]), b = std::min(along[2], along[3]);
+  const double room = kShare * std::max(0.0, plane.sep - pair.core), excess = a - b - room;
+  if (!(excess > 0)) {  // an earlier cut of this round has done it
+    plane.fixed = false;
+    return;
+  }
+  const double to_a = std::max(0.0, a), to_b = std::max(0.0, -b), both = to_a + to_b;
+  const double most_a = fix ? room * to_a / both : a - excess * to_a / both;
+  const double least_b = fix ? -room * to_b / both : b + excess * to_b / both;
+  for (std::size_t k = 0; k < 2; ++k) {
+    limit(v[k], plane.behind[k], dot(plane.n, du_[v[k]]), most_a);
+    limit(v[2 + k], -plane.behind[2 + k], -dot(plane.n, du_[v[2 + k]]), -least_b);
+  }
+}
+
+void ContactStep::cut(const std::vector<Vec3d>& u) {
   std::vector<std::size_t> failed;
   std::vector<std::uint8_t> bad(planes_.size(), 0);
   for (int round = 0;; ++round) {
-    executor_.for_each(planes_.size(), [&](std::size_t p) {
-      const Plane& plane = planes_[p];
-      bad[p] = 0;
-      if (!plane.close || plane.fixed) return;
-      if (!(plane.sep > 0)) {
-        bad[p] = 1;
-        return;
-      }
-      double a, b;
-      advances(plane, vertices_of(pairs_[p]), a, b);
-      const double room = kShare * std::max(0.0, plane.sep - pairs_[p].core);
-      // Rounding of what was cut to the limit is no failure.
-      bad[p] = !(a - b <= room + 1e-12 * plane.sep);
-    });
+    executor_.for_each(planes_.size(),
+                       [&](std::size_t p) { bad[p] = planes_[p].close && !planes_[p].fixed && fails(p, u) ? 1 : 0; });
     failed.clear();
     for (std::size_t p = 0; p < planes_.size(); ++p)
       if (bad[p]) failed.push_back(p);
     if (failed.empty()) return;
-    for (const std::size_t p : failed) {
-      Plane& plane = planes_[p];
-      const auto v = vertices_of(pairs_[p]);
-      if (!(plane.sep > 0)) {
-        for (const Index i : v) share_[i] = 0;
-        plane.fixed = true;
-        continue;
-      }
-      double a, b;
-      advances(plane, v, a, b);
-      const double room = kShare * std::max(0.0, plane.sep - pairs_[p].core), excess = a - b - room;
-      if (!(excess > 0)) continue;  // an earlier cut of this round has done it
-      const double to_a = std::max(0.0, a), to_b = std::max(0.0, -b), both = to_a + to_b;
-      if (round < kRounds) {
-        apply(plane, v, a - excess * to_a / both, b + excess * to_b / both);
-      } else {
-        apply(plane, v, room * to_a / both, -room * to_b / both);
-        plane.fixed = true;
-      }
-    }
-  }
-}
-
-void ContactStep::cut_at_obstacles(const std::vector<Vec3d>& u, const std::vector<Vec3d>& du) {
-  for (std::size_t p = 0; p < pairs_.size(); ++p) {
-    const Pair& pair = pairs_[p];
-    if (!pair.with_obstacle()) continue;
-    const Obstacle& obstacle = *contacts_->obstacles()[pair.obstacle()];
-    const double at_share = obstacle_share_[pair.obstacle()];
-    const auto& v = m_->segment_vertices[pair.a];
-    const double travel = std::max(norm(du[v[0]]), norm(du[v[1]]));
-    if (travel <= kShare * (least_distance(p) - pair.core)) continue;
-    if (obstacle.kind() == Obstacle::Kind::convex) {
-      const ObstaclePoint near = obstacle.nearest(pair.feature, at(u, v[0]), at(u, v[1]), at_share, 0);
-      const std::array<double, 2> above{dot(near.normal, at(u, v[0]) - near.point), dot(near.normal, at(u, v[1]) - near.point)};
-      const double sep = std::min(above[0], above[1]);
-      const double least = sep - kShare * std::max(0.0, sep - pair.core);
-      for (std::size_t k = 0; k < 2; ++k) {
-        const double along = dot(near.normal, du[v[k]]);
-        if (along < 0 && above[k] + share_[v[k]] * along < least)
-          share_[v[k]] = std::clamp((least - above[k]) / along, 0.0, share_[v[k]]);
-      }
-      continue;
-    }
-    // The room of a hollow obstacle is convex, so that the distance along a line is concave: it is at least the goal up to one
-    // place and less beyond it.
-    for (const Index i : v) {
-      const auto distance = [&](double t) {
-        const Vec3d x = at(u, i) + t * du[i];
-        return obstacle.nearest(pair.feature, x, x, at_share, 0).distance;
-      };
-      const double here = distance(0), goal = here - kShare * std::max(0.0, here - pair.core);
-      if (!(distance(share_[i]) < goal)) continue;
-      double safe = 0, unsafe = share_[i];
-      for (int halving = 0; halving < 40; ++halving) {
-        const double middle = 0.5 * (safe + unsafe);
-        (distance(middle) < goal ? unsafe : safe) = middle;
-      }
-      share_[i] = safe;
-    }
+    for (const std::size_t p : failed) mend(p, round >= kRounds, u);
   }
 }
 
 ContactStep::Guarded ContactStep::guard(const std::vector<Vec3d>& u, std::vector<Vec3d>& du) {
+  obstacle_goal_ = obstacle_share_;
+  return guard_all(u, du);
+}
+
+/// Rods along du and obstacles to their goals, at the same time.
+ContactStep::Guarded ContactStep::guard_all(const std::vector<Vec3d>& u, std::vector<Vec3d>& du) {
   for (Vec3d& d : du)
     if (!is_finite(d)) d = {};
   ensure_list(u, du);
   du_ = du;
   find_planes(u);
   share_.assign(du.size(), 1);
-  // Obstacles stand still in here: what they cut, no pair can spoil. Pairs come last, because they can spoil each other.
-  cut_at_obstacles(u, du);
-  cut(u, du);
+  obstacle_way_.assign(obstacle_share_.size(), 1);
+  cut(u);
   Guarded result;
   for (std::size_t v = 0; v < du.size(); ++v) {
     if (!(share_[v] < 1)) continue;
@@ -206,54 +270,82 @@ ContactStep::Guarded ContactStep::guard_alike(const std::vector<Vec3d>& u, std::
   return result;
 }
 
+/// Obstacles that come at rods take them along: what stands in their way and is free to move is moved, so far that it keeps the
+/// distance at which it is or would rest. The energy decides afterwards where it really goes.
+void ContactStep::push_along(const std::vector<Vec3d>& u, std::vector<Vec3d>& du) {
+  if (std::none_of(obstacle_goal_.begin(), obstacle_goal_.end(), [](double goal) { return goal > 0; })) return;
+  if (!stays(u, du)) make_list(u, du);
+  du_ = du;
+  measure_motion(u);
+  planes_.resize(pairs_.size());
+  std::vector<double> most(du.size(), 0);
+  given_.assign(du.size(), {});
+  for (std::size_t p = 0; p < pairs_.size(); ++p) {
+    const Pair& pair = pairs_[p];
+    if (!pair.with_obstacle() || !(obstacle_goal_[pair.obstacle()] > obstacle_share_[pair.obstacle()])) continue;
+    find_plane_of_obstacle(p, u);
+    const Plane& plane = planes_[p];
+    if (!plane.close) continue;
+    const double range = contacts_->range(pair.a);
+    const bool hollow = contacts_->obstacles()[pair.obstacle()]->kind() == Obstacle::Kind::hollow;
+    const auto& v = m_->segment_vertices[pair.a];
+    for (std::size_t k = 0; k < 2; ++k) {
+      if (c_->vertex_fixed[v[k]]) continue;
+      Vec3d push;
+      if (hollow) {
+        const double here = plane.behind[k], kept = std::min(here, pair.core + 0.5 * range);
+        const double lacks = kept - distance_in_hollow(p, k, u, 1, 1);
+        if (!(lacks > 0)) continue;
+        const Vec3d x = at(u, v[k]);
+        push = lacks *
+               contacts_->obstacles()[pair.obstacle()]->nearest(pair.feature, x, x, obstacle_share_[pair.obstacle()], 0).normal;
+      } else {
+        const double kept = std::min(plane.sep, pair.core + 0.5 * range);
+        const double lacks = plane.advance - (plane.sep - kept) - (plane.behind[k] + dot(plane.n, du[v[k]]));
+        if (!(lacks > 0) || !std::isfinite(lacks)) continue;
+        push = lacks * plane.n;
+      }
+      if (norm(push) > most[v[k]]) most[v[k]] = norm(push), given_[v[k]] = push;
+    }
+  }
+  for (const HeldAxes& held : c_->held_axes) given_[held.vertex] = across(held, given_[held.vertex]);
+  for (std::size_t v = 0; v < du.size(); ++v)
+    if (most[v] > 0) du[v] += given_[v];
+}
+
+/// Puts obstacles where the last guard_all() let them go. The largest share of the way left that one of them has made; 1 if none
+/// had any.
+double ContactStep::move_obstacles() {
+  double nearer = 0;
+  bool any = false;
+  for (std::size_t o = 0; o < obstacle_share_.size(); ++o) {
+    if (!(obstacle_share_[o] < 1)) continue;
+    any = true;
+    double to = obstacle_share_[o] + obstacle_way_[o] * (obstacle_goal_[o] - obstacle_share_[o]);
+    if (obstacle_way_[o] == 1 || !contacts_->obstacles()[o]->is_moving()) to = obstacle_goal_[o];
+    nearer = std::max(nearer, (to - obstacle_share_[o]) / (1 - obstacle_share_[o]));
+    obstacle_share_[o] = to;
+  }
+  return any ? nearer : 1;
+}
+
 void ContactStep::predict(std::vector<Vec3d>& u) {
   std::vector<Vec3d> du(u.size());
   for (Index v = 0; v < m_->vertex_count(); ++v) du[v] = first_motion(v);
   begin_path();
-  guard(u, du);
+  obstacle_goal_.assign(obstacle_share_.size(), 1);
+  push_along(u, du);
+  guard_all(u, du);
   for (std::size_t v = 0; v < u.size(); ++v) u[v] += du[v];
+  move_obstacles();
   passed(u);
   hold(u);
-}
-
-/// Each moving obstacle goes on as far as everything that stands still near it allows.
-void ContactStep::move_obstacles(const std::vector<Vec3d>& u) {
-  const auto& obstacles = contacts_->obstacles();
-  for (std::size_t o = 0; o < obstacles.size(); ++o) {
-    if (!(obstacle_share_[o] < 1)) continue;
-    if (!obstacles[o]->is_moving()) {
-      obstacle_share_[o] = 1;
-      continue;
-    }
-    double to = 1;
-    const double from = obstacle_share_[o];
-    for (const Pair& pair : pairs_) {
-      if (!pair.with_obstacle() || pair.obstacle() != o) continue;
-      const auto [a, b] = m_->segment_vertices[pair.a];
-      double distance;
-      if (obstacles[o]->kind() == Obstacle::Kind::hollow)
-        distance = std::min(obstacles[o]->nearest(pair.feature, at(u, a), at(u, a), from, 0).distance,
-                            obstacles[o]->nearest(pair.feature, at(u, b), at(u, b), from, 0).distance);
-      else distance = obstacles[o]->nearest(pair.feature, at(u, a), at(u, b), from, 0).distance;
-      const double room = kShare * std::max(0.0, distance - pair.core);
-      for (int halving = 0; halving < 30 && obstacles[o]->reach(pair.feature, from, to) > room; ++halving) to = 0.5 * (from + to);
-      if (obstacles[o]->reach(pair.feature, from, to) > room) to = from;
-    }
-    obstacle_share_[o] = to;
-  }
 }
 
 void ContactStep::hold(std::vector<Vec3d>& u) {
   constexpr double kNowhere = 1e-3;  // share of the way that was left
   arrived_ = true;
   late_vertex_ = -1;
-  double nearer = 0;
-  const std::vector<double> before = obstacle_share_;
-  move_obstacles(u);
-  for (std::size_t o = 0; o < before.size(); ++o)
-    if (before[o] < 1) nearer = std::max(nearer, (obstacle_share_[o] - before[o]) / (1 - before[o]));
-  stuck_ = nearer <= kNowhere;
-  for (const double share : obstacle_share_) arrived_ = arrived_ && share == 1;
   std::vector<Vec3d> du(u.size());
   bool any = false;
   const auto& x = start_->vertex_position;
@@ -262,18 +354,30 @@ void ContactStep::hold(std::vector<Vec3d>& u) {
     du[v] = (c_->vertex_target[v] - x[v]) - u[v];
     any = any || norm2(du[v]) > 0;
   }
-  if (!any) {
-    if (!obstacle_share_.empty()) passed(u);
-    return;
+  for (const HeldAxes& held : c_->held_axes) {
+    const Index v = held.vertex;
+    if (!m_->vertex_alive[v]) continue;
+    du[v] = along(held, held.target - x[v] - u[v]);
+    any = any || norm(du[v]) > 1e-14 * (norm(x[v]) + norm(u[v]));
   }
+  const bool obstacles = std::any_of(obstacle_share_.begin(), obstacle_share_.end(), [](double share) { return share < 1; });
+  if (!any && !obstacles) return;
   const std::vector<Vec3d> whole = du;
-  if (!obstacle_share_.empty()) passed(u);
-  guard(u, du);
+  obstacle_goal_.assign(obstacle_share_.size(), 1);
+  if (obstacles) push_along(u, du);
+  guard_all(u, du);
+  double nearer = 0;
+  if (obstacles) {
+    nearer = move_obstacles();
+    for (const double share : obstacle_share_) arrived_ = arrived_ && share == 1;
+  }
   for (Index v = 0; v < m_->vertex_count(); ++v) {
-    if (norm2(whole[v]) == 0) continue;
+    if (norm2(du[v]) == 0 && norm2(whole[v]) == 0) continue;
     const bool there = du[v].x == whole[v].x && du[v].y == whole[v].y && du[v].z == whole[v].z;
-    if (there) u[v] = c_->vertex_target[v] - x[v];
+    const bool held = norm2(whole[v]) > 0;
+    if (there && c_->vertex_fixed[v]) u[v] = c_->vertex_target[v] - x[v];
     else u[v] += du[v];
+    if (!held) continue;
     nearer = std::max(nearer, norm(du[v]) / norm(whole[v]));
     if (there) continue;
     arrived_ = false;

@@ -17,13 +17,15 @@ struct Touch {
   Vec3d push;         ///< normal force and friction [N]
   double normal = 0;  ///< size of the normal force [N]
   Vec3d place;        ///< on the side of segment a [m]
+  Vec3d surface;      ///< against an obstacle: the point of it that is touched [m]
   double gap = 0;     ///< distance of the centrelines, or of the centreline and the surface, less the radii [m]
 };
 
 struct Record {
-  std::vector<Touch> touches;  ///< ascending by pair
-  bool late = false;           ///< something prescribed was held back, because it would have torn rods through each other
-  Index late_vertex = -1;      ///< such a vertex; -1: obstacles alone
+  std::vector<Touch> touches;          ///< ascending by pair
+  bool late = false;                   ///< something prescribed was held back, because it would have torn rods through each other
+  Index late_vertex = -1;              ///< such a vertex; -1: obstacles alone
+  std::vector<double> obstacle_share;  ///< of its motion that each obstacle has made; empty: all of it
   void clear() { *this = {}; }
 };
 

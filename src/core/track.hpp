@@ -62,6 +62,20 @@ struct Track {
     return (rate / (b.time - a.time)) * (b.value - a.value);
   }
 
+  /// The sum of size(a, b) over the ways from value to value between two times, there and back added up. size(a, b) is taken
+  /// between values that follow each other with no key between.
+  template <class Size>
+  double way(double from, double to, const Size& size) const {
+    double sum = 0;
+    T last = at(from);
+    for (const Key& k : keys) {
+      if (k.time <= from || k.time > to) continue;
+      sum += size(last, k.value);
+      last = k.value;
+    }
+    return sum + size(last, at(to));
+  }
+
   /// Integral from 0 to t (negative for t < 0): how far something has come that moves at this rate.
   T integral(double t) const { return antiderivative(t) - antiderivative(0); }
 

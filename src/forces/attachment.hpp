@@ -1,6 +1,8 @@
 // What holds or drives a part of the rods: pin, fix, clamp, hinge, each with keyframed motion and release.
 #pragma once
 
+#include <map>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -8,6 +10,8 @@
 #include "core/describe.hpp"
 #include "core/track.hpp"
 #include "exec/parallel.hpp"
+#include "forces/directions.hpp"
+#include "forces/file_motion.hpp"
 #include "math/quat.hpp"
 #include "model/rod_graph.hpp"
 #include "model/selection.hpp"
@@ -32,35 +36,62 @@ struct Turn {
   }
 };
 
-/// x -> center + R(t) (x - center) + translate(t); frames: q -> R(t) orientation(t) q
+struct Carrier;
+
+/// x -> center + R(t) (x - center) + translate(t); frames: q -> R(t) orientation(t) q; then both as the carrier goes
 struct Motion {
   Track<Vec3d> translate;
   std::optional<Turn> rotate;
   Track<Quatd> orientation;
+  std::optional<FileMotion> file;
+  std::optional<std::string> with;
+  std::shared_ptr<const Carrier> carrier;  ///< the obstacle that `with` names; null: none
+  std::string where;
   static const char* kind() { return "motion"; }
   static const char* help() {
     return "Prescribed motion of what a constraint holds, in all six degrees of freedom: turned on the spot by `orientation`, "
            "then "
-           "turned by `rotate`, then shifted.";
+           "turned by `rotate`, then shifted. Or as recorded in a file.";
   }
   template <class F>
   void fields(F& f) {
+    f.where(where);
     f("translate", translate, "Shift from the initial place", {.unit = "m"});
     f("rotate", rotate, "Rotation");
     f("orientation", orientation,
       "Rotation of held frames from their initial orientation, world axes, each on its own spot; keys are joined by the shorter "
-      "arc, so put them less than half a turn apart");
+      "arc, so put them less than half a turn apart (half a turn is refused)");
+    f("file", file, "Recorded motion, instead of the others");
+    f("with", with, "Name of an obstacle that carries all of this along, as if fastened to it");
+    for (const char* key : {"translate", "rotate", "orientation", "with"})
+      if (f.has("file") && f.has(key)) f.problem(std::string("`") + key + "` comes together with `file`", "keep one of them");
   }
+  bool moves_places() const { return translate.given() || rotate || file || with; }
   /// The motion of places at one time, worked out once for the many vertices that a constraint may hold.
   struct Placement {
     bool turns;
     Quatd turn;
     Vec3d center, shift;
-    Vec3d operator()(const Vec3d& x) const { return (turns ? center + osier::rotate(turn, x - center) : x) + shift; }
+    /// `item`: which of those that the constraint holds.
+    Vec3d operator()(const Vec3d& x, std::size_t item = 0) const {
+      if (recorded) return recorded->place(x, item);
+      return (turns ? center + osier::rotate(turn, x - center) : x) + shift;
+    }
+    std::optional<FileMotion::Moment> recorded;
   };
-  Quatd rotation(double t) const;  ///< of frames
-  Quatd turn(double t) const;      ///< the part about a centre
+  /// Of frames, likewise.
+  struct Turning {
+    Quatd all;
+    std::optional<FileMotion::Moment> recorded;
+    Quatd operator()(std::size_t item = 0) const { return recorded ? recorded->turn_of(item) : all; }
+  };
+  Turning turning(double t) const;
+  double angle(double t) const;  ///< of `rotate` [rad]
+  Quatd turn(double t) const;    ///< the part about a centre
   Placement placement(double t) const;
+  /// How far it turns between two times [rad], there and back added up.
+  double turn_between(double from, double to) const;
+  bool turns_directions() const { return rotate || with; }
 };
 
 struct AttachmentContext {
@@ -69,9 +100,30 @@ struct AttachmentContext {
   State& state;
   const Names& names;
   Problems& problems;
+  std::string folder;  ///< where relative file names start
   bool is_static;
   std::vector<std::string>& vertex_holder;  ///< pointer of the constraint that holds a vertex, or ""
   std::vector<std::string>& frame_holder;
+  /// By vertex: what clamps held in the run that this one starts from.
+  const std::map<Index, Quatd>& earlier_clamps;
+  const std::map<std::string, std::shared_ptr<const Carrier>>& carriers;  ///< obstacles by name
+
+  struct HeldDirection {
+    Vec3d axis;
+    bool turns;  ///< with the constraint's motion
+    std::string by;
+  };
+  std::map<Index, std::vector<HeldDirection>> vertex_directions = {};  ///< of vertices that are held along some only
+  /// Whether a constraint may hold a vertex along these unit vectors; a problem when not.
+  bool claim_directions(Index vertex, const std::vector<Vec3d>& axes, bool turns, const std::string& by);
+  /// Whether it may hold the vertex altogether.
+  bool claim_vertex(Index vertex, const std::string& by);
+};
+
+/// A body that moves by a motion of its own and turns about its centre.
+struct Carrier {
+  Motion motion;
+  Vec3d center;  ///< before any motion [m]
 };
 
 class Attachment {
@@ -83,8 +135,20 @@ class Attachment {
   virtual const char* type() const = 0;  ///< its registry name
   /// The vertices and frames that it acts on.
   virtual void list_held(std::vector<Index>& vertices, std::vector<Index>& frames) const = 0;
+  /// How far it turns what it holds between two times [rad], there and back added up. Orientations alone do not tell a whole
+  /// turn from none, so this is what steps are divided by.
+  virtual double turn_between(double from, double to) const { return motion.turn_between(from, to); }
   /// Called once when it lets go; true when the model's topology changed.
   virtual bool let_go(Model& model) { return (void)model, false; }
+  /// Its part of the force that all constraints on a vertex exert, at time t.
+  virtual Vec3d share(double t, const Control& control, Index vertex, const Vec3d& force) const {
+    (void)t, (void)control, (void)vertex;
+    return force;
+  }
+  virtual bool holds_directions() const { return false; }  ///< single ones
+  virtual bool has_springs() const { return false; }
+  virtual bool hinges() const { return false; }  ///< frames that turn about one axis
+  virtual bool yields() const { return false; }  ///< is bound and applied after all others, and holds what they leave free
 
   std::string name;
   Motion motion;
@@ -101,10 +165,23 @@ class Attachment {
   void common_fields(F& f) {
     name_field(f);
     f("motion", motion, "Keyframed motion");
+    release_field(f);
+  }
+  template <class F>
+  void release_field(F& f) {
     f("release", release, "Time at which it lets go; in statics, the first load step that starts then or later",
       {.unit = "s", .min = 0});
   }
-  void check_motion(Problems& problems) const;
+  /// Checks the motion, reads it where it is in a file, and finds what carries it.
+  void prepare_motion(const AttachmentContext& context);
+  void check_turns(Problems& problems) const;
+  void check_no_orientation(Problems& problems) const;
+  /// For constraints that hold along some directions only, which a recorded motion of places cannot lead.
+  void refuse_recorded_motion(Problems& problems) const;
+  /// Holds the rod's frame at a vertex; nothing, with a problem, where it is a cable's.
+  std::optional<ClampResult> clamp_vertex(AttachmentContext& context, Index vertex) const;
+  /// The segment at a vertex that a selection names, or the only one; -1 with a problem.
+  Index segment_at(AttachmentContext& context, Index vertex, const Selection& segment) const;
   static bool claim(std::vector<std::string>& holder, Index i, const char* what, const std::string& by, Problems& problems);
 };
 
@@ -114,16 +191,24 @@ std::span<const RegistryEntry<Attachment>> registry<Attachment>();
 class Pin final : public Attachment {
  public:
   Selection vertices;
+  std::optional<Directions> axes;
   static const char* kind() { return "pin"; }
-  static const char* help() { return "Holds vertices in place; the rod may turn about them."; }
+  static const char* help() {
+    return "Holds vertices in place, or along some directions only; the rod may turn about them. What is held along one "
+           "direction "
+           "is a `roller` too.";
+  }
   template <class F>
   void fields(F& f) {
     f("vertices", vertices, "What to hold", {.required = true});
+    f("axes", axes, "The only directions along which to hold them, world axes, turned with `motion`; all of them when left out");
     common_fields(f);
   }
   void bind(AttachmentContext& context) override;
   void apply(double t, const State& state, const Executor& executor, Control& control) const override;
   void list_held(std::vector<Index>& vertices, std::vector<Index>& frames) const override;
+  Vec3d share(double t, const Control& control, Index vertex, const Vec3d& force) const override;
+  bool holds_directions() const override { return axes && axes->list.size() < 3; }
   const char* type() const override { return kind(); }
 
  private:
@@ -199,6 +284,7 @@ class Hinge final : public Attachment {
   void apply(double t, const State& state, const Executor& executor, Control& control) const override;
   void list_held(std::vector<Index>& vertices, std::vector<Index>& frames) const override;
   const char* type() const override { return kind(); }
+  bool hinges() const override { return true; }
 
  private:
   Index vertex_ = -1, segment_ = -1;
@@ -215,9 +301,10 @@ class Motor final : public Attachment {
   static const char* help() {
     return "Drives a segment's frame about one axis, in a bearing that lets it turn about nothing else: at a given angular "
            "speed, "
-           "or with the torque that a motor has at the speed it runs at. Positions are free; pin a vertex to hold them. Choose "
-           "steps in "
-           "which it turns by less than a radian, and for a stiff shaft `newton` or sweeps with a `tolerance`: a few sweeps do "
+           "or with the torque that a motor has at the speed it runs at. Positions are free; pin a vertex to hold them. Steps in "
+           "which "
+           "a given speed turns it by more than a quarter turn are divided. For a stiff shaft use `newton` or sweeps with a "
+           "`tolerance`: a few sweeps do "
            "not "
            "carry a torque far.";
   }
@@ -232,13 +319,14 @@ class Motor final : public Attachment {
       {.unit = "N·m", .over = "speed"});
     f.exactly_one({"speed", "torque_speed"});
     name_field(f);
-    f("release", release, "Time at which it lets go; in statics, the first load step that starts then or later",
-      {.unit = "s", .min = 0});
+    release_field(f);
   }
   void bind(AttachmentContext& context) override;
   void apply(double t, const State& state, const Executor& executor, Control& control) const override;
   void list_held(std::vector<Index>& vertices, std::vector<Index>& frames) const override;
+  double turn_between(double from, double to) const override;
   const char* type() const override { return kind(); }
+  bool hinges() const override { return true; }
 
  private:
   Index segment_ = -1;

@@ -24,6 +24,8 @@ class Force {
   virtual ~Force() = default;
   /// Turns selections into indices.
   virtual void bind(const Names& names, Problems& problems) { (void)names, (void)problems; }
+  /// What only the model can say.
+  virtual void check(const Model& model, Problems& problems) const { (void)model, (void)problems; }
   // Both add to the control. A load may be linear in the new velocity, f - c v_new: then it cannot make a step unstable.
   /// What acts everywhere, at the vertices from `begin` to `end`: called for pieces of the model, by several threads at once.
   virtual void apply_field(const LoadContext& context, Index begin, Index end, Control& control) const {

@@ -2,6 +2,8 @@
 #include "forces/attachment.hpp"
 #include "forces/force.hpp"
 #include "forces/loads.hpp"
+#include "forces/springs.hpp"
+#include "forces/supports.hpp"
 #include "forces/wind.hpp"
 
 namespace osier {
@@ -26,6 +28,12 @@ std::span<const RegistryEntry<Attachment>> registry<Attachment>() {
       registry_entry<Attachment, Clamp>("clamp", "Holds position and frame at a vertex (second order)"),
       registry_entry<Attachment, Motor>("motor", "Drives a segment's frame at a speed or by a torque-speed curve"),
       registry_entry<Attachment, Hinge>("hinge", "Holds a vertex; one segment turns about an axis"),
+      registry_entry<Attachment, Roller>("roller", "Holds vertices along one direction"),
+      registry_entry<Attachment, Slider>("slider", "A clamp that slides along an axis"),
+      registry_entry<Attachment, Symmetry>("symmetry", "Ends of rods at a plane of symmetry"),
+      registry_entry<Attachment, Plane>("plane", "Motion in two dimensions"),
+      registry_entry<Attachment, SpringLink>("spring", "Springs and dampers between vertices or to a place"),
+      registry_entry<Attachment, Foundation>("foundation", "Elastic support along rods"),
   };
   return entries;
 }

@@ -1,5 +1,6 @@
 #include "forces/wind.hpp"
 
+#include <fmt/format.h>
 #include <numbers>
 
 #include "exec/simd_dispatch.hpp"
@@ -16,14 +17,26 @@ void Wind::bind(const Names&, Problems& problems) {
   if (norm2(direction) == 0) problems.add(where + "/direction", "is the zero vector", "give a direction");
 }
 
+void Wind::check(const Model& model, Problems& problems) const {
+  if (!drag_coefficient || diameter) return;
+  for (Index v = 0; v < model.vertex_count(); ++v)
+    if (!(model.vertex_radius[v] > 0)) {
+      problems.add(where + "/diameter", fmt::format("is missing, and vertex {} has no radius", v),
+                   "give `diameter`, or give the materials a radius");
+      return;
+    }
+}
+
 void Wind::apply_field(const LoadContext& c, Index begin, Index end, Control& control) const {
   const double M = 1 / 0.3;
   const WindView view{.direction = normalized(direction),
-                      .wave_number = 2 * std::numbers::pi / wavelength,
-                      .travelled = speed.integral(c.time),
-                      .scale = speed.at(c.time) / (bias + 2 * M),
-                      .offset = M + bias,
-                      .strength = c.ramp * coefficient,
+                      .wave_number = steady ? 0 : 2 * std::numbers::pi / wavelength,
+                      .travelled = steady ? 0 : speed.integral(c.time),
+                      .scale = steady ? speed.at(c.time) : speed.at(c.time) / (bias + 2 * M),
+                      .offset = steady ? 1 : M + bias,  // the sum of sines is 0 at phase 0
+                      .strength = c.ramp * (drag_coefficient ? 0.25 * air_density * *drag_coefficient : coefficient),
+                      .diameter = diameter.value_or(0),
+                      .radius = drag_coefficient ? c.model.vertex_radius.data() : nullptr,
                       .position = c.state.vertex_position.data(),
                       .velocity = c.state.vertex_velocity.data(),
                       .mass = c.model.vertex_mass.data(),

@@ -37,27 +37,39 @@ class WindPush {
     Index most = 0;
     for (int k = 0; k < W; ++k)
       if (const Index n = wind.segment_start[vertex(k) + 1] - wind.segment_start[vertex(k)]; n > most) most = n;
-    P across(0.0);  // sum of l |dv x t|
+    P across(0.0);                         // of the paper: sum of l |dv x t|
+    P K(0.0);                              // of the physical push: sum of K_s
+    Vec3<P> push{P(0.0), P(0.0), P(0.0)};  // and of K_s dv_n
     for (Index i = 0; i < most; ++i) {
-      double length[W];
+      double length[W], width[W];
       P edge[4];
       components_of_rows<P>(
           [&](int k) {
             const Index at = wind.segment_start[vertex(k)] + i;
-            length[k] = 0;
+            length[k] = width[k] = 0;
             if (at >= wind.segment_start[vertex(k) + 1]) return Row::all(0);
             const Index s = wind.segment[at] / 2;
+            const Index a = wind.segment_vertices[2 * s], b = wind.segment_vertices[2 * s + 1];
             length[k] = wind.rest_length[s];
-            return row<P>(wind.position[wind.segment_vertices[2 * s + 1]]) - row<P>(wind.position[wind.segment_vertices[2 * s]]);
+            if (wind.radius) width[k] = wind.diameter > 0 ? wind.diameter : wind.radius[a] + wind.radius[b];
+            return row<P>(wind.position[b]) - row<P>(wind.position[a]);
           },
           edge);
       const Vec3<P> e{edge[0], edge[1], edge[2]};
       const P length2 = norm2(e);
-      const P sine_of_angle = root(norm2(cross(dv, e)) / select(length2 > P(0.0), length2, P(1.0)));
-      across += per_lane<P>([&](int k) { return length[k]; }) * sine_of_angle;
+      const P safe = select(length2 > P(0.0), length2, P(1.0));
+      const P l = per_lane<P>([&](int k) { return length[k]; });
+      if (!wind.radius) {
+        across += l * root(norm2(cross(dv, e)) / safe);
+        continue;
+      }
+      const Vec3<P> normal = dv - (dot(dv, e) / safe) * e;
+      const P share = P(wind.strength) * l * per_lane<P>([&](int k) { return width[k]; }) * root(norm2(normal));
+      K += share;
+      push = push + share * normal;
     }
-    const P K = P(wind.strength) * root(gather<P>(wind.mass, vertex)) * across;
-    const Vec3<P> force = K * velocity;
+    if (!wind.radius) K = P(wind.strength) * root(gather<P>(wind.mass, vertex)) * across;
+    const Vec3<P> force = wind.radius ? push + K * gather<P>(wind.velocity, vertex) : K * velocity;
     const P rows[4] = {force.x, force.y, force.z, K};
     rows_of_components(rows, [&](int k, const Row& r) {
       if (k >= count) return;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/held_axes.hpp"
 #include "solvers/solver_memory.hpp"
 
 namespace osier {
@@ -155,6 +156,18 @@ void TimeIntegrator::straighten_damping(const Model& m, const State& state, Cont
     control.vertex_force[a] += tension;
     control.vertex_force[b] -= tension;
   }
+  for (const Spring& s : control.springs) {  // the same for dampers along a line
+    if (!(s.damping > 0) || !(s.rest_length > 0) || s.along_axis) continue;
+    const bool anchored = s.b < 0;
+    const Vec3d v = (anchored ? s.anchor_velocity : state.vertex_velocity[s.b]) - state.vertex_velocity[s.a];
+    const Vec3d d = anchored ? s.anchor - state.vertex_position[s.a] - h * state.vertex_velocity[s.a]
+                             : state.vertex_position[s.b] - state.vertex_position[s.a] + h * v;
+    const double length2 = norm2(d);
+    if (!(length2 > 0)) continue;
+    const Vec3d tension = (s.damping * h * norm2(v - (dot(v, d) / length2) * d) / (2 * length2)) * d;
+    control.vertex_force[s.a] += tension;
+    if (!anchored) control.vertex_force[s.b] -= tension;
+  }
 }
 
 void TimeIntegrator::finish(const Model& m, const Control& end, const State& start, State& state) const {
@@ -185,6 +198,11 @@ void TimeIntegrator::finish(const Model& m, const Control& end, const State& sta
     } else {
       state.vertex_position[v] = x + whole * (state.vertex_position[v] - x);
       state.vertex_velocity[v] = velocity + whole * (state.vertex_velocity[v] - velocity);
+    }
+    if (const HeldAxes* held = held_axes_of(end, v)) {
+      state.vertex_position[v] = held_place(*held, state.vertex_position[v]);
+      const Vec3d prescribed = along(*held, (1 / h_) * (state.vertex_position[v] - x));
+      state.vertex_velocity[v] = across(*held, state.vertex_velocity[v]) + prescribed;
     }
     state.vertex_velocity_previous[v] = velocity;
     new_rate(rate, v, state.vertex_position[v] - x);

@@ -100,6 +100,7 @@ void CurveWriter::discard() {
 CurveWriteOptions options_of(const RunInfo& info) {
   CurveWriteOptions options;
   options.title = info.scene_name, options.version = info.version;
+  options.obstacles = info.obstacles;
   const Vec3d up = up_direction(info.scene_json);
   if (std::abs(up.z) > std::abs(up.y)) options.up = 'z';
   return options;

@@ -39,6 +39,7 @@ struct CurveWriteOptions {
   std::uint64_t split_bytes = 500'000'000;  ///< USD: from here on, value clips instead of one file
   std::uint64_t chunk_bytes = 8'000'000;    ///< USD: size of one clip
   CurveMaterials materials;                 ///< USD: deformable-curve physics, when there are any
+  std::vector<Surface> obstacles = {};      ///< USD and glTF: what frames have points of
 };
 
 /// write for each frame in order, then end. Whatever has been written is complete even when end() is never reached, except where

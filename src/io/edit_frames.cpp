@@ -15,6 +15,7 @@ FrameEdits::FrameEdits(const CurveFrame& first, const CurveEdits& edits)
     : up_(edits.up.value_or(UpAxis::y)), scale_(edits.scale), points_(first.curves.points.size()) {
   Problems problems;
   if (edits.weld) problems.add("--weld", "the rods of a run are welded as in its scene", "leave it out");
+  if (!edits.transform.empty()) problems.add("--transform", "is for curve files", "use --scale and --up, or convert twice");
   if (!(edits.scale > 0 && std::isfinite(edits.scale)))
     problems.add("--scale", fmt::format("{}", edits.scale), "use a positive number");
   if (edits.segments && edits.segment_length)

@@ -50,9 +50,12 @@ class Hdf5Writer final : public Writer {
     write_strings("/scene", {}, {info.scene_json});  // no attribute: those end at 64 KiB
     joints_.clear(), half_joints_.clear();
     for (Index j = 0; j < model.joint_count(); ++j) (model.joint_is_clamp[j] ? half_joints_ : joints_).push_back(j);
+    half_joint_anchor_.clear();
+    for (const Index j : half_joints_) half_joint_anchor_.push_back(model.joint_frames[j][0] - model.segment_count());
     write_topology(model);
     write_elasticity(model);
     write_materials(model, info);
+    write_obstacles(info);
 
     const hsize_t vertices = model.vertex_mass.size(), segments = model.segment_vertices.size();
     const auto numbers = [&](const char* name, const Shape& shape, const char* unit, const char* description) {
@@ -63,6 +66,13 @@ class Hdf5Writer final : public Writer {
     velocity_ = numbers("/velocity", {vertices, 3}, "m/s", "vertex velocities");
     rotation_ = numbers("/frame", {segments, 4}, "1", "material frame of each segment, a unit quaternion (x, y, z, w)");
     alive_ = create_series("/segment_alive", {segments}, H5T_STD_U8LE, H5T_NATIVE_UINT8, "1", "0 once the segment has broken");
+    restart_.clear();
+    if (info.clamp_frames && !half_joints_.empty())
+      restart_.push_back(numbers("/clamp_frame", {half_joints_.size(), 4}, "1",
+                                 "frame that each clamp holds, a unit quaternion (x, y, z, w); 0 once it has let go"));
+    has_spins_ = info.spins;
+    if (has_spins_)
+      restart_.push_back(numbers("/angular_velocity", {segments, 3}, "rad/s", "of the material frames, world axes"));
     sections_.clear();
     if (info.sections) {
       const hsize_t joints = joints_.size(), clamps = half_joints_.size();
@@ -72,6 +82,11 @@ class Hdf5Writer final : public Writer {
       sections_.push_back(numbers("/joint_curvature", {joints, 3}, "1/m", "bending about d1, d2 and twist"));
       sections_.push_back(numbers("/clamp_moment", {clamps, 3}, "N m", "bending moments about d1, d2 and torque at clamps"));
       sections_.push_back(numbers("/clamp_curvature", {clamps, 3}, "1/m", "bending about d1, d2 and twist at clamps"));
+    }
+    obstacles_.clear();
+    if (any_moves(info.obstacles)) {
+      obstacles_.push_back(
+          numbers("/obstacle_position", {points_of(info.obstacles).size(), 3}, "m", "points of the surfaces of all obstacles"));
     }
     reports_.clear();
     if (info.reports) {
@@ -94,19 +109,28 @@ class Hdf5Writer final : public Writer {
     expect_count(velocity_, frame.vertex_velocity.size());
     expect_count(rotation_, frame.segment_frame.size());
     expect_count(alive_, frame.segment_alive.size());
+    for (const Series& s : obstacles_) expect_count(s, frame.obstacle_points.size());
     const std::vector<std::span<const Vec3d>> sections = section_values(frame);
     const std::vector<double> report = report_values(frame);
+    const bool has_clamps = restart_.size() > (has_spins_ ? 1U : 0U);
+    if (has_clamps) pick_clamp_frames(frame);
+    if (has_spins_) expect_count(restart_.back(), frame.segment_spin.size());
     // A disk that fills up in the middle of a flush costs all frames, not one: HDF5 has by then overwritten its own tables.
     reserve_file_space(path_, file_size(),
                        frame.vertex_position.size_bytes() + frame.vertex_velocity.size_bytes() +
-                           frame.segment_frame.size_bytes() + frame.segment_alive.size() + section_bytes(sections) +
-                           sizeof(double) * report.size() + all_series().size() * kTableBytes);
+                           frame.segment_frame.size_bytes() + clamp_frames_.size() * sizeof(Quatd) +
+                           frame.segment_spin.size_bytes() + frame.segment_alive.size() + section_bytes(sections) +
+                           (obstacles_.empty() ? 0 : frame.obstacle_points.size_bytes()) + sizeof(double) * report.size() +
+                           all_series().size() * kTableBytes);
     sound_ = false;
     append(position_, frame.vertex_position.data());
     append(velocity_, frame.vertex_velocity.data());
     append(rotation_, frame.segment_frame.data());
     append(alive_, frame.segment_alive.data());
+    if (has_clamps) append(restart_.front(), clamp_frames_.data());
+    if (has_spins_) append(restart_.back(), frame.segment_spin.data());
     for (std::size_t i = 0; i < sections.size(); ++i) append(sections_[i], sections[i].data());
+    for (const Series& s : obstacles_) append(s, frame.obstacle_points.data());
     for (std::size_t i = 0; i < reports_.size(); ++i) append(reports_[i], report.data() + (i == 0 ? 0 : 3 + i));
     check(H5Fflush(file_, H5F_SCOPE_GLOBAL), "a frame");
     // The time comes last, on its own, and so says which frames are whole: a kill is far likelier to fall in the lines above.
@@ -130,9 +154,21 @@ class Hdf5Writer final : public Writer {
 
   std::vector<Series*> all_series() {
     std::vector<Series*> all{&time_, &position_, &velocity_, &rotation_, &alive_};
+    for (Series& s : restart_) all.push_back(&s);
     for (Series& s : sections_) all.push_back(&s);
+    for (Series& s : obstacles_) all.push_back(&s);
     for (Series& s : reports_) all.push_back(&s);
     return all;
+  }
+
+  /// One for each half-joint, as /topology/clamps has them.
+  void pick_clamp_frames(const Frame& frame) {
+    clamp_frames_.clear();
+    for (const Index anchor : half_joint_anchor_) {
+      if (static_cast<std::size_t>(anchor) >= frame.clamp_frame.size())
+        throw RunError(path_ + ": cannot write /clamp_frame: a frame without those of all clamps");
+      clamp_frames_.push_back(frame.clamp_frame[static_cast<std::size_t>(anchor)]);
+    }
   }
 
   /// In the order of `sections_`; joints and half-joints of clamps apart, as in /topology.
@@ -167,9 +203,12 @@ class Hdf5Writer final : public Writer {
   }
 
   static std::uintmax_t header_bytes(const Model& model, const RunInfo& info) {
-    std::uintmax_t bytes = (5 + (info.sections ? 6 : 0) + (info.reports ? 4 : 0)) * kTableBytes + info.scene_json.size() +
-                           info.scene_name.size() + info.version.size();
+    std::uintmax_t bytes =
+        (7 + (info.sections ? 6 : 0) + (info.reports ? 4 : 0) + (info.obstacles.empty() ? 0 : 1)) * kTableBytes +
+        info.scene_json.size() + info.scene_name.size() + info.version.size();
     bytes += 16 * model.vertex_radius.size() + 44 * model.segment_vertices.size() + 76 * model.joint_frames.size();
+    for (const Surface& s : info.obstacles)
+      bytes += s.name.size() + 16 + s.points.size() * sizeof(Vec3d) + s.triangles.size() * sizeof(s.triangles[0]);
     // Names have all the same room.
     std::size_t longest_material = 1, longest_rod = 1;
     for (const std::string& name : info.materials) longest_material = std::max(longest_material, name.size());
@@ -333,6 +372,32 @@ class Hdf5Writer final : public Writer {
                   info.material_stiffness.data());
   }
 
+  /// Surfaces as compressed rows; triangles name points of all of them.
+  void write_obstacles(const RunInfo& info) const {
+    if (info.obstacles.empty()) return;
+    const Hdf5Handle group(check(H5Gcreate2(file_, "/obstacles", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), "/obstacles"), H5Gclose);
+    std::vector<std::string_view> names;
+    std::vector<Index> start{0}, triangles;
+    std::vector<double> points;
+    for (const Surface& s : info.obstacles) {
+      names.push_back(s.name);
+      for (const Vec3d& p : s.points) points.insert(points.end(), {p.x, p.y, p.z});
+      for (const auto& t : s.triangles)
+        for (const Index v : t) triangles.push_back(start.back() + v);
+      start.push_back(static_cast<Index>(points.size() / 3));
+    }
+    std::vector<std::uint8_t> inside;
+    for (const Surface& s : info.obstacles) inside.push_back(s.from_inside ? 1 : 0);
+    write_dataset("/obstacles/from_inside", {inside.size()}, H5T_STD_U8LE, H5T_NATIVE_UINT8, inside.data());
+    write_strings("/obstacles/names", {names.size()}, names);
+    const auto write_indices = [&](const char* name, const Shape& shape, const std::vector<Index>& values) {
+      write_dataset(name, shape, H5T_STD_I32LE, H5T_NATIVE_INT32, values.data());
+    };
+    write_indices("/obstacles/start", {start.size()}, start);
+    write_indices("/obstacles/triangles", {triangles.size() / 3, 3}, triangles);
+    write_dataset("/obstacles/points", {points.size() / 3, 3}, number_type_, H5T_NATIVE_DOUBLE, points.data());
+  }
+
   /// -1 for an extra joint between segments that do not touch.
   static Index shared_vertex(const Model& model, Index joint) {
     const auto [a, b] = model.joint_frames[joint];
@@ -385,8 +450,11 @@ class Hdf5Writer final : public Writer {
   bool sound_ = true;  ///< no HDF5 call has failed between flushes
   Hdf5Handle file_;    // before the datasets: they must be closed first
   Series time_, position_, velocity_, rotation_, alive_;
-  std::vector<Series> sections_, reports_;  ///< only where asked for
-  std::vector<Index> joints_, half_joints_;
+  std::vector<Series> restart_;                         ///< frames of clamps, then spins: those that there are
+  std::vector<Series> sections_, obstacles_, reports_;  ///< only where asked for
+  bool has_spins_ = false;
+  std::vector<Index> joints_, half_joints_, half_joint_anchor_;
+  std::vector<Quatd> clamp_frames_;
   std::array<std::vector<Vec3d>, 4> picked_;  ///< a frame's moments and curvatures, joints and clamps apart
 };
 

@@ -234,6 +234,7 @@ struct Trajectory::Impl {
     read_model();
     read_elasticity();
     read_materials();
+    read_obstacles();
     open_series();
   }
 
@@ -316,6 +317,38 @@ struct Trajectory::Impl {
       model.joint_stiffness[j] = axes(bend, j, model.joint_length[j] > 0 ? 4 / model.joint_length[j] : 0);
       model.joint_rest_rotation[j] = {turn[4 * j], turn[4 * j + 1], turn[4 * j + 2], turn[4 * j + 3]};
     }
+  }
+
+  void read_obstacles() {
+    if (!file.has("/obstacles/points")) return;
+    const auto names = file.strings("/obstacles/names");
+    const auto start = file.read<Index>("/obstacles/start", 1, H5T_NATIVE_INT32);
+    const auto triangles = file.read<Index>("/obstacles/triangles", 3, H5T_NATIVE_INT32);
+    const auto points = file.read<double>("/obstacles/points", 3, H5T_NATIVE_DOUBLE);
+    const auto inside = file.read<std::uint8_t>("/obstacles/from_inside", 1, H5T_NATIVE_UINT8);
+    const auto count = static_cast<Index>(points.size() / 3);
+    bool good = inside.size() == names.size() && start.size() == names.size() + 1 && start.front() == 0 && start.back() == count;
+    for (std::size_t i = 0; good && i + 1 < start.size(); ++i) good = start[i] <= start[i + 1];
+    if (!good) refuse(path, "/obstacles/start does not divide /obstacles/points");
+    for (std::size_t i = 0; i + 1 < start.size(); ++i) {
+      Surface s{.name = names[i], .points = {}, .triangles = {}};
+      for (Index v = start[i]; v < start[i + 1]; ++v) s.points.push_back({points[3 * v], points[3 * v + 1], points[3 * v + 2]});
+      s.from_inside = inside[i] != 0;
+      info.obstacles.push_back(std::move(s));
+    }
+    for (std::size_t t = 0; t + 2 < triangles.size(); t += 3) {
+      const auto owner = std::upper_bound(start.begin(), start.end(), triangles[t]) - start.begin() - 1;
+      const bool known = owner >= 0 && static_cast<std::size_t>(owner) < names.size();
+      std::array<Index, 3> corners{};
+      for (std::size_t k = 0; k < 3; ++k) {
+        const Index v = triangles[t + k];
+        if (!known || v < start[owner] || v >= start[owner + 1])
+          refuse(path, fmt::format("/obstacles/triangles names point {} of {}", v, count));
+        corners[k] = v - start[owner];
+      }
+      info.obstacles[owner].triangles.push_back(corners);
+    }
+    obstacle_points = points_of(info.obstacles);
   }
 
   void read_materials() {
@@ -411,6 +444,14 @@ struct Trajectory::Impl {
       for (const char* dataset : {"/residual_relative", "/iterations", "/compute_ms"})
         report_series.push_back(series(dataset, 0, 0, H5T_NATIVE_DOUBLE));
     }
+    info.clamp_frames = file.has("/clamp_frame");
+    if (info.clamp_frames) clamp_series = series("/clamp_frame", clamps, 4, H5T_NATIVE_DOUBLE);
+    info.spins = file.has("/angular_velocity");
+    if (info.spins) spin_series = series("/angular_velocity", segments, 3, H5T_NATIVE_DOUBLE);
+    if (!info.obstacles.empty() && file.has("/obstacle_position")) {
+      obstacle_series.push_back(series("/obstacle_position", obstacle_points.size(), 3, H5T_NATIVE_DOUBLE));
+      for (Surface& s : info.obstacles) s.moves = true;
+    }
     info.sections = file.has("/segment_force");
     if (info.sections) {
       section_series.push_back(series("/segment_force", segments, 3, H5T_NATIVE_DOUBLE));
@@ -481,6 +522,9 @@ struct Trajectory::Impl {
     if (pieces.velocity) out.vertex_velocity = fetch(velocity_series, velocity, vertices);
     if (pieces.orientation) out.segment_frame = fetch(frame_series, rotation, segments);
     out.segment_alive = fetch(alive_series, alive, segments);
+    if (info.clamp_frames && pieces.restart) out.clamp_frame = fetch(clamp_series, clamp_frame, joints - joints_between);
+    if (info.spins && pieces.restart) out.segment_spin = fetch(spin_series, spin, segments);
+    if (!obstacle_series.empty()) out.obstacle_points = fetch(obstacle_series.front(), obstacle_points, obstacle_points.size());
     if (info.reports) out.report = read_report(frame);
     if (info.sections && pieces.moment) out.joint_moment = fetch_joints(2, 4, moment);
     if (info.sections && pieces.sections) {
@@ -498,10 +542,12 @@ struct Trajectory::Impl {
   Model model;
   std::size_t joints_between = 0;  ///< joints of segments; those of clamps follow
   std::vector<double> times;
-  StoredSeries position_series, velocity_series, frame_series, alive_series;
-  std::vector<StoredSeries> section_series, report_series;
+  StoredSeries position_series, velocity_series, frame_series, alive_series, clamp_series, spin_series;
+  std::vector<StoredSeries> section_series, report_series, obstacle_series;
+  std::vector<Vec3d> obstacle_points;  ///< of the frame read last
   std::vector<Vec3d> position, velocity, force, strain, moment, curvature;
-  std::vector<Quatd> rotation;
+  std::vector<Quatd> rotation, clamp_frame;
+  std::vector<Vec3d> spin;
   std::vector<std::uint8_t> alive;
 };
 

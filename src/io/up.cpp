@@ -1,6 +1,7 @@
 #include "io/up.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -34,6 +35,16 @@ Vec3d up_direction(const std::string& scene_json) {
         if (const auto up = against(key[1])) return *up;
   }
   return y;
+}
+
+std::optional<double> level_of(const Surface& s, const Vec3d& up) {
+  if (s.moves || s.triangles.size() != 2 || s.points.size() != 4) return {};
+  const Vec3d& a = s.points[0];
+  const double size = norm(s.points[1] - a);
+  const bool level =
+      std::all_of(s.points.begin(), s.points.end(), [&](const Vec3d& p) { return std::abs(dot(p - a, up)) < 1e-9 * size; });
+  if (!level || !(dot(cross(s.points[1] - a, s.points[2] - a), up) > 0)) return {};
+  return dot(a, up);
 }
 
 }  // namespace osier

@@ -59,6 +59,25 @@ class Document {
     return accessor;
   }
 
+  /// What is no rod; normals are left to the reader, who has to make flat ones.
+  void add_obstacles(const std::vector<Surface>& obstacles, const std::vector<Vec3d>& points) {
+    std::string indices;
+    std::size_t count = 0;
+    std::uint32_t first = 0;
+    for (const Surface& s : obstacles) {
+      for (const auto& t : s.triangles)
+        for (const Index v : t) append_binary(indices, first + static_cast<std::uint32_t>(v));
+      count += 3 * s.triangles.size();
+      first += static_cast<std::uint32_t>(s.points.size());
+    }
+    obstacles_["attributes"]["POSITION"] = add_vectors(points, true);
+    obstacles_["indices"] = add(indices, count, "SCALAR", kUnsignedInt, kIndexBuffer);
+    obstacles_["material"] = 1;
+  }
+  void add_obstacle_target(const std::vector<Vec3d>& displacements) {
+    obstacles_["targets"].push_back(Json{{"POSITION", add_vectors(displacements, true)}});
+  }
+
   void add_mesh(const TubeMesh& mesh) {
     primitive_["attributes"]["POSITION"] = add_vectors(mesh.positions, true);
     primitive_["attributes"]["NORMAL"] = add_vectors(mesh.normals, false);
@@ -89,8 +108,13 @@ class Document {
       input[i] = std::max(input[i], std::nextafter(input[i - 1], std::numeric_limits<float>::infinity()));
     const std::size_t in = add_numbers(input, true), out = add_numbers(weights, false);
     const Json sampler{{"input", in}, {"interpolation", "LINEAR"}, {"output", out}};
-    const Json channel{{"sampler", 0}, {"target", {{"node", 0}, {"path", "weights"}}}};
-    animation_ = {{"name", "run"}, {"samplers", Json::array({sampler})}, {"channels", Json::array({channel})}};
+    Json channels = Json::array();
+    const auto add_channel = [&](int node) {
+      channels.push_back(Json{{"sampler", 0}, {"target", {{"node", node}, {"path", "weights"}}}});
+    };
+    if (!primitive_.empty()) add_channel(0);
+    if (obstacles_.contains("targets")) add_channel(1);
+    animation_ = {{"name", "run"}, {"samplers", Json::array({sampler})}, {"channels", channels}};
   }
 
   /// `uri` is empty for the buffer inside a .glb. Curves without tubes make a file without a mesh.
@@ -102,10 +126,24 @@ class Document {
              {"scene", 0},
              {"scenes", Json::array({Json{{"nodes", Json::array({0})}}})},
              {"nodes", Json::array({node})}};
-    if (primitive_.empty()) return out.dump(-1, ' ', false, Json::error_handler_t::replace);
-    out["meshes"] = Json::array({Json{{"name", options_.title}, {"primitives", Json::array({primitive_})}}});
-    const Json surface{{"baseColorFactor", {0.72, 0.55, 0.36, 1.0}}, {"metallicFactor", 0.0}, {"roughnessFactor", 0.6}};
-    out["materials"] = Json::array({Json{{"name", "rods"}, {"pbrMetallicRoughness", surface}}});
+    if (primitive_.empty() && obstacles_.empty()) return out.dump(-1, ' ', false, Json::error_handler_t::replace);
+    const auto material = [](const char* name, std::array<double, 4> color, bool two_sided) {
+      Json m{{"name", name},
+             {"pbrMetallicRoughness", {{"baseColorFactor", color}, {"metallicFactor", 0.0}, {"roughnessFactor", 0.6}}}};
+      if (two_sided) m["doubleSided"] = true;
+      return m;
+    };
+    out["meshes"] = Json::array();
+    if (!primitive_.empty()) out["meshes"].push_back(Json{{"name", options_.title}, {"primitives", Json::array({primitive_})}});
+    out["materials"] = Json::array({material("rods", {0.72, 0.55, 0.36, 1.0}, false)});
+    if (!obstacles_.empty()) {
+      Json other{{"name", "obstacles"}, {"mesh", out["meshes"].size()}};
+      if (options_.up == 'z') other["rotation"] = node["rotation"];
+      out["nodes"].push_back(other);
+      out["scenes"][0]["nodes"].push_back(1);
+      out["meshes"].push_back(Json{{"name", "obstacles"}, {"primitives", Json::array({obstacles_})}});
+      out["materials"].push_back(material("obstacles", {0.47, 0.49, 0.52, 1.0}, true));
+    }
     if (!animation_.empty()) out["animations"] = Json::array({animation_});
     Json buffer{{"byteLength", buffer_.size()}};
     if (!uri.empty()) buffer["uri"] = uri;
@@ -118,7 +156,7 @@ class Document {
  private:
   OutputFile& buffer_;
   const CurveWriteOptions& options_;
-  Json views_ = Json::array(), accessors_ = Json::array(), primitive_, animation_;
+  Json views_ = Json::array(), accessors_ = Json::array(), primitive_, obstacles_, animation_;
 };
 
 /// In a URI everything but letters, digits and -._~ is a percent and two hexadecimal digits.
@@ -163,16 +201,31 @@ class GltfFile final : public CurveWriter {
       first_ = std::move(mesh);
       if (!first_.positions.empty()) document_->add_mesh(first_);
     }
+    write_obstacles(frame);
     times_.push_back(frame.time);
   }
 
   void end() override {
-    if (times_.size() > 1 && !first_.positions.empty()) document_->add_animation(times_);
+    if (times_.size() > 1 && (!first_.positions.empty() || obstacles_move_)) document_->add_animation(times_);
     binary_ ? finish_glb() : finish_gltf();
     wrote(path_);
   }
 
  private:
+  void write_obstacles(const CurveFrame& frame) {
+    if (options_.obstacles.empty()) return;
+    if (times_.empty()) {
+      first_obstacles_ = frame.obstacle_points.empty() ? points_of(options_.obstacles) : frame.obstacle_points;
+      obstacles_move_ =
+          std::any_of(options_.obstacles.begin(), options_.obstacles.end(), [](const Surface& s) { return s.moves; });
+      document_->add_obstacles(options_.obstacles, first_obstacles_);
+    } else if (obstacles_move_ && frame.obstacle_points.size() == first_obstacles_.size()) {
+      std::vector<Vec3d> moved = frame.obstacle_points;
+      for (std::size_t i = 0; i < moved.size(); ++i) moved[i] -= first_obstacles_[i];
+      document_->add_obstacle_target(moved);
+    }
+  }
+
   void finish_gltf() {
     const std::string json = document_->json(uri_of(buffer_path_.filename().string()));
     if (buffer_->size() > 0) {
@@ -213,6 +266,8 @@ class GltfFile final : public CurveWriter {
   std::unique_ptr<Document> document_;
   CurveSet curves_;
   TubeMesh first_;
+  std::vector<Vec3d> first_obstacles_;
+  bool obstacles_move_ = false;
   double width_ = 0;
   std::vector<double> times_;
 };

@@ -177,6 +177,7 @@ class UsdaWriter final : public CurveWriter {
     }
     last_time_ = frame.time;
     add(frame);
+    add_obstacles(frame);
     ++frames_;
     if (frames_ == 1) first_bytes_ = current_bytes_;
     if (options_.live) publish();
@@ -311,8 +312,53 @@ class UsdaWriter final : public CurveWriter {
     return text + "    }\n\n";
   }
 
+  /// Meshes; points over time where they move.
+  std::string obstacles() const {
+    if (options_.obstacles.empty() || obstacle_points_.empty()) return {};
+    std::string text = "    def Scope \"obstacles\"\n    {\n";
+    std::set<std::string> used;
+    for (std::size_t o = 0; o < options_.obstacles.size(); ++o) {
+      const Surface& s = options_.obstacles[o];
+      const std::string word = identifier(s.name);
+      std::string unique = word;
+      for (int n = 2; !used.insert(unique).second; ++n) unique = fmt::format("{}_{}", word, n);
+      text += fmt::format("        def Mesh \"{}\" (\n            displayName = {}\n        )\n        {{\n", unique,
+                          usd_string(s.name));
+      text += "            uniform bool doubleSided = 1\n            uniform token subdivisionScheme = \"none\"\n";
+      text += "            color3f[] primvars:displayColor = [(0.47, 0.49, 0.52)]\n            int[] faceVertexCounts = [";
+      for (std::size_t t = 0; t < s.triangles.size(); ++t) text += t == 0 ? "3" : ", 3";
+      text += "]\n            int[] faceVertexIndices = " +
+              list(s.triangles, [](auto out, const auto& t) { fmt::format_to(out, "{}, {}, {}", t[0], t[1], t[2]); }) + "\n";
+      if (!s.moves) {
+        text += "            point3f[] points = " + obstacle_points_[o].front().second + "\n";
+      } else {
+        text += "            point3f[] points.timeSamples = {\n";
+        for (const auto& [time, points] : obstacle_points_[o])
+          text += fmt::format("                {}: {},\n", code(time), points);
+        text += "            }\n";
+      }
+      text += "        }\n\n";
+    }
+    return text + "    }\n\n";
+  }
+
+  /// Of this frame, where they move or are new.
+  void add_obstacles(const CurveFrame& frame) {
+    std::size_t first = 0;
+    const std::vector<Vec3d> all = frame.obstacle_points.empty() ? points_of(options_.obstacles) : frame.obstacle_points;
+    for (std::size_t o = 0; o < options_.obstacles.size(); ++o) {
+      const std::size_t count = options_.obstacles[o].points.size();
+      if (first + count > all.size()) return;
+      if (o == obstacle_points_.size()) obstacle_points_.emplace_back();
+      auto& samples = obstacle_points_[o];
+      if (samples.empty() || options_.obstacles[o].moves)
+        samples.emplace_back(frame.time, list(std::span(all).subspan(first, count), print_vector));
+      first += count;
+    }
+  }
+
   std::string whole_file() const {
-    std::string text = stage_metadata() + "def Xform \"Rods\"\n{\n" + materials();
+    std::string text = stage_metadata() + "def Xform \"Rods\"\n{\n" + materials() + obstacles();
     const auto append = [&](std::string_view piece) { text += piece; };
     for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
       if (!is_wanted(slot)) continue;
@@ -417,7 +463,7 @@ class UsdaWriter final : public CurveWriter {
 
   void write_joined(OutputFile& out) {
     const auto append = [&](std::string_view piece) { out.append(piece); };
-    append(stage_metadata() + "def Xform \"Rods\"\n{\n" + materials());
+    append(stage_metadata() + "def Xform \"Rods\"\n{\n" + materials() + obstacles());
     for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
       if (!is_wanted(slot)) continue;
       PrimSamples all = done_[slot];
@@ -441,8 +487,9 @@ class UsdaWriter final : public CurveWriter {
   Chunk chunk_, done_;                      ///< of the clips that are finished, `done_` knows only places
   std::uint64_t current_bytes_ = 0, written_bytes_ = 0, first_bytes_ = 0;
   std::vector<double> clip_start_;
-  std::vector<std::array<double, kAttributes>> held_until_;  ///< per slot
-  std::vector<std::uint8_t> had_curves_;                     ///< likewise
+  std::vector<std::array<double, kAttributes>> held_until_;                   ///< per slot
+  std::vector<std::uint8_t> had_curves_;                                      ///< likewise
+  std::vector<std::vector<std::pair<double, std::string>>> obstacle_points_;  ///< per obstacle: times and points
   double first_time_ = 0, last_time_ = 0, codes_per_second_ = 24;
   int frames_ = 0;
 };

@@ -35,12 +35,16 @@ enum class Curvature : std::uint8_t {
 /// energy, the couple has to be that of the gradient itself.
 enum class Couples : std::uint8_t { of_last_force, of_strain };
 
-/// Added to the diagonal of H: size F l for rotations, size F/l for positions where those are to be shifted as well.
+/// Added to the diagonal of H: size F l for rotations, size F/l for positions where those are to be shifted as well. Or, for
+/// rotations alone, size times a number for each segment.
 struct Shift {
   double size = 0;
   double force = 0;  ///< F [N]
   bool positions = false;
-  double of_frame(const Model& m, Index s) const { return size * force * m.segment_rest_length[s]; }
+  std::span<const double> frames = {};  ///< [N m]
+  double of_frame(const Model& m, Index s) const {
+    return size * (frames.empty() ? force * m.segment_rest_length[s] : frames[static_cast<std::size_t>(s)]);
+  }
   double of_vertex(const Model& m, Index v) const {
     return positions ? size * force / m.segment_rest_length[m.vertex_segments.of(v).front() / 2] : 0;
   }

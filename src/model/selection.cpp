@@ -4,14 +4,74 @@
 #include <charconv>
 #include <cmath>
 #include <fmt/format.h>
+#include <limits>
 #include <utility>
 
 #include "core/fields.hpp"
+#include "math/vec3.hpp"
 
 namespace osier {
 
 static const char* word(Element kind) {
   return kind == Element::vertex ? "vertex" : kind == Element::segment ? "segment" : "joint";
+}
+
+bool Region::contains(const Vec3d& x) const {
+  if (shape == Shape::ball) return norm2(x - center) <= radius * radius;
+  return x.x >= center.x && x.y >= center.y && x.z >= center.z && x.x <= upper.x && x.y <= upper.y && x.z <= upper.z;
+}
+
+namespace {
+
+struct BallSpec {
+  Vec3d center;
+  double radius = 0;
+  static const char* kind() { return "ball"; }
+  template <class F>
+  void fields(F& f) {
+    f("center", center, "", {.required = true});
+    f("radius", radius, "", {.unit = "m", .min = 0, .required = true});
+  }
+};
+
+struct BoxSpec {
+  Vec3d from, to;
+  static const char* kind() { return "box"; }
+  template <class F>
+  void fields(F& f) {
+    f("from", from, "", {.required = true});
+    f("to", to, "", {.required = true});
+  }
+};
+
+}  // namespace
+
+/// {"ball": {"center": [x, y, z], "radius": r}}, {"box": {"from": [x, y, z], "to": [x, y, z]}} or {"nearest": [x, y, z]}, each
+/// with or without "of".
+void Selection::read_region(const Json& j, const std::string& at, Problems& problems) {
+  const std::size_t before = problems.size();
+  JsonReader reader(j, at, problems);
+  Region region;
+  BallSpec ball;
+  BoxSpec box;
+  reader("ball", ball, "");
+  reader("box", box, "");
+  reader("nearest", region.center, "");
+  reader("of", region.of, "");
+  reader.exactly_one({"ball", "box", "nearest"});
+  reader.finish();
+  if (problems.size() != before) return;
+  if (reader.has("ball")) {
+    region.shape = Region::Shape::ball, region.center = ball.center, region.radius = ball.radius;
+  } else if (reader.has("box")) {
+    const Vec3d &a = box.from, &b = box.to;
+    region.shape = Region::Shape::box;
+    region.center = {std::min(a.x, b.x), std::min(a.y, b.y), std::min(a.z, b.z)};
+    region.upper = {std::max(a.x, b.x), std::max(a.y, b.y), std::max(a.z, b.z)};
+  } else {
+    region.shape = Region::Shape::nearest;
+  }
+  items.emplace_back(std::move(region));
 }
 
 bool Selection::read_short(const Json& j, const std::string& at, Problems& problems) {
@@ -21,10 +81,11 @@ bool Selection::read_short(const Json& j, const std::string& at, Problems& probl
     // 3.0 is a whole number too; anything beyond int cannot be an index and must not wrap around into one.
     const double number = e.is_number() ? e.get<double>() : 0.5;
     if (e.is_string()) items.emplace_back(e.get<std::string>());
+    else if (e.contains("ball") || e.contains("box") || e.contains("nearest")) read_region(e, here, problems);
     else if (number == std::nearbyint(number) && std::abs(number) < 2e9) items.emplace_back(static_cast<int>(number));
     else
       problems.add(here, shorten(e) + " does not select anything",
-                   R"(write an index or "rod:place", e.g. "beam:end" or "beam:0..4")");
+                   R"(write an index or "rod:place", e.g. "beam:end" or "beam:0..4", or a ball, a box or a nearest point)");
   };
   if (j.is_array()) {
     for (std::size_t i = 0; i < j.size(); ++i) one(j[i], at + "/" + std::to_string(i));
@@ -37,7 +98,17 @@ bool Selection::read_short(const Json& j, const std::string& at, Problems& probl
 
 OrderedJson Selection::short_schema(FieldDoc& doc) {
   doc.type = "[selection](#selections)";
-  const OrderedJson one = {{"anyOf", {{{"type", "integer"}, {"minimum", 0}}, {{"type", "string"}}}}};
+  const OrderedJson number = {{"type", "number"}};
+  const OrderedJson point = {{"type", "array"}, {"items", number}, {"minItems", 3}, {"maxItems", 3}};
+  const auto object = [](const OrderedJson& properties, const OrderedJson& required) {
+    return OrderedJson{{"type", "object"}, {"properties", properties}, {"required", required}, {"additionalProperties", false}};
+  };
+  const OrderedJson length = {{"type", "number"}, {"minimum", 0}}, name = {{"type", "string"}};
+  const OrderedJson ball =
+      object({{"ball", object({{"center", point}, {"radius", length}}, {"center", "radius"})}, {"of", name}}, {"ball"});
+  const OrderedJson box = object({{"box", object({{"from", point}, {"to", point}}, {"from", "to"})}, {"of", name}}, {"box"});
+  const OrderedJson nearest = object({{"nearest", point}, {"of", name}}, {"nearest"});
+  const OrderedJson one = {{"anyOf", {{{"type", "integer"}, {"minimum", 0}}, {{"type", "string"}}, ball, box, nearest}}};
   return {{"anyOf", {one, {{"type", "array"}, {"items", one}, {"minItems", 1}}}}};
 }
 
@@ -54,8 +125,8 @@ static Index place(std::string_view text, Index count) {
 }
 
 Names::Names(const std::vector<RodInfo>& rods, Index vertices, Index segments, Index joints,
-             const std::vector<std::string>& missing)
-    : rods_(rods), counts_{vertices, segments, joints}, missing_(missing.begin(), missing.end()) {
+             const std::vector<std::string>& missing, std::function<ElementPlaces()> places)
+    : rods_(rods), counts_{vertices, segments, joints}, missing_(missing.begin(), missing.end()), places_(std::move(places)) {
   by_name_.reserve(rods.size());
   for (const RodInfo& r : rods) by_name_[r.name] = &r;  // of several with one name the last
 }
@@ -90,6 +161,10 @@ const RodInfo* Names::find_rod(const std::string& name, const std::string& at, P
   return rod;
 }
 
+static const std::vector<Index>& elements(const RodInfo& rod, Element kind) {
+  return kind == Element::vertex ? rod.vertices : kind == Element::segment ? rod.segments : rod.joints;
+}
+
 void Names::find_named(const std::string& text, const std::string& at, Element kind, Problems& problems,
                        std::vector<Index>& out) const {
   const std::size_t colon = text.rfind(':');
@@ -101,9 +176,7 @@ void Names::find_named(const std::string& text, const std::string& at, Element k
                  rod ? "add a place, e.g. `" + rod_name + ":end` or `" + rod_name + ":*`" : known_rods(rod_name));
     return;
   }
-  const std::vector<Index>& list = kind == Element::vertex    ? rod->vertices
-                                   : kind == Element::segment ? rod->segments
-                                                              : rod->joints;
+  const std::vector<Index>& list = elements(*rod, kind);
   const Index count = static_cast<Index>(list.size());
   const std::string_view rest = std::string_view(text).substr(colon + 1);
   Index first = 0, last = count - 1;
@@ -122,6 +195,35 @@ void Names::find_named(const std::string& text, const std::string& at, Element k
   out.insert(out.end(), list.begin() + first, list.begin() + last + 1);
 }
 
+/// What lies there, in ascending order. Of several that are equally near, the first.
+void Names::find_in(const Region& region, const std::string& at, Element kind, Problems& problems,
+                    std::vector<Index>& out) const {
+  const RodInfo* rod = nullptr;
+  if (!region.of.empty()) {
+    rod = find_rod(region.of, at + "/of", problems);
+    if (!rod) return;
+  }
+  if (!known_places_) known_places_ = places_ ? places_() : ElementPlaces{};
+  const std::vector<Vec3d>& places = kind == Element::vertex    ? known_places_->vertex
+                                     : kind == Element::segment ? known_places_->segment
+                                                                : known_places_->joint;
+  const std::size_t before = out.size(), count = rod ? elements(*rod, kind).size() : places.size();
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t i = 0; i < count; ++i) {
+    const Index element = rod ? elements(*rod, kind)[i] : static_cast<Index>(i);
+    const Vec3d& x = places[static_cast<std::size_t>(element)];
+    if (region.shape != Region::Shape::nearest) {
+      if (region.contains(x)) out.push_back(element);
+    } else if (const double d = norm2(x - region.center); d < least) {
+      least = d;
+      out.resize(before);
+      out.push_back(element);
+    }
+  }
+  if (out.size() == before && missing_.empty())
+    problems.add(at, fmt::format("no {} lies there", word(kind)), "move or widen it; the initial pose counts");
+}
+
 std::vector<Index> Names::find(const Selection& selection, Element kind, Problems& problems) const {
   std::vector<Index> out;
   for (std::size_t i = 0; i < selection.items.size(); ++i) {
@@ -134,6 +236,8 @@ std::vector<Index> Names::find(const Selection& selection, Element kind, Problem
         problems.add(at, fmt::format("{} {} does not exist", word(kind), *index),
                      fmt::format("the scene has 0 to {}", count - 1));
       else out.push_back(*index);
+    } else if (const Region* region = std::get_if<Region>(&item)) {
+      find_in(*region, at, kind, problems, out);
     } else {
       find_named(std::get<std::string>(item), at, kind, problems, out);
     }

@@ -1,7 +1,10 @@
-// How a scene points at vertices, segments and joints: 12, "beam:end", "beam:3..7", "beam:*", or a list of these.
+// How a scene points at vertices, segments and joints: 12, "beam:end", "beam:3..7", "beam:*", a place in space, or a list of
+// these.
 #pragma once
 
 #include <array>
+#include <functional>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -16,8 +19,24 @@
 
 namespace osier {
 
+/// Everything in a ball or a box, or what is nearest to a point, in the initial pose; of one rod or group, or of the scene.
+struct Region {
+  enum class Shape : std::uint8_t { ball, box, nearest } shape = Shape::ball;
+  Vec3d center;       ///< of the ball; the point of `nearest`; the lower corner of the box
+  Vec3d upper;        ///< of the box
+  double radius = 0;  ///< of the ball
+  std::string of;     ///< a rod, or empty
+  bool contains(const Vec3d& x) const;
+};
+
+/// Where the elements of a graph are: a vertex at itself, a segment at its middle, a joint at the vertex that its segments share
+/// or in the middle between them.
+struct ElementPlaces {
+  std::vector<Vec3d> vertex, segment, joint;
+};
+
 struct Selection {
-  std::vector<std::variant<int, std::string>> items;
+  std::vector<std::variant<int, std::string, Region>> items;
   std::string where;
 
   static constexpr bool only_short = true;
@@ -25,6 +44,9 @@ struct Selection {
   bool read_short(const Json& j, const std::string& at, Problems& problems);
   static OrderedJson short_schema(FieldDoc& doc);
   bool empty() const { return items.empty(); }
+
+ private:
+  void read_region(const Json& j, const std::string& at, Problems& problems);
 };
 
 enum class Element { vertex, segment, joint };
@@ -33,9 +55,10 @@ enum class Element { vertex, segment, joint };
 class Names {
  public:
   /// `missing`: rods and structures that could not be built; selections of theirs are passed over in silence.
-  /// `rods` stay as they are and where they are for as long as names are looked up.
+  /// `rods` stay as they are and where they are for as long as names are looked up. `places` is asked where a selection in space
+  /// is met for the first time.
   Names(const std::vector<RodInfo>& rods, Index vertices, Index segments, Index joints,
-        const std::vector<std::string>& missing = {});
+        const std::vector<std::string>& missing = {}, std::function<ElementPlaces()> places = {});
 
   /// Each element once. Problems carry the selection's pointer and say what exists.
   std::vector<Index> find(const Selection& selection, Element kind, Problems& problems) const;
@@ -52,12 +75,15 @@ class Names {
   const RodInfo* lookup(std::string_view rod) const;
   bool is_missing(const std::string& rod) const;
   std::string known_rods(const std::string& wrong) const;  ///< a remedy
+  void find_in(const Region& region, const std::string& at, Element kind, Problems& problems, std::vector<Index>& out) const;
   void find_named(const std::string& text, const std::string& at, Element kind, Problems& problems,
                   std::vector<Index>& out) const;
   const std::vector<RodInfo>& rods_;
   Index counts_[3];
   std::unordered_map<std::string_view, const RodInfo*> by_name_;
   std::set<std::string, std::less<>> missing_;
+  std::function<ElementPlaces()> places_;
+  mutable std::optional<ElementPlaces> known_places_;
   mutable std::array<Seen, 3> seen_;
   mutable int guesses_left_ = 100;  ///< each is a comparison with every rod
 };

@@ -142,4 +142,37 @@ Geometry build_geometry(const Model& model, const Frame& frame, const std::vecto
   return all;
 }
 
+void add_obstacles(const std::vector<osier::Surface>& obstacles, const std::vector<Vec3d>& points,
+                   const std::vector<std::uint8_t>& leave_out, Geometry& g) {
+  constexpr float kSharp = 0.75F;  // cosine: edges between flatter triangles are smooth
+  for (const Vec3d& p : points) g.corner.push_back(cast<float>(p));
+  for (const bool inside : {false, true}) {
+    std::uint32_t first = 0;
+    for (std::size_t o = 0; o < obstacles.size(); first += static_cast<std::uint32_t>(obstacles[o++].points.size())) {
+      const osier::Surface& s = obstacles[o];
+      if (s.from_inside != inside || leave_out[o] || first + s.points.size() > g.corner.size()) continue;
+      std::vector<std::vector<std::size_t>> around(s.points.size());
+      const std::size_t begin = g.triangle.size();
+      for (const auto& [a, b, c] : s.triangles) {
+        for (const Index v : {a, b, c}) around[static_cast<std::size_t>(v)].push_back(g.triangle.size());
+        g.triangle.push_back({first + static_cast<std::uint32_t>(a), first + static_cast<std::uint32_t>(b),
+                              first + static_cast<std::uint32_t>(c)});
+        const Vec3f &p = g.corner[g.triangle.back()[0]], &q = g.corner[g.triangle.back()[1]], &r = g.corner[g.triangle.back()[2]];
+        g.flat_normal.push_back(normalized(cross(q - p, r - p)));
+      }
+      for (std::size_t t = begin; t < g.triangle.size(); ++t) {
+        std::array<Vec3f, 3> normals;
+        for (std::size_t k = 0; k < 3; ++k) {
+          Vec3f sum;
+          for (const std::size_t other : around[g.triangle[t][k] - first])
+            if (dot(g.flat_normal[other], g.flat_normal[t]) > kSharp) sum += g.flat_normal[other];
+          normals[k] = normalized(sum);
+        }
+        g.corner_normal.push_back(normals);
+      }
+    }
+    if (!inside) g.solid_triangles = g.triangle.size();
+  }
+}
+
 }  // namespace osier::render

@@ -8,6 +8,7 @@
 #include "exec/parallel.hpp"
 #include "model/strands.hpp"
 #include "osier/frame.hpp"
+#include "osier/surface.hpp"
 #include "render/camera.hpp"
 #include "render/color.hpp"
 
@@ -24,6 +25,12 @@ struct Geometry {
   // Yarn only: the way from the yarn's middle to the ply's, and turns of the ply along the material.
   std::vector<Vec3f> outward;
   std::vector<float> turns;
+  // Obstacles: triangles, those that are seen from inside alone last.
+  std::vector<Vec3f> corner;
+  std::vector<std::array<std::uint32_t, 3>> triangle;
+  std::vector<std::array<Vec3f, 3>> corner_normal;  ///< per triangle
+  std::vector<Vec3f> flat_normal;                   ///< per triangle
+  std::size_t solid_triangles = 0;
 };
 
 struct GeometryOptions {
@@ -37,5 +44,9 @@ struct GeometryOptions {
 Geometry build_geometry(const Model& model, const Frame& frame, const std::vector<Strand>& strands,
                         const std::vector<Rgb>& segment_color, const Camera& camera, const GeometryOptions& options,
                         const Executor& executor);
+
+/// Adds the obstacles, with all of their points, but for those that `leave_out` says.
+void add_obstacles(const std::vector<osier::Surface>& obstacles, const std::vector<Vec3d>& points,
+                   const std::vector<std::uint8_t>& leave_out, Geometry& geometry);
 
 }  // namespace osier::render

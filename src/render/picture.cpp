@@ -69,9 +69,11 @@ class Picture {
     Vec3f light;  ///< direction to a point of the lamp
     Point2 sky;   ///< chooses a direction to the sky
     Seen seen = Seen::backdrop;
-    Surface surface;     ///< of a rod; of the floor its position alone
+    Surface surface;  ///< of a rod or an obstacle; of the floor its position alone
+    Style style = Style::tubes;
     float distance = 0;  ///< from the eye
     Rgb direct{};        ///< what the lamp gives a rod
+    bool matt = false;   ///< an obstacle
   };
 
   /// What a ray meets first, and the rays that ask for light there; without direction when none is needed.
@@ -90,12 +92,15 @@ class Picture {
       }
     }
     if (!std::isfinite(hit.distance)) return;
-    s.seen = Seen::rod, s.distance = hit.distance, s.surface = surface_at(ray, hit);
+    s.seen = Seen::rod, s.distance = hit.distance;
+    s.matt = hit.on_obstacle;
+    s.style = hit.on_obstacle ? Style::tubes : options_.style;
+    s.surface = hit.on_obstacle ? obstacle_at(ray, hit) : surface_at(ray, hit);
     // Off the surface, or rounding would let a rod shade itself; ribbons turn to every ray, so a step past their own width.
-    const bool hair = options_.style == Style::hair;
+    const bool hair = s.style == Style::hair;
     const float clear = 1e-4F * hit.distance + (hair ? 2.5F : 0.02F) * s.surface.radius;
     const Vec3f start = hair ? s.surface.position : s.surface.position + clear * s.surface.normal;
-    s.direct = times(studio_.light, reflected(options_.style, s.surface, s.light));
+    s.direct = times(studio_.light, reflected(s.style, s.surface, s.light));
     if (s.direct.x + s.direct.y + s.direct.z > 0) to_light = {start, s.light, hair ? clear : 0};
     to_sky = {start, cosine_direction(Basis(s.surface.normal), s.sky), hair ? clear : 0};
   }
@@ -113,12 +118,25 @@ class Picture {
     const Surface& surface = s.surface;
     open = open && !below_floor(to_sky.origin, to_sky.direction);
     // Hair lets light through; its shadows are never black.
-    const Rgb transmitted = options_.style == Style::hair ? 0.16F * times(s.direct, surface.color) : Rgb{0, 0, 0};
+    const Rgb transmitted = s.style == Style::hair ? 0.16F * times(s.direct, surface.color) : Rgb{0, 0, 0};
     // Whatever is in the way has likely the same colour and is lit half as well.
     const Rgb ambient = open ? studio_.sky(to_sky.direction) : 0.3F * surface.color;
     const Vec3f mirror = 2 * dot(surface.normal, surface.to_eye) * surface.normal - surface.to_eye;
-    const float gloss = open ? mirrored(options_.style, surface) : 0.0F;
+    const float gloss = open && !s.matt ? mirrored(s.style, surface) : 0.0F;
     return (lit ? s.direct : transmitted) + times(surface.color, ambient) + gloss * studio_.sky(mirror);
+  }
+
+  Surface obstacle_at(const Ray& ray, const Hit& hit) const {
+    const std::array<Vec3f, 3>& normal = geometry_.corner_normal[hit.piece];
+    Surface s;
+    s.position = ray.origin + hit.distance * ray.direction;
+    s.to_eye = -ray.direction;
+    s.normal = normalized((1 - hit.second - hit.third) * normal[0] + hit.second * normal[1] + hit.third * normal[2]);
+    if (dot(s.normal, s.to_eye) < 0) s.normal = -s.normal;
+    const Vec3f& t = geometry_.flat_normal[hit.piece];
+    s.tangent = normalized(cross(t, std::abs(t.x) < 0.7F ? Vec3f{1, 0, 0} : Vec3f{0, 1, 0}));
+    s.color = {0.47F, 0.49F, 0.52F};
+    return s;
   }
 
   Surface surface_at(const Ray& ray, const Hit& hit) const {

@@ -1,5 +1,6 @@
 #include "render/stage.hpp"
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -21,22 +22,40 @@ const std::vector<Rgb>& palette_of(Style style) {
 
 Stage::Stage(const Model& model, const RunInfo& run, const StageOptions& options, const EachFrame& frames)
     : model_(model),
+      obstacles_(run.obstacles),
       options_(options),
       rod_of_segment_(rod_of_segments(model)),
       survey_(up_direction(run.scene_json), options.color, options.geometry.thickness) {
   if (options_.palette.empty()) options_.palette = palette_of(options_.geometry.style);
   if (!is_measured(options_.color))
     groups_ = options_.color == ColorBy::rod ? group_by_rod(model, rod_of_segment_) : group_by_material(run);
+  find_floor();
   bool first = true;
   frames([&](const Frame& frame) {
     if (first) first_time_ = frame.time;
     first = false;
-    survey_.add(model_, frame);
+    survey_.add(model_, frame, obstacle_points(frame));
   });
   place_camera(frames);
-  studio_.emplace(survey_.axes(), survey_.center(), survey_.radius(), options_.floor_height.value_or(survey_.lowest()), azimuth_,
-                  options_.background);
+  studio_.emplace(survey_.axes(), survey_.center(), survey_.radius(),
+                  options_.floor_height.value_or(level_.value_or(survey_.lowest())), azimuth_, options_.background);
   studio_->floor = options_.floor;
+}
+
+std::vector<Vec3d> Stage::obstacle_points(const Frame& frame) const {
+  if (frame.obstacle_points.empty()) return points_of(obstacles_);
+  return {frame.obstacle_points.begin(), frame.obstacle_points.end()};
+}
+
+/// A level plane that stands still is drawn as the floor.
+void Stage::find_floor() {
+  is_floor_.assign(obstacles_.size(), 0);
+  for (std::size_t o = 0; o < obstacles_.size(); ++o) {
+    const auto height = level_of(obstacles_[o], survey_.axes().up);
+    if (!height) continue;
+    is_floor_[o] = 1;
+    level_ = std::max(level_.value_or(*height), *height);
+  }
 }
 
 void Stage::place_camera(const EachFrame& frames) {
@@ -53,6 +72,8 @@ void Stage::place_camera(const EachFrame& frames) {
     else
       frames([&](const Frame& frame) {
         for_each_living_end(model_, frame, [&](const Vec3d& p, double r) { fit.add(p, options_.geometry.thickness * r); });
+        for (const Vec3d& p : obstacle_points(frame))
+          if (norm(p - survey_.center()) < 1.2 * survey_.radius()) fit.add(p, 0);
       });
     camera_ = fit.camera(kStageMargin);
     if (view.at) camera_.position += *view.at - survey_.center();
@@ -93,7 +114,8 @@ std::vector<Rgb> Stage::colors(const Frame& frame) const {
 Image Stage::draw(const Frame& frame, const Executor& executor, const PictureOptions& progress) const {
   const Camera view = camera(frame.time);
   const std::vector<Strand> strands = find_strands(model_, frame.segment_alive, rod_of_segment_);
-  const Geometry geometry = build_geometry(model_, frame, strands, colors(frame), view, options_.geometry, executor);
+  Geometry geometry = build_geometry(model_, frame, strands, colors(frame), view, options_.geometry, executor);
+  add_obstacles(obstacles_, obstacle_points(frame), is_floor_, geometry);
   const Tracer tracer(geometry, options_.geometry.style == Style::hair);
   PictureOptions options = progress;
   options.style = options_.geometry.style;

@@ -53,7 +53,13 @@ class Stage {
   void place_camera(const EachFrame& frames);
   std::vector<Rgb> colors(const Frame& frame) const;
 
+  void find_floor();
+  std::vector<Vec3d> obstacle_points(const Frame& frame) const;
+
   const Model& model_;
+  std::vector<osier::Surface> obstacles_;
+  std::vector<std::uint8_t> is_floor_;  ///< of these: a level plane, which is drawn as the studio's floor
+  std::optional<double> level_;         ///< of that plane, along `up`
   StageOptions options_;
   std::vector<Index> rod_of_segment_;
   ColorGroups groups_;

@@ -6,7 +6,7 @@
 
 namespace osier::render {
 
-void Survey::add(const Model& model, const Frame& frame) {
+void Survey::add(const Model& model, const Frame& frame, const std::vector<Vec3d>& obstacle_points) {
   for_each_living_end(model, frame, [&](const Vec3d& p, double radius) {
     const double r = thickness_ * radius;
     low_ = {std::min(low_.x, p.x - r), std::min(low_.y, p.y - r), std::min(low_.z, p.z - r)};
@@ -15,6 +15,11 @@ void Survey::add(const Model& model, const Frame& frame) {
     const double s = dot(p, ground_.south), e = dot(p, ground_.east);
     count_ += 1, s_ += s, e_ += e, ss_ += s * s, se_ += s * e, ee_ += e * e;
   });
+  // Obstacles near the rods stand on the floor as well.
+  const Vec3d middle = center();
+  const double near = 1.2 * radius();
+  for (const Vec3d& p : obstacle_points)
+    if (norm(p - middle) < near) lowest_ = std::min(lowest_, dot(p, ground_.up));
   if (!is_measured(by_)) return;
   const std::vector<double> values = measured(model, frame, by_);
   for (std::size_t i = 0; i < values.size(); ++i)

@@ -11,7 +11,7 @@ namespace osier::render {
 class Survey {
  public:
   Survey(const Vec3d& up, ColorBy by, double thickness) : ground_(up), by_(by), thickness_(thickness) {}
-  void add(const Model& model, const Frame& frame);
+  void add(const Model& model, const Frame& frame, const std::vector<Vec3d>& obstacle_points = {});
 
   bool empty() const { return count_ == 0; }
   const Ground& axes() const { return ground_; }

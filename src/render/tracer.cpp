@@ -22,6 +22,7 @@ const char* const kCannotTrace =
 bool can_trace() { return true; }
 
 struct Tracer::Impl {
+  const Geometry* geometry = nullptr;
   RTCDevice device = nullptr;
   RTCScene scene = nullptr;
   ~Impl() {
@@ -32,7 +33,27 @@ struct Tracer::Impl {
 
 static_assert(RTC_CURVE_FLAG_NEIGHBOR_LEFT == 1 && RTC_CURVE_FLAG_NEIGHBOR_RIGHT == 2);
 
+namespace {
+
+/// Walls around rods are not there for what looks at them from outside.
+void look_through(const RTCFilterFunctionNArguments* args) {
+  const auto& g = *static_cast<const Geometry*>(args->geometryUserPtr);
+  for (unsigned int i = 0; i < args->N; ++i) {
+    if (args->valid[i] != -1) continue;
+    const Vec3f& n = g.flat_normal[g.solid_triangles + RTCHitN_primID(args->hit, args->N, i)];
+    const Vec3f d{RTCRayN_dir_x(args->ray, args->N, i), RTCRayN_dir_y(args->ray, args->N, i),
+                  RTCRayN_dir_z(args->ray, args->N, i)};
+    if (dot(n, d) > 0) args->valid[i] = 0;
+  }
+}
+void let_light_in(const RTCFilterFunctionNArguments* args) {
+  for (unsigned int i = 0; i < args->N; ++i) args->valid[i] = 0;
+}
+
+}  // namespace
+
 Tracer::Tracer(const Geometry& g, bool ribbons) : impl_(std::make_unique<Impl>()) {
+  impl_->geometry = &g;
   // One thread builds: with more the order inside the hierarchy, and with it the last bit of a hit, would depend on their luck.
   impl_->device = rtcNewDevice("threads=1,set_affinity=0");
   if (!impl_->device)
@@ -50,6 +71,24 @@ Tracer::Tracer(const Geometry& g, bool ribbons) : impl_(std::make_unique<Impl>()
   rtcCommitGeometry(curves);
   rtcAttachGeometry(impl_->scene, curves);
   rtcReleaseGeometry(curves);
+  const auto add_triangles = [&](std::size_t first, std::size_t count, bool from_inside) {
+    if (count == 0) return;
+    RTCGeometry surface = rtcNewGeometry(impl_->device, RTC_GEOMETRY_TYPE_TRIANGLE);
+    rtcSetSharedGeometryBuffer(surface, RTC_BUFFER_TYPE_VERTEX, 0, RTC_FORMAT_FLOAT3, g.corner.data(), 0, sizeof(Vec3f),
+                               g.corner.size());
+    rtcSetSharedGeometryBuffer(surface, RTC_BUFFER_TYPE_INDEX, 0, RTC_FORMAT_UINT3, g.triangle.data() + first, 0,
+                               sizeof(g.triangle[0]), count);
+    if (from_inside) {
+      rtcSetGeometryUserData(surface, const_cast<Geometry*>(&g));
+      rtcSetGeometryIntersectFilterFunction(surface, look_through);
+      rtcSetGeometryOccludedFilterFunction(surface, let_light_in);
+    }
+    rtcCommitGeometry(surface);
+    rtcAttachGeometryByID(impl_->scene, surface, from_inside ? 2 : 1);
+    rtcReleaseGeometry(surface);
+  };
+  add_triangles(0, g.solid_triangles, false);
+  add_triangles(g.solid_triangles, g.triangle.size() - g.solid_triangles, true);
   rtcCommitScene(impl_->scene);
   const RTCError error = rtcGetDeviceError(impl_->device);
   if (error == RTC_ERROR_OUT_OF_MEMORY) throw std::bad_alloc();
@@ -87,6 +126,10 @@ void Tracer::intersect(std::span<const Ray> rays, std::span<Hit> hits) const {
     if (query.hit.geomID[i] == RTC_INVALID_GEOMETRY_ID) continue;
     hits[i] = {query.ray.tfar[i], query.hit.primID[i], query.hit.u[i],
                normalized(Vec3f{query.hit.Ng_x[i], query.hit.Ng_y[i], query.hit.Ng_z[i]})};
+    if (query.hit.geomID[i] == 0) continue;
+    if (query.hit.geomID[i] == 2) hits[i].piece += static_cast<std::uint32_t>(impl_->geometry->solid_triangles);
+    hits[i].on_obstacle = true;
+    hits[i].second = query.hit.u[i], hits[i].third = query.hit.v[i];
   }
 }
 

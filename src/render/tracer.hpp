@@ -16,8 +16,10 @@ struct Ray {
 struct Hit {
   float distance = 0;
   std::uint32_t piece = 0;
-  float along = 0;  ///< 0 to 1 along the piece
-  Vec3f normal;     ///< of the piece, unit
+  float along = 0;              ///< 0 to 1 along the piece
+  Vec3f normal;                 ///< of the piece, unit
+  bool on_obstacle = false;     ///< `piece` is a triangle then
+  float second = 0, third = 0;  ///< weights of its second and third corner
 };
 
 /// Whether this program was built with a ray tracer, and what to say when not.

@@ -11,7 +11,9 @@
 #include "forces/loads.hpp"
 #include "osier/io.hpp"
 #include "scene/compile_contact.hpp"
+#include "scene/sanity.hpp"
 #include "scene/setup.hpp"
+#include "scene/start.hpp"
 
 namespace osier {
 
@@ -36,36 +38,45 @@ class Compiler {
   int segment_count(const RodSpec& rod, const Shape& shape);
   void weld();
   void extra_joints();
+  void timed_welds();
+  void check_timed_welds(const AttachmentContext& context);
   void check_graph();
   const std::string& origin_of(Index segment) const;
   std::string name_of(Index segment) const;
   void build_structures();
   void build(const Structure& structure);
   void bind();
+  std::map<Index, Quatd> start(const StartSpec& start);
   void bind_probe(const ProbeSpec& probe, const Names& lookup);
   void bind_place(const ProbeSpec& probe, const Names& lookup);
   void bind_reaction(const ProbeSpec& probe);
+  void prepare_obstacles();
   Names names() const {
     return Names(graph_.rods, static_cast<Index>(graph_.vertices.size()), static_cast<Index>(graph_.segments.size()),
-                 static_cast<Index>(graph_.joints.size()), missing_);
+                 static_cast<Index>(graph_.joints.size()), missing_, [this] { return places(); });
   }
+  ElementPlaces places() const;
   void check_names();
   void check_statics();
   void add_inertia();
+  void add_point_masses(const Names& lookup);
 
   Setup& setup_;
   SceneSpec& spec_;
   std::string folder_;
   Problems& problems_;
   RodGraph graph_;
-  std::vector<std::string> origin_;         ///< per entry of graph_.rods, the JSON pointer it comes from
-  std::map<std::string, std::size_t> use_;  ///< of a material's name, where it stands in setup_.materials
-  std::vector<std::string> missing_;        ///< rods and structures that could not be built
-  std::vector<Index> structure_material_;   ///< of the structure at hand, as it noted them
+  std::vector<std::string> origin_;                                 ///< per entry of graph_.rods, the JSON pointer it comes from
+  std::map<std::string, std::shared_ptr<const Carrier>> carriers_;  ///< obstacles by name
+  std::map<std::string, std::size_t> use_;                          ///< of a material's name, where it stands in setup_.materials
+  std::vector<std::string> missing_;                                ///< rods and structures that could not be built
+  std::vector<Index> structure_material_;                           ///< of the structure at hand, as it noted them
   /// The simulation and its solver take as much again as the scene.
   const double budget_ = 0.5 * static_cast<double>(free_memory());
   GraphSize size_;          ///< of all that has been asked for
   int guesses_left_ = 100;  ///< each is a comparison with every material
+  static constexpr std::size_t kMostOddities = 10;
+  std::set<std::string> odd_moduli_;
 };
 
 /// Whether that much more can be built; a problem when not. Called before anything is allocated for it.
@@ -112,6 +123,11 @@ Section Compiler::section_of(const MaterialRef& ref) {
     material = &it->second;
   }
   if (!material) return {};  // already reported as missing
+  if (material->young && *material->young > 0)
+    if (const std::string odd =
+            oddity_of_modulus((ref.name ? "/materials/" + escape_pointer(*ref.name) : ref.where) + "/young", *material->young);
+        !odd.empty() && odd_moduli_.insert(odd).second && odd_moduli_.size() <= kMostOddities)
+      setup_.warnings.push_back(odd);
   return material->section(problems_);
 }
 
@@ -323,6 +339,7 @@ void Compiler::weld() {
   const Names lookup = names();
   for (const WeldSpec& w : spec_.welds) {
     const std::vector<Index> list = lookup.find(w.vertices, Element::vertex, problems_);
+    if (w.is_timed()) continue;
     if (list.size() < 2) {
       if (!w.vertices.empty() && list.size() == 1 && missing_.empty())
         problems_.add(w.where + "/vertices", "names one vertex", "name at least two");
@@ -333,7 +350,7 @@ void Compiler::weld() {
       const double gap = norm(graph_.vertices[list[i]].position - graph_.vertices[list[0]].position);
       if (std::max(rest_gap, gap) > w.tolerance)
         problems_.add(w.where, fmt::format("vertices {} and {} are {:.4g} m apart", list[0], list[i], std::max(rest_gap, gap)),
-                      "let the rods meet there, or raise `tolerance`");
+                      "let the rods meet there (an arc or helix ends on its curve with `keep` points), or raise `tolerance`");
       const Index a = root(list[0]), b = root(list[i]);
       owner[std::max(a, b)] = std::min(a, b);
       if (!w.joint) continue;
@@ -403,6 +420,20 @@ void Compiler::weld() {
     for (Index& v : r.vertices) v = renumber[v];
 }
 
+/// Where everything is in the initial pose.
+ElementPlaces Compiler::places() const {
+  ElementPlaces at;
+  const auto& vertices = graph_.vertices;
+  for (const GraphVertex& v : vertices) at.vertex.push_back(v.position);
+  for (const GraphSegment& s : graph_.segments) at.segment.push_back(0.5 * (vertices[s.a].position + vertices[s.b].position));
+  for (const GraphJoint& j : graph_.joints) {
+    const GraphSegment &a = graph_.segments[j.a], &b = graph_.segments[j.b];
+    const bool first = a.a == b.a || a.a == b.b, meet = first || a.b == b.a || a.b == b.b;
+    at.joint.push_back(meet ? vertices[first ? a.a : a.b].position : 0.5 * (at.segment[j.a] + at.segment[j.b]));
+  }
+  return at;
+}
+
 void Compiler::extra_joints() {
   const Names lookup = names();
   for (const JointSpec& j : spec_.joints) {
@@ -416,7 +447,76 @@ void Compiler::extra_joints() {
       problems_.add(j.where, "a segment without bending stiffness", "give the joint its own `bend_twist`");
       continue;
     }
-    graph_.add_joint(list[0], list[1], j.bend_twist, j.rest_rotation);
+    const Index joint = graph_.add_joint(list[0], list[1], j.bend_twist, j.rest_rotation);
+    if (!j.close && !j.open) continue;
+    TimedJoint timed;
+    timed.joints = {joint};
+    timed.close = j.close, timed.open = j.open;
+    timed.keeps_rest = j.rest_rotation.has_value() || !j.close;
+    setup_.timed_joints.push_back(timed);
+  }
+}
+
+/// Welds that close or open during the run: their vertices stay two, and their joints wait.
+void Compiler::timed_welds() {
+  const Names lookup = names();
+  for (const WeldSpec& w : spec_.welds) {
+    if (!w.is_timed()) continue;
+    const std::vector<Index> list = lookup.find(w.vertices, Element::vertex, problems_);
+    if (list.size() != 2) {
+      if (!list.empty() && missing_.empty())
+        problems_.add(w.where + "/vertices", fmt::format("names {} vertices", list.size()), "a weld that closes or opens joins two");
+      continue;
+    }
+    if (spec_.contact)
+      problems_.add(w.where, "closes or opens where rods may touch, which is not there yet", "leave out `contact`, or the times");
+    if (!w.joint && w.bend_twist)
+      problems_.add(w.where + "/bend_twist", "has no effect without a joint", "set `joint` to true, or leave it out");
+    TimedJoint timed;
+    timed.a = list[0], timed.b = list[1];
+    timed.close = w.close, timed.open = w.open;
+    const bool closed = !w.close && !w.within;
+    const double gap = norm(graph_.vertices[list[1]].position - graph_.vertices[list[0]].position);
+    if (closed && gap > w.tolerance)
+      problems_.add(w.where, fmt::format("vertices {} and {} are {:.4g} m apart", list[0], list[1], gap),
+                    "let the rods meet there, or say when the weld closes");
+    std::array<std::vector<Index>, 2> touching;
+    double shortest = std::numeric_limits<double>::infinity();
+    for (Index s = 0; s < static_cast<Index>(graph_.segments.size()); ++s)
+      for (const Index v : {graph_.segments[s].a, graph_.segments[s].b})
+        for (std::size_t side = 0; side < 2; ++side)
+          if (v == list[side]) {
+            touching[side].push_back(s);
+            shortest = std::min(shortest, graph_.segments[s].rest_length);
+          }
+    for (const Index s : touching[0])
+      if (std::find(touching[1].begin(), touching[1].end(), s) != touching[1].end()) {
+        problems_.add(w.where + "/vertices", fmt::format("both are ends of segment {}", s), "weld vertices of different segments");
+        return;
+      }
+    timed.within = w.within ? *w.within : closed ? std::max(w.tolerance, gap) : 0.1 * shortest;
+    if (w.joint)
+      for (const Index s : touching[0])
+        for (const Index t : touching[1])
+          if (w.bend_twist || (graph_.segments[s].section.bends() && graph_.segments[t].section.bends()))
+            timed.joints.push_back(graph_.add_joint(s, t, w.bend_twist));
+    timed.keeps_rest = closed;
+    setup_.timed_joints.push_back(timed);
+  }
+}
+
+/// Vertices that become one can be held only once, and by one weld.
+void Compiler::check_timed_welds(const AttachmentContext& context) {
+  std::set<Index> welded;
+  for (TimedJoint& t : setup_.timed_joints) {
+    if (t.a < 0) continue;
+    const auto is_held = [&](Index v) { return !context.vertex_holder[v].empty() || context.vertex_directions.contains(v); };
+    if (is_held(t.a) && is_held(t.b))
+      problems_.add("/welds", fmt::format("vertices {} and {} are both held by constraints", t.a, t.b), "hold one of them");
+    if (is_held(t.b)) std::swap(t.a, t.b);
+    for (const Index v : {t.a, t.b})
+      if (!welded.insert(v).second)
+        problems_.add("/welds", fmt::format("vertex {} is in two welds that close or open", v), "use another vertex for each");
   }
 }
 
@@ -438,7 +538,13 @@ void Compiler::check_graph() {
           "use sensible stiffness and lengths");
     if (s.a == s.b)
       problems_.add("/welds", fmt::format("both ends of a segment become vertex {}", s.a), "weld vertices of different rods");
-    if (spec_.fracture && std::isinf(s.section.strain_limit)) s.section.strain_limit = spec_.fracture->strain_limit;
+    if (!spec_.fracture) continue;
+    const auto take = [](const std::optional<double>& limit, double& own) {
+      if (limit && std::isinf(own)) own = *limit;
+    };
+    take(spec_.fracture->strain_limit, s.section.strain_limit);
+    take(spec_.fracture->curvature_limit, s.section.curvature_limit);
+    take(spec_.fracture->twist_limit, s.section.twist_limit);
   }
 }
 
@@ -493,14 +599,62 @@ void Compiler::check_names() {
   }
 }
 
+/// Returns what clamps held in the run that this one starts from.
+std::map<Index, Quatd> Compiler::start(const StartSpec& start) {
+  if (!start.run.empty()) {
+    auto clamps = start_from_run(start, folder_, setup_.model, setup_.initial, setup_.warnings, problems_);
+    // Selections in space and messages speak of where things are now.
+    for (std::size_t v = 0; v < graph_.vertices.size(); ++v) graph_.vertices[v].position = setup_.initial.vertex_position[v];
+    if (spec_.statics()) std::fill(setup_.initial.vertex_velocity.begin(), setup_.initial.vertex_velocity.end(), Vec3d{});
+    return clamps;
+  }
+  if (problems_.mentions(start.where)) return {};
+  if (spec_.statics()) problems_.add(start.where, "a static analysis finds an equilibrium by itself", "leave it out");
+  if (spec_.contact)
+    problems_.add(start.where, "equilibrium knows no contact", "start from a run in which everything has come to rest");
+  for (const auto& c : spec_.constraints)
+    if (const auto* motor = dynamic_cast<const Motor*>(c.get()); motor && motor->torque_speed.given())
+      problems_.add(start.where, fmt::format("the motor at {} has no equilibrium, its torque depends on a speed", c->where),
+                    "start in the initial pose, or from a run");
+  return {};
+}
+
+void Compiler::add_point_masses(const Names& lookup) {
+  for (const PointMassSpec& p : spec_.point_masses) {
+    if (!p.vertices.empty())
+      for (const Index v : lookup.find(p.vertices, Element::vertex, problems_)) setup_.model.vertex_mass[v] += p.mass;
+    if (!p.inertia || p.segments.empty()) continue;
+    const Vec3d& J = *p.inertia;
+    // A body's moments obey the triangle inequality.
+    const double sum = J.x + J.y + J.z, most = std::max({J.x, J.y, J.z});
+    if (!(std::min({J.x, J.y, J.z}) >= 0) || !(2 * most <= sum * (1 + 1e-9))) {
+      problems_.add(p.where + "/inertia", "belongs to no body", "give three moments, none larger than the sum of the others");
+      continue;
+    }
+    if (!spec_.rotational_inertia) {
+      problems_.add(p.where + "/inertia", "has no effect without `rotational_inertia`", "set /rotational_inertia to true");
+      continue;
+    }
+    for (const Index s : lookup.find(p.segments, Element::segment, problems_))
+      setup_.model.segment_inertia[s] = setup_.model.segment_inertia[s] + PerAxis{J.x, J.y, J.z};
+  }
+}
+
 void Compiler::bind() {
   setup_.model = compile_graph(graph_);
+  for (const TimedJoint& t : setup_.timed_joints)
+    for (const Index j : t.joints) setup_.model.joint_alive[j] = 0;
+  if (!setup_.timed_joints.empty()) update_topology(setup_.model);
   setup_.initial = initial_state(graph_, setup_.model);
   if (spec_.rotational_inertia) add_inertia();
+  std::map<Index, Quatd> earlier_clamps;
+  if (spec_.analysis && spec_.analysis->start) earlier_clamps = start(*spec_.analysis->start);
   const Names lookup = names();
+  add_point_masses(lookup);
   std::vector<std::string> vertex_holder(graph_.vertices.size()), frame_holder(graph_.segments.size());
   const bool is_static = spec_.statics() != nullptr;
-  AttachmentContext context{graph_, setup_.model, setup_.initial, lookup, problems_, is_static, vertex_holder, frame_holder};
+  AttachmentContext context{graph_,    setup_.model,  setup_.initial, lookup,         problems_, folder_,
+                            is_static, vertex_holder, frame_holder,   earlier_clamps, carriers_};
   std::set<std::string> named;
   for (std::size_t i = 0; i < spec_.constraints.size(); ++i) {
     const auto& c = spec_.constraints[i];
@@ -509,14 +663,22 @@ void Compiler::bind() {
     if (!named.insert(c->name).second)
       problems_.add(c->where + "/name", fmt::format("\"{}\" is used twice", shorten(c->name)),
                     "give each constraint its own name");
+    if (carriers_.contains(c->name))
+      problems_.add(c->where + "/name", fmt::format("\"{}\" is an obstacle as well", shorten(c->name)),
+                    "a `reaction` could not tell them apart: call it something else");
   }
-  for (auto& c : spec_.constraints)
-    if (c) c->bind(context);
+  for (const bool yields : {false, true})
+    for (auto& c : spec_.constraints)
+      if (c && c->yields() == yields) c->bind(context);
+  check_timed_welds(context);
   update_topology(setup_.model);
   for (auto& f : spec_.forces)
-    if (f) f->bind(lookup, problems_);
+    if (f) f->bind(lookup, problems_), f->check(setup_.model, problems_);
   if (is_static) check_statics();
   for (const ProbeSpec& p : spec_.probes) bind_probe(p, lookup);
+  if (problems_.empty())
+    for (std::string& odd : oddities(setup_, graph_, [this](Index s) -> const std::string& { return origin_of(s); }))
+      setup_.warnings.push_back(std::move(odd));
   compile_contact(
       setup_, [this](Index s) { return name_of(s); }, problems_);
 }
@@ -550,24 +712,61 @@ void Compiler::bind_probe(const ProbeSpec& p, const Names& lookup) {
     setup_.probes.push_back({p.name, ProbeKind::segment, lookup.find_one(p.segment, Element::segment, problems_)});
   } else {
     const Index joint = lookup.find_one(p.joint, Element::joint, problems_);
-    if (joint >= 0 && !setup_.model.joint_alive[joint])
+    const auto& timed = setup_.timed_joints;
+    const bool waits = std::any_of(timed.begin(), timed.end(), [&](const TimedJoint& t) {
+      return std::find(t.joints.begin(), t.joints.end(), joint) != t.joints.end();
+    });
+    if (joint >= 0 && !setup_.model.joint_alive[joint] && !waits)
       problems_.add(p.where + "/joint", fmt::format("joint {} is replaced by a clamp at its vertex", joint),
                     "probe a place with `rod` and `at`, or a neighbouring joint");
     setup_.probes.push_back({p.name, ProbeKind::joint, joint});
   }
 }
 
+/// Before anything refers to them.
+void Compiler::prepare_obstacles() {
+  std::set<std::string> named;
+  for (std::size_t i = 0; i < spec_.obstacles.size(); ++i) {
+    ObstacleSpec* obstacle = spec_.obstacles[i].get();
+    if (!obstacle) continue;
+    if (obstacle->name.empty()) obstacle->name = fmt::format("{}{}", obstacle->type(), i);
+    check_plain(obstacle->name, obstacle->where + "/name");
+    if (!named.insert(obstacle->name).second)
+      problems_.add(obstacle->where + "/name", fmt::format("\"{}\" is used twice", shorten(obstacle->name)),
+                    "give each obstacle its own name");
+    if (obstacle->motion.with)
+      problems_.add(obstacle->where + "/motion/with", "one obstacle cannot carry another one", "repeat its `motion` here");
+    if (obstacle->motion.file) {
+      obstacle->motion.file->load(folder_, problems_);
+      if (!problems_.mentions(obstacle->where) && !obstacle->motion.file->is_of_body())
+        problems_.add(obstacle->where + "/motion/file", "an obstacle moves as one body, and curves do not",
+                      "name a `prim`, or use a table");
+    }
+    if (!problems_.mentions(obstacle->where)) obstacle->prepare(folder_, problems_);
+    carriers_.emplace(obstacle->name, std::make_shared<Carrier>(Carrier{obstacle->motion, obstacle->center()}));
+  }
+}
+
 void Compiler::bind_reaction(const ProbeSpec& p) {
+  const auto& obstacles = spec_.obstacles;
+  const auto other = std::find_if(obstacles.begin(), obstacles.end(), [&](const auto& o) { return o && o->name == *p.reaction; });
+  if (other != obstacles.end()) {
+    if (p.axes == ProbeAxes::material) problems_.add(p.where + "/axes", "an obstacle has no material axes", "leave it out");
+    setup_.probes.push_back({p.name, ProbeKind::obstacle, static_cast<Index>(other - obstacles.begin())});
+    return;
+  }
   const auto& list = spec_.constraints;
   const auto found = std::find_if(list.begin(), list.end(), [&](const auto& c) { return c && c->name == *p.reaction; });
   if (found == list.end()) {
     std::vector<std::string> known;
     for (const auto& c : list)
       if (c) known.push_back(c->name);
+    for (const auto& o : obstacles)
+      if (o) known.push_back(o->name);
     const std::string guess = closest(*p.reaction, known);
-    problems_.add(p.where + "/reaction", fmt::format("there is no constraint \"{}\"", shorten(*p.reaction)),
+    problems_.add(p.where + "/reaction", fmt::format("there is no constraint or obstacle \"{}\"", shorten(*p.reaction)),
                   !guess.empty()  ? "did you mean `" + guess + "`?"
-                  : known.empty() ? "add it to `constraints`"
+                  : known.empty() ? "add it to `constraints` or `obstacles`"
                                   : "known: " + join(known, ", "));
     return;
   }
@@ -606,10 +805,15 @@ void Compiler::bind_place(const ProbeSpec& p, const Names& lookup) {
 }
 
 void Compiler::run() {
+  const auto is_of_obstacle = [&](const std::string& name) {
+    return std::any_of(spec_.obstacles.begin(), spec_.obstacles.end(), [&](const auto& o) { return o && o->material == name; });
+  };
   for (auto& [name, material] : spec_.materials) {
     check_plain(name, "/materials/" + shorten(escape_pointer(name)));
-    material.section(problems_);  // an unused material must be right too
+    // An unused material must be right too; that of an obstacle needs no more than friction. Rods that use it look at it.
+    if (!is_of_obstacle(name)) material.section(problems_);
   }
+  prepare_obstacles();
   for (std::size_t i = 0; i < spec_.rods.size(); ++i) {
     add_rod(spec_.rods[i], i);
     origin_.resize(graph_.rods.size(), spec_.rods[i].where);
@@ -618,6 +822,7 @@ void Compiler::run() {
   check_names();
   weld();
   extra_joints();
+  timed_welds();
   check_graph();
   if (!graph_.segments.empty()) bind();
 }

@@ -12,6 +12,7 @@
 #include "scene/parse_json.hpp"
 #include "scene/setup.hpp"
 #include "scene/solver_spelling.hpp"
+#include "scene/unresisted.hpp"
 
 namespace osier {
 
@@ -86,6 +87,32 @@ void replace_solver(Json& json, const std::string& name, std::vector<std::string
   leave_out("threads", traits.threads);
 }
 
+/// A solver that an override chooses has its own defaults: so many sweeps are not as many Gauss-Newton iterations.
+void forget_replaced_solver(Json& json, const LoadOptions& options) {
+  std::string before = solver_name_of(json);
+  bool replaced = !options.solver.empty() && before != options.solver;
+  for (const std::string& o : options.overrides)
+    for (const char* key : {"method", "name"}) {
+      const std::string start = std::string("/solver/") + key + "=";
+      if (!o.starts_with(start)) continue;
+      Json wanted = {{"solver", {{key, o.substr(start.size())}}}};
+      if (wanted["solver"].contains("name") && before == wanted["solver"]["name"]) continue;
+      replaced = replaced || solver_name_of(wanted) != before;
+    }
+  if (!replaced) return;
+  const bool is_static = word_at(json, "analysis", "type") == "static";
+  if (json.contains("solver") && json["solver"].is_object())
+    for (const char* key : {"iterations", "tolerance", "max_iterations", "order", "lambda"}) json["solver"].erase(key);
+  if (!is_static && json.contains("analysis") && json["analysis"].is_object())
+    for (const char* key : {"iterations", "tolerance"}) json["analysis"].erase(key);
+}
+
+/// Whether steps end after so many iterations, whatever is left.
+bool ends_by_count(const Json& solver, const SolverSettings& settings) {
+  if (!solver.is_object() || solver.contains("tolerance")) return false;
+  return settings.role() == SolverRole::sweeps || solver.contains("iterations");
+}
+
 void settle_solver(Json& json, const LoadOptions& options, WrittenPlaces& places, Problems& problems,
                    std::vector<std::string>& warnings) {
   const bool is_static = word_at(json, "analysis", "type") == "static";
@@ -156,6 +183,7 @@ Scene Scene::parse(const std::string& text, const std::string& name, const std::
   Problems problems;
   auto setup = std::make_shared<Setup>();
   WrittenPlaces places;
+  forget_replaced_solver(json, options);
   if (!options.solver.empty()) replace_solver(json, options.solver, setup->warnings);  // settings given by --set stay
   for (const std::string& o : options.overrides) apply_override(json, o, problems);
   if (!json.contains("analysis")) json["analysis"] = {{"type", "dynamic"}};
@@ -179,11 +207,13 @@ Scene Scene::parse(const std::string& text, const std::string& name, const std::
   choose_threads(json, options.default_threads, *setup);
   if (spec.solver) {
     spec.solver->execution = spec.execution;
+    setup->ends_by_count = spec.dynamic() && ends_by_count(json["solver"], *spec.solver);
     refuse(*spec.solver, needs_of(*setup), problems);
     spec.solver->check(setup->model, driven, problems);
   }
   problems.tell_at([&](const std::string& where) { return places.of(where); });
   problems.throw_if_any();
+  warn_of_unresisted_couples(*setup);
   if (spec.dynamic()) spec.solver->warn(setup->model, spec.dynamic()->time_step(), driven, setup->warnings);
   setup->json = json.dump(2, ' ', false, Json::error_handler_t::replace);
 

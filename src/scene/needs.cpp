@@ -34,7 +34,7 @@ std::vector<Need> needs_of(const Setup& setup) {
     needs.push_back({&Traits::integrators, "be led by another time integration than its own", "/analysis/integrator"});
   if (spec.statics()) needs.push_back({&Traits::statics, "solve statics", solver});
   if (setup.contacts.active()) needs.push_back({&Traits::contacts, "let rods touch", "/contact"});
-  if (has_loops(m)) needs.push_back({&Traits::loops, "solve graphs with loops", solver});
+  if (has_loops(m) || !setup.timed_joints.empty()) needs.push_back({&Traits::loops, "solve graphs with loops", solver});
   if (!m.is_isotropic()) needs.push_back({&Traits::anisotropy, "solve rods with a stiffness for every axis", solver});
   if (m.has_damping()) needs.push_back({&Traits::damping, "damp rods from inside", solver});
   if (spec.rotational_inertia) needs.push_back({&Traits::rotational_inertia, "give frames inertia", "/rotational_inertia"});
@@ -42,7 +42,11 @@ std::vector<Need> needs_of(const Setup& setup) {
     if (dynamic_cast<const Torque*>(f.get())) needs.push_back({&Traits::torques, "take torques", f->where});
   for (const auto& c : spec.constraints) {
     const auto* motor = dynamic_cast<const Motor*>(c.get());
-    if (motor || dynamic_cast<const Hinge*>(c.get()))
+    if (!c) continue;
+    if (c->holds_directions())
+      needs.push_back({&Traits::single_directions, "hold vertices along single directions", c->where});
+    if (c->has_springs()) needs.push_back({&Traits::springs, "take springs", c->where});
+    if (c->hinges())
       needs.push_back({&Traits::hinges, "turn frames about one axis only", c->where});
     if (motor && motor->torque_speed.given()) {
       needs.push_back({&Traits::rotary_damping, "drive motors by a torque-speed curve", c->where});

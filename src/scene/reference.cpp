@@ -76,6 +76,10 @@ Where a key asks for vertices, segments or joints, write a global index (`12`), 
 words mean vertices, segments or joints as the key says. Structures name their pieces `name.piece`, for instance
 `"bridge.deck:mid"`.
 
+What lies somewhere in the initial pose is selected by `{"ball": {"center": [x, y, z], "radius": r}}`,
+`{"box": {"from": [x, y, z], "to": [x, y, z]}}` or `{"nearest": [x, y, z]}`, of the whole scene or, with `"of": "net"` beside it, of
+one rod or group: vertices at their places, segments at their middles, joints where their segments meet.
+
 ## keyframes
 
 Where a value may be keyframed, write the plain value, or

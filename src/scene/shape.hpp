@@ -11,6 +11,13 @@
 
 namespace osier {
 
+/// What a sampled curve has in common with the curve itself.
+enum class CurveKeep : std::uint8_t { length, points };
+template <>
+struct Choices<CurveKeep> {
+  static constexpr std::array<const char*, 2> names{"length", "points"};
+};
+
 class Shape {
  public:
   virtual ~Shape() = default;
@@ -20,7 +27,8 @@ class Shape {
   virtual bool closed() const { return false; }
   /// The points as given, when the shape is a list of points and the rod asks for no resampling.
   virtual std::optional<std::vector<Vec3d>> own_points() const { return {}; }
-  /// `segments` pieces of equal arc length, vertices on the curve: segments + 1 points, or `segments` when closed.
+  /// `segments` pieces of equal length: segments + 1 points, or `segments` when closed. Where the shape keeps its length, the
+  /// pieces together are as long as the curve, and vertices lie a little beside it; otherwise vertices lie on the curve.
   virtual std::vector<Vec3d> sample(int segments) const = 0;
 
   std::string where;  ///< JSON pointer

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "core/fields.hpp"
+
 namespace osier {
 
 namespace {
@@ -10,6 +12,19 @@ constexpr double kUsualFps = 30;
 /// Whole numbers, whatever the last bit of a quotient says.
 int whole_number_above(double x) { return std::max(1, static_cast<int>(std::ceil(x * (1 - 1e-12) - 1e-9))); }
 }  // namespace
+
+bool StartSpec::read_short(const Json& j, const std::string& at, Problems& problems) {
+  if (!j.is_string()) return false;
+  where = at;
+  if (j.get<std::string>() != "equilibrium")
+    problems.add(at, shorten(j) + " is not a start", R"(write "equilibrium", or {"run": "out/folder", "frame": -1})");
+  return true;
+}
+
+OrderedJson StartSpec::short_schema(FieldDoc& doc) {
+  doc.type = "`equilibrium`, or a [start](#start)";
+  return {{"const", "equilibrium"}};
+}
 
 int DynamicAnalysis::steps_per_frame() const {
   return frame_steps ? *frame_steps : whole_number_above(1 / (fps.value_or(kUsualFps) * step));

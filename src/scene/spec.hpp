@@ -11,6 +11,7 @@
 #include "forces/attachment.hpp"
 #include "forces/force.hpp"
 #include "integration/integrator.hpp"
+#include "obstacles/obstacle_spec.hpp"
 #include "scene/material_ref.hpp"
 #include "scene/shape.hpp"
 #include "scene/structure.hpp"
@@ -97,12 +98,16 @@ struct WeldSpec {
   bool joint = true;
   std::optional<double> bend_twist;
   double tolerance = 1e-6;
+  std::optional<double> close, within, open;
+  bool is_timed() const { return close || within || open; }
   std::string where;
   static const char* kind() { return "weld"; }
   static const char* help() {
     return "Makes vertices of several rods one vertex. With `joint` the rods keep their rest angle there (every segment of one "
            "rod "
-           "with every segment of another); without, they are hinged freely.";
+           "with every segment of another); without, they are hinged freely. With `close` or `within` two vertices become one "
+           "during the run, like a plug in its socket, and the rods keep the angle that they have then; with `open` they part "
+           "again.";
   }
   template <class F>
   void fields(F& f) {
@@ -112,6 +117,13 @@ struct WeldSpec {
     f("bend_twist", bend_twist, "Bending and twisting stiffness of these joints, when it differs from the rods'",
       {.unit = "N·m²", .min = 0, .above_min = true});
     f("tolerance", tolerance, "Largest distance between the vertices", {.unit = "m", .min = 0});
+    f("close", close, "Time from which two vertices become one; from the start when only `within` is given", {.unit = "s", .min = 0});
+    f("within", within,
+      "Distance at which they do; they are moved together then. A tenth of the shortest segment there when left out; while they "
+      "are farther apart, a weld with `close` waits",
+      {.unit = "m", .min = 0, .above_min = true});
+    f("open", open, "Time at which they part", {.unit = "s", .min = 0});
+    if (close && open && !(*close < *open)) f.problem("`open` is not after `close`", "let it close first");
   }
 };
 
@@ -119,6 +131,7 @@ struct JointSpec {
   Selection segments;
   std::optional<double> bend_twist;
   std::optional<Quatd> rest_rotation;
+  std::optional<double> close, open;
   std::string where;
   static const char* kind() { return "joint"; }
   static const char* help() { return "An extra joint between two segments, with the present angle as rest angle unless given."; }
@@ -129,17 +142,52 @@ struct JointSpec {
     f("bend_twist", bend_twist, "Bending and twisting stiffness; the segments' own when left out",
       {.unit = "N·m²", .min = 0, .above_min = true});
     f("rest_rotation", rest_rotation, "Rest rotation conj(q_a) q_b");
+    f("close", close, "Time from which it holds, with the angle of that time as rest angle unless given", {.unit = "s", .min = 0});
+    f("open", open, "Time at which it lets go", {.unit = "s", .min = 0});
+    if (close && open && !(*close < *open)) f.problem("`open` is not after `close`", "let it close first");
+  }
+};
+
+struct PointMassSpec {
+  Selection vertices, segments;
+  double mass = 0;
+  std::optional<Vec3d> inertia;
+  std::string where;
+  static const char* kind() { return "point_mass"; }
+  static const char* help() {
+    return "Something heavy that is fastened to a rod: a mass on vertices, moments of inertia on segments, or both. Gravity acts "
+           "on it; it has no extent.";
+  }
+  template <class F>
+  void fields(F& f) {
+    f.where(where);
+    f("vertices", vertices, "Where the mass is, all of it at each of them");
+    f("mass", mass, "Mass", {.unit = "kg", .min = 0});
+    f("segments", segments, "Whose frames turn with the inertia");
+    f("inertia", inertia, "Moments of inertia about d1, d2, d3; needs `rotational_inertia`", {.unit = "kg·m²"});
+    if (f.has("mass") != f.has("vertices")) f.problem("`mass` and `vertices` go together", "give both");
+    if (f.has("inertia") != f.has("segments")) f.problem("`inertia` and `segments` go together", "give both");
+    if (!f.has("mass") && !f.has("inertia")) f.problem("neither `mass` nor `inertia` is given", "give one of them");
   }
 };
 
 struct FractureSpec {
-  double strain_limit = 0.005;
+  std::optional<double> strain_limit, curvature_limit, twist_limit;
   static const char* kind() { return "fracture"; }
-  static const char* help() { return "Breaking of segments without a limit of their own; tested after every time step."; }
+  static const char* help() {
+    return "Breaking of what has no limit of its own; tested after every time step. A segment that breaks leaves a gap. A joint "
+           "that breaks leaves a hinge: the pieces stay together and bear no moment there.";
+  }
   template <class F>
   void fields(F& f) {
-    f("strain_limit", strain_limit, "A segment breaks when |C^ss| reaches this strain",
-      {.min = 0, .above_min = true, .required = true});
+    f("strain_limit", strain_limit, "A segment breaks when |C^ss| reaches this strain", {.min = 0, .above_min = true});
+    f("curvature_limit", curvature_limit, "A joint breaks when its bend away from rest, per length, reaches this",
+      {.unit = "1/m", .min = 0, .above_min = true});
+    f("twist_limit", twist_limit, "A joint breaks when its twist away from rest, per length, reaches this",
+      {.unit = "rad/m", .min = 0, .above_min = true});
+    if (!strain_limit && !curvature_limit && !twist_limit && !f.has("strain_limit") && !f.has("curvature_limit") &&
+        !f.has("twist_limit"))
+      f.problem("no limit is given", "give `strain_limit`, `curvature_limit` or `twist_limit`");
   }
 };
 
@@ -159,7 +207,9 @@ struct ProbeSpec {
   static const char* kind() { return "probe"; }
   static const char* help() {
     return "Columns of `probes.csv`. A vertex gives position and velocity; a segment its frame, section force and strain; a "
-           "joint its moment, bending angle and curvature; a clamp its elastic moment; a `reaction` what a constraint exerts; a "
+           "joint its moment, bending angle and curvature; a clamp its elastic moment; a `reaction` what a constraint exerts, or "
+           "what "
+           "an obstacle bears; a "
            "place `at` a fraction of a `rod` position, "
            "force, moment, strain and curvature there. Axes and signs: [output.md](output.md#forces-and-moments).";
   }
@@ -179,8 +229,11 @@ struct ProbeSpec {
       "`reaction`");
     f("reaction", reaction,
       "Name of a constraint: force fx fy fz [N] and moment mx my mz [N·m], about the middle of the vertices it holds, that it "
-      "exerts on the rods in the last step, inertia and damping included; nan before the first step");
-    f("axes", axes, "With `reaction`: world axes, or the material ones of the first frame or segment that the constraint holds");
+      "exerts on the rods in the last step, inertia and damping included; nan before the first step. Or of an obstacle: force "
+      "and moment, about its centre (`point` of a plane), that the rods exert on it in the last step");
+    f("axes", axes,
+      "With `reaction`: world axes, or the material ones of the first frame or segment that the constraint holds; of an "
+      "obstacle, world axes alone");
     f("rod", rod,
       "A rod's name, with `at`: position x y z [m], tangent tx ty tz, and in material axes force n1 n2 n3 [N], moment m1 m2 m3 "
       "[N·m], strain g1 g2 g3, curvature k1 k2 k3 [1/m]");
@@ -224,6 +277,37 @@ struct OutputSpec {
   }
 };
 
+/// Where a run starts, when it is not the initial pose.
+struct StartSpec {
+  std::string run;  ///< empty: from equilibrium
+  int frame = -1;
+  std::string where;
+  static const char* kind() { return "start"; }
+  static const char* help() {
+    return "Starts from a frame of a recorded run of the same rods: its positions, velocities and material frames take the place "
+           "of "
+           "the initial pose, what has broken is broken, and clamps hold the directions that clamps held there. Time starts at "
+           "0, and "
+           "constraints hold and move things from where they are in that frame.";
+  }
+  /// "equilibrium"
+  bool read_short(const Json& j, const std::string& at, Problems& problems);
+  static OrderedJson short_schema(FieldDoc& doc);
+  template <class F>
+  void fields(F& f) {
+    f.where(where);
+    f("run", run, "Folder of the run, or its trajectory.h5; a relative name starts at the folder of the scene",
+      {.required = true});
+    f("frame", frame, "Frame of the run, counted from 0; negative numbers count from the end");
+  }
+};
+
+enum class Branch : std::uint8_t { stable, follow };
+template <>
+struct Choices<Branch> {
+  static constexpr std::array<const char*, 2> names{"stable", "follow"};
+};
+
 enum class AnalysisKind : std::uint8_t { dynamic, statics };
 
 class Analysis {
@@ -231,6 +315,7 @@ class Analysis {
   explicit Analysis(AnalysisKind kind) : what(kind) {}
   virtual ~Analysis() = default;
   const AnalysisKind what;
+  std::optional<StartSpec> start;
 };
 template <>
 std::span<const RegistryEntry<Analysis>> registry<Analysis>();
@@ -272,6 +357,10 @@ class DynamicAnalysis final : public Analysis {
     f("rho_infinity", rho_infinity,
       "Share of the fastest oscillations that a step of `generalized_alpha` leaves over: 0 is `bdf2`, 1 is `midpoint`",
       {.min = 0, .max = 1});
+    f("start", start,
+      "Where it starts: in the initial pose when left out, in the `equilibrium` of the loads and constraints at time 0, or in a "
+      "frame "
+      "of a run. Velocities of rods stay those of the scene in an equilibrium");
     f("iterations", iterations, "Short for /solver/iterations", {.min = 1});
     f("tolerance", tolerance, "Short for /solver/tolerance", {.min = 0, .max = 1, .above_min = true});
     step_given_ = f.has("step");
@@ -294,6 +383,9 @@ class StaticAnalysis final : public Analysis {
   double tolerance = 1e-8;
   int max_iterations = 200;
   bool stop_at_instability = false;
+  Branch branch = Branch::stable;
+  /// Whether the path is followed through unstable equilibria.
+  bool along_path() const { return stop_at_instability || branch == Branch::follow; }
   static const char* kind() { return "static"; }
   static const char* help() {
     return "Equilibrium, found in load steps; a step that does not converge is cut in halves, and the run fails if that does not "
@@ -307,8 +399,15 @@ class StaticAnalysis final : public Analysis {
     f("tolerance", tolerance, "Largest left-over force, relative to the largest force at work", {.min = 1e-15, .max = 1});
     f("max_iterations", max_iterations, "Iterations per load step", {.min = 1});
     f("stop_at_instability", stop_at_instability,
-      "Stops at the pseudo-time where the equilibrium becomes unstable (a buckling load) or ends (a limit point: no equilibrium "
-      "is found beyond), found by bisection; loads without a potential (torques) are left out of the judgement");
+      "Stops at the pseudo-time where the equilibrium becomes unstable (a buckling load) or ends (a limit point, from where the "
+      "rods would snap), however long the load steps. Directions that cost no energy (a rod between pins spins about its line) "
+      "are no instability; loads without a potential (torques) are left out of the judgement");
+    f("start", start, "Where it starts: in the initial pose when left out, or in a frame of a run");
+    f("branch", branch,
+      "Past a critical load: `stable` leaves an equilibrium that has become unstable, downhill along its softest mode, and says "
+      "so; `follow` stays on the path, unstable or not");
+    if (f.has("branch") && stop_at_instability)
+      f.problem("`branch` has no effect beside `stop_at_instability`", "leave one of them out");
   }
 };
 
@@ -319,8 +418,10 @@ struct SceneSpec {
   std::vector<Tagged<Structure>> structures;
   std::vector<WeldSpec> welds;
   std::vector<JointSpec> joints;
+  std::vector<PointMassSpec> point_masses;
   std::vector<Tagged<Attachment>> constraints;
   std::vector<Tagged<Force>> forces;
+  std::vector<Tagged<ObstacleSpec>> obstacles;
   std::optional<FractureSpec> fracture;
   std::optional<contact::Settings> contact;
   bool rotational_inertia = false;
@@ -353,9 +454,11 @@ struct SceneSpec {
     f("structures", structures, "Generated graphs");
     f("welds", welds, "Vertices that become one");
     f("joints", joints, "Extra joints");
+    f("point_masses", point_masses, "Masses fastened to rods");
     f("constraints", constraints, "What is held or driven");
     f("forces", forces, "Loads; without any, not even gravity acts");
     f("fracture", fracture, "Breaking");
+    f("obstacles", obstacles, "What rods collide with that is no rod; needs `contact`");
     f("contact", contact, "Contact of rods with each other and with themselves; none when left out");
     f("rotational_inertia", rotational_inertia,
       "Whether segments resist turning as their sections do, rho I1, rho I2 and rho (I1 + I2) per length; without, frames follow "

@@ -18,6 +18,7 @@ static const char* columns(ProbeKind kind) {
     case ProbeKind::clamp:
       return "mx my mz";
     case ProbeKind::reaction:
+    case ProbeKind::obstacle:
       return "fx fy fz mx my mz";
     case ProbeKind::place:
       return "x y z tx ty tz n1 n2 n3 m1 m2 m3 g1 g2 g3 k1 k2 k3";
@@ -65,6 +66,11 @@ void probe_values(const Setup& setup, const Simulation& simulation, std::vector<
         break;
       case ProbeKind::reaction: {
         const Wrench r = simulation.reaction(static_cast<std::size_t>(e), p.material_axes);
+        put({r.force, r.moment});
+        break;
+      }
+      case ProbeKind::obstacle: {
+        const Wrench r = simulation.load_on_obstacle(static_cast<std::size_t>(e));
         put({r.force, r.moment});
         break;
       }

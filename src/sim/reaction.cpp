@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "model/held_axes.hpp"
 #include "solvers/direction_terms.hpp"
 
 namespace osier {
@@ -13,7 +14,7 @@ void StepBalance::measure(StepPotential& potential, const State& reference, cons
   potential.set_torque_point(z.q);
   potential.gradient(z, force, couple);
   scale = potential.force_scale(z);
-  rounding = potential.rounding_floor(z.u, scale);
+  rounding = potential.rounding_floor(z, scale);
 }
 
 void StepBalance::add(const contact::Record& record) {
@@ -31,6 +32,14 @@ void Reactions::measure(const StepPotential& potential, const StepBalance& balan
   force_ = balance.force;
   couple_ = balance.couple;
   known_ = true;
+  Unknowns z{std::vector<Vec3d>(stage.vertex_position.size()), {}};
+  springs_.clear();
+  if (!potential.springs().empty())
+    for (std::size_t v = 0; v < z.u.size(); ++v) z.u[v] = stage.vertex_position[v] - reference.vertex_position[v];
+  for (const Index i : potential.springs()) {
+    const SpringAtHand s = potential.spring_at(z, i);
+    springs_.push_back({c.springs[static_cast<std::size_t>(i)].owner, s.a, vertex_spring::gradient(s.terms, s.d)});
+  }
   if (c.has_torque && !motor_torque.empty())
     for (std::size_t f = 0; f < couple_.size(); ++f) couple_[f] += motor_torque[f];
   if (!c.has_rotary_damping) return;
@@ -56,17 +65,49 @@ void Reactions::correct_inertia(const StepPotential& potential, const State& ref
     const Vec3d real = (1 / h) * (end.vertex_velocity[v] - start.vertex_velocity[v]);
     force_[v] += m.vertex_mass[v] * (real - at_stage);
   }
+  for (const HeldAxes& held : c.held_axes) {
+    const Index v = held.vertex;
+    if (!m.vertex_alive[v]) continue;
+    const Vec3d at_stage = (1 / potential.h()) * (stage_velocity[v] - reference.vertex_velocity[v]);
+    const Vec3d real = (1 / h) * (end.vertex_velocity[v] - start.vertex_velocity[v]);
+    force_[v] += m.vertex_mass[v] * along(held, real - at_stage);
+  }
 }
 
-Wrench Reactions::of(const std::vector<Index>& vertices, const std::vector<Index>& frames, const State& state) const {
-  constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
-  if (!known_) return {{kUnknown, kUnknown, kUnknown}, {kUnknown, kUnknown, kUnknown}};
-  Wrench sum;
+namespace {
+
+constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+const Wrench kUnknownWrench{{kUnknown, kUnknown, kUnknown}, {kUnknown, kUnknown, kUnknown}};
+
+Vec3d centre_of(const std::vector<Index>& vertices, const State& state) {
   Vec3d centre;
   for (Index v : vertices) centre += (1.0 / static_cast<double>(vertices.size())) * state.vertex_position[v];
+  return centre;
+}
+
+}  // namespace
+
+Wrench Reactions::of_springs(const void* owner, const std::vector<Index>& vertices, const State& state) const {
+  if (!known_) return kUnknownWrench;
+  const Vec3d centre = centre_of(vertices, state);
+  Wrench sum;
+  for (const SpringForce& s : springs_) {
+    if (s.owner != owner) continue;
+    sum.force += s.force;
+    sum.moment += cross(state.vertex_position[s.vertex] - centre, s.force);
+  }
+  return sum;
+}
+
+Wrench Reactions::of(const std::vector<Index>& vertices, const std::vector<Index>& frames, const State& state,
+                     const Share& share) const {
+  if (!known_) return kUnknownWrench;
+  const Vec3d centre = centre_of(vertices, state);
+  Wrench sum;
   for (Index v : vertices) {
-    sum.force += force_[v];
-    sum.moment += cross(state.vertex_position[v] - centre, force_[v]);
+    const Vec3d force = share(v, force_[v]);
+    sum.force += force;
+    sum.moment += cross(state.vertex_position[v] - centre, force);
   }
   for (Index f : frames) sum.moment += couple_[f];
   return sum;

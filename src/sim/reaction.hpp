@@ -5,6 +5,7 @@
 // elsewhere.
 #pragma once
 
+#include <functional>
 #include <vector>
 
 #include "contact/record.hpp"
@@ -40,11 +41,21 @@ class Reactions {
   bool known() const { return known_; }
 
   /// On these vertices and frames together, about their centre; NaN while nothing is known.
-  Wrench of(const std::vector<Index>& vertices, const std::vector<Index>& frames, const State& state) const;
+  /// share(v, f): what the constraint has of the force f that all of them exert on vertex v.
+  using Share = std::function<Vec3d(Index, const Vec3d&)>;
+  Wrench of(const std::vector<Index>& vertices, const std::vector<Index>& frames, const State& state, const Share& share) const;
+  /// By the springs of one owner, on the vertices that they begin at.
+  Wrench of_springs(const void* owner, const std::vector<Index>& vertices, const State& state) const;
 
  private:
   bool known_ = false;
   std::vector<Vec3d> force_, couple_;
+  struct SpringForce {
+    const void* owner;
+    Index vertex;
+    Vec3d force;
+  };
+  std::vector<SpringForce> springs_;
 };
 
 }  // namespace osier

@@ -67,7 +67,10 @@ RunInfo run_info(const Setup& setup) {
                .materials = {},
                .segment_material = setup.segment_material,
                .material_stiffness = {},
-               .reports = true};
+               .reports = true,
+               .clamp_frames = setup.model.anchor_count > 0,
+               .spins = setup.model.has_inertia()};
+  info.obstacles = obstacle_surfaces(setup);
   for (const MaterialUse& m : setup.materials) {
     info.materials.push_back(m.name);
     info.material_stiffness.push_back({stiffness_of(scaled(m.section, m.thinnest)), stiffness_of(scaled(m.section, m.thickest))});
@@ -78,6 +81,16 @@ RunInfo run_info(const Setup& setup) {
     info.material_stiffness.push_back(stiffness_of(setup.model, s));
   }
   return info;
+}
+
+std::vector<Surface> obstacle_surfaces(const Setup& setup) {
+  std::vector<Surface> list;
+  for (const auto& obstacle : setup.spec.obstacles) {
+    list.push_back(obstacle->surface());
+    list.back().name = obstacle->name;
+    list.back().moves = obstacle->moves();
+  }
+  return list;
 }
 
 FrameReport frame_report(const Diagnostics& d, int iterations, double seconds) {

@@ -15,6 +15,8 @@ namespace osier {
 
 /// What writers are told about a run.
 RunInfo run_info(const Setup& setup);
+/// Those of the obstacles, in order.
+std::vector<Surface> obstacle_surfaces(const Setup& setup);
 /// What a frame tells of the way to it.
 FrameReport frame_report(const Diagnostics& diagnostics, int iterations, double seconds);
 

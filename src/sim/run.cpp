@@ -41,6 +41,7 @@ RunStats run_scene(const Scene& scene, const RunOptions& options) {
   stats.segments = simulation.model().segment_count();
   for (std::uint8_t clamp : simulation.model().joint_is_clamp) stats.joints += clamp ? 0 : 1;
   stats.solver = setup.spec.solver->name();
+  stats.ends_by_count = setup.ends_by_count;
   stats.threads = setup.spec.execution.threads;
   stats.precision = setup.spec.execution.precision_name();
   stats.simd = simd_name(simd_resolved(setup.spec.solver->simd_on(setup.model)));
@@ -111,8 +112,11 @@ RunStats run_scene(const Scene& scene, const RunOptions& options) {
     stats.ms_per_frame_min = timer.ms.front();
     stats.ms_per_frame_median = timer.ms[timer.ms.size() / 2];
   }
+  stats.start_unstable_modes = simulation.start_unstable_modes();
   stats.steps_by_others = simulation.steps_by_others();
   stats.steps_divided = simulation.steps_divided();
+  stats.steps_turned = simulation.steps_turned();
+  stats.branches_left = simulation.branches_left();
   stats.ns_per_vertex_iteration = std::max(timer.best_ns, 0.0);
   const Diagnostics d = simulation.diagnostics();
   stats.energy_total = d.total();
@@ -153,12 +157,25 @@ std::vector<std::string> RunStats::remarks() const {
         fmt::format("in {} of {} steps, first at t = {:.4g} s, prescribed motion was held back: it would have torn rods through "
                     "something. Constraints and obstacles were not where their keyframes say",
                     steps_held_back, steps, held_back_at));
+  if (start_unstable_modes > 0)
+    list.push_back(fmt::format("the equilibrium in which it started is unstable, in {} direction{}", start_unstable_modes,
+                               start_unstable_modes == 1 ? "" : "s"));
   if (steps_by_others > 0)
     list.push_back(fmt::format(
         "in {} of {} steps the solver that `automatic` had chosen did not converge, and another one, in double, took them",
         steps_by_others, steps));
   if (steps_divided > 0)
     list.push_back(fmt::format("{} of {} steps did not converge as a whole and were divided", steps_divided, steps));
+  if (steps_turned > 0)
+    list.push_back(
+        fmt::format("{} of {} steps were divided, because prescribed motion turns something by more than a quarter turn in them",
+                    steps_turned, steps));
+  if (branches_left.count > 0)
+    list.push_back(fmt::format(
+        "by pseudo-time {:.6g} s the equilibrium had become unstable in {} direction{}; the run left it for a stable one"
+        "{}. To stay on the path, say `branch` follow; to find the critical load, `stop_at_instability`",
+        branches_left.first_at, branches_left.modes, branches_left.modes == 1 ? "" : "s",
+        branches_left.count > 1 ? fmt::format(", and did so {} times in all", branches_left.count) : ""));
   return list;
 }
 
@@ -216,41 +233,47 @@ OrderedJson certificate_json(const CertificateReport& c) {
 }  // namespace
 
 std::string RunStats::to_json() const {
-  const OrderedJson json = {{"vertices", vertices},
-                            {"segments", segments},
-                            {"joints", joints},
-                            {"frames", frames},
-                            {"steps", steps},
-                            {"iterations", iterations},
-                            {"solver", solver},
-                            {"threads", threads},
-                            {"precision", precision},
-                            {"simd", simd},
-                            {"ms_per_frame_min", ms_per_frame_min},
-                            {"ms_per_frame_median", ms_per_frame_median},
-                            {"ns_per_vertex_iteration", ns_per_vertex_iteration},
-                            {"wall_seconds", wall_seconds},
-                            {"simulated_seconds", simulated_seconds},
-                            {"energy_total", energy_total},
-                            {"max_stretch", max_stretch},
-                            {"max_bend", max_bend},
-                            {"residual", residual},
-                            {"steps_not_converged", steps_not_converged},
-                            {"steps_held_back", steps_held_back},
-                            {"steps_by_others", steps_by_others},
-                            {"steps_divided", steps_divided},
-                            {"steps_judged", steps_judged},
-                            {"steps_not_solved", steps_not_solved},
-                            {"worst_residual", worst_residual >= 0 ? OrderedJson(worst_residual) : OrderedJson(nullptr)},
-                            {"worst_residual_at", worst_residual >= 0 ? OrderedJson(worst_residual_at) : OrderedJson(nullptr)},
-                            {"remarks", remarks()},
-                            {"instability_time", instability_time >= 0 ? OrderedJson(instability_time) : OrderedJson(nullptr)},
-                            {"vertices_alive", vertices_alive},
-                            {"segments_alive", segments_alive},
-                            {"non_finite", non_finite},
-                            {"interrupted", interrupted},
-                            {"certificate", certified ? certificate_json(certificate) : OrderedJson(nullptr)},
-                            {"error", error}};
+  const OrderedJson json = {
+      {"vertices", vertices},
+      {"segments", segments},
+      {"joints", joints},
+      {"frames", frames},
+      {"steps", steps},
+      {"iterations", iterations},
+      {"solver", solver},
+      {"threads", threads},
+      {"precision", precision},
+      {"simd", simd},
+      {"ms_per_frame_min", ms_per_frame_min},
+      {"ms_per_frame_median", ms_per_frame_median},
+      {"ns_per_vertex_iteration", ns_per_vertex_iteration},
+      {"wall_seconds", wall_seconds},
+      {"simulated_seconds", simulated_seconds},
+      {"energy_total", energy_total},
+      {"max_stretch", max_stretch},
+      {"max_bend", max_bend},
+      {"residual", residual},
+      {"steps_not_converged", steps_not_converged},
+      {"steps_held_back", steps_held_back},
+      {"steps_by_others", steps_by_others},
+      {"steps_divided", steps_divided},
+      {"steps_turned", steps_turned},
+      {"branches_left", branches_left.count},
+      {"branch_left_at", branches_left.count > 0 ? OrderedJson(branches_left.first_at) : OrderedJson(nullptr)},
+      {"critical_loads", critical_loads},
+      {"steps_judged", steps_judged},
+      {"steps_not_solved", steps_not_solved},
+      {"worst_residual", worst_residual >= 0 ? OrderedJson(worst_residual) : OrderedJson(nullptr)},
+      {"worst_residual_at", worst_residual >= 0 ? OrderedJson(worst_residual_at) : OrderedJson(nullptr)},
+      {"remarks", remarks()},
+      {"start_unstable_modes", start_unstable_modes >= 0 ? OrderedJson(start_unstable_modes) : OrderedJson(nullptr)},
+      {"instability_time", instability_time >= 0 ? OrderedJson(instability_time) : OrderedJson(nullptr)},
+      {"vertices_alive", vertices_alive},
+      {"segments_alive", segments_alive},
+      {"non_finite", non_finite},
+      {"interrupted", interrupted},
+      {"certificate", certified ? certificate_json(certificate) : OrderedJson(nullptr)},
+      {"error", error}};
   return json.dump(2) + "\n";
 }
 

@@ -5,20 +5,26 @@
 #include <chrono>
 #include <cmath>
 #include <fmt/format.h>
+#include <numbers>
 #include <optional>
+#include <utility>
 
 #include "integration/integrator.hpp"
+#include "model/held_axes.hpp"
 #include "scene/setup.hpp"
 #include "sim/certifier.hpp"
 #include "sim/measure.hpp"
 #include "sim/pull.hpp"
 #include "sim/reaction.hpp"
 #include "sim/readout.hpp"
+#include "sim/recorder.hpp"
+#include "sim/statics.hpp"
+#include "sim/timed_joints.hpp"
 #include "solvers/step_potential.hpp"
 
 namespace osier {
 
-struct Simulation::Impl {
+struct Simulation::Impl final : StaticHost {
   static constexpr std::size_t kVerticesInCache = 512;
   static constexpr double kFloatRounding = 5e8;  ///< of float, in units of that of double
   std::shared_ptr<const Setup> setup;
@@ -33,6 +39,7 @@ struct Simulation::Impl {
   Executor executor;                 ///< for loads and copies, on as many threads as the solver has
   std::vector<std::uint8_t> let_go;  ///< per constraint
   std::vector<std::uint8_t> acts;    ///< per force
+  TimedJoints timed_joints;
   Pull pull;
   StepPotential potential;
   std::optional<TimeIntegrator> integrator;  ///< dynamics only
@@ -41,7 +48,7 @@ struct Simulation::Impl {
   bool falls_back = false;                   ///< the solver of the scene leaves the choice of a solver to us
   enum class Help { none, other_solver, smaller_steps } helped = Help::none;  ///< that the step at hand needed
   std::vector<std::unique_ptr<Solver>> helpers;                               ///< once they were needed
-  long steps_by_others = 0, steps_divided = 0;
+  long steps_by_others = 0, steps_divided = 0, steps_turned = 0;
   StepBalance balance;
   Reactions reactions;
   std::vector<Vec3d> motor_torque;  ///< per frame, of the control
@@ -51,18 +58,24 @@ struct Simulation::Impl {
   const DynamicAnalysis* dynamic = nullptr;
   const StaticAnalysis* statics = nullptr;
   bool wants_control_start = false;
-  bool breakable = false;
-  bool finished = false;
+  bool breakable = false, joints_break = false;
+  std::optional<StaticLoop> loop;  ///< statics only
   double measuring_seconds = 0;
-  SectionArrays sections;  ///< of the frame handed out last
+  SectionArrays sections;          ///< of the frame handed out last
+  std::vector<Quatd> clamp_frame;  ///< likewise
+  int start_modes = -1;            ///< unstable ones of the equilibrium it started from; -1: not from one
+  std::vector<Surface> obstacles;
+  std::vector<Vec3d> obstacle_points, points_of_obstacle;  ///< of the frame handed out last
 
   const Model& model() const { return changed ? *changed : setup->model; }
   Model& mutable_model() { return changed ? *changed : changed.emplace(setup->model); }
+  State& state_at_hand() override { return state; }
+  StaticReport solve_at(double t, bool along_path) override;
   void prepare_control(double t, double ramp);
   void fit(Control& c) const;  ///< its size to the model
   void hold(double t, Control& c) const;
   void prepare_step(double t, double ramp);
-  void roll_back();
+  void roll_back() override;
   StepInput input(double h) { return {model(), wants_control_start ? control_start : control, control, contacts, h, &touched}; }
   void keep_state();  ///< in last_good
   /// f(part) in as many parts as there are threads; part(n) is the range of a list of n that belongs to it.
@@ -87,13 +100,16 @@ struct Simulation::Impl {
     f(state.frame_velocity, last_good.frame_velocity);
     for (std::size_t i = 0; i < state.memory.size(); ++i) f(state.memory[i].values, last_good.memory[i].values);
   }
-  bool is_same_graph(const Model& other) const {
-    const Model& m = model();
+  /// As compiled: welds may have closed since.
+  bool is_same_graph(const Impl& simulation) const {
+    const Model &m = setup->model, &other = simulation.setup->model;
+    if (setup->timed_joints.size() != simulation.setup->timed_joints.size()) return false;
     return m.vertex_count() == other.vertex_count() && m.segment_vertices == other.segment_vertices &&
            m.joint_frames == other.joint_frames && m.anchor_vertex == other.anchor_vertex;
   }
-  void release(double t);
-  bool break_segments();  ///< true when something broke
+  bool release(double t) override;
+  double turn_between(double from, double to) const override;
+  bool break_segments() override;  ///< true when something broke
   void measure_balance();
   void lead_loose(const Control& c, double h);
   std::vector<std::unique_ptr<Solver>> make_helpers() const;
@@ -102,16 +118,20 @@ struct Simulation::Impl {
   void accept();  ///< the last attempt counts
   StepReport dynamic_step(bool measure);
   StepReport static_step();
-  StepReport solve_at(double t);
-  bool locate_instability(double stable, double unstable);
-  StepReport accepted;  ///< statics: of the equilibrium that the state is in
-  [[noreturn]] void throw_non_finite(const StepReport& r);
+  void start_in_equilibrium();
+  std::span<const Quatd> clamp_frames();
+  [[noreturn]] void throw_non_finite(const StepReport& r) override;
 };
 
 Simulation::Simulation(const Scene& scene) : impl_(std::make_unique<Impl>()) {
   Impl& s = *impl_;
   s.setup = scene.setup_;
   s.state = scene.initial_state();
+  s.timed_joints = TimedJoints(s.setup->timed_joints);
+  if (const std::vector<std::size_t> due = s.timed_joints.due(s.state); !due.empty()) {
+    for (const std::size_t i : due) s.timed_joints.toggle(i, s.control, s.mutable_model(), s.state);
+    update_topology(s.mutable_model());
+  }
   s.solver = s.setup->spec.solver->make(s.model());
   s.executor = Executor(s.setup->spec.execution.threads);
   s.dynamic = s.setup->spec.dynamic();
@@ -119,9 +139,16 @@ Simulation::Simulation(const Scene& scene) : impl_(std::make_unique<Impl>()) {
   s.let_go.assign(s.setup->spec.constraints.size(), 0);
   s.acts.assign(s.setup->spec.forces.size(), 1);
   const auto& limits = s.model().segment_strain_limit;
-  s.breakable = std::any_of(limits.begin(), limits.end(), [](double l) { return std::isfinite(l); });
+  const auto is_finite = [](double l) { return std::isfinite(l); };
+  s.breakable = std::any_of(limits.begin(), limits.end(), is_finite);
+  for (const auto* list : {&s.model().joint_bend_limit, &s.model().joint_twist_limit})
+    s.joints_break = s.joints_break || std::any_of(list->begin(), list->end(), is_finite);
   s.contacts = s.setup->contacts;
+  s.contacts.separate();
+  s.obstacles = obstacle_surfaces(*s.setup);
   s.solver->declare_memory(s.model(), s.state);
+  if (s.dynamic && s.dynamic->start && s.dynamic->start->run.empty()) s.start_in_equilibrium();
+  if (s.statics) s.loop.emplace(s, *s.statics);
   if (s.dynamic) {
     s.integrator = s.setup->spec.integrator();
     s.integrator->declare_memory(s.model(), s.state);
@@ -148,12 +175,16 @@ void Simulation::Impl::fit(Control& c) const {
   }
   if (c.has_rotary_damping || c.frame_damping.size() != nf) c.frame_damping.assign(nf, 0);
   c.has_torque = c.has_rotary_damping = false;
+  c.held_axes.clear();
+  c.springs.clear();
 }
 
 /// What constraints hold or drive at time t.
 void Simulation::Impl::hold(double t, Control& c) const {
-  for (std::size_t i = 0; i < let_go.size(); ++i)
-    if (!let_go[i]) setup->spec.constraints[i]->apply(t, state, executor, c);
+  for (const bool yields : {false, true})
+    for (std::size_t i = 0; i < let_go.size(); ++i)
+      if (const Attachment& a = *setup->spec.constraints[i]; !let_go[i] && a.yields() == yields) a.apply(t, state, executor, c);
+  settle_held_axes(c);
 }
 
 /// Loads and targets at time t.
@@ -179,6 +210,7 @@ void Simulation::Impl::prepare_control(double t, double ramp) {
     if (acts[i]) setup->spec.forces[i]->apply(context, control);
   if (wants_reactions) motor_torque = control.frame_torque;
   hold(t, control);
+  timed_joints.pass_on(control);
   if (wants_reactions)
     for (std::size_t f = 0; f < motor_torque.size(); ++f) motor_torque[f] = control.frame_torque[f] - motor_torque[f];
 }
@@ -209,25 +241,47 @@ void Simulation::Impl::keep_state() {
 }
 
 /// Constraints whose time has come by the start of the step at hand.
-void Simulation::Impl::release(double t) {
-  bool topology = false;
+bool Simulation::Impl::release(double t) {
+  bool topology = false, any = false;
   for (std::size_t i = 0; i < let_go.size(); ++i) {
     const auto& c = setup->spec.constraints[i];
     if (let_go[i] || !c->release || t < *c->release * (1 - 1e-12)) continue;
     let_go[i] = 1;
+    any = true;
     if (integrator) integrator->restart(model(), state);
     topology = c->let_go(mutable_model()) || topology;
   }
-  if (!topology) return;
+  for (const std::size_t i : timed_joints.due(state)) {
+    timed_joints.toggle(i, control, mutable_model(), state);
+    if (integrator) integrator->restart(model(), state);
+    topology = any = true;
+  }
+  if (!topology) return any;
   update_topology(mutable_model());
   solver->rebind(model(), state);
+  return any;
+}
+
+/// How far the constraint that turns most turns what it holds [rad].
+double Simulation::Impl::turn_between(double from, double to) const {
+  double most = 0;
+  for (std::size_t i = 0; i < let_go.size(); ++i)
+    if (!let_go[i]) most = std::max(most, setup->spec.constraints[i]->turn_between(from, to));
+  return most;
 }
 
 /// After every step, so that the frame rate has no say in what breaks.
 bool Simulation::Impl::break_segments() {
-  if (!breakable) return false;
+  if (!breakable && !joints_break) return false;
   bool broken = false;
-  for (Index s = 0; s < model().segment_count(); ++s) {
+  for (Index j = 0; j < model().joint_count() && joints_break; ++j) {
+    if (!model().joint_alive[j]) continue;
+    const BendAndTwist now = joint_bend_and_twist(model(), state, j);
+    if (!(now.bend >= model().joint_bend_limit[j]) && !(now.twist >= model().joint_twist_limit[j])) continue;
+    mutable_model().joint_alive[j] = 0;
+    broken = true;
+  }
+  for (Index s = 0; s < model().segment_count() && breakable; ++s) {
     if (!model().segment_alive[s] || !(segment_strain(model(), state, s) >= model().segment_strain_limit[s])) continue;
     mutable_model().segment_alive[s] = 0;
     broken = true;
@@ -257,6 +311,12 @@ void Simulation::Impl::lead_loose(const Control& c, double h) {
     if (model().vertex_alive[v] || !c.vertex_fixed[v]) continue;
     state.vertex_position[v] = c.vertex_target[v];
     if (h > 0) state.vertex_velocity[v] = (1 / h) * (c.vertex_target[v] - last_good.vertex_position[v]);
+  }
+  for (const HeldAxes& held : c.held_axes) {
+    const Index v = held.vertex;
+    if (model().vertex_alive[v]) continue;
+    state.vertex_position[v] = held_place(held, last_good.vertex_position[v]);
+    if (h > 0) state.vertex_velocity[v] = (1 / h) * (state.vertex_position[v] - last_good.vertex_position[v]);
   }
 }
 
@@ -303,6 +363,7 @@ StepReport Simulation::Impl::attempt(Solver& with, double t, double h, bool meas
     if (wants_reactions) reactions.correct_inertia(potential, reference, velocity_at_stage, last_good, state, h);
   }
   lead_loose(integrator->is_implicit_euler() ? control : holds_at_end, h);
+  timed_joints.follow(state);
   state.time = t;
   if (certifier) certifier->end(potential, balance, state, report);
   return report;
@@ -379,11 +440,28 @@ StepReport Simulation::Impl::advance(double t, double h, bool measure, int halvi
 
 StepReport Simulation::Impl::dynamic_step(bool measure) {
   constexpr int kMostHalvings = 4;
+  constexpr double kMostParts = 10000;
   release(state.time);
   helped = Help::none;
   // Counting steps instead of adding h keeps key times exact over long runs.
   const double h = dynamic->time_step(), t = static_cast<double>(state.step_index + 1) * h;
-  report = advance(t, h, measure, kMostHalvings);
+  // Where something turns far within the step, its frames at the end alone would not tell which way it went.
+  constexpr double kFarthest = 0.5 * std::numbers::pi;
+  const double from = state.time;
+  const int parts = static_cast<int>(std::clamp(std::ceil(turn_between(from, t) / kFarthest), 1.0, kMostParts));
+  if (parts > 1) ++steps_turned;
+  StepReport whole;
+  for (int i = 1; i <= parts; ++i) {
+    const double share = h / parts;
+    report = advance(i == parts ? t : from + i * share, share, measure && i == parts, kMostHalvings);
+    if (report.non_finite) break;
+    whole.not_converged = whole.not_converged || report.not_converged;
+    whole.held_back = whole.held_back || report.held_back;
+    whole.iterations += report.iterations;
+  }
+  report.not_converged = report.not_converged || whole.not_converged;
+  report.held_back = report.held_back || whole.held_back;
+  if (!report.non_finite) report.iterations = whole.iterations;
   if (report.non_finite) throw_non_finite(report);
   if (helped == Help::other_solver) ++steps_by_others;
   if (helped == Help::smaller_steps) ++steps_divided;
@@ -393,102 +471,20 @@ StepReport Simulation::Impl::dynamic_step(bool measure) {
 }
 
 /// Equilibrium at pseudo-time t, from the present state, which stays in last_good.
-StepReport Simulation::Impl::solve_at(double t) {
+StaticReport Simulation::Impl::solve_at(double t, bool along_path) {
   prepare_step(t, statics->ramp ? t / statics->duration : 1);
   last_good = state;
-  return solver->solve_static(
-      input(0), state,
-      {.tolerance = statics->tolerance, .max_iterations = statics->max_iterations, .along_path = statics->stop_at_instability});
-}
-
-/// Between a pseudo-time whose equilibrium, the present state, is stable and one where it is not. A trial that does not converge
-/// counts as unstable: near a limit point there is nothing to converge to. False, with the state at `unstable`, if from close by
-/// that turns out to be stable after all.
-bool Simulation::Impl::locate_instability(double stable, double unstable) {
-  const double bound = unstable;
-  report.residual = accepted.residual, report.residual_relative = accepted.residual_relative;
-  while (unstable - stable > 1e-9 * statics->duration) {
-    const double middle = 0.5 * (stable + unstable);
-    const StepReport trial = solve_at(middle);
-    report.iterations += trial.iterations;
-    if (trial.not_converged || trial.non_finite || trial.unstable_modes > 0) {
-      unstable = middle;
-      roll_back();
-    } else {
-      stable = middle;
-      report.residual = trial.residual, report.residual_relative = trial.residual_relative;
-    }
-  }
-  if (unstable == bound) {  // nobody has looked at it from close by
-    const StepReport trial = solve_at(bound);
-    report.iterations += trial.iterations;
-    if (!trial.not_converged && !trial.non_finite && trial.unstable_modes == 0) {
-      accepted = trial;
-      return false;
-    }
-    roll_back();
-  }
-  state.time = stable;
-  state.step_index += 1;
-  report.not_converged = report.non_finite = false;
-  finished = true;
-  return true;
+  return solver->solve_static(input(0), state,
+                              {.tolerance = statics->tolerance,
+                               .max_iterations = statics->max_iterations,
+                               .along_path = along_path,
+                               .leave_unstable = !statics->along_path()});
 }
 
 StepReport Simulation::Impl::static_step() {
-  if (finished) return report;
-  release(state.time);
-  const double increment = statics->duration / statics->load_steps;
-  const double end = static_cast<double>(state.step_index + 1) * increment;
-  StepReport total;
-  // The load step is taken whole if it converges, otherwise in halves, up to 2^10 pieces. On the way to an instability the
-  // gap to where it failed is halved, instead of running into the same wall with every second piece.
-  double done = state.time, piece = end - state.time, failed = end * 2;
-  const double least = piece / 1024;
-  while (done < end * (1 - 1e-12)) {
-    piece = std::min(piece, end - done);
-    const double t = done + piece;
-    report = solve_at(t);
-    total.iterations += report.iterations;
-    if (report.non_finite || report.not_converged) {
-      const bool lost = report.non_finite && piece * 0.5 < least;
-      if (lost) throw_non_finite(report);
-      roll_back();
-      piece *= 0.5;
-      failed = t;
-      if (piece < least && statics->stop_at_instability) {  // a limit point: beyond it there is nothing to converge to
-        if (!locate_instability(done, t)) {
-          total.iterations += report.iterations;
-          done = state.time = t;
-          piece = least;
-          continue;
-        }
-        report.iterations += total.iterations;
-        return report;
-      }
-      if (piece < least)
-        throw RunError(fmt::format(
-            "the static solve did not converge at load {:.4g} of {:.4g} s pseudo-time: residual {:.3g} N, {:.3g} of "
-            "the largest force, worst at {} {}; use more load steps, or dynamics with drag",
-            t, statics->duration, report.residual, report.residual_relative, report.worst_vertex >= 0 ? "vertex" : "segment",
-            report.worst_vertex >= 0 ? report.worst_vertex : report.worst_segment));
-      continue;
-    }
-    if (break_segments()) continue;  // the same load on what is left
-    if (statics->stop_at_instability && report.unstable_modes > 0) {
-      roll_back();
-      if (locate_instability(done, t)) {
-        report.iterations += total.iterations;
-        return report;
-      }
-    }
-    done = t;
-    state.time = t;
-    accepted = report;
-    piece *= 2;  // past the hard spot
-    if (statics->stop_at_instability && done < failed && done + piece >= failed)
-      piece = failed - done > 2 * least ? 0.5 * (failed - done) : failed - done;  // the last one: was it only a hard spot?
-  }
+  if (loop->finished()) return report;
+  report = loop->step();
+  if (loop->finished()) return report;
   if (wants_reactions) {
     potential.begin(model(), control, last_good, 0);
     const StepReport kept = report;
@@ -496,13 +492,41 @@ StepReport Simulation::Impl::static_step() {
     report = kept;
   }
   lead_loose(control, 0);
-  total.residual = report.residual;
-  total.residual_relative = report.residual_relative;
-  total.unstable_modes = report.unstable_modes;
-  report = total;
-  state.step_index += 1;
-  state.time = end;
+  timed_joints.follow(state);
   return report;
+}
+
+/// Statics under the loads and constraints of time 0, by the scene's solver or, where that has no statics, by the converging one.
+void Simulation::Impl::start_in_equilibrium() {
+  constexpr double kInstant = 1e-12;  // pseudo-time in which the loads grow: keyframes are read at 0
+  StaticAnalysis analysis;
+  analysis.duration = kInstant;
+  const DynamicAnalysis* const then = std::exchange(dynamic, nullptr);
+  statics = &analysis;
+  loop.emplace(*this, analysis);
+  std::unique_ptr<Solver> own;
+  if (!setup->spec.solver->traits().statics) {
+    own = std::exchange(solver, make_settings(solver_with(SolverRole::converging))->make(model()));
+    solver->declare_memory(model(), state);
+  }
+  std::fill(state.vertex_velocity.begin(), state.vertex_velocity.end(), Vec3d{});
+  std::fill(state.frame_velocity.begin(), state.frame_velocity.end(), Vec3d{});
+  last_good = state;
+  try {
+    start_modes = std::max(static_step().unstable_modes, 0);
+  } catch (const RunError& error) {
+    throw RunError(fmt::format("{}: no equilibrium to start from was found: {}", then->start->where, error.what()));
+  }
+  if (own) solver = std::move(own);
+  loop.reset();
+  statics = nullptr;
+  dynamic = then;
+  state.time = 0, state.step_index = 0;
+  state.vertex_velocity = setup->initial.vertex_velocity;
+  state.vertex_velocity_previous = setup->initial.vertex_velocity_previous;
+  state.frame_velocity = setup->initial.frame_velocity;
+  report = {};
+  solver->rebind(model(), state);
 }
 
 StepReport Simulation::step(bool measure) {
@@ -526,6 +550,13 @@ void Simulation::certify() {
                  "add \"contact\": {}, or leave --certify out");
   if (s.integrator && !s.integrator->is_implicit_euler())
     problems.add("/analysis/integrator", "the energy budget of a certificate is that of implicit_euler", "use implicit_euler");
+  for (const auto& c : s.setup->spec.constraints) {
+    if (c->has_springs())
+      problems.add(c->where, "is not in the energy budget of a certificate", "leave it or --certify out");
+    if (c->holds_directions() && c->motion.moves_places())
+      problems.add(c->where + "/motion", "moves single directions, which a certificate does not account for",
+                   "leave it or --certify out");
+  }
   problems.throw_if_any();
   // Velocities of float are rounded displacements over the step.
   const double rounding = s.setup->spec.execution.in_float() ? 1e-4 : 0;
@@ -548,7 +579,13 @@ void Simulation::advance_frame(const std::function<bool()>& after_step) {
 
 long Simulation::steps_by_others() const { return impl_->steps_by_others; }
 long Simulation::steps_divided() const { return impl_->steps_divided; }
-bool Simulation::finished() const { return impl_->finished; }
+int Simulation::start_unstable_modes() const { return impl_->start_modes; }
+BranchesLeft Simulation::branches_left() const {
+  if (!impl_->loop) return {};
+  return {impl_->loop->branches_left(), impl_->loop->branch_left_at(), impl_->loop->branch_left_modes()};
+}
+long Simulation::steps_turned() const { return impl_->steps_turned; }
+bool Simulation::finished() const { return impl_->loop && impl_->loop->finished(); }
 bool Simulation::is_static() const { return impl_->statics != nullptr; }
 
 int Simulation::steps_per_frame() const { return is_static() ? 1 : impl_->dynamic->steps_per_frame(); }
@@ -566,6 +603,13 @@ Diagnostics Simulation::diagnostics() const {
   for (std::size_t i = 0; i < impl_->acts.size(); ++i)
     if (impl_->acts[i])
       d.external += impl_->setup->spec.forces[i]->potential({impl_->model(), impl_->state, impl_->state.time, ramp});
+  for (const Spring& spring : impl_->control.springs) {
+    const std::vector<Vec3d>& x = impl_->state.vertex_position;
+    const std::vector<std::uint8_t>& alive = impl_->model().vertex_alive;
+    if (!alive[spring.a] || (spring.b >= 0 && !alive[spring.b])) continue;
+    const Vec3d span = (spring.b < 0 ? spring.anchor : x[spring.b]) - x[spring.a];
+    d.external += vertex_spring::elastic_value(elastic_terms(spring), span);
+  }
   d.residual = impl_->report.residual;
   d.residual_relative = impl_->report.residual_relative;
   d.iterations = impl_->report.iterations;
@@ -578,7 +622,11 @@ Wrench Simulation::reaction(std::size_t index, bool material_axes) const {
   if (s.let_go.at(index)) return {};
   std::vector<Index> vertices, frames;
   s.setup->spec.constraints[index]->list_held(vertices, frames);
-  Wrench wrench = s.reactions.of(vertices, frames, s.state);
+  const Attachment& constraint = *s.setup->spec.constraints[index];
+  Wrench wrench = constraint.has_springs() ? s.reactions.of_springs(&constraint, vertices, s.state)
+                                           : s.reactions.of(vertices, frames, s.state, [&](Index v, const Vec3d& force) {
+                                               return constraint.share(s.state.time, s.control, v, force);
+                                             });
   if (!material_axes) return wrench;
   Index frame = frames.empty() ? -1 : frames.front();
   if (frame < 0 && !vertices.empty())
@@ -586,6 +634,28 @@ Wrench Simulation::reaction(std::size_t index, bool material_axes) const {
   if (frame < 0) return wrench;
   const Quatd axes = conj(s.state.frame_rotation[frame]);
   return {rotate(axes, wrench.force), rotate(axes, wrench.moment)};
+}
+
+/// Zero where a clamp has let go.
+std::span<const Quatd> Simulation::Impl::clamp_frames() {
+  const Model& m = model();
+  clamp_frame.assign(static_cast<std::size_t>(m.anchor_count), Quatd{0, 0, 0, 0});
+  for (Index j = 0; j < m.joint_count(); ++j)
+    if (const Index frame = m.joint_frames[j][0]; m.joint_is_clamp[j] && m.joint_alive[j])
+      clamp_frame[frame - m.segment_count()] = state.frame_rotation[frame];
+  return clamp_frame;
+}
+
+Wrench Simulation::load_on_obstacle(std::size_t index) const {
+  const Impl& s = *impl_;
+  const Vec3d center = s.contacts.obstacles().at(index)->center(1);
+  Wrench sum;
+  for (const contact::Touch& touch : s.touched.touches) {
+    if (!touch.pair.with_obstacle() || touch.pair.obstacle() != index) continue;
+    sum.force -= touch.push;
+    sum.moment -= cross(touch.surface - center, touch.push);
+  }
+  return sum;
 }
 
 Frame Simulation::frame(int index) const {
@@ -596,6 +666,16 @@ Frame Simulation::frame(int index) const {
               .vertex_velocity = s.state.vertex_velocity,
               .segment_frame = std::span(s.state.frame_rotation).first(static_cast<std::size_t>(s.model().segment_count())),
               .segment_alive = s.model().segment_alive};
+  if (s.model().anchor_count > 0) frame.clamp_frame = s.clamp_frames();
+  if (s.model().has_inertia())
+    frame.segment_spin = std::span(s.state.frame_velocity).first(static_cast<std::size_t>(s.model().segment_count()));
+  s.obstacle_points.clear();
+  for (std::size_t o = 0; o < s.obstacles.size() && any_moves(s.obstacles); ++o) {
+    const double share = o < s.touched.obstacle_share.size() ? s.touched.obstacle_share[o] : 1;
+    s.contacts.obstacles()[o]->place_points(s.obstacles[o].points, share, s.points_of_obstacle);
+    s.obstacle_points.insert(s.obstacle_points.end(), s.points_of_obstacle.begin(), s.points_of_obstacle.end());
+  }
+  frame.obstacle_points = s.obstacle_points;
   if (!s.setup->spec.output.sections) return frame;
   s.sections.measure(s.model(), s.state);
   frame.segment_force = s.sections.segment_force;
@@ -631,9 +711,11 @@ void Simulation::enable_force(std::size_t index, bool on) { impl_->acts.at(index
 bool Simulation::continue_from(const Simulation& other) {
   Impl& s = *impl_;
   const Impl& o = *other.impl_;
-  const Model &m = s.model(), &n = o.model();
-  if (!s.is_same_graph(n) || s.let_go.size() != o.let_go.size() || s.acts.size() != o.acts.size()) return false;
-  const bool same_topology = m.segment_alive == n.segment_alive && m.joint_alive == n.joint_alive;
+  const Model& n = o.model();
+  if (!s.is_same_graph(o) || s.let_go.size() != o.let_go.size() || s.acts.size() != o.acts.size()) return false;
+  const bool welded = !s.setup->timed_joints.empty() && s.timed_joints.continue_from(o.timed_joints, n, s.mutable_model());
+  const Model& m = s.model();
+  const bool same_topology = !welded && m.segment_alive == n.segment_alive && m.joint_alive == n.joint_alive;
   if (!same_topology) {
     Model& mine = s.mutable_model();
     mine.segment_alive = n.segment_alive;
@@ -648,8 +730,11 @@ bool Simulation::continue_from(const Simulation& other) {
     s.state.step_index = std::lround(o.state.time / s.dynamic->time_step());
   }
   s.state.time = s.dynamic ? static_cast<double>(s.state.step_index) * s.dynamic->time_step() : o.state.time;
-  s.let_go = o.let_go, s.acts = o.acts, s.pull = o.pull, s.finished = o.finished;
+  s.let_go = o.let_go, s.acts = o.acts, s.pull = o.pull;
+  if (s.loop && o.loop) s.loop->set_finished(o.loop->finished());
   s.last_good = s.state;
+  s.contacts.set_step(s.state.time, s.state.time);
+  s.touched = o.touched;
   if (s.dynamic) s.prepare_control(s.state.time, 1);
   if (s.wants_control_start) s.control_start = s.control;
   if (s.certifier) {  // from here on

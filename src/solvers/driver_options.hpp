@@ -11,6 +11,7 @@ enum class Loops : std::uint8_t {
   automatic,
   columns,  ///< loops are columns that are carried along a tree to the place where they close: exact
   blocks,   ///< conjugate gradients, without a tree
+  sparse,   ///< a general sparse factor, which knows springs and vertices held along single directions
 };
 
 struct Options {

@@ -13,14 +13,20 @@
 //     the residual itself is tried first: J = H - [g]x/2 + [M_follower]x, not symmetric, judged by the residual. So it is when a
 //     path is to be followed past its buckling load, where downhill leads away from it.
 //  4. Near the rounding floor of Phi the line search accepts a step that lowers the residual instead.
+//  5. Forces in segments are those of positions that balance at the present frames, to the last digit. The share of an edge that
+//     the coordinates cannot hold is kept apart (Unknowns::lost_edge): a rod of EA = 1e14 EI/L^2 would otherwise turn the
+//     rounding errors of its strains into forces of a hundredth of its weight. In Hessians a segment is no more than 1e5 times as
+//     stiff as the joints at it: for directions that is rigid, and the digits of bending survive.
 #include "solvers/minimiser.hpp"
 
 #include <Eigen/SparseCholesky>
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <numeric>
 
 #include "math/quat.hpp"
+#include "model/held_axes.hpp"
 #include "osier/error.hpp"
 #include "solvers/step_potential.hpp"
 
@@ -28,6 +34,8 @@ namespace osier::systems {
 namespace {
 
 using Sparse = Eigen::SparseMatrix<double>;
+
+constexpr int kMostAlongPath = 25;  ///< iterations
 
 class Minimiser final : public Solver {
  public:
@@ -59,21 +67,45 @@ class Minimiser final : public Solver {
     return report;
   }
 
-  StepReport solve_static(const StepInput& input, State& state, const StaticOptions& options) override {
+  StaticReport solve_static(const StepInput& input, State& state, const StaticOptions& options) override {
     const Model& m = input.model;
     const Control& c = input.end;
     potential_.begin(m, c, state, 0);
     z_.u.assign(state.vertex_position.size(), {});
     z_.q = state.frame_rotation;
-    StepReport report = minimise(m, c, options);
-    if (!report.not_converged && !report.non_finite) report.unstable_modes = count_unstable();
+    StaticReport report{minimise(m, c, options)};
+    const auto solved = [&] { return !report.not_converged && !report.non_finite; };
+    if (solved()) report.unstable_modes = count_unstable(m);
+    if (options.along_path && solved()) report.off_path = is_off_path(m);
+    constexpr int kMostBranches = 8;
+    // The energy of a dead couple depends on the way, so that downhill is not defined.
+    while (options.leave_unstable && !c.has_torque && report.unstable_modes > 0 && report.branches_left < kMostBranches) {
+      const Unknowns unstable = z_;
+      const double energy = potential_.value(z_).total();
+      if (!leave(m)) break;
+      StaticReport lower{iterate(m, c, options)};
+      lower.branches_left = report.branches_left + 1;
+      lower.modes_left = report.branches_left > 0 ? report.modes_left : report.unstable_modes;
+      lower.iterations += report.iterations;
+      const bool good = !lower.not_converged && !lower.non_finite && potential_.value(z_).total() < energy;
+      if (!good) {
+        report.iterations = lower.iterations;
+        report.not_converged = true;  // with shorter load steps there is less to fall
+        z_ = unstable;
+        break;
+      }
+      report = lower;
+      report.unstable_modes = count_unstable(m);
+    }
     store(m, c, state);
     return report;
   }
 
  private:
-  /// Iterates from the unknowns z_.
+  /// Imposes what is prescribed on the unknowns z_, and iterates from there.
   StepReport minimise(const Model& m, const Control& c, const StaticOptions& options);
+  StepReport iterate(const Model& m, const Control& c, const StaticOptions& options);
+  bool is_off_path(const Model& m) const;
   void store(const Model& m, const Control& c, State& state) const;
   void number_positions(const Model& m, const Control& c);
   /// Matrix of the positions alone; it depends on the frames only when stretching and shearing differ.
@@ -83,12 +115,20 @@ class Minimiser final : public Solver {
   /// definite (non-finite entries).
   bool solve(Signature signature, double force);
   bool solve_for(const Field& gradient);
-  /// Negative pivots of the Hessian at z_: by Sylvester's law as many as there are directions of falling energy.
-  int count_unstable();
+  /// The number of directions of falling energy at z_: by Sylvester's law that of negative pivots. Directions that cost no
+  /// energy are met by rounding errors of either sign, so only what falls faster than those counts.
+  int count_unstable(const Model& m);
+  void limit_stiffness(const Model& m, double force);
+  void set_null_stiffness(const Model& m, double residual);
+  /// Finds the softest mode of the Hessian linearised last, as a unit turn of the frame that turns most; false where none falls.
+  bool find_softest_mode(const Model& m, double force, Field& mode);
+  /// Leaves an unstable equilibrium; false when no lower energy is found.
+  bool leave(const Model& m);
+  bool judge_floor(const Model& m, double force);
   /// Finds the direction by the unsymmetric Jacobian of the residual, after linearise(). False when it is singular.
   bool solve_residual(const Model& m, const Control& c);
   bool descend_residual(const Model& m, const Control& c);
-  bool predict(const Model& m, const Control& c);
+  bool predict(const Model& m, const Control& c, bool along_path);
   double longest_step(const Model& m) const;
   double rotation_residual(const Model& m, const Control& c, const std::vector<Vec3d>& gw) const;
   void move(const Model& m, double t);
@@ -108,6 +148,12 @@ class Minimiser final : public Solver {
   PositionRows position_rhs_, position_step_;
   std::vector<Vec3d> turn_;
   std::vector<Quatd> frames_start_;
+  std::vector<double> null_stiffness_;  ///< per segment [N m]: a turn that costs less costs nothing
+  double force_ = 0;                    ///< the largest at work, of the last minimise()
+  double residual_ = 0;                 ///< likewise
+  Unknowns predicted_;                  ///< by the tangent of the path
+  double predicted_turn_ = 0;
+  double length_ = 0;  ///< of the longest connected piece [m]
   double shift_ = 0;
 };
 
@@ -116,7 +162,7 @@ void Minimiser::number_positions(const Model& m, const Control& c) {
   position_count_ = 0;
   for (Index v = 0; v < m.vertex_count(); ++v)
     if (!c.vertex_fixed[v] && m.vertex_alive[v]) position_unknown_[v] = position_count_++;
-  one_stiffness_ = true;
+  one_stiffness_ = !c.has_vertex_terms();
   for (Index s = 0; s < m.segment_count(); ++s) one_stiffness_ = one_stiffness_ && potential_.position_stiffness(s).uniform();
 }
 
@@ -124,10 +170,18 @@ void Minimiser::number_positions(const Model& m, const Control& c) {
 void Minimiser::factor_positions(const Model& m, const std::vector<Quatd>& q) {
   const int size = one_stiffness_ ? 1 : 3;
   triplets_.clear();
-  const auto add = [&](Index row, Index col, const Mat3<double>& block) {
+  const auto add_block = [&](Index row, Index col, const Mat3<double>& block) {
     for (int i = 0; i < size; ++i)
       for (int j = 0; j < size; ++j)
         if (size * row + i >= size * col + j) triplets_.emplace_back(size * row + i, size * col + j, block.m[i][j]);
+  };
+  const Control& c = potential_.control();
+  std::vector<Mat3<double>> free(c.held_axes.empty() ? 0 : static_cast<std::size_t>(position_count_), identity3(1.0));
+  for (const HeldAxes& held : c.held_axes)
+    if (const Index i = position_unknown_[held.vertex]; i >= 0) free[static_cast<std::size_t>(i)] = projector_across(held);
+  const auto add = [&](Index row, Index col, const Mat3<double>& block) {
+    if (free.empty()) add_block(row, col, block);
+    else add_block(row, col, free[static_cast<std::size_t>(row)] * block * free[static_cast<std::size_t>(col)]);
   };
   for (Index v = 0; v < m.vertex_count(); ++v)
     if (const Index i = position_unknown_[v]; i >= 0) add(i, i, identity3(potential_.vertex_weight(v)));
@@ -138,6 +192,21 @@ void Minimiser::factor_positions(const Model& m, const std::vector<Quatd>& q) {
     if (a >= 0) add(a, a, C);
     if (b >= 0) add(b, b, C);
     if (a >= 0 && b >= 0) add(std::max(a, b), std::min(a, b), -1.0 * C);
+  }
+  for (const Index spring : potential_.springs()) {
+    const SpringAtHand at = potential_.spring_at(z_, spring);
+    const Mat3<double> K = vertex_spring::upper_hessian(at.terms);
+    const Index a = position_unknown_[at.a], b = at.b < 0 ? -1 : position_unknown_[at.b];
+    if (a >= 0) add(a, a, K);
+    if (b >= 0) add(b, b, K);
+    if (a >= 0 && b >= 0) add(std::max(a, b), std::min(a, b), -1.0 * K);
+  }
+  double stiffest = 1;
+  for (Index s = 0; s < m.segment_count() && !free.empty(); ++s)
+    stiffest = std::max(stiffest, potential_.position_stiffness(s).largest());
+  for (std::size_t i = 0; i < free.size(); ++i) {
+    const Mat3<double> held = identity3(1.0) + -1.0 * free[i];
+    add_block(static_cast<Index>(i), static_cast<Index>(i), stiffest * held);
   }
   Sparse matrix(size * position_count_, size * position_count_);
   matrix.setFromTriplets(triplets_.begin(), triplets_.end());
@@ -150,23 +219,61 @@ void Minimiser::factor_positions(const Model& m, const std::vector<Quatd>& q) {
 }
 
 void Minimiser::solve_positions(const Model& m, Unknowns& z) {
+  constexpr int kMostPasses = 5;
+  constexpr double kRounding = 64 * std::numeric_limits<double>::epsilon();
+  z.lost_edge.clear();
   if (!one_stiffness_) factor_positions(m, z.q);
   if (!position_solvable_) return;
-  potential_.gradient(z, gradient_trial_.x, gradient_trial_.w);
-  position_rhs_.resize(position_count_, 3);
-  for (Index v = 0; v < m.vertex_count(); ++v)
-    if (const Index i = position_unknown_[v]; i >= 0)
-      position_rhs_.row(i) << -gradient_trial_.x[v].x, -gradient_trial_.x[v].y, -gradient_trial_.x[v].z;
-  if (one_stiffness_) {
-    position_step_ = position_factor_.solve(position_rhs_);
-  } else {
-    const Eigen::VectorXd rhs = Eigen::Map<const Eigen::VectorXd>(position_rhs_.data(), position_rhs_.size());
-    const Eigen::VectorXd step = position_factor_.solve(rhs);
-    position_step_ = Eigen::Map<const PositionRows>(step.data(), position_count_, 3);
+  for (int pass = 0; pass < kMostPasses; ++pass) {
+    potential_.gradient(z, gradient_trial_.x, gradient_trial_.w);
+    position_rhs_.resize(position_count_, 3);
+    for (Index v = 0; v < m.vertex_count(); ++v)
+      if (const Index i = position_unknown_[v]; i >= 0)
+        position_rhs_.row(i) << -gradient_trial_.x[v].x, -gradient_trial_.x[v].y, -gradient_trial_.x[v].z;
+    for (const HeldAxes& held : potential_.control().held_axes)
+      if (const Index i = position_unknown_[held.vertex]; i >= 0) {
+        const Vec3d free = across(held, -gradient_trial_.x[held.vertex]);
+        position_rhs_.row(i) << free.x, free.y, free.z;
+      }
+    if (one_stiffness_) {
+      position_step_ = position_factor_.solve(position_rhs_);
+    } else {
+      const Eigen::VectorXd rhs = Eigen::Map<const Eigen::VectorXd>(position_rhs_.data(), position_rhs_.size());
+      const Eigen::VectorXd step = position_factor_.solve(rhs);
+      position_step_ = Eigen::Map<const PositionRows>(step.data(), position_count_, 3);
+    }
+    const auto moved = [&](Index v) {
+      const Index i = position_unknown_[v];
+      return i < 0 ? Vec3d{} : Vec3d{position_step_(i, 0), position_step_(i, 1), position_step_(i, 2)};
+    };
+    double size = length_;
+    for (const Vec3d& u : z.u) size = std::max(size, norm(u));
+    if (pass > 0 && position_step_.cwiseAbs().maxCoeff() <= kRounding * size) {
+      // What is left is below the last digit of the coordinates.
+      z.lost_edge.resize(m.segment_count());
+      for (Index s = 0; s < m.segment_count(); ++s) {
+        const auto [from, to] = m.segment_vertices[s];
+        z.lost_edge[s] = (1 / m.segment_rest_length[s]) * (moved(to) - moved(from));
+      }
+      return;
+    }
+    for (Index v = 0; v < m.vertex_count(); ++v) z.u[v] += moved(v);
   }
-  for (Index v = 0; v < m.vertex_count(); ++v)
-    if (const Index i = position_unknown_[v]; i >= 0)
-      z.u[v] += Vec3d{position_step_(i, 0), position_step_(i, 1), position_step_(i, 2)};
+}
+
+/// A segment that is many orders stiffer than what bends beside it is rigid for a direction; see deviation 5.
+void Minimiser::limit_stiffness(const Model& m, double force) {
+  constexpr double kOfJoints = 1e5, kOfForces = 1e6, kOfItself = 1e-9;
+  std::vector<double> most(m.segment_count());
+  for (Index s = 0; s < m.segment_count(); ++s) {
+    const double l = m.segment_rest_length[s];
+    double joints = 0, inertia = 0;
+    for (const Index j : m.frame_joints.of(s)) joints = std::max(joints, 0.25 * m.joint_stiffness[j / 2].largest());
+    for (const Index v : m.segment_vertices[s]) inertia = std::max(inertia, potential_.vertex_weight(v) * l * l);
+    most[s] = std::max({kOfJoints * joints, kOfJoints * inertia, kOfForces * force * l,
+                        kOfItself * l * l * potential_.position_stiffness(s).largest()});
+  }
+  potential_.limit_stiffness(std::move(most));
 }
 
 bool Minimiser::solve_for(const Field& gradient) {
@@ -187,9 +294,97 @@ bool Minimiser::solve(Signature signature, double force) {
   return solve_for(gradient_);
 }
 
-int Minimiser::count_unstable() {
+/// What a turn may cost without being told from one that costs nothing: a share of the softest bending that the rods have, the
+/// rounding errors of the Hessian, and what the forces left over do to a turn of the whole.
+void Minimiser::set_null_stiffness(const Model& m, double residual) {
+  constexpr double kShare = 1e-8, kRounding = 16 * std::numeric_limits<double>::epsilon(), kResidual = 4;
+  null_stiffness_.assign(m.segment_count(), 0);
+  for (Index s = 0; s < m.segment_count(); ++s) {
+    const double l = m.segment_rest_length[s];
+    double bending = 0;
+    for (const Index e : m.frame_joints.of(s)) {
+      const Index j = e / 2;
+      bending = std::max(bending, 0.25 * m.joint_stiffness[j].largest() * m.joint_length[j]);
+    }
+    const double stiff = std::min(potential_.stiffness_limit(s), l * l * potential_.position_stiffness(s).largest());
+    null_stiffness_[s] = kShare * bending * l / (length_ * length_) + kRounding * stiff + kResidual * residual * l;
+  }
+}
+
+int Minimiser::count_unstable(const Model& m) {
   if (system_->empty()) return 0;
-  return system_->linearise(potential_, z_, {.curvature = Curvature::exact}).negative;
+  limit_stiffness(m, force_);
+  set_null_stiffness(m, residual_);
+  return system_->linearise(potential_, z_, {.curvature = Curvature::exact, .shift = {.size = 1, .frames = null_stiffness_}})
+      .negative;
+}
+
+/// Inverse iteration with a shift that just makes the Hessian positive definite.
+bool Minimiser::find_softest_mode(const Model& m, double force, Field& mode) {
+  constexpr int kBisections = 8, kIterations = 12;
+  double low = 0, high = 1e-9;
+  const auto is_definite = [&](double size) { return system_->factorise({.size = size, .force = force}).definite; };
+  while (!is_definite(high)) {
+    low = high, high *= 10;
+    if (!(high < 1e12)) return false;
+  }
+  for (int i = 0; i < kBisections && high > 1.1 * low; ++i) {
+    const double middle = low > 0 ? std::sqrt(low * high) : 0.1 * high;
+    (is_definite(middle) ? high : low) = middle;
+  }
+  if (!is_definite(high)) return false;
+  mode = gradient_;
+  // Any start serves that is not orthogonal to the mode; this one prefers no plane.
+  for (Vec3d& x : mode.x) x = {};
+  for (Index f = 0; f < m.frame_count(); ++f) {
+    const double a = 1 + 0.3 * std::sin(0.7 * f), b = 0.6 + 0.3 * std::cos(1.3 * f);
+    mode.w[f] = {a, b, 0.35 * a - 0.2 * b};
+  }
+  for (int i = 0; i < kIterations; ++i) {
+    double largest = 0;
+    for (Index s = 0; s < m.segment_count(); ++s) largest = std::max(largest, norm(mode.w[s]));
+    if (!(largest > 0) || !std::isfinite(largest)) return false;
+    right_ = mode;
+    for (Vec3d& x : right_.x) x = {};
+    for (Index f = 0; f < m.frame_count(); ++f)
+      right_.w[f] = f < m.segment_count() ? (m.segment_rest_length[f] / largest) * right_.w[f] : Vec3d{};
+    if (!system_->solve(right_, mode)) return false;
+  }
+  double largest = 0;
+  for (Index s = 0; s < m.segment_count(); ++s) largest = std::max(largest, norm(mode.w[s]));
+  if (!(largest > 0) || !std::isfinite(largest)) return false;
+  for (Vec3d& x : mode.x) x = (1 / largest) * x;
+  for (Vec3d& w : mode.w) w = (1 / largest) * w;
+  return true;
+}
+
+bool Minimiser::leave(const Model& m) {
+  Field mode;
+  if (!find_softest_mode(m, force_, mode)) return false;
+  step_ = mode;
+  const double before = potential_.value(z_).total();
+  double lowest = before;
+  Unknowns best;
+  // Far enough to be seen, and not so far that another branch is met: the way that falls furthest.
+  for (const double amount : {1e-4, 1e-3, 1e-2, 3e-2, 0.1, 0.2})
+    for (const double side : {1.0, -1.0}) {
+      move(m, side * amount);
+      const double energy = potential_.value(trial_).total();
+      if (energy < lowest) lowest = energy, best = trial_;
+    }
+  if (best.q.empty()) return false;
+  z_ = best;
+  return true;
+}
+
+/// Whether the equilibrium is another one than the tangent of the path leads to: for a short enough step the difference is of
+/// second order, while a path that ends or turns leaves the solver to find whatever lies beyond.
+bool Minimiser::is_off_path(const Model& m) const {
+  constexpr double kShare = 0.3, kLargest = 0.5, kLeast = 1e-5;
+  double apart = 0;
+  for (Index s = 0; s < m.segment_count(); ++s)
+    if (m.segment_alive[s]) apart = std::max(apart, norm(rotation_log(z_.q[s] * conj(predicted_.q[s]))));
+  return predicted_.q.empty() || apart > std::max(kLeast, kShare * std::min(predicted_turn_, kLargest));
 }
 
 bool Minimiser::solve_residual(const Model& m, const Control& c) {
@@ -247,30 +442,40 @@ bool Minimiser::descend_residual(const Model& m, const Control& c) {
 
 /// First guess where clamps move: the linear response of the whole rod, step_.w and step_.x. It is found before the motion is
 /// imposed: a clamp that turns by 30 degrees at once would bend a single joint so far that Newton's method fails, while all
-/// joints together bend by little. Returns false when no clamp moves or the response is not usable.
-bool Minimiser::predict(const Model& m, const Control& c) {
-  constexpr double kSmall = 1e-5;  // share of the motion for the difference quotient
+/// joints together bend by little. Along a path it is the tangent, also where only loads change. Returns false when nothing moves
+/// or the response is not usable.
+bool Minimiser::predict(const Model& m, const Control& c, bool along_path) {
   const State& start = potential_.start();
   const Unknowns at_start{std::vector<Vec3d>(start.vertex_position.size()), start.frame_rotation};
-  trial_ = at_start;
+  Field imposed{std::vector<Vec3d>(start.vertex_position.size()), std::vector<Vec3d>(start.frame_rotation.size())};
   double moved = 0;
   for (Index v = 0; v < m.vertex_count(); ++v) {
     if (!c.vertex_fixed[v] || !m.vertex_alive[v]) continue;
-    trial_.u[v] = kSmall * (c.vertex_target[v] - start.vertex_position[v]);
-    moved = std::max(moved, norm(trial_.u[v]));
+    imposed.x[v] = c.vertex_target[v] - start.vertex_position[v];
+    moved = std::max(moved, norm(imposed.x[v]));
+  }
+  for (const HeldAxes& held : c.held_axes) {
+    if (!m.vertex_alive[held.vertex]) continue;
+    imposed.x[held.vertex] = along(held, held.target - start.vertex_position[held.vertex]);
+    moved = std::max(moved, norm(imposed.x[held.vertex]));
   }
   for (Index f = 0; f < m.frame_count(); ++f) {
     if (c.frame_control[f] != FrameControl::fixed) continue;
-    const Vec3d turn = kSmall * rotation_log(c.frame_target[f] * conj(at_start.q[f]));
-    trial_.q[f] = normalized(rotation_exp(turn) * at_start.q[f]);
-    moved = std::max(moved, norm(turn));
+    imposed.w[f] = rotation_log(c.frame_target[f] * conj(at_start.q[f]));
+    moved = std::max(moved, norm(imposed.w[f]));
   }
-  if (moved == 0) return false;
-  potential_.gradient(at_start, gradient_.x, gradient_.w);
-  potential_.gradient(trial_, gradient_trial_.x, gradient_trial_.w);
-  for (std::size_t v = 0; v < gradient_.x.size(); ++v) gradient_.x[v] += (1 / kSmall) * (gradient_trial_.x[v] - gradient_.x[v]);
-  for (std::size_t f = 0; f < gradient_.w.size(); ++f) gradient_.w[f] += (1 / kSmall) * (gradient_trial_.w[f] - gradient_.w[f]);
-  system_->linearise(potential_, at_start, {.curvature = Curvature::exact});
+  if (moved == 0 && !along_path) return false;
+  limit_stiffness(m, potential_.force_scale(at_start));
+  set_null_stiffness(m, 0);
+  const Shift hold_still{.size = 1, .frames = null_stiffness_};
+  system_->linearise(potential_, at_start, {.curvature = Curvature::exact, .shift = along_path ? hold_still : Shift{}});
+  trial_ = at_start;
+  solve_positions(m, trial_);  // what is left of the last equilibrium is rounding, and in stiff segments that is no small force
+  potential_.gradient(trial_, gradient_.x, gradient_.w);
+  Field change;
+  system_->product(imposed, change);
+  for (std::size_t v = 0; v < gradient_.x.size(); ++v) gradient_.x[v] += change.x[v];
+  for (std::size_t f = 0; f < gradient_.w.size(); ++f) gradient_.w[f] += change.w[f];
   return solve_for(gradient_) && longest_step(m) == 1;
 }
 
@@ -278,28 +483,82 @@ bool Minimiser::predict(const Model& m, const Control& c) {
 void impose(const Model& m, const Control& c, const State& start, Unknowns& z) {
   for (Index v = 0; v < m.vertex_count(); ++v)
     if (c.vertex_fixed[v]) z.u[v] = c.vertex_target[v] - start.vertex_position[v];
+  for (const HeldAxes& held : c.held_axes) {
+    if (!m.vertex_alive[held.vertex]) continue;
+    const Vec3d& x = start.vertex_position[held.vertex];
+    z.u[held.vertex] = across(held, z.u[held.vertex]) + along(held, held.target - x);
+  }
   for (Index f = 0; f < m.frame_count(); ++f) {
     if (c.frame_control[f] == FrameControl::fixed) z.q[f] = c.frame_target[f];
     if (c.frame_control[f] == FrameControl::hinged) z.q[f] = nearest_on_hinge(z.q[f], c.frame_target[f], c.frame_hinge_axis[f]);
   }
 }
 
+/// The largest sum of rest lengths over what hangs together.
+double longest_piece(const Model& m) {
+  std::vector<Index> leader(m.vertex_count());
+  std::iota(leader.begin(), leader.end(), 0);
+  const auto find = [&](Index v) {
+    while (leader[v] != v) v = leader[v] = leader[leader[v]];
+    return v;
+  };
+  for (Index s = 0; s < m.segment_count(); ++s)
+    if (m.segment_alive[s]) leader[find(m.segment_vertices[s][0])] = find(m.segment_vertices[s][1]);
+  std::vector<double> sum(m.vertex_count(), 0);
+  for (Index s = 0; s < m.segment_count(); ++s)
+    if (m.segment_alive[s]) sum[find(m.segment_vertices[s][0])] += m.segment_rest_length[s];
+  return sum.empty() ? 0 : *std::max_element(sum.begin(), sum.end());
+}
+
 StepReport Minimiser::minimise(const Model& m, const Control& c, const StaticOptions& options) {
-  StepReport report;
   const State& start = potential_.start();
   whole_ = whole_of(m);
   system_->bind(m, c, whole_, potential_.h());
-  const bool predicted = potential_.is_static() && predict(m, c);
+  length_ = longest_piece(m);
+  number_positions(m, c);
+  factor_positions(m, start.frame_rotation);
+  predicted_.q.clear();
+  const bool predicted = potential_.is_static() && predict(m, c, options.along_path);
   if (predicted) {
+    predicted_turn_ = 0;
     trial_ = {step_.x, start.frame_rotation};
-    for (Index s = 0; s < m.segment_count(); ++s) trial_.q[s] = normalized(rotation_exp(step_.w[s]) * start.frame_rotation[s]);
+    for (Index s = 0; s < m.segment_count(); ++s) {
+      predicted_turn_ = std::max(predicted_turn_, norm(step_.w[s]));
+      trial_.q[s] = normalized(rotation_exp(step_.w[s]) * start.frame_rotation[s]);
+    }
     impose(m, c, start, trial_);
   }
   impose(m, c, start, z_);
-  number_positions(m, c);
   factor_positions(m, z_.q);
   solve_positions(m, z_);
+  if (predicted) {
+    const auto left = [&](const Unknowns& z) {
+      potential_.set_torque_point(z.q);
+      potential_.gradient(z, gradient_trial_.x, gradient_trial_.w);
+      return potential_.residual(gradient_trial_.x, gradient_trial_.w).value;
+    };
+    const double unpredicted = left(z_);
+    solve_positions(m, trial_);
+    if (options.along_path) predicted_ = trial_;
+    if (left(trial_) < unpredicted) std::swap(z_, trial_);
+  }
+  return iterate(m, c, options);
+}
 
+/// Whether what is left at the rounding floor moves nothing that coordinates could hold much better.
+bool Minimiser::judge_floor(const Model& m, double force) {
+  constexpr double kNothing = 1e-10;
+  limit_stiffness(m, force);
+  if (!solve(system_->linearise(potential_, z_, {.curvature = Curvature::exact}), force)) return false;
+  double moved = 0;
+  for (const Vec3d& x : step_.x) moved = std::max(moved, norm(x));
+  for (Index s = 0; s < m.segment_count(); ++s) moved = std::max(moved, m.segment_rest_length[s] * norm(step_.w[s]));
+  return moved <= kNothing * length_;
+}
+
+StepReport Minimiser::iterate(const Model& m, const Control& c, const StaticOptions& options) {
+  StepReport report;
+  const State& start = potential_.start();
   double stiffest = 0;
   for (Index s = 0; s < m.segment_count(); ++s)
     stiffest = std::max(stiffest, m.segment_stiffness[s].largest() / m.segment_rest_length[s]);
@@ -310,35 +569,35 @@ StepReport Minimiser::minimise(const Model& m, const Control& c, const StaticOpt
     potential_.gradient(z_, gradient_.x, gradient_.w);
     residual = potential_.residual(gradient_.x, gradient_.w);
     scale = std::max(potential_.force_scale(z_), std::numeric_limits<double>::min());
-    floor = potential_.rounding_floor(z_.u, scale);
+    floor = potential_.rounding_floor(z_, scale);
   };
   measure();
-  if (predicted) {
-    const double unpredicted = residual.value;
-    std::swap(z_, trial_);
-    solve_positions(m, z_);
-    measure();
-    if (!(residual.value < unpredicted)) {
-      std::swap(z_, trial_);
-      measure();
-    }
-  }
   double before = std::numeric_limits<double>::infinity();
   // Near an instability a small residual is a large displacement along the mode that is about to grow, and that moves the place
   // where it does.
   const double goal = (options.along_path ? 1e-3 : 1) * options.tolerance;
+  // A path is followed in steps that need few iterations; one that wanders about has lost it.
+  const int limit = options.along_path ? std::min(options.max_iterations, kMostAlongPath) : options.max_iterations;
   for (report.iterations = 0; !system_->empty() && !(residual.value <= goal * scale); ++report.iterations) {
     // Iterates to the rounding floor of double, or at least to the tolerance.
     if ((residual.value <= floor || residual.value <= options.tolerance * scale) && residual.value > 0.5 * before) break;
     before = residual.value;
-    if (report.iterations == options.max_iterations || !std::isfinite(residual.value)) {
+    if (report.iterations == limit || !std::isfinite(residual.value)) {
       report.not_converged = true;
       break;
     }
     const double force = std::max(scale, 1e-9 * stiffest);
+    limit_stiffness(m, scale);
     Signature signature = system_->linearise(potential_, z_, {.curvature = Curvature::exact});
     const bool by_residual = (c.has_torque || options.along_path) && position_solvable_;
-    bool accepted = by_residual && solve_residual(m, c) && descend_residual(m, c);
+    bool accepted = false;
+    if (by_residual && !c.has_torque) {
+      // Directions that cost nothing are held by next to nothing, so that the path does not drift along them.
+      set_null_stiffness(m, 0);
+      system_->factorise({.size = 1, .frames = null_stiffness_});
+      accepted = solve_for(gradient_) && descend_residual(m, c);
+    }
+    if (by_residual && !accepted) accepted = solve_residual(m, c) && descend_residual(m, c);
     if (by_residual && !accepted) signature = system_->factorise({});
     if (!accepted && !solve(signature, force)) {
       report.not_converged = true;
@@ -366,8 +625,11 @@ StepReport Minimiser::minimise(const Model& m, const Control& c, const StaticOpt
     measure();
   }
   if (residual.value <= options.tolerance * scale) report.not_converged = false;
+  else if (!report.not_converged && !system_->empty()) report.not_converged = !judge_floor(m, std::max(scale, 1e-9 * stiffest));
+  force_ = scale, residual_ = residual.value;
   report.residual = residual.value;
-  report.residual_relative = residual.value / scale;
+  // What rounding leaves of forces is no force: rods at rest.
+  report.residual_relative = residual.value <= floor && scale <= floor ? 0 : residual.value / scale;
   report.worst_vertex = residual.vertex;
   report.worst_segment = residual.segment;
   report.non_finite = !std::isfinite(residual.value);
@@ -382,6 +644,8 @@ StepReport Minimiser::minimise(const Model& m, const Control& c, const StaticOpt
 void Minimiser::store(const Model& m, const Control& c, State& state) const {
   for (Index v = 0; v < m.vertex_count(); ++v)  // what is held ends exactly where it was asked to be
     state.vertex_position[v] = c.vertex_fixed[v] ? c.vertex_target[v] : state.vertex_position[v] + z_.u[v];
+  for (const HeldAxes& held : c.held_axes)
+    if (m.vertex_alive[held.vertex]) state.vertex_position[held.vertex] = held_place(held, state.vertex_position[held.vertex]);
   state.frame_rotation = z_.q;
 }
 

@@ -1,5 +1,6 @@
 #include "solvers/newton_driver.hpp"
 
+#include "model/held_axes.hpp"
 #include "solvers/first_guess.hpp"
 
 namespace osier::systems {
@@ -27,6 +28,10 @@ void NewtonDriver::begin(const Model& m, const Control& c, const State& state, d
       if (!m.vertex_alive[v]) z_.u[v] = {};
       else z_.u[v] = c.vertex_fixed[v] ? c.vertex_target[v] - state.vertex_position[v] : h * state.vertex_velocity[v];
     });
+    for (const HeldAxes& held : c.held_axes) {
+      const Vec3d& x = state.vertex_position[held.vertex];
+      if (m.vertex_alive[held.vertex]) z_.u[held.vertex] = held_place(held, x + z_.u[held.vertex]) - x;
+    }
   }
   const bool known = z_.q.size() == state.frame_rotation.size();  // frames of the step before
   z_.q.resize(m.frame_count());
@@ -263,6 +268,8 @@ void NewtonDriver::store(State& state, StepReport& report) {
     state.vertex_position[v] += z_.u[v];
     // What the guard has held back is not there yet.
     if (c.vertex_fixed[v] && has_arrived_) state.vertex_position[v] = c.vertex_target[v];
+    if (const HeldAxes* held = c.held_axes.empty() || !has_arrived_ ? nullptr : held_axes_of(c, v))
+      state.vertex_position[v] = held_place(*held, state.vertex_position[v]);
     state.vertex_velocity_previous[v] = m.vertex_alive[v] ? (1 / h) * z_.u[v] : Vec3d{};
     return size(v);
   });

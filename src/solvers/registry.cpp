@@ -6,12 +6,13 @@
 #include "solvers/automatic/automatic.hpp"
 #include "solvers/direct/direct.hpp"
 #include "solvers/newton/newton.hpp"
+#include "solvers/projective/projective.hpp"
 #include "solvers/solver.hpp"
 #include "solvers/stable_cosserat/stable_cosserat.hpp"
 
 namespace osier {
 
-StepReport Solver::solve_static(const StepInput&, State&, const StaticOptions&) {
+StaticReport Solver::solve_static(const StepInput&, State&, const StaticOptions&) {
   throw RunError("this solver cannot solve statics");
 }
 
@@ -25,6 +26,8 @@ static std::vector<RegistryEntry<SolverSettings>>& entries() {
           "Stable Cosserat Rods with the viscous addendum: sweeps over positions and closed-form orientations"),
       registry_entry<SolverSettings, newton::Settings>("newton",
                                                        "Sparse Newton, exact and slow: the reference, in dynamics and statics"),
+      registry_entry<SolverSettings, projective::Settings>(
+          "projective", "Cosserat rods with projective dynamics: global solves for positions and for turns, repaired or as printed"),
   };
   return list;
 }

@@ -22,6 +22,15 @@ struct StaticOptions {
   int max_iterations = 200;
   /// Goes to the nearest equilibrium, stable or not, instead of downhill: follows a path through its buckling load.
   bool along_path = false;
+  /// Leaves an equilibrium that turns out to be unstable, downhill along its softest mode.
+  bool leave_unstable = false;
+};
+
+/// What a solver has to tell of an equilibrium.
+struct StaticReport : StepReport {
+  int branches_left = 0;  ///< unstable equilibria that were left for one of lower energy
+  int modes_left = 0;     ///< in how many directions the first of them was unstable
+  bool off_path = false;  ///< along a path: this is not the equilibrium that the path leads to
 };
 
 /// The input of one step, apart from the state at its start.
@@ -54,7 +63,7 @@ class Solver {
   virtual StepReport step(const StepInput& input, State& state) = 0;
 
   /// Equilibrium under the loads of `input.end`, starting from the state. Only for solvers whose settings say so.
-  virtual StepReport solve_static(const StepInput& input, State& state, const StaticOptions& options);
+  virtual StaticReport solve_static(const StepInput& input, State& state, const StaticOptions& options);
 
   /// The model's topology has changed (fracture, a clamp that let go), or the state has been replaced by another.
   virtual void rebind(const Model& model, State& state) = 0;
@@ -74,6 +83,8 @@ struct Traits {
   bool rotary_damping = true;      ///< motors with a torque-speed curve
   bool damping = true;             ///< Kelvin-Voigt, of segments and joints
   bool integrators = true;  ///< its steps are those of implicit Euler, from which others are made (integration/integrator.hpp)
+  bool single_directions = false;  ///< vertices that are held along one or two directions
+  bool springs = false;            ///< between vertices or to a place
   bool contacts = false;    ///< reads StepInput::contacts
   bool control_at_start = false;  ///< reads StepInput::start; for others it may be the control at the end
   bool single_precision = false;  ///< can work in float

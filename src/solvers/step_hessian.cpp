@@ -1,6 +1,7 @@
 #include "solvers/step_hessian.hpp"
 
 #include "math/sym6.hpp"
+#include "model/held_axes.hpp"
 
 namespace osier::systems {
 
@@ -20,6 +21,11 @@ void StepHessian::assemble(const StepPotential& potential, const Unknowns& z, st
   for (std::size_t i = 0; i < part.joints.size(); ++i)
     if (const Index j = part.joints[i]; m.joint_alive[j]) joint_[j] = potential.joint_hessian(z.q, j);
   blocks_.assign(blocks.begin(), blocks.end());
+  springs_.clear();
+  for (const Index i : potential.springs()) {
+    const SpringAtHand s = potential.spring_at(z, i);
+    springs_.push_back({s.a, s.b, vertex_spring::hessian(s.terms, s.d)});
+  }
 }
 
 double StepHessian::vertex_weight(Index v) const {
@@ -36,6 +42,7 @@ void StepHessian::keep_free(Field& f) const {
   const Control& c = potential_->control();
   for (Index v = 0; v < m.vertex_count(); ++v)
     if (c.vertex_fixed[v] || !m.vertex_alive[v]) f.x[v] = {};
+  for (const HeldAxes& held : c.held_axes) f.x[held.vertex] = across(held, f.x[held.vertex]);
   for (Index s = 0; s < m.frame_count(); ++s) {
     if (m.is_anchor(s) || !m.segment_alive[s] || c.frame_control[s] == FrameControl::fixed) f.w[s] = {};
     else if (c.frame_control[s] == FrameControl::hinged) f.w[s] = dot(c.frame_hinge_axis[s], f.w[s]) * c.frame_hinge_axis[s];
@@ -67,6 +74,11 @@ void StepHessian::product(const Field& p, const std::vector<Vec3d>* turn, Field&
     const Vec3d difference = h.same * (p.w[b] - p.w[a]);
     image.w[b] += difference + cross(-0.5 * h.gradient, p.w[a]);
     image.w[a] -= difference - cross(0.5 * h.gradient, p.w[b]);
+  }
+  for (const SpringBlock& s : springs_) {
+    const Vec3d pull = s.k * (s.b < 0 ? -p.x[s.a] : p.x[s.b] - p.x[s.a]);
+    image.x[s.a] -= pull;
+    if (s.b >= 0) image.x[s.b] += pull;
   }
   for (const VertexBlock& block : blocks_) {
     image.x[block.a] += block.aa * p.x[block.a];

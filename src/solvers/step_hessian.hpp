@@ -41,6 +41,12 @@ class StepHessian {
   std::vector<JointHessian> joint_;
   std::vector<Mat3<double>> frame_;
   std::vector<VertexBlock> blocks_;
+  /// Springs between vertices a and b, or to space where b is negative: k on either diagonal, -k across.
+  struct SpringBlock {
+    Index a, b;
+    Mat3<double> k;
+  };
+  std::vector<SpringBlock> springs_;
 };
 
 /// A StepHessian that is assembled at the first product.
@@ -102,6 +108,13 @@ void StepHessian::each_block(Sink&& sink) const {
     sink(b, b, joint(j).same);
     sink(a, b, across);
     sink(b, a, transposed(across));
+  }
+  for (const SpringBlock& s : springs_) {
+    sink(s.a, s.a, s.k);
+    if (s.b < 0) continue;
+    sink(s.b, s.b, s.k);
+    sink(s.a, s.b, -1.0 * s.k);
+    sink(s.b, s.a, -1.0 * s.k);
   }
   for (const VertexBlock& block : blocks_) {
     sink(block.a, block.a, block.aa);

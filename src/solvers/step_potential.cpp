@@ -8,6 +8,7 @@
 #include "energies/inertia.hpp"
 #include "energies/torque.hpp"
 #include "exec/reduce.hpp"
+#include "model/held_axes.hpp"
 
 namespace osier {
 
@@ -17,6 +18,7 @@ void EnergyTerms::operator+=(const EnergyTerms& e) {
   bend_twist += e.bend_twist;
   damping += e.damping;
   torque += e.torque;
+  spring += e.spring;
   contact += e.contact;
   magnitude += e.magnitude;
 }
@@ -50,10 +52,19 @@ EnergyTerms elastic_energy(const Model& m, const std::vector<Vec3d>& x, const st
   return e;
 }
 
-SegmentHessian segment_hessian(const Vec3d& k, double l, const Vec3d& p, const Quatd& q, const Vec3d& rest) {
+SegmentHessian segment_hessian(const Vec3d& k, double l, const Vec3d& p, const Quatd& q, const Vec3d& n) {
   const Mat3<double> C = rotated_diagonal(rotation_matrix(q), k);
-  const Vec3d n = stretch_shear::section_force(k, stretch_shear::strain(p, q, rest), q);
   return {(1 / (l * l)) * C, (1 / l) * stretch_shear::hessian_pw(C, p, n), stretch_shear::hessian_ww(C, p, n)};
+}
+
+vertex_spring::Terms<double> elastic_terms(const Spring& s) {
+  using vertex_spring::Law;
+  vertex_spring::Terms<double> terms;
+  terms.law = s.along_axis ? Law::one_direction : s.rest_length > 0 ? Law::length : Law::all_directions;
+  terms.k = s.stiffness;
+  terms.rest = s.rest_length;
+  terms.axis = s.axis;
+  return terms;
 }
 
 void StepPotential::begin(const Model& m, const Control& c, const State& start, double h, const Subset* subset) {
@@ -63,12 +74,41 @@ void StepPotential::begin(const Model& m, const Control& c, const State& start, 
   h_ = h;
   subset_ = subset;
   contact_ = nullptr;
+  most_stiffness_.clear();
   if (!subset) all_ = whole_of(m);
   direction_terms(m, c, start, h, directions_);
   direction_start_.assign(directions_.empty() ? 0 : m.segment_count() + 1, 0);
   for (const DirectionTerm& t : directions_) ++direction_start_[t.frame + 1];
   for (std::size_t s = 1; s < direction_start_.size(); ++s) direction_start_[s] += direction_start_[s - 1];
   set_torque_point(start.frame_rotation);
+  list_springs();
+}
+
+/// A spring between two parts is in neither: parts are chosen so that there is none.
+void StepPotential::list_springs() {
+  springs_.clear();
+  for (std::size_t i = 0; i < c_->springs.size(); ++i) {
+    const Spring& s = c_->springs[i];
+    const auto takes_part = [&](Index v) { return m_->vertex_alive[v] && (!subset_ || subset_->has_vertex(*m_, v)); };
+    if (takes_part(s.a) && (s.b < 0 || takes_part(s.b))) springs_.push_back(static_cast<Index>(i));
+  }
+}
+
+SpringAtHand StepPotential::spring_at(const Unknowns& z, Index spring) const {
+  const Spring& s = c_->springs[static_cast<std::size_t>(spring)];
+  const std::vector<Vec3d>& x = start_->vertex_position;
+  SpringAtHand here{.a = s.a, .b = s.b, .terms = elastic_terms(s), .d = {}};
+  here.terms.damping = h_ > 0 ? s.damping / h_ : 0;
+  const Vec3d at_start = (s.b < 0 ? s.anchor : x[s.b]) - x[s.a];
+  here.terms.start = s.b < 0 ? at_start - h_ * s.anchor_velocity : at_start;
+  here.d = at_start + (s.b < 0 ? Vec3d{} : z.u[s.b]) - z.u[s.a];
+  return here;
+}
+
+void StepPotential::add_spring(const Unknowns& z, Index spring, EnergyTerms& e) const {
+  const SpringAtHand s = spring_at(z, spring);
+  add(e, &EnergyTerms::spring, vertex_spring::elastic_value(s.terms, s.d));
+  add(e, &EnergyTerms::damping, vertex_spring::viscous_value(s.terms, s.d));
 }
 
 void StepPotential::set_torque_point(const std::vector<Quatd>& q) {
@@ -102,7 +142,8 @@ SegmentAtHand StepPotential::segment(const Unknowns& z, Index s) const {
   const bool isotropic = k.x == k.y && k.y == k.z;
   const Vec3d edge = start + edge_over_length(*m_, z.u, s);
   const Vec3d axis = rest.x == 0 && rest.y == 0 ? rest.z * director3(z.q[s]) : rotate(z.q[s], rest);
-  const Vec3d off = edge - axis;
+  Vec3d off = edge - axis;
+  if (!z.lost_edge.empty()) off += z.lost_edge[s];
   const Vec3d section = isotropic ? k.x * off : stretch_shear::section_force(k, rotate(conj(z.q[s]), off), z.q[s]);
   return {spring, edge, axis, section, isotropic};
 }
@@ -126,14 +167,25 @@ PerAxis StepPotential::position_stiffness(Index s) const {
   return h_ > 0 ? elastic + (1 / h_) * (elastic * m_->segment_tau[s]) : elastic;
 }
 
+PerAxis StepPotential::limited_position_stiffness(Index s) const {
+  PerAxis k = position_stiffness(s);
+  const double l = m_->segment_rest_length[s], most = stiffness_limit(s) / (l * l);
+  k.d1 = std::min(k.d1, most), k.d2 = std::min(k.d2, most), k.d3 = std::min(k.d3, most);
+  return k;
+}
+
 void StepPotential::add_segment(const Unknowns& z, Index s, EnergyTerms& e) const {
   if (!m_->segment_alive[s]) return;
   const Vec3d start = edge_at_start(s), edge = start + edge_over_length(*m_, z.u, s);
-  add(e, &EnergyTerms::stretch_shear, stretch_shear::value(cast<double>(m_->segment_stiffness[s]), strain(edge, z.q[s])));
+  Vec3d strained = strain(edge, z.q[s]);
+  if (!z.lost_edge.empty()) strained += rotate(conj(z.q[s]), z.lost_edge[s]);
+  add(e, &EnergyTerms::stretch_shear, stretch_shear::value(cast<double>(m_->segment_stiffness[s]), strained));
   if (h_ > 0 && m_->segment_tau[s].any()) {
     const Vec3d k = cast<double>((1 / h_) * (m_->segment_stiffness[s] * m_->segment_tau[s]));
     const Vec3d rest = kAxis3 + stretch_shear::local_strain(start, start_->frame_rotation[s]);
-    add(e, &EnergyTerms::damping, stretch_shear::value(k, stretch_shear::strain(edge, z.q[s], rest)));
+    strained = stretch_shear::strain(edge, z.q[s], rest);
+    if (!z.lost_edge.empty()) strained += rotate(conj(z.q[s]), z.lost_edge[s]);
+    add(e, &EnergyTerms::damping, stretch_shear::value(k, strained));
   }
   for (const DirectionTerm& t : directions(s)) {
     const Vec3d a = rotate(z.q[s], t.a);
@@ -177,6 +229,7 @@ EnergyTerms StepPotential::value(const Unknowns& z, const Executor* executor) co
   static const Executor alone(1);
   EnergyTerms all = reduce_ranges(executor ? *executor : alone, n, kBlock, block_.data(), of_range,
                                   [](EnergyTerms& sum, const EnergyTerms& e) { sum += e; });
+  for (const Index s : springs_) add_spring(z, s, all);
   if (contact_) add(all, &EnergyTerms::contact, contact_->value(z.u));
   return all;
 }
@@ -213,12 +266,21 @@ void StepPotential::gradient(const Unknowns& z, std::vector<Vec3d>& gx, std::vec
   if (c_->has_torque)
     for (Index f = 0; f < m.frame_count(); ++f)
       if (takes_part(f)) gw[f] -= torque(f, z.q[f]);
+  for (const Index i : springs_) {
+    const SpringAtHand s = spring_at(z, i);
+    const Vec3d pull = vertex_spring::gradient(s.terms, s.d);
+    gx[s.a] -= pull;
+    if (s.b >= 0) gx[s.b] += pull;
+  }
   if (contact_) contact_->add_gradient(gx);
 }
 
 SegmentHessian StepPotential::segment_hessian(const Unknowns& z, Index s) const {
   const SegmentAtHand here = segment(z, s);
-  return osier::segment_hessian(here.spring.k, m_->segment_rest_length[s], here.edge, z.q[s], here.spring.rest);
+  const double most = stiffness_limit(s);
+  const Vec3d& k = here.spring.k;
+  return osier::segment_hessian({std::min(k.x, most), std::min(k.y, most), std::min(k.z, most)}, m_->segment_rest_length[s],
+                                here.edge, z.q[s], here.section);
 }
 
 JointHessian StepPotential::joint_hessian(const std::vector<Quatd>& q, Index j) const {
@@ -240,7 +302,9 @@ double StepPotential::force_scale(const Unknowns& z) const {
     if (!m.segment_alive[s]) continue;
     const double l = m.segment_rest_length[s];
     const Vec3d k = cast<double>(m.segment_stiffness[s]);
-    scale = std::max(scale, norm(times(k, strain(edge_at_start(s) + edge_over_length(m, z.u, s), z.q[s]))) / l);
+    Vec3d strained = strain(edge_at_start(s) + edge_over_length(m, z.u, s), z.q[s]);
+    if (!z.lost_edge.empty()) strained += rotate(conj(z.q[s]), z.lost_edge[s]);
+    scale = std::max(scale, norm(times(k, strained)) / l);
     if (c_->has_torque) scale = std::max(scale, norm(torque(s, z.q[s])) / l);
   }
   for (Index j = 0; j < m.joint_count(); ++j) {
@@ -250,22 +314,32 @@ double StepPotential::force_scale(const Unknowns& z) const {
     scale = std::max(scale, norm(moment(elastic, conj(z.q[a]) * z.q[b])) / m.joint_length[j]);
   }
   for (const DirectionTerm& t : directions_) scale = std::max(scale, t.scale / m.segment_rest_length[t.frame]);
+  for (const Index i : springs_) {
+    const SpringAtHand s = spring_at(z, i);
+    scale = std::max(scale, norm(vertex_spring::gradient(s.terms, s.d)));
+  }
   return scale;
 }
 
-double StepPotential::rounding_floor(const std::vector<Vec3d>& u, double force_scale) const {
+double StepPotential::rounding_floor(const Unknowns& z, double force_scale) const {
   const Model& m = *m_;
   constexpr double kRoundings = 256 * std::numeric_limits<double>::epsilon();
-  double edges = 0, motion = 0;  // edges and directors are of order one, displacements of order u
-  for (Index s = 0; s < m.segment_count(); ++s) {
+  double edges = 0, motion = 0;                                // edges and directors are of order one, displacements of order u
+  if (!z.lost_edge.empty()) edges = kRoundings * force_scale;  // forces in segments are exact then
+  for (Index s = 0; s < m.segment_count() && z.lost_edge.empty(); ++s) {
     const auto [a, b] = m.segment_vertices[s];
     const double k = kRoundings * position_stiffness(s).largest();
     edges = std::max(edges, k * m.segment_rest_length[s]);
-    motion = std::max(motion, k * std::max(norm(u[a]), norm(u[b])));
+    motion = std::max(motion, k * std::max(norm(z.u[a]), norm(z.u[b])));
   }
   for (Index j = 0; j < m.joint_count(); ++j)
     if (m.joint_alive[j]) edges = std::max(edges, kRoundings * m.joint_stiffness[j].largest() / m.joint_length[j]);
   for (const DirectionTerm& t : directions_) edges = std::max(edges, kRoundings * t.k / m.segment_rest_length[t.frame]);
+  for (const Index i : springs_) {
+    const Spring& s = c_->springs[static_cast<std::size_t>(i)];
+    const double k = s.stiffness + (h_ > 0 ? s.damping / h_ : 0);
+    edges = std::max(edges, kRoundings * k * norm(start_->vertex_position[s.a]));
+  }
   // Motion is no excuse for what is no equilibrium at all: a piece that flies away raises its own noise.
   return edges + std::min(motion, (is_static() ? 1e-6 : 1e-3) * force_scale);
 }
@@ -275,7 +349,8 @@ StepPotential::Residual StepPotential::residual(const std::vector<Vec3d>& gx, co
   Residual r;
   for (Index v = 0; v < m.vertex_count(); ++v) {
     if (c_->vertex_fixed[v] || !m.vertex_alive[v]) continue;
-    const double size = norm(gx[v]);
+    const HeldAxes* held = held_axes_of(*c_, v);
+    const double size = norm(held ? across(*held, gx[v]) : gx[v]);
     if (!(size <= r.value)) r = {.value = size, .vertex = v, .segment = -1};
   }
   for (Index s = 0; s < m.segment_count(); ++s) {

@@ -5,6 +5,7 @@
 //             + sum stretch_shear + bend_twist                           elasticity
 //             + sum tau/h (the same with the strains of x_t, q_t)        Kelvin-Voigt damping
 //             - sum M.log(q conj(q_k))                                   torques
+//             + sum springs and dampers between vertices or to space     (energies/vertex_spring.hpp)
 //             + contact                                                  barriers and friction (contact/contact_step.hpp)
 //
 //   y = x_t + h v_t + h^2 f/m; for statics (h = 0) the first line becomes -f.x and damping is left out.
@@ -18,11 +19,13 @@
 // Whatever belongs to the start of the step is read from the state at hand and not kept a second time.
 #pragma once
 
+#include <limits>
 #include <span>
 #include <vector>
 
 #include "energies/joint_spring.hpp"
 #include "energies/stretch_shear.hpp"
+#include "energies/vertex_spring.hpp"
 #include "exec/parallel.hpp"
 #include "model/edge.hpp"
 #include "model/subset.hpp"
@@ -42,9 +45,10 @@ struct EnergyTerms {
   double bend_twist = 0;
   double damping = 0;
   double torque = 0;
+  double spring = 0;
   double contact = 0;
   double magnitude = 0;  ///< sum of magnitudes of everything that was added up: rounding errors of the total scale with it
-  double total() const { return inertia + stretch_shear + bend_twist + damping + torque + contact; }
+  double total() const { return inertia + stretch_shear + bend_twist + damping + torque + spring + contact; }
   void operator+=(const EnergyTerms& e);
 };
 
@@ -55,20 +59,34 @@ EnergyTerms elastic_energy(const Model& model, const std::vector<Vec3d>& x, cons
 struct Unknowns {
   std::vector<Vec3d> u;  ///< per vertex, x - x_t [m]
   std::vector<Quatd> q;  ///< per frame
+  /// Per segment, or empty: what rounding has taken from its edge over its length. A segment of stiffness k turns a rounding
+  /// error of 1e-16 in its strain into a force of 1e-16 k, which for stiff stretching exceeds the load. Whoever solves for the
+  /// forces in segments keeps here the share of the edge that its coordinates cannot hold.
+  std::vector<Vec3d> lost_edge = {};
 };
 
 /// Hessian of a segment over d = (x_b - x_a) and the turn w of its frame: 1/2 d.xx d + d.xw w + 1/2 w.ww w.
 struct SegmentHessian {
   Mat3<double> xx, xw, ww;
 };
-/// `rest` is the strain-free R' p: e3, or e3 + Gamma_prev for damping.
-SegmentHessian segment_hessian(const Vec3d& k, double l, const Vec3d& p, const Quatd& q, const Vec3d& rest);
+/// `n` is the force in the segment, k times the strain.
+SegmentHessian segment_hessian(const Vec3d& k, double l, const Vec3d& p, const Quatd& q, const Vec3d& n);
 
 /// Hessian of a joint: `same` for either frame with itself, -same + [gradient]x/2 for the first with the second.
 struct JointHessian {
   Mat3<double> same;
   Vec3d gradient;  ///< in the turn of the second frame
   Mat3<double> first_second() const { return -1.0 * same + skew(0.5 * gradient); }
+};
+
+/// A spring without its damper.
+vertex_spring::Terms<double> elastic_terms(const Spring& spring);
+
+/// A spring at given unknowns.
+struct SpringAtHand {
+  Index a, b;  ///< b negative: the anchor
+  vertex_spring::Terms<double> terms;
+  Vec3d d;
 };
 
 /// A segment at given unknowns: its spring (elasticity and damping in one), and the force through it.
@@ -86,6 +104,9 @@ class StepPotential {
   void begin(const Model& model, const Control& control, const State& start, double h, const Subset* subset = nullptr);
   /// The term of contact; null, as after begin(): none. It has to last as long as this is used.
   void set_contact(const contact::ContactStep* contact) { contact_ = contact; }
+  /// The numbers of the springs between living elements of the subset.
+  const std::vector<Index>& springs() const { return springs_; }
+  SpringAtHand spring_at(const Unknowns& z, Index spring) const;
   /// Sets q_k, the point around which torques are linearised.
   void set_torque_point(const std::vector<Quatd>& q);
 
@@ -106,7 +127,7 @@ class StepPotential {
   };
   Residual residual(const std::vector<Vec3d>& gx, const std::vector<Vec3d>& gw) const;
   /// The rounding floor of forces and couples at displacements u: no residual can get below it.
-  double rounding_floor(const std::vector<Vec3d>& u, double force_scale) const;
+  double rounding_floor(const Unknowns& z, double force_scale) const;
 
   // Element by element.
   const Model& model() const { return *m_; }
@@ -129,6 +150,14 @@ class StepPotential {
   bool has_directions() const { return !directions_.empty(); }
   /// Weights of a segment in the quadratic form of positions alone, in its material axes: (1 + alpha) k/l^2.
   PerAxis position_stiffness(Index s) const;
+  /// From now on no segment is stiffer than its entry [N m] in Hessians; empty: all are as stiff as they are. A segment that is
+  /// many orders stiffer than its joints is rigid for them: more stiffness changes no direction and costs digits.
+  void limit_stiffness(std::vector<double> most) { most_stiffness_ = std::move(most); }
+  /// position_stiffness() within that limit.
+  PerAxis limited_position_stiffness(Index s) const;
+  double stiffness_limit(Index s) const {
+    return most_stiffness_.empty() ? std::numeric_limits<double>::infinity() : most_stiffness_[static_cast<std::size_t>(s)];
+  }
 
   std::size_t bytes() const;
   static std::size_t bytes(const Model& model);
@@ -137,6 +166,8 @@ class StepPotential {
   void add_segment(const Unknowns& z, Index s, EnergyTerms& e) const;
   void add_joint(const Unknowns& z, Index j, EnergyTerms& e) const;
   void add_vertex(const Unknowns& z, Index v, EnergyTerms& e) const;
+  void add_spring(const Unknowns& z, Index spring, EnergyTerms& e) const;
+  void list_springs();
 
   static constexpr std::size_t kBlock = 256;  ///< number of elements whose energies are added up first
   const Model* m_ = nullptr;
@@ -149,6 +180,8 @@ class StepPotential {
   std::vector<DirectionTerm> directions_;  ///< rotational inertia, motors; in order of frames
   std::vector<Index> direction_start_;     ///< per segment; empty without directions
   std::vector<Quatd> torque_point_;        ///< q_k
+  std::vector<Index> springs_;
+  std::vector<double> most_stiffness_;     ///< per segment, or empty
   mutable std::vector<EnergyTerms> block_;
 };
 

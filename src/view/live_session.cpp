@@ -44,8 +44,7 @@ Message LiveSession::hello() {
     forces.push_back({{"pointer", fmt::format("/forces/{}", i)},
                       {"type", json_["forces"][i].value("type", "")},
                       {"on", !forces_off_.contains(i)}});
-  for (const auto& entry : registry<SolverSettings>())
-    solvers.push_back({{"name", entry.name}, {"methods", OrderedJson::array()}});
+  for (const auto& entry : registry<SolverSettings>()) solvers.push_back(entry.name);
   const auto* dynamic = scene_.setup().spec.dynamic();
   return text_message({{"type", "hello"},
                        {"protocol", 1},
@@ -60,7 +59,6 @@ Message LiveSession::hello() {
                        {"forces", forces},
                        {"solvers", solvers},
                        {"solver", json_["solver"].value("name", "")},
-                       {"method", ""},
                        {"warnings", scene_.warnings()}});
 }
 
@@ -296,10 +294,8 @@ void LiveSession::choose_force(const Json& command) {
 /// The solver as it was used last, or with its defaults; `execution` keeps what that solver can do.
 void LiveSession::choose_solver(const Json& command) {
   const std::string name = word_of(command, "name");
-  const std::string method = command.contains("method") && !command["method"].is_null() ? word_of(command, "method") : "";
   Json json = json_;
   json["solver"] = solver_called(name);
-  if (!method.empty()) json["solver"]["method"] = method;  // an older spelling
   const std::string wanted = solver_name_of(json);
   const std::string present = json_["solver"].value("name", "");
   used_[present] = {{{"solver", json_["solver"]}, {"execution", json_.value("execution", Json::object())}}, parameters_};

@@ -43,7 +43,8 @@ ModelText model_text(const RunInfo& info, bool live) {
           .times = {},
           .up = up_direction(info.scene_json),
           .materials = info.materials,
-          .segment_material = info.segment_material};
+          .segment_material = info.segment_material,
+          .obstacles = info.obstacles};
 }
 
 ModelText model_text(const Trajectory& t) {
@@ -73,6 +74,18 @@ static std::vector<float> floats(std::span<const double> values) {
 }
 
 std::string model_packet(const Model& model, const ModelText& text) {
+  // A level plane is the ground; walls around rods are seen from inside alone.
+  OrderedJson ground(nullptr);
+  std::vector<std::uint32_t> surfaces, walls;
+  std::uint32_t first_point = 0;
+  for (const Surface& s : text.obstacles) {
+    const std::optional<double> level = level_of(s, text.up);
+    if (level && (ground.is_null() || *level > ground.get<double>())) ground = *level;
+    for (const auto& t : s.triangles)
+      for (const Index v : t)
+        if (!level) (s.from_inside ? walls : surfaces).push_back(first_point + static_cast<std::uint32_t>(v));
+    first_point += static_cast<std::uint32_t>(s.points.size());
+  }
   OrderedJson names = OrderedJson::array();
   for (const RodInfo& rod : model.rods) names.push_back(rod.name);
   OrderedJson header = {{"type", "model"},
@@ -86,7 +99,7 @@ std::string model_packet(const Model& model, const ModelText& text) {
                         {"rod_names", names},
                         {"material_names", text.materials},
                         {"up", {text.up.x, text.up.y, text.up.z}},
-                        {"ground", nullptr}};
+                        {"ground", ground}};
   const auto segments = static_cast<std::size_t>(model.segment_count());
   std::vector<std::uint32_t> ends, rod_of(segments, 0), joints, material;
   for (const auto& [a, b] : model.segment_vertices)
@@ -112,6 +125,14 @@ std::string model_packet(const Model& model, const ModelText& text) {
   packet.add("joints", joints);
   packet.add("joint_length", joint_length);
   if (text.has_rest) packet.add("joint_rest", joint_rest);
+  std::vector<float> obstacle_points;
+  for (const Vec3d& x : points_of(text.obstacles))
+    for (const double c : {x.x, x.y, x.z}) obstacle_points.push_back(static_cast<float>(c));
+  if (!surfaces.empty() || !walls.empty()) {
+    packet.add("obstacle_points", obstacle_points);
+    packet.add("obstacle_triangles", surfaces);
+    packet.add("obstacle_walls", walls);
+  }
   if (!text.live) packet.add("times", text.times);
   std::vector<float> landmarks, energy, residual, compute_ms;
   std::vector<std::uint32_t> iterations;
@@ -153,6 +174,8 @@ std::string frame_packet(const Frame& frame, int slot, std::span<const Index> jo
     packet.add("frame", rotation);
   }
   packet.add("alive", frame.segment_alive);
+  const std::vector<float> obstacles = single<3>(frame.obstacle_points);
+  if (!obstacles.empty()) packet.add("obstacle_points", obstacles);
   if (parts.joint_moment && !frame.joint_moment.empty()) {
     moment.reserve(3 * joints.size());
     for (const Index j : joints) {

@@ -63,6 +63,7 @@ struct ModelText {
   bool has_rest = true;                   ///< the model knows its rest rotations
   std::vector<FrameReport> reports{};     ///< of recorded frames, or empty
   std::vector<Vec3d> landmarks{};         ///< of all recorded frames, see Landmarks
+  std::vector<Surface> obstacles{};
 };
 ModelText model_text(const RunInfo& info, bool live);
 ModelText model_text(const Trajectory& trajectory);

@@ -140,6 +140,7 @@ struct Entry {
   int slot, index;
   double time;
   bool has_moments;
+  std::size_t obstacle_numbers;
 };
 
 /// Frames in a file of their own until the extent of everything is known.
@@ -173,13 +174,17 @@ class Recording {
       for (const double c : {q.x, q.y, q.z, q.w}) turned.push_back(quantised(c));
     spool_->write(std::span<const std::int16_t>(turned));
     spool_->write(frame.segment_alive);
+    std::vector<float> obstacles;
+    for (const Vec3d& x : frame.obstacle_points)
+      for (const double c : {x.x, x.y, x.z}) obstacles.push_back(static_cast<float>(c));
+    spool_->write(std::span<const float>(obstacles));
     const bool moments = !frame.joint_moment.empty();
     for (std::size_t i = 0; moments && i < s.joints.size(); ++i) {
       const Vec3d& m = frame.joint_moment[static_cast<std::size_t>(s.joints[i])];
       const std::array<float, 3> single{static_cast<float>(m.x), static_cast<float>(m.y), static_cast<float>(m.z)};
       spool_->write(single.data(), sizeof single);
     }
-    entries_.push_back({slot, frame.index, frame.time, moments});
+    entries_.push_back({slot, frame.index, frame.time, moments, obstacles.size()});
     s.text.times.push_back(frame.time);
     if (frame.report) s.text.reports.push_back(*frame.report);
     s.landmarks.add(frame.vertex_position);
@@ -223,7 +228,9 @@ class Recording {
     std::vector<std::int16_t> turned(4 * static_cast<std::size_t>(s.model.segment_count()));
     std::vector<std::uint8_t> alive(static_cast<std::size_t>(s.model.segment_count()));
     std::vector<float> moment(e.has_moments ? 3 * s.joints.size() : 0);
-    spool_->read(position), spool_->read(turned), spool_->read(alive), spool_->read(moment);
+    spool_->read(position), spool_->read(turned), spool_->read(alive);
+    std::vector<float> obstacles(e.obstacle_numbers);
+    spool_->read(obstacles), spool_->read(moment);
     std::vector<std::uint16_t> q;
     q.reserve(3 * position.size());
     const auto put = [&](double x, double low) {
@@ -242,6 +249,7 @@ class Recording {
     packet.add("position", position_change);
     packet.add("frame", frame_change);
     packet.add("alive", alive);
+    if (!obstacles.empty()) packet.add("obstacle_points", obstacles);
     if (e.has_moments) packet.add("joint_moment", moment);
     return packet.bytes();
   }

@@ -160,7 +160,7 @@ TEST(PaperCantilever, SettlesWhereTheAuthorsSettle) {
     for (const char* order : {"gauss_seidel", "red_black", "jacobi"}) {
       LoadOptions options;
       options.overrides = {fmt::format("/solver/lambda={}", c.lambda), fmt::format("/solver/order={}", order)};
-      Simulation s(Scene::load(std::string(OSIER_SOURCE_DIR) + "/scenes/cantilever.json", options));
+      Simulation s(Scene::load(std::string(OSIER_SOURCE_DIR) + "/scenes/paper/cantilever.json", options));
       while (s.state().time < 15) s.step();
       const Vec3d tip = s.state().vertex_position.back();
       EXPECT_NEAR(tip.x, c.x, 6e-7) << c.lambda << " " << order;
@@ -169,7 +169,7 @@ TEST(PaperCantilever, SettlesWhereTheAuthorsSettle) {
 }
 
 TEST(PaperZigzag, SettlesWhereBlockDescentJitters) {
-  Simulation s(Scene::load(std::string(OSIER_SOURCE_DIR) + "/scenes/vbd_failure.json"));
+  Simulation s(Scene::load(std::string(OSIER_SOURCE_DIR) + "/scenes/paper/vbd_failure.json"));
   while (s.state().time < 60) s.step();
   double fastest = 0;
   for (const Vec3d& v : s.state().vertex_velocity) fastest = std::max(fastest, norm(v));

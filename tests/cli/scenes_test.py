@@ -60,6 +60,22 @@ class Scenes(CliTest):
                 self.assertEqual(result.code, DONE, result)
                 self.assertIn("good", result.out)
 
+    def test_the_papers_schedules_are_scenes_of_their_own_and_tell_their_error(self):
+        paper = sorted((SOURCE / "scenes/paper").glob("*.json"))
+        self.assertEqual({p.stem for p in paper}, {"slingshot", "bridge", "slinky", "trees", "cantilever", "vbd_failure", "hair_afro"})
+        for path in paper:
+            with self.subTest(path.name):
+                result = self.call("run", path, "-o", "out", "--frames", "1", *LIGHT.get(path.stem, []))
+                self.assertEqual(result.code, DONE, result)
+                self.assertRegex(result.out, "steps end after a fixed number of iterations, .* the worst left [0-9.e-]+ of the largest force")
+                scene, twin = (json.loads(self.call("run", p, "-o", "out", "--frames", "0", "--quiet", *LIGHT.get(path.stem, [])).out or
+                                          self.trajectory()["scene"]) for p in (path, SOURCE / "scenes" / path.name))
+                self.assertEqual(scene["solver"]["name"], "stable_cosserat")
+                self.assertEqual(twin["solver"]["name"], "automatic")
+                self.assertNotIn("iterations", twin["solver"])
+                for part in ("rods", "structures", "materials", "constraints", "forces"):
+                    self.assertEqual(scene.get(part), twin.get(part), "the same problem")
+
     def test_info(self):
         for path in SCENES:
             with self.subTest(path.name):

@@ -266,7 +266,7 @@ class Live(ViewTest):
             self.assertEqual(hello["steps_per_frame"], 2)
             self.assertEqual([f["type"] for f in hello["forces"]], ["gravity", "drag"])
             self.assertEqual(hello["solver"], "automatic")
-            self.assertEqual([s["name"] for s in hello["solvers"]], ["automatic", "direct", "stable_cosserat", "newton"])
+            self.assertLessEqual({"automatic", "direct", "stable_cosserat", "newton"}, set(hello["solvers"]))
             self.assertEqual((model["live"], model["frames"], model["rod_names"], model["material_names"]), (True, None, ["a"], ["m"]))
             self.assertEqual(model["up"], [0, 1, 0])
             self.assertEqual(arrays["segments"].tolist(), [0, 1, 1, 2, 2, 3, 3, 4])
@@ -513,17 +513,17 @@ class Live(ViewTest):
             self.assertLess(page.look()[0][4][1], -0.001)
             self.assertIn("not a force", page.ask({"type": "force", "pointer": "/forces/7", "on": True})["message"])
 
-    def test_solver_and_method_can_be_switched_while_it_runs(self):
+    def test_the_solver_can_be_switched_while_it_runs(self):
         with self.view(self.write(SWING)) as (_, port, token):
             page = Page(port, token)
             frame = page.look()[1]["frame"]
-            for name, method, chosen in (("newton", None, "newton"), ("stable_cosserat", None, "stable_cosserat"), ("direct", "", "direct"), ("automatic", None, "automatic"),
-                                         ("stable_cosserat", "sweep", "stable_cosserat"), ("stable_cosserat", "direct", "direct")):
-                self.assertEqual(page.ask({"type": "solver", "name": name, "method": method})["type"], "ack", (name, method))
+            for name in ("newton", "stable_cosserat", "direct", "automatic", "stable_cosserat"):
+                self.assertIn(name, page.hello["solvers"])
+                self.assertEqual(page.ask({"type": "solver", "name": name})["type"], "ack", name)
                 status = page.look()[1]
                 self.assertGreaterEqual(status["frame"], frame)
                 self.assertIsNone(status["note"])
-                self.assertEqual(page.hello["solver"], chosen)
+                self.assertEqual(page.hello["solver"], name)
                 frame = status["frame"]
             answer = page.ask({"type": "solver", "name": "newtonn"})
             self.assertIn("did you mean `newton`", answer["message"])

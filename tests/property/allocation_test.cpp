@@ -8,6 +8,7 @@
 
 #include "osier/osier.hpp"
 #include "solvers/direct/direct.hpp"
+#include "solvers/projective/projective.hpp"
 #include "solvers/stable_cosserat/stable_cosserat.hpp"
 #include "support/mixed.hpp"
 
@@ -137,6 +138,32 @@ TEST(Allocations, NoneInAStepOfStrandsBesideANetAndATree) {
         if (converge) s.tolerance = 1e-3, s.max_iterations = 16;
         EXPECT_EQ(allocations_of_steps(p, s, threads == 1 ? 1 : 50, 20), 0) << threads << " threads";
       }
+}
+
+TEST(Allocations, NoneInAStepOfProjectiveSweeps) {
+  const StepProblem p = mixed_problem(11, {.net = 12});
+  for (const auto iteration : {projective::Iteration::sweeps, projective::Iteration::anderson})
+    for (Precision number : {Precision::double_precision, Precision::single_precision})
+      for (int threads : {1, 2}) {
+        projective::Settings s;
+        s.iteration = iteration, s.execution.precision = number, s.execution.threads = threads;
+        EXPECT_EQ(allocations_of_steps(p, s, threads == 1 ? 1 : 50, 20), 0) << threads << " threads";
+      }
+}
+
+TEST(Memory, OfProjectiveSweepsIsPredictedWithinATenth) {
+  const StepProblem p = mixed_problem(12, {.torque = false, .net = 24});
+  for (const auto iteration : {projective::Iteration::sweeps, projective::Iteration::anderson})
+    for (Precision number : {Precision::double_precision, Precision::single_precision}) {
+      projective::Settings s;
+      s.iteration = iteration, s.execution.precision = number;
+      State state = p.state;
+      const long before = bytes_in_use;
+      const auto solver = s.make(p.model);
+      solver->step(p.input(), state);
+      const double used = static_cast<double>(bytes_in_use - before);
+      EXPECT_NEAR(static_cast<double>(*s.bytes(p.model, p.control, p.h)) / used, 1, 0.1) << used << " bytes";
+    }
 }
 
 /// What `osier info` says about memory is what a solver takes.

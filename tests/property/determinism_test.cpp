@@ -10,7 +10,8 @@ std::string scene_file(const char* name) { return std::string(OSIER_SOURCE_DIR) 
 
 State run_with(const char* file, const char* order, const char* precision, int threads, int steps) {
   LoadOptions options;
-  options.overrides = {"/solver/order=" + std::string(order), "/execution/precision=" + std::string(precision)};
+  options.overrides = {R"(/solver={"name": "stable_cosserat", "iterations": 8, "order": ")" + std::string(order) + "\"}",
+                       "/execution/precision=" + std::string(precision)};
   options.threads = threads;
   const Scene scene = Scene::load(scene_file(file), options);
   EXPECT_GT(scene.model().vertex_count(), 1500);

@@ -17,6 +17,7 @@ struct RoundRod {
   double young = 1e6;  ///< [Pa]
   double radius = 4e-3;
   double density = 1000;
+  double bend_share = 1;  ///< of the bending stiffness of a solid rod
 };
 
 /// Of a round rod with Poisson's ratio 1/2 and, as in the paper, one stiffness for stretch and shear and one for bend and twist.
@@ -24,7 +25,7 @@ inline Section section_of(const RoundRod& rod) {
   const double area = std::numbers::pi * rod.radius * rod.radius;
   Section s;
   s.stretch_shear = rod.young * area;
-  s.bend_twist = rod.young * area * rod.radius * rod.radius / 4;
+  s.bend_twist = rod.bend_share * rod.young * area * rod.radius * rod.radius / 4;
   s.line_density = rod.density * area;
   s.radius = rod.radius;
   return s;
@@ -40,7 +41,9 @@ class ContactScene {
   double friction = 0;
   contact::Contacts contacts;
   Vec3d gravity;
+  std::vector<Vec3d> loads;  ///< on vertices, beside gravity [N]
   std::vector<std::shared_ptr<contact::Obstacle>> obstacles;
+  contact::Record touched;
   StepReport report;
   int most_iterations = 0, unconverged = 0;
   long steps = 0, iterations = 0;
@@ -86,8 +89,9 @@ class ContactScene {
   }
   void step(double h) {
     for (Index v = 0; v < model.vertex_count(); ++v) control.vertex_force[v] = model.vertex_mass[v] * gravity;
+    for (std::size_t v = 0; v < loads.size(); ++v) control.vertex_force[v] += loads[v];
     contacts.set_step(state.time, state.time + h);
-    report = solver->step(StepInput{model, control, control, contacts, h}, state);
+    report = solver->step(StepInput{model, control, control, contacts, h, &touched}, state);
     state.time += h;
     ++state.step_index;
     ++steps;

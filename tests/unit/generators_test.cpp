@@ -123,6 +123,7 @@ TEST(Arc, TurnsByItsAngleAboutItsNormal) {
   ArcShape arc;
   arc.center = {1, 2, 3}, arc.radius = 2, arc.angle = -90, arc.normal = {0, 0, 5}, arc.start = {3, 0, 7};
   EXPECT_NEAR(arc.length(), kPi, 1e-14);
+  arc.keep = CurveKeep::points;
   const auto points = arc.sample(6);
   ASSERT_EQ(points.size(), 7u);
   expect_near(points.front(), {3, 2, 3});
@@ -135,6 +136,7 @@ TEST(Circle, HasItsCircumferenceAndClosesEvenly) {
   circle.radius = 0.5, circle.normal = {0, 1, 0};
   EXPECT_NEAR(circle.length(), kPi, 1e-14);
   EXPECT_TRUE(circle.closed());
+  circle.keep = CurveKeep::points;
   auto points = circle.sample(12);
   ASSERT_EQ(points.size(), 12u);
   expect_near(points[3], {0, 0, -0.5});  // counterclockwise about y
@@ -147,15 +149,44 @@ TEST(Helix, HasItsAnalyticLengthAndRise) {
   helix.radius = 0.3, helix.pitch = 0.2, helix.turns = 2.5;
   EXPECT_NEAR(helix.length(), 2.5 * std::sqrt(std::pow(2 * kPi * 0.3, 2) + 0.04), 1e-14);
   EXPECT_NEAR(polyline_length(helix.sample(20000), false), helix.length(), 1e-6);
+  helix.keep = CurveKeep::points;
   const auto points = helix.sample(10);
   expect_near(points[1], {0, 0.3, 0.05});  // a quarter turn, right-handed
   expect_near(points.back(), {-0.3, 0, 0.5});
   expect_equal_chords(points);
 }
 
+TEST(CurvesThatKeepTheirLength, AreAsLongAsTheTrueCurveHoweverFewTheirSegments) {
+  for (int n : {3, 7, 40}) {
+    ArcShape arc;
+    arc.radius = 2, arc.angle = 200;
+    EXPECT_NEAR(polyline_length(arc.sample(n), false), arc.length(), 1e-13) << n;
+    expect_equal_chords(arc.sample(n));
+    CircleShape circle;
+    circle.radius = 0.3;
+    EXPECT_NEAR(polyline_length(circle.sample(n), true), 2 * kPi * 0.3, 1e-14) << n;
+    HelixShape helix;
+    helix.radius = 0.5, helix.pitch = -0.4, helix.turns = 0.4 * n;
+    const auto points = helix.sample(n);
+    EXPECT_NEAR(polyline_length(points, false), helix.length(), 1e-13) << n;
+    EXPECT_NEAR(points.back().z, -0.4 * helix.turns, 1e-14) << "its pitch stays";
+  }
+}
+
+TEST(CurvesThatKeepTheirLength, LieOutsideTheirCurveByTheSquareOfTheTurnOfASegment) {
+  CircleShape circle;
+  for (int n : {20, 40}) {
+    const double turn = 2 * kPi / n;
+    EXPECT_NEAR(norm(circle.sample(n)[1]) - 1, turn * turn / 24, 1e-3 * turn * turn / 24 * 10) << n;
+  }
+  HelixShape helix;  // one segment per turn has no such polygon
+  helix.turns = 4;
+  EXPECT_NEAR(norm(helix.sample(4)[0]), 1, 1e-14);
+}
+
 TEST(Helix, IsLeftHandedForANegativePitch) {
   HelixShape helix;
-  helix.pitch = -1, helix.axis = {0, 0, -1};
+  helix.pitch = -1, helix.axis = {0, 0, -1}, helix.keep = CurveKeep::points;
   expect_near(helix.sample(4)[1], {0, -1, 0.25});  // climbs along +z while it turns clockwise about +z
 }
 

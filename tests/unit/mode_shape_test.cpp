@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <numbers>
 
+#include "math/vec3.hpp"
 #include "osier/osier.hpp"
 
 namespace osier {
@@ -76,7 +77,9 @@ TEST(ModeShape, IsOneWhereItIsLargest) {
 }
 
 TEST(ModeShape, DisplacesAcrossTheLineOrAlongIt) {
-  const std::vector<Vec3d> bent = mode(ModeKind::bending, ModeEnds::pinned_pinned, 1).sample(4);
+  ModeShape in_place = mode(ModeKind::bending, ModeEnds::pinned_pinned, 1);
+  in_place.keep = CurveKeep::points;
+  const std::vector<Vec3d> bent = in_place.sample(4);
   ASSERT_EQ(bent.size(), 5u);
   EXPECT_DOUBLE_EQ(bent[1].x, 0.5);
   EXPECT_NEAR(bent[1].y, 0.01 * std::sin(kPi / 4), 1e-15);
@@ -85,6 +88,35 @@ TEST(ModeShape, DisplacesAcrossTheLineOrAlongIt) {
   EXPECT_NEAR(stretched[1].x, 1 + 0.01 * std::sin(kPi / 4), 1e-15);
   EXPECT_DOUBLE_EQ(stretched[2].x, 2.01);
   EXPECT_EQ(stretched[2].y, 0);
+}
+
+TEST(ModeShape, BendingDoesNotStretch) {
+  for (ModeEnds ends : {ModeEnds::clamped_free, ModeEnds::clamped_clamped, ModeEnds::pinned_pinned, ModeEnds::free_free}) {
+    ModeShape m = mode(ModeKind::bending, ends, 2);
+    m.amplitude = 0.1;
+    const std::vector<Vec3d> bent = m.sample(20);
+    for (std::size_t i = 0; i + 1 < bent.size(); ++i) EXPECT_NEAR(norm(bent[i + 1] - bent[i]), 0.1, 1e-14);
+    EXPECT_NEAR(bent[7].y, 0.1 * m.displacement(0.35), 1e-15);
+    EXPECT_LT(bent.back().x, 2);
+    EXPECT_DOUBLE_EQ(m.length(), 2);
+  }
+}
+
+TEST(ModeShape, OfAFreeRodHasItsEquationItsEndsAndNoMomentum) {
+  for (int n : {1, 2, 3}) {
+    const ModeShape m = mode(ModeKind::bending, ModeEnds::free_free, n);
+    const double b = m.wave_number(), b4 = std::pow(b, 4);
+    EXPECT_NEAR(b, mode(ModeKind::bending, ModeEnds::clamped_clamped, n).wave_number(), 1e-12);
+    EXPECT_NEAR(derivative(m, 0.4, 4) / b4, m.displacement(0.4), 1e-3);
+    for (double end : {0.0, 1.0}) {
+      EXPECT_NEAR(derivative(m, end, 2) / (b * b), 0, 1e-3);
+      EXPECT_NEAR(derivative(m, end, 3) / (b * b * b), 0, 1e-3);
+      EXPECT_NEAR(std::abs(m.displacement(end)), 1, 1e-10);
+    }
+    double momentum = 0;
+    for (int i = 0; i < 10000; ++i) momentum += 1e-4 * m.displacement(1e-4 * (i + 0.5));
+    EXPECT_NEAR(momentum, 0, 1e-7);
+  }
 }
 
 /// Pointers of what a scene with this pose is told.
@@ -105,6 +137,7 @@ TEST(ModeShape, SaysWhatDoesNotFitTogether) {
   EXPECT_EQ(complaint(R"("amplitude": 0.01, "direction": [0, 1, 0])"), "");
   EXPECT_EQ(complaint(R"("amplitude": 0.01, "kind": "axial")"), "");
   EXPECT_EQ(complaint(R"("amplitude": 0.01)"), "direction ");
+  EXPECT_EQ(complaint(R"("amplitude": 2, "direction": [0, 1, 0])"), "amplitude ");
   EXPECT_EQ(complaint(R"("amplitude": 0.01, "direction": [2, 0, 0])"), "direction ");
   EXPECT_EQ(complaint(R"("amplitude": 0.01, "kind": "axial", "direction": [0, 1, 0])"), "direction ");
   EXPECT_EQ(complaint(R"("amplitude": 0.01, "kind": "axial", "ends": "pinned_pinned")"), "ends ");

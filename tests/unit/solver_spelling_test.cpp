@@ -2,6 +2,7 @@
 #include "scene/solver_spelling.hpp"
 
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "osier/scene.hpp"
 #include "scene/setup.hpp"
@@ -128,6 +129,23 @@ TEST(SolverSpelling, ProblemsStandWhereTheUserWroteTheValue) {
   expect_one(R"("solver": {"order": "jacobi"}, "analysis": {"type": "static"})", "/solver");
   expect_one(R"("solver": {"name": "newton"})", "--threads",
              {.solver = {}, .overrides = {}, .precision = {}, .threads = 2, .simd = {}});
+}
+
+/// So many sweeps are not as many Gauss-Newton iterations.
+TEST(SolverSpelling, AnotherSolverByAnOverrideDoesNotInheritACount) {
+  const char* scene = R"({"rods": [{"name": "a", "shape": {"type": "line", "from": [0, 0, 0], "to": [1, 0, 0]}, "segments": 4,
+    "material": {"stretch_shear": 100, "bend_twist": 1, "line_density": 1}}], "solver": {"name": "stable_cosserat", "iterations": 4},
+    "analysis": {"type": "dynamic"}})";
+  const auto solver_after = [&](const std::vector<std::string>& overrides) {
+    LoadOptions options;
+    options.overrides = overrides;
+    return nlohmann::json::parse(Scene::parse(scene, "a", ".", options).json())["solver"];
+  };
+  EXPECT_FALSE(solver_after({"/solver/method=direct"}).contains("iterations"));
+  EXPECT_FALSE(solver_after({"/solver/name=direct"}).contains("iterations"));
+  EXPECT_EQ(solver_after({"/solver/method=direct", "/solver/iterations=3"})["iterations"], 3);
+  EXPECT_EQ(solver_after({"/solver/method=sweep"})["iterations"], 4) << "the same solver";
+  EXPECT_EQ(solver_after({"/solver/order=jacobi"})["iterations"], 4);
 }
 
 TEST(SolverSpelling, AnotherSolverKeepsOfExecutionWhatItCanDo) {

@@ -82,7 +82,7 @@ export class App {
       view: (options) => this.setView(options),
       set: (pointer, value) => this.connection?.ask({ type: "set", pointer, value }),
       force: (pointer, on) => this.connection?.ask({ type: "force", pointer, on }),
-      solver: (name, method) => this.connection?.ask({ type: "solver", name, method }),
+      solver: (name) => this.connection?.ask({ type: "solver", name }),
       seek: (time) => this.playback?.seekTime(time),
     });
     this.timeline = new Timeline({

@@ -10,7 +10,7 @@ export interface PanelActions {
   view(options: ViewOptions): void;
   set(pointer: string, value: number): void;
   force(pointer: string, on: boolean): void;
-  solver(name: string, method: string): void;
+  solver(name: string): void;
   seek(time: number): void;
 }
 
@@ -125,24 +125,11 @@ export class Panel {
   }
 
   private solverSection(hello: Hello): HTMLElement {
-    const solvers = hello.solvers!;
-    const methods = (of: string): string[] => solvers.find((s) => s.name === of)?.methods ?? [];
-    const offer = (name: string, chosen: string): void => {
-      method.select.replaceChildren(...methods(name).map((m) => h("option", { value: m }, m)));
-      method.select.value = chosen;
-      method.hidden = methods(name).length === 0;
-    };
-    const send = (): void => this.actions.solver(solver.select.value, method.select.value);
-    const method = select("Method", [], "", send);
-    const solver = select("Solver", solvers.map((s) => ({ value: s.name, label: s.name })), "", (name) => {
-      offer(name, methods(name)[0] ?? "");
-      send();
-    });
+    const solver = select("Solver", hello.solvers!.map((name) => ({ value: name, label: name })), "", (name) => this.actions.solver(name));
     this.updates.push((now) => {
       solver.select.value = now.solver ?? "";
-      offer(solver.select.value, now.method ?? "");
     });
-    return h("section", {}, h("h2", {}, "Solver"), solver, method);
+    return h("section", {}, h("h2", {}, "Solver"), solver);
   }
 
   private slider(p: Parameter): HTMLElement {

@@ -43,6 +43,10 @@ export interface Model {
   jointLength: Float32Array;
   /** Rest rotations of the joints, xyzw, or nothing when they were not recorded. */
   jointRest: Float32Array | null;
+  /** Points of all obstacles, xyz, and triangles of theirs; walls are seen from inside alone. */
+  obstaclePoints: Float32Array | null;
+  obstacleTriangles: Uint32Array;
+  obstacleWalls: Uint32Array;
   /** Playback: the time of every frame. */
   times: Float64Array | null;
   /** Playback: points at the ends of the whole motion, xyz. */
@@ -68,6 +72,8 @@ export interface Frame {
   readonly quaternion: Float32Array | null;
   alive: Uint8Array | null;
   jointMoment: Float32Array | null;
+  /** Where the points of obstacles are now, or nothing where none of them moves. */
+  obstaclePoints: Float32Array | null;
 }
 
 export interface Parameter {
@@ -96,9 +102,8 @@ export interface Hello {
   is_static?: boolean;
   parameters?: Parameter[];
   forces?: { pointer: string; type: string; on: boolean }[];
-  solvers?: { name: string; methods: string[] }[];
+  solvers?: string[];
   solver?: string;
-  method?: string;
   warnings?: string[];
 }
 
@@ -211,6 +216,12 @@ export function readModel(packet: Packet): Model {
   const joints = packet.arrays.has("joints") ? need(packet, "joints", Uint32Array) : new Uint32Array();
   const up = h["up"];
   const times = packet.arrays.has("times") ? need(packet, "times", Float64Array) : null;
+  const obstaclePoints = packet.arrays.has("obstacle_points") ? need(packet, "obstacle_points", Float32Array) : null;
+  const triangles = (name: string): Uint32Array => {
+    const list = obstaclePoints ? need(packet, name, Uint32Array) : new Uint32Array();
+    inRange(list, (obstaclePoints?.length ?? 0) / 3, "corner of an obstacle");
+    return list;
+  };
   return {
     slot: slotOf(packet),
     name: text(h["name"], "unnamed"),
@@ -230,6 +241,9 @@ export function readModel(packet: Packet): Model {
     joints,
     jointLength: optional(packet, "joint_length", Float32Array, joints.length / 2) ?? new Float32Array(joints.length / 2),
     jointRest: optional(packet, "joint_rest", Float32Array, 2 * joints.length),
+    obstaclePoints,
+    obstacleTriangles: triangles("obstacle_triangles"),
+    obstacleWalls: triangles("obstacle_walls"),
     times,
     landmarks: packet.arrays.has("landmarks") ? need(packet, "landmarks", Float32Array) : null,
     reports: times && packet.arrays.has("energy") ? {
@@ -306,5 +320,6 @@ export function readFrame(packet: Packet, model: Model, place?: { slot: number; 
     },
     alive: optional(packet, "alive", Uint8Array, model.segmentCount),
     jointMoment: optional(packet, "joint_moment", Float32Array, (3 * model.joints.length) / 2),
+    obstaclePoints: model.obstaclePoints ? optional(packet, "obstacle_points", Float32Array, model.obstaclePoints.length) : null,
   };
 }

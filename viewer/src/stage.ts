@@ -3,6 +3,7 @@ import * as THREE from "three";
 import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { type ColorBy, ColorRange } from "./colors";
 import { Ground, groundAxes } from "./ground";
+import { Obstacles } from "./obstacles";
 import { FrameOverlay, MomentOverlay, PullOverlay } from "./overlays";
 import type { Frame, Model } from "./protocol";
 import { tubeTriangles } from "./rod_geometry";
@@ -21,6 +22,7 @@ interface View {
   scene: THREE.Scene;
   rods: Rods;
   ground: Ground;
+  obstacles: Obstacles;
   frames: FrameOverlay;
   moments: MomentOverlay;
   pull: PullOverlay;
@@ -127,8 +129,9 @@ export class Stage {
     const [x, z] = groundAxes(up);
     const light = up.clone().addScaledVector(x, 0.38).addScaledVector(z, 0.3).normalize();
     const ground = new Ground(rods, light, rods.quality.shadows);
-    const view: View = { scene: new THREE.Scene(), rods, ground, frames: new FrameOverlay(), moments: new MomentOverlay(), pull: new PullOverlay() };
-    view.scene.add(ground.mesh, rods.group, view.frames.object, view.moments.object, view.pull.object);
+    const obstacles = new Obstacles(model, light, rods.uniforms["ambient"]!);
+    const view: View = { scene: new THREE.Scene(), rods, ground, obstacles, frames: new FrameOverlay(), moments: new MomentOverlay(), pull: new PullOverlay() };
+    view.scene.add(ground.mesh, obstacles.group, rods.group, view.frames.object, view.moments.object, view.pull.object);
     this.views[model.slot] = view;
     for (const each of this.present()) each.rods.setColor(this.options.colorBy, this.sinceRest);
     this.paint(view);
@@ -145,6 +148,7 @@ export class Stage {
     if (!view) return;
     view.rods.dispose();
     view.ground.dispose();
+    view.obstacles.dispose();
     this.views[slot] = undefined;
     this.redraw();
   }
@@ -154,6 +158,7 @@ export class Stage {
     const view = this.views[frame.slot];
     if (!view) return;
     view.rods.show(frame);
+    view.obstacles.show(frame);
     view.ground.moved();
     const lowest = Math.min(...this.present().map((v) => v.ground.height).filter(Number.isFinite));
     for (const beside of this.present()) if (beside.rods.frame && beside.ground.height > lowest) beside.ground.moved(lowest);

@@ -34,7 +34,7 @@ export async function startMock({ port = 0, token = "mock", rods = 3, segments =
   const hello = () => JSON.stringify({
     type: "hello", protocol: 1, mode: playback ? "playback" : "live", version: "0.1.0", scene: "mock", time_step: 0.001, steps_per_frame: 33, fps: 30, is_static: false,
     parameters, forces: [{ pointer: "/forces/0", type: "gravity", on: true }, { pointer: "/forces/1", type: "drag", on: true }],
-    solvers: [{ name: "stable_cosserat", methods: ["auto", "sweep", "direct"] }, { name: "newton", methods: [] }], solver: "stable_cosserat", method: "auto",
+    solvers: ["automatic", "direct", "stable_cosserat", "newton"], solver: "automatic",
   });
 
   const pulled = () => {

@@ -136,7 +136,7 @@ describe("what was recorded with a run", () => {
   let browser;
   before(async () => (browser = await launch()));
   after(() => browser?.close());
-  const near = (a, b) => assert.ok(Math.abs(a - b) <= 1e-5 * Math.abs(b) + 1e-12, `${a} instead of ${b}`);
+  const near = (a, b, scale = Math.abs(b)) => assert.ok(Math.abs(a - b) <= 1e-5 * scale + 1e-12, `${a} instead of ${b}`);
   const go = async (page, frame) => {
     await page.evaluate((f) => window.osier.seek(f), frame);
     await page.waitForFunction((f) => window.osier.frame === f, frame, { timeout: 40_000 });
@@ -208,7 +208,7 @@ describe("what was recorded with a run", () => {
     await page.context().close();
   });
 
-  test("the program's runs bring energies, materials and their whole motion", { skip: !OSIER && "OSIER_BIN is not set" }, async () => {
+  test("the program's runs bring energies, materials and their whole motion", { skip: !OSIER && "OSIER_BIN is not set" }, async (t) => {
     const folder = join(scratch, "recorded"), file = join(scratch, "recorded.html"), scene = join(scratch, "fall.json");
     writeFileSync(scene, JSON.stringify({
       rods: ["soft", "stiff"].map((name, i) => ({ name, shape: { type: "helix", center: [0.5 * i, 0, 0], radius: 0.1, pitch: 0.05, turns: 2 }, segments: 30, material: name })),
@@ -218,10 +218,12 @@ describe("what was recorded with a run", () => {
     osier("run", scene, "-o", folder, "--quiet", "--html", file);
     const said = table(join(folder, "diagnostics.csv"));
     const server = await startView(folder);
+    t.after(() => server.stop());
     for (const url of [server.url, pathToFileURL(file).href]) {
       const page = await open(url);
       const { energy, residual, cost } = await go(page, 20);
-      ["total", "kinetic", "stretch_shear", "bend_twist"].forEach((name, k) => near(energy[0][k], said[name][20]));
+      // The total is a small difference of large numbers, which pages have in single precision.
+      ["total", "kinetic", "stretch_shear", "bend_twist"].forEach((name, k) => near(energy[0][k], said[name][20], Math.abs(said[name][20]) + (k === 0 ? 0.1 * said.kinetic[20] : 0)));
       near(residual[0][0], said.residual_relative[20]);
       assert.ok(cost[0][0] > 0);
       const canvas = await page.locator("main canvas").boundingBox();
@@ -243,7 +245,6 @@ describe("what was recorded with a run", () => {
       assert.deepEqual(page.problems, []);
       await page.context().close();
     }
-    await server.stop();
   });
 });
 

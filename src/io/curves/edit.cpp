@@ -51,10 +51,34 @@ CurveSet split_closed(const CurveSet& curves) {
   return result;
 }
 
+/// |det M|
+static double volume_scale(const std::vector<std::vector<double>>& rows) {
+  const auto row = [&](std::size_t i) { return Vec3d{rows[i][0], rows[i][1], rows[i][2]}; };
+  return std::abs(dot(row(0), cross(row(1), row(2))));
+}
+
+static void transform(CurveSet& curves, const std::vector<std::vector<double>>& rows, Problems& problems) {
+  const auto component = [&](std::size_t i, const Vec3d& p) {
+    return rows[i][0] * p.x + rows[i][1] * p.y + rows[i][2] * p.z + rows[i][3];
+  };
+  for (Vec3d& p : curves.points) p = {component(0, p), component(1, p), component(2, p)};
+  for (double& w : curves.widths) w *= std::cbrt(volume_scale(rows));
+  for (const Vec3d& p : curves.points)
+    if (!is_finite(p)) problems.add("/transform", "makes coordinates that are too large", "use a smaller one");
+}
+
 /// What the fields' ranges say, for callers that do not come through JSON.
 static void check(const CurveEdits& edits, Problems& problems) {
   const auto positive = [](double v) { return v > 0 && std::isfinite(v); };
   if (!positive(edits.scale)) problems.add("/scale", fmt::format("{}", edits.scale), "use a positive number");
+  const auto& rows = edits.transform;
+  const auto is_whole = [](const std::vector<double>& row) {
+    return row.size() == 4 && std::all_of(row.begin(), row.end(), [](double v) { return std::isfinite(v); });
+  };
+  if (!rows.empty() && (rows.size() != 3 || !std::all_of(rows.begin(), rows.end(), is_whole)))
+    problems.add("/transform", "is not three rows of four numbers", "write [[1, 0, 0, x], [0, 1, 0, y], [0, 0, 1, z]]");
+  else if (!rows.empty() && !(volume_scale(rows) > 0))
+    problems.add("/transform", "makes everything flat", "use a matrix whose determinant is not 0");
   if (edits.segment_length && !positive(*edits.segment_length))
     problems.add("/segment_length", fmt::format("{} m", *edits.segment_length), "use a positive length");
   if (edits.segments && (*edits.segments < 1 || *edits.segments > 10'000'000))
@@ -80,6 +104,7 @@ CurveSet edit_curves(CurveSet curves, const CurveEdits& edits) {
     for (const Vec3d& p : curves.points)
       if (!is_finite(p)) problems.add("/scale", "makes coordinates that are too large", "use a smaller one");
   }
+  if (!edits.transform.empty()) transform(curves, edits.transform, problems);
   const std::vector<std::uint8_t> was_closed = edits.split_closed ? curves.closed : std::vector<std::uint8_t>(curves.size(), 0);
   if (edits.split_closed) curves = split_closed(curves);
   problems.throw_if_any();

@@ -7,6 +7,7 @@
 #include "io/curves/moment.hpp"
 #include "io/curves/registry.hpp"
 #include "io/curves/scan.hpp"
+#include "io/curves/usda_motion.hpp"
 #include "io/curves/usda_scanner.hpp"
 #include "io/curves/usda_stage.hpp"
 #include "io/curves/usda_xform.hpp"
@@ -30,6 +31,25 @@ class UsdaReader {
     if (!any_width_) set_.widths.clear();
     if (!all_ids_) set_.ids.clear();
     return std::move(set_);
+  }
+
+  /// At every time that the file has.
+  CurveAnimation run_all() {
+    find_prims();
+    CurveAnimation all;
+    for (const double time : stage_.times(curves_)) {
+      time_ = time;
+      stage_.go_to(time_);
+      set_ = {};
+      set_.up = stage_.up;
+      for (std::size_t p : curves_) add(p);
+      all.times.push_back(time / stage_.time_codes_per_second);
+      set_.widths.clear();
+      if (!all_ids_) set_.ids.clear();
+      all.curves.push_back(std::move(set_));
+    }
+    if (all.times.empty()) source_.fail("its curves do not move", "pin the vertices without a motion");
+    return all;
   }
 
  private:
@@ -100,7 +120,7 @@ class UsdaReader {
   void label(const UsdaPrim& prim, std::size_t curves);
 
   const CurveSource& source_;
-  const CurveReadOptions& options_;
+  const CurveReadOptions options_;
   UsdaStage stage_;
   std::vector<std::size_t> curves_;
   double time_ = 0;
@@ -241,5 +261,7 @@ void UsdaReader::label(const UsdaPrim& prim, std::size_t curves) {
 }  // namespace
 
 CurveSet read_usda(const CurveSource& source, const CurveReadOptions& options) { return UsdaReader(source, options).run(); }
+
+CurveAnimation read_usda_animation(const CurveSource& source) { return UsdaReader(source, {}).run_all(); }
 
 }  // namespace osier

@@ -62,6 +62,10 @@ class LayerParser {
       layer_.meters_per_unit = scan_.number();
       if (!(layer_.meters_per_unit > 0 && std::isfinite(layer_.meters_per_unit)))
         scan_.fail("metersPerUnit is not a positive number", "use 1 for metres");
+    } else if (key == "timeCodesPerSecond") {
+      layer_.time_codes_per_second = scan_.number();
+      if (!(layer_.time_codes_per_second > 0 && std::isfinite(layer_.time_codes_per_second)))
+        scan_.fail("timeCodesPerSecond is not a positive number", "use 24");
     } else if (key == "subLayers") {
       scan_.expect('[', "sublayers");
       while (!scan_.accept(']')) {

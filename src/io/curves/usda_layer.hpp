@@ -58,6 +58,7 @@ struct UsdaPrim {
 
 struct UsdaLayer {
   double meters_per_unit = 0.01;  ///< what USD says when a layer says nothing
+  double time_codes_per_second = 24;
   UpAxis up = UpAxis::y;
   std::vector<std::string> sublayers;
   std::vector<UsdaPrim> prims;  ///< parents before children

@@ -68,6 +68,7 @@ bool is_of_curves(const std::string& attribute, bool of_the_prim) { return of_th
 UsdaStage::UsdaStage(const CurveSource& source) : source_(source) {
   UsdaLayer root = UsdaLayer::parse(source);
   meters_per_unit = root.meters_per_unit, up = root.up;
+  time_codes_per_second = root.time_codes_per_second;
   prims = std::move(root.prims);
   for (std::size_t p = 0; p < prims.size(); ++p)
     index_.try_emplace({prims[p].parent ? *prims[p].parent + 1 : 0, prims[p].name}, p);

@@ -16,6 +16,7 @@ class UsdaStage {
   explicit UsdaStage(const CurveSource& source);
 
   double meters_per_unit = 0.01;
+  double time_codes_per_second = 24;
   UpAxis up = UpAxis::y;
   std::vector<UsdaPrim> prims;  ///< parents before children
 

@@ -13,7 +13,7 @@ class Bridge : public Structure {
   double cable_stretch_shear = 2e3, cable_density = 0.01, cable_radius = 0.025;
   double cable_segment_length = 0.7;
   double strain_limit = 0.005;
-  double tau = 5e-8;
+  double tau = 0;
 
   static const char* kind() { return "structure_bridge"; }
   static const char* help() {

@@ -18,6 +18,13 @@ struct TurningFrame {
   Vec3d at(double angle) const { return std::cos(angle) * u + std::sin(angle) * v; }
 };
 
+/// r'/r of vertices whose chords are as long as their arcs; `turn`: from one vertex to the next [rad]. With less than two
+/// segments per turn there is no such polygon, and vertices stay on the curve.
+double outward(CurveKeep keep, double turn) {
+  const double half = 0.5 * std::abs(turn);
+  return keep == CurveKeep::points || half == 0 || half > 0.5 * std::numbers::pi ? 1 : half / std::sin(half);
+}
+
 void check_turning(const std::string& where, const char* axis_key, const Vec3d& axis, const Vec3d& start, Problems& problems) {
   if (norm2(axis) == 0) problems.add(where + "/" + axis_key, "is a zero vector", "give a direction");
   if (norm2(start) == 0) problems.add(where + "/start", "is a zero vector", "give a direction");
@@ -57,8 +64,9 @@ double ArcShape::length() const { return radius * std::abs(angle) * (kTwoPi / 36
 
 std::vector<Vec3d> ArcShape::sample(int segments) const {
   const TurningFrame frame(normal, start);
+  const double whole = angle * (kTwoPi / 360), r = radius * outward(keep, whole / segments);
   std::vector<Vec3d> points;
-  for (int i = 0; i <= segments; ++i) points.push_back(center + radius * frame.at(angle * (kTwoPi / 360) * i / segments));
+  for (int i = 0; i <= segments; ++i) points.push_back(center + r * frame.at(whole * i / segments));
   return points;
 }
 
@@ -71,8 +79,9 @@ double CircleShape::length() const { return kTwoPi * radius; }
 
 std::vector<Vec3d> CircleShape::sample(int segments) const {
   const TurningFrame frame(normal, start);
+  const double r = radius * outward(keep, kTwoPi / segments);
   std::vector<Vec3d> points;
-  for (int i = 0; i < segments; ++i) points.push_back(center + radius * frame.at(kTwoPi * i / segments));
+  for (int i = 0; i < segments; ++i) points.push_back(center + r * frame.at(kTwoPi * i / segments));
   return points;
 }
 
@@ -86,10 +95,11 @@ double HelixShape::length() const { return turns * std::hypot(kTwoPi * radius, p
 
 std::vector<Vec3d> HelixShape::sample(int segments) const {
   const TurningFrame frame(axis, start);
+  const double r = radius * outward(keep, kTwoPi * turns / segments);
   std::vector<Vec3d> points;
   for (int i = 0; i <= segments; ++i) {
     const double turn = turns * i / segments;  // speed along a helix is constant: equal turns are equal lengths
-    points.push_back(center + radius * frame.at(kTwoPi * turn) + (pitch * turn) * frame.a);
+    points.push_back(center + r * frame.at(kTwoPi * turn) + (pitch * turn) * frame.a);
   }
   return points;
 }

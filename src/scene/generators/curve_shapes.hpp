@@ -1,4 +1,12 @@
-// Analytic shapes: line, arc, circle, helix. Samples lie on the curve at equal arc length.
+// Analytic shapes: line, arc, circle, helix, sampled at equal arc length.
+//
+// Chords of a curve of curvature k are shorter than their arcs by the share (k l)^2/24, and so would be the rod's length and
+// mass. A rod that keeps its length has its vertices outside the curve, at the radius
+//
+//   r' = r (a/2)/sin(a/2)      a: the turn from one vertex to the next
+//
+// so that every chord is as long as its arc: the rod's length, mass, curvature and pitch are those of the curve, and its vertices
+// lie beside it by r (a^2)/24.
 #pragma once
 
 #include "math/vec3.hpp"
@@ -27,6 +35,7 @@ class ArcShape : public Shape {
  public:
   Vec3d center, normal{0, 0, 1}, start{1, 0, 0};
   double radius = 1, angle = 90;
+  CurveKeep keep = CurveKeep::length;
 
   static const char* kind() { return "shape_arc"; }
   static const char* help() { return "A circular arc, counterclockwise about `normal` for a positive angle."; }
@@ -39,6 +48,12 @@ class ArcShape : public Shape {
     f("start", start, "Direction from the centre to the first point; its part along `normal` is dropped");
     f("angle", angle, "Angle from the first to the last point; negative turns clockwise about `normal`",
       {.unit = "°", .required = true});
+    f("keep", keep,
+      "What the sampled curve has in common with the true one: its `length` (and so the mass; vertices lie outside the curve by "
+      "a "
+      "share (k l)²/24 of the radius, k l being the turn of a segment), or `points` (vertices lie on the curve; the rod is "
+      "shorter "
+      "by that share)");
   }
   void prepare(const std::string& folder, Problems& problems) override;
   double length() const override;
@@ -49,6 +64,7 @@ class CircleShape : public Shape {
  public:
   Vec3d center, normal{0, 0, 1}, start{1, 0, 0};
   double radius = 1;
+  CurveKeep keep = CurveKeep::length;
 
   static const char* kind() { return "shape_circle"; }
   static const char* help() { return "A full circle, closed, counterclockwise about `normal`."; }
@@ -59,6 +75,12 @@ class CircleShape : public Shape {
     f("radius", radius, "Radius", {.unit = "m", .min = 0, .above_min = true, .required = true});
     f("normal", normal, "Normal of the plane; need not be a unit vector");
     f("start", start, "Direction from the centre to the first vertex; its part along `normal` is dropped");
+    f("keep", keep,
+      "What the sampled curve has in common with the true one: its `length` (and so the mass; vertices lie outside the curve by "
+      "a "
+      "share (k l)²/24 of the radius, k l being the turn of a segment), or `points` (vertices lie on the curve; the rod is "
+      "shorter "
+      "by that share)");
   }
   void prepare(const std::string& folder, Problems& problems) override;
   double length() const override;
@@ -72,6 +94,7 @@ class HelixShape : public Shape {
  public:
   Vec3d center, axis{0, 0, 1}, start{1, 0, 0};
   double radius = 1, pitch = 1, turns = 1;
+  CurveKeep keep = CurveKeep::length;
 
   static const char* kind() { return "shape_helix"; }
   static const char* help() {
@@ -87,6 +110,12 @@ class HelixShape : public Shape {
     f("pitch", pitch, "Advance along `axis` per turn; negative for a left-handed helix, which runs against `axis`",
       {.unit = "m", .required = true});
     f("turns", turns, "Number of turns, whole or not", {.min = 0, .above_min = true, .required = true});
+    f("keep", keep,
+      "What the sampled curve has in common with the true one: its `length` (and so the mass; vertices lie outside the curve by "
+      "a "
+      "share (k l)²/24 of the radius, k l being the turn of a segment), or `points` (vertices lie on the curve; the rod is "
+      "shorter "
+      "by that share)");
   }
   void prepare(const std::string& folder, Problems& problems) override;
   double length() const override;

@@ -4,6 +4,7 @@
 #include <map>
 #include <set>
 
+#include "core/folders.hpp"
 #include "io/curves/edit.hpp"
 #include "scene/generators/curve_source.hpp"
 #include "scene/shape.hpp"
@@ -36,8 +37,8 @@ std::size_t Curves::segment_count(std::size_t k) const {
 
 void Curves::prepare(const StructureContext& context, Problems& problems) {
   const Section section = context.section(material);
-  const std::filesystem::path path = std::filesystem::path(context.folder) / file;
-  std::optional<CurveSet> set = edited_curves([&] { return read_curves(path, reading); }, edits, where, problems);
+  std::optional<CurveSet> set = edited_curves(
+      [&] { return read_curves(file_of_scene(context.folder, file, file), reading); }, edits, where, problems);
   if (!set) return;
   set_ = std::move(*set);
   for (Vec3d& p : set_.points) p = p + move;

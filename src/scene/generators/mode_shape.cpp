@@ -44,6 +44,7 @@ double ModeShape::wave_number() const {
     case ModeEnds::clamped_free:
       return beam_root(-1, (number - 0.5) * kPi);
     case ModeEnds::clamped_clamped:
+    case ModeEnds::free_free:
       return beam_root(1, (number + 0.5) * kPi);
     case ModeEnds::pinned_pinned:
       return number * kPi;
@@ -58,7 +59,8 @@ double ModeShape::plain(double s) const {
   if (held() == ModeEnds::pinned_pinned || held() == ModeEnds::fixed_free) return std::sin(b * s);
   const double sign = held() == ModeEnds::clamped_free ? 1 : -1;
   const double excess = (std::exp(-b) + sign * (std::cos(b) - std::sin(b))) / (std::sinh(b) + sign * std::sin(b));  // sigma - 1
-  return std::exp(-b * s) - excess * std::sinh(b * s) - std::cos(b * s) + (1 + excess) * std::sin(b * s);
+  const double wave = std::cos(b * s) - (1 + excess) * std::sin(b * s);
+  return std::exp(-b * s) - excess * std::sinh(b * s) + (held() == ModeEnds::free_free ? wave : -wave);
 }
 
 double ModeShape::displacement(double s) const { return scale_ * plain(s); }
@@ -69,7 +71,7 @@ void ModeShape::prepare(const std::string&, Problems& problems) {
   if (norm2(line) == 0) problems.add(where + "/to", "equals `from`: the line has no length", "move one of the two");
   if (axial != (held() == ModeEnds::fixed_free))
     problems.add(where + "/ends", axial ? "is for bending" : "is for axial modes",
-                 axial ? "use `fixed_free`" : "use `clamped_free`, `pinned_pinned` or `clamped_clamped`");
+                 axial ? "use `fixed_free`" : "use `clamped_free`, `pinned_pinned`, `clamped_clamped` or `free_free`");
   if (axial && has_direction_) problems.add(where + "/direction", "has no effect on an axial mode", "leave it out");
   if (!axial && norm2(line) > 0) {
     const Vec3d across = direction - (dot(direction, line) / norm2(line)) * line;
@@ -79,19 +81,32 @@ void ModeShape::prepare(const std::string&, Problems& problems) {
   }
   if (axial && std::abs(amplitude) * wave_number() >= norm(line))
     problems.add(where + "/amplitude", "is so large that points of the line pass each other", "use a smaller one");
-  const bool free_tip = held() == ModeEnds::clamped_free || held() == ModeEnds::fixed_free;
+  const bool free_tip = held() != ModeEnds::pinned_pinned && held() != ModeEnds::clamped_clamped;
   scale_ = 1 / (free_tip ? plain(1) : largest_value([&](double s) { return plain(s); }, 64 * number));
+  if (!unstretched() || problems.mentions(where)) return;
+  const double width = 1.0 / (256 * number);
+  const double steepest =
+      largest_value([&](double s) { return (displacement(s + width) - displacement(s)) / width; }, 64 * number);
+  if (std::abs(amplitude * steepest) >= norm(line))
+    problems.add(where + "/amplitude", "is so large that the rod would stand across the line", "use a smaller one");
 }
 
-double ModeShape::length() const { return polyline_length(sample(256 * number), false); }
+double ModeShape::length() const { return unstretched() ? norm(to - from) : polyline_length(sample(256 * number), false); }
 
 std::vector<Vec3d> ModeShape::sample(int segments) const {
   const Vec3d along = normalized(to - from);
   const Vec3d way = amplitude * (vibration == ModeKind::axial ? along : direction);
+  const double l = norm(to - from) / segments;
   std::vector<Vec3d> points;
+  double advance = 0;  // along the line
   for (int i = 0; i <= segments; ++i) {
     const double s = static_cast<double>(i) / segments;
-    points.push_back((1 - s) * from + s * to + displacement(s) * way);
+    if (unstretched() && i > 0) {
+      const double across = amplitude * (displacement(s) - displacement(static_cast<double>(i - 1) / segments));
+      advance += std::sqrt(std::max(0.0, l * l - across * across));
+    }
+    const Vec3d place = unstretched() ? from + advance * along : (1 - s) * from + s * to;
+    points.push_back(place + displacement(s) * way);
   }
   return points;
 }

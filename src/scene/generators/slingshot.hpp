@@ -13,7 +13,7 @@ class Slingshot : public Structure {
   double jitter = 0.03;
   int seed = 1;
   Vec3d draw{0, -1.3, -5};
-  double tau = 5e-3;
+  double tau = 0;
 
   static const char* kind() { return "structure_slingshot"; }
   static const char* help() {

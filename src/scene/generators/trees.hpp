@@ -14,7 +14,7 @@ class Trees : public Structure {
   GrowthRules growth;
   double spread = 4.4;
   double stretch_shear = 1e4, bend_twist = 50, line_density = 0.8796, radius = 0.006;
-  double tau = 1e-6;
+  double tau = 0;
 
   static const char* kind() { return "structure_trees"; }
   static const char* help() {

@@ -47,12 +47,17 @@ systems::Options Settings::options() const {
 std::unique_ptr<Solver> Settings::make(const Model& model) const { return make_solver(model, options()); }
 
 SolverPlan Settings::plan(const Model& m, const Control& c, double h) const {
+  if (h == 0 && c.has_vertex_terms())
+    return {name(), "Newton's method on a sparse factor, because of springs or of vertices held along single directions"};
   if (h == 0)
     return {name(), (systems::TreeSystem::suits(m, c)
                          ? "Newton's method on the recursion along the rods, "
                          : "Newton's method on a sparse factor, which suits this graph better; the recursion: ") +
                         shape_of(systems::build_tree(m, c))};
   const RestPlan rest = plan_rest(m, c, h, options());
+  if (rest.plan.loops == Loops::sparse)
+    return {name(), fmt::format("springs or single directions by a sparse factor; {} of {} segments in SIMD lanes",
+                                segments_in_lanes(m, c, options()), m.segment_count())};
   const bool by_blocks = rest.plan.loops == Loops::blocks;
   return {name(), fmt::format("{}; {} of {} segments in SIMD lanes",
                               by_blocks ? fmt::format("by conjugate gradients because of loops, some {:.0f} for a solve",

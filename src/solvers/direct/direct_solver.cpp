@@ -3,6 +3,8 @@
 #include "solvers/direct/step_plan.hpp"
 #include "solvers/minimiser.hpp"
 #include "solvers/systems/blocks/block_system.hpp"
+#include "solvers/systems/coupled/coupled_system.hpp"
+#include "solvers/systems/sparse/sparse_system.hpp"
 #include "solvers/systems/tree/compliance_tree.hpp"
 #include "solvers/systems/tree/tree_system.hpp"
 
@@ -37,6 +39,8 @@ Precision precision_of(const StepPlan& plan, const Options& options) {
 }
 
 std::unique_ptr<LinearSystem> make_system(StepPlan plan, const Options& options) {
+  if (plan.loops == Loops::sparse)
+    return std::make_unique<systems::CoupledSystem>(std::make_unique<systems::SparseSystem>(), options.threads);
   return with_number(precision_of(plan, options), [&]<class T>(T) -> std::unique_ptr<LinearSystem> {
     if (plan.loops == Loops::blocks) return std::make_unique<BlockSystem<T>>(options.simd, options.threads);
     auto tree = std::make_unique<ComplianceTree<T>>(options.threads);
@@ -79,14 +83,19 @@ void DirectSolver::settle_plan(const Model& m, const Control& c, double h) {
     ++count;
   });
   const bool other_step = h > 2 * planned_h_ || h < 0.5 * planned_h_;
-  if (same && count == held_.size() && !other_step) return;
+  const bool has_terms = c.has_vertex_terms();
+  if (same && count == held_.size() && !other_step && has_terms == had_terms_) {
+    if (has_terms) driver_.system()->bind(m, c, subset_, h);  // single directions may have turned
+    return;
+  }
+  had_terms_ = has_terms;
   planned_ = true;
   planned_h_ = h;
   held_.clear();
   held_.reserve(count);
   each_held(c, subset_, [&](Index i, FrameControl how) { held_.emplace_back(i, how); });
   StepPlan plan = plan_step(m, c, subset_, h, options_);
-  const bool same_blocks = plan.loops == Loops::blocks && loops_ == Loops::blocks;
+  const bool same_blocks = plan.loops == loops_ && (plan.loops == Loops::blocks || plan.loops == Loops::sparse);
   loops_ = plan.loops;
   if (!same_blocks) driver_.arrange(make_system(std::move(plan), options_));
   driver_.system()->bind(m, c, subset_, h);
@@ -119,8 +128,11 @@ StepReport DirectSolver::step(const StepInput& input, State& state) {
   return report;
 }
 
-StepReport DirectSolver::solve_static(const StepInput& input, State& state, const StaticOptions& options) {
-  if (!statics_) statics_ = systems::make_minimiser(systems::make_exact_system(input.model, input.end));
+StaticReport DirectSolver::solve_static(const StepInput& input, State& state, const StaticOptions& options) {
+  const bool has_terms = input.end.has_vertex_terms();
+  if (!statics_ || has_terms != had_terms_)
+    statics_ = systems::make_minimiser(systems::make_exact_system(input.model, input.end));
+  had_terms_ = has_terms;
   return statics_->solve_static(input, state, options);
 }
 
@@ -131,6 +143,7 @@ std::size_t DirectSolver::bytes() const {
 std::size_t DirectSolver::bytes(const Model& m, const Subset& subset, const Control& c, double h, const Options& options) {
   const StepPlan plan = plan_step(m, c, subset, h, options);
   const std::size_t linear = with_number(precision_of(plan, options), [&]<class T>(T) {
+    if (plan.loops == Loops::sparse) return systems::SparseSystem::bytes_of(subset);
     return plan.loops == Loops::blocks ? BlockSystem<T>::bytes(m, subset, options.simd) : ComplianceTree<T>::bytes(m, plan.tree);
   });
   std::size_t held = 0;

@@ -24,7 +24,7 @@ class DirectSolver final : public Solver {
 
   void rebind(const Model& model, State& state) override;
   StepReport step(const StepInput& input, State& state) override;
-  StepReport solve_static(const StepInput& input, State& state, const StaticOptions& options) override;
+  StaticReport solve_static(const StepInput& input, State& state, const StaticOptions& options) override;
 
   /// The two halves of step() for a subset of a model. Other subsets may be stored in between. New velocities go into
   /// vertex_velocity_previous, and the frames of anchors are left to the caller.
@@ -47,6 +47,7 @@ class DirectSolver final : public Solver {
   bool planned_ = false;
   double planned_h_ = 0;
   Loops loops_ = Loops::automatic;
+  bool had_terms_ = false;  ///< springs, or vertices held along single directions
   bool in_double_ = false;  ///< the last solution is that of `fallback_`
   systems::NewtonDriver driver_;
   std::unique_ptr<DirectSolver> fallback_;  ///< solver in double for steps in which float finds no lower energy

@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 
+#include "model/parts.hpp"
 #include "solvers/direct/step_plan.hpp"
 #include "solvers/direct/touching.hpp"
 #include "solvers/systems/chains/chain_direct.hpp"
@@ -65,7 +66,10 @@ class Lanes {
 /// The chains that lanes can take with the present holds.
 std::vector<Chain> chains_for_lanes(const Model& m, const Control& c) {
   std::vector<Chain> chains = find_chains(m);
-  std::erase_if(chains, [&](const Chain& chain) { return !is_plain(m, chain) || !fits_lanes(chain, c); });
+  const std::vector<std::uint8_t> terms = segments_with_vertex_terms(m, c);
+  std::erase_if(chains, [&](const Chain& chain) {
+    return !is_plain(m, chain) || !fits_lanes(chain, c) || terms[static_cast<std::size_t>(chain.first_segment)];
+  });
   return chains;
 }
 
@@ -80,11 +84,21 @@ bool any_of_them(const std::vector<std::uint8_t>& wanted) {
   return std::any_of(wanted.begin(), wanted.end(), [](std::uint8_t w) { return w != 0; });
 }
 
-/// The trees in `rest` that lanes can take, or none; their segments are removed from `rest`.
+/// `segments` without those of `others`.
+std::vector<std::uint8_t> without(std::vector<std::uint8_t> segments, const std::vector<std::uint8_t>& others) {
+  for (std::size_t s = 0; s < segments.size(); ++s)
+    if (others[s]) segments[s] = 0;
+  return segments;
+}
+
+/// The trees in `rest` that lanes can take, or none; their segments are removed from `rest`. `terms`: segments of parts with
+/// springs or with vertices held along single directions, which lanes do not know.
 template <class T>
-std::optional<Forest<T>> forest_of(const Model& m, const Control& c, std::vector<std::uint8_t>& rest, Simd simd) {
-  if (!any_of_them(rest) || m.joint_count() == 0) return {};
-  const Tree tree = systems::first_tree(m, c, subset_of(m, rest));  // trees that close loops are not for lanes
+std::optional<Forest<T>> forest_of(const Model& m, const Control& c, const std::vector<std::uint8_t>& terms,
+                                   std::vector<std::uint8_t>& rest, Simd simd) {
+  const std::vector<std::uint8_t> simple = without(rest, terms);
+  if (!any_of_them(simple) || m.joint_count() == 0) return {};
+  const Tree tree = systems::first_tree(m, c, subset_of(m, simple));  // trees that close loops are not for lanes
   const std::vector<std::uint8_t> wanted = systems::nodes_for_lanes(m, c, tree);
   if (!any_of_them(wanted)) return {};
   bool isotropic = !c.has_torque;
@@ -139,6 +153,7 @@ class SplitSolver final : public Solver {
     whole_.reset();
     rescue_.reset();
     split_ = false;
+    terms_known_ = false;
   }
 
   StepReport step(const StepInput& input, State& state) override {
@@ -153,7 +168,7 @@ class SplitSolver final : public Solver {
     return report;
   }
 
-  StepReport solve_static(const StepInput& input, State& state, const StaticOptions& options) override {
+  StaticReport solve_static(const StepInput& input, State& state, const StaticOptions& options) override {
     return whole(input.model).solve_static(input, state, options);
   }
 
@@ -164,14 +179,15 @@ class SplitSolver final : public Solver {
     const Control& c = input.end;
     const double h = input.h;
     settle_split(m, c, touching);
-    if (!has_lanes_ && !forest_ && !touching) {
+    if (!has_lanes_ && !forest_ && !rest_ && !with_terms_ && !touching) {
       StepReport own = whole(m).solve(input, state);
       whole(m).store(state, own);
       merge(own, report);
       return;
     }
-    StepReport rest;
+    StepReport rest, with_terms;
     if (rest_) rest = rest_->solve(input, state);
+    if (with_terms_) with_terms = with_terms_->solve(input, state);
     const ChainOptions options{
         .iterations = options_.iterations, .max_iterations = options_.max_iterations, .tolerance = options_.tolerance};
     const StepView view = lanes::view_of(m, c, state, h);
@@ -186,6 +202,8 @@ class SplitSolver final : public Solver {
     report.not_converged = report.not_converged || outcome.unsettled != 0;
     if (rest_) rest_->store(state, rest);
     merge(rest, report);
+    if (with_terms_) with_terms_->store(state, with_terms);
+    merge(with_terms, report);
     if (outcome.energy_rose != 0) rescue(input, state, report);
   }
 
@@ -222,6 +240,7 @@ class SplitSolver final : public Solver {
   /// `touching`: segments that are stepped elsewhere, or null.
   void settle_split(const Model& m, const Control& c, const std::vector<std::uint8_t>* touching) {
     std::vector<std::uint8_t>& fits = fits_now_;
+    if (find_terms(m, c)) split_ = false;
     const auto stays = [&](Index s) { return !touching || !(*touching)[static_cast<std::size_t>(s)]; };
     const bool same_parts = touching ? *touching == elsewhere_ : elsewhere_.empty();
     if (!same_parts) split_ = false;
@@ -235,7 +254,7 @@ class SplitSolver final : public Solver {
     frame_control_ = c.frame_control;
     fits.clear();
     for (const Chain& chain : chains_)
-      fits.push_back(stays(chain.first_segment) && fits_lanes(chain, c)
+      fits.push_back(stays(chain.first_segment) && !terms_[static_cast<std::size_t>(chain.first_segment)] && fits_lanes(chain, c)
                          ? static_cast<std::uint8_t>(1 + static_cast<int>(law_of(m, c, chain)))
                          : 0);
     if (same_holds && same_torque && fits == fits_) return;
@@ -249,10 +268,26 @@ class SplitSolver final : public Solver {
     std::vector<std::uint8_t> rest = segments_but(m, in_lanes);
     for (Index s = 0; s < m.segment_count(); ++s)
       if (!stays(s)) rest[static_cast<std::size_t>(s)] = 0;
-    forest_ = forest_of<T>(m, c, rest, options_.simd);
+    forest_ = forest_of<T>(m, c, terms_, rest, options_.simd);
     rest_.reset();
-    if ((has_lanes_ || forest_ || touching) && any_of_them(rest))
-      rest_ = std::make_unique<DirectSolver>(subset_of(m, std::move(rest)), options_);
+    with_terms_.reset();
+    std::vector<std::uint8_t> simple = without(rest, terms_), others = without(rest, simple);
+    // One solver for everything has the whole model for its part.
+    const bool divided = has_lanes_ || forest_ || touching || (any_of_them(simple) && any_of_them(others));
+    if (divided && any_of_them(simple)) rest_ = std::make_unique<DirectSolver>(subset_of(m, std::move(simple)), options_);
+    if (divided && any_of_them(others)) with_terms_ = std::make_unique<DirectSolver>(subset_of(m, std::move(others)), options_);
+  }
+
+  /// Finds the parts that springs or single directions act on. Returns whether there may be others than before.
+  bool find_terms(const Model& m, const Control& c) {
+    std::vector<Index> key;  // stays empty, without an allocation, where there is nothing
+    for (const HeldAxes& h : c.held_axes) key.push_back(h.vertex);
+    for (const Spring& s : c.springs) key.push_back(-1), key.push_back(s.a), key.push_back(s.b);
+    if (terms_known_ && key == terms_key_) return false;
+    terms_known_ = true;
+    terms_key_ = std::move(key);
+    terms_ = segments_with_vertex_terms(m, c);
+    return true;
   }
 
   /// Does the step of lanes whose energy rose again, with a line search.
@@ -291,6 +326,10 @@ class SplitSolver final : public Solver {
   std::optional<Forest<T>> forest_;
   bool trees_rose_ = false;
   std::unique_ptr<DirectSolver> rest_;    ///< solver of the segments that lanes do not take
+  std::unique_ptr<DirectSolver> with_terms_;  ///< solver of the parts with springs or with single directions
+  bool terms_known_ = false;
+  std::vector<Index> terms_key_;     ///< the vertices of the springs and single directions at hand
+  std::vector<std::uint8_t> terms_;  ///< per segment
   std::unique_ptr<DirectSolver> rescue_;  ///< solver of lanes whose energy rose, for one step
   std::unique_ptr<DirectSolver> whole_;
   Touching touching_;
@@ -303,7 +342,7 @@ template <class T>
 std::size_t bytes_of(const Model& m, const Control& c, double h, const Options& options) {
   const std::vector<Chain> chains = chains_for_lanes(m, c);
   std::vector<std::uint8_t> rest = segments_but(m, chains);
-  const std::optional<Forest<T>> forest = forest_of<T>(m, c, rest, options.simd);
+  const std::optional<Forest<T>> forest = forest_of<T>(m, c, segments_with_vertex_terms(m, c), rest, options.simd);
   if (chains.empty() && !forest) return DirectSolver::bytes(m, whole_of(m), c, h, options);
   Lanes<T> lanes;
   lanes.bind(m, c, chains, options.simd, Executor(options.threads));
@@ -318,8 +357,9 @@ std::size_t bytes_of(const Model& m, const Control& c, double h, const Options& 
 /// Living segments that lanes do not take.
 std::vector<std::uint8_t> rest_of(const Model& m, const Control& c, const Options& options) {
   std::vector<std::uint8_t> rest = segments_but(m, chains_for_lanes(m, c));
-  if (options.precision == Precision::single_precision) forest_of<float>(m, c, rest, options.simd);
-  else forest_of<double>(m, c, rest, options.simd);
+  const std::vector<std::uint8_t> terms = segments_with_vertex_terms(m, c);
+  if (options.precision == Precision::single_precision) forest_of<float>(m, c, terms, rest, options.simd);
+  else forest_of<double>(m, c, terms, rest, options.simd);
   return rest;
 }
 Index count(const std::vector<std::uint8_t>& wanted) {

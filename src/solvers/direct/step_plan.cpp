@@ -64,6 +64,13 @@ bool has_loops(const Model& m, const Subset& subset) {
   return false;
 }
 
+/// Springs, and vertices held along single directions.
+bool has_vertex_terms(const Model& m, const Control& c, const Subset& subset) {
+  const auto in = [&](Index v) { return v >= 0 && subset.has_vertex(m, v); };
+  return std::any_of(c.held_axes.begin(), c.held_axes.end(), [&](const HeldAxes& h) { return in(h.vertex); }) ||
+         std::any_of(c.springs.begin(), c.springs.end(), [&](const Spring& s) { return in(s.a) || in(s.b); });
+}
+
 /// The expected number of iterations of conjugate gradients. Fitted to `net`, `ring` and `dome` at steps from 0.5 to 16 ms, where
 /// it is right within a factor of two; on `bridge`, whose parts differ, within four.
 double expected_iterations(const Model& m, const Subset& subset, double h) {
@@ -79,6 +86,8 @@ StepPlan plan_step(const Model& m, const Control& c, double h, const Options& op
 
 StepPlan plan_step(const Model& m, const Control& c, const Subset& subset, double h, const Options& options) {
   constexpr double kMemoryBonus = 1.5;  // blocks take a small part of the memory
+  constexpr double kSparse = 4000;      // ns per segment, measured
+  if (has_vertex_terms(m, c, subset)) return {.loops = Loops::sparse, .tree = {}, .iterations = 1, .ns = kSparse};
   StepPlan blocks{.loops = Loops::blocks, .tree = {}};
   const bool either = options.loops == Loops::automatic && h > 0 && has_loops(m, subset);
   if (either || options.loops == Loops::blocks) {

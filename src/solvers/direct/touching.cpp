@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "model/parts.hpp"
 #include "solvers/systems/sparse/sparse_system.hpp"
 #include "solvers/systems/tree/compliance_tree.hpp"
 
@@ -30,40 +31,23 @@ void Touching::rebind() {
   driver_.rebind();
 }
 
-/// Segments that hang together have the same number.
-void Touching::find_parts(const Model& m) {
-  std::vector<Index> leader(static_cast<std::size_t>(m.segment_count()));
-  for (Index s = 0; s < m.segment_count(); ++s) leader[s] = s;
-  const auto find = [&](Index s) {
-    while (leader[s] != s) s = leader[s] = leader[leader[s]];
-    return s;
-  };
-  const auto join = [&](Index a, Index b) {
-    a = find(a), b = find(b);
-    leader[std::max(a, b)] = std::min(a, b);
-  };
-  for (Index v = 0; v < m.vertex_count(); ++v) {
-    Index first = -1;
-    for (const Index e : m.vertex_segments.of(v)) {
-      if (!m.segment_alive[e / 2]) continue;
-      if (first < 0) first = e / 2;
-      else join(first, e / 2);
-    }
-  }
-  for (Index j = 0; j < m.joint_count(); ++j) {
-    const auto [a, b] = m.joint_frames[j];
-    if (m.joint_alive[j] && !m.is_anchor(a) && !m.is_anchor(b)) join(a, b);
-  }
-  part_.assign(leader.size(), -1);
-  Index parts = 0;
-  for (Index s = 0; s < m.segment_count(); ++s) {
-    const Index first = find(s);
-    part_[s] = first == s ? parts++ : part_[first];
-  }
-  part_touches_.assign(static_cast<std::size_t>(parts), 0);
+void Touching::find_parts(const Model& m, const Control& c) {
+  const Parts parts = osier::find_parts(m, c.springs);
+  part_ = parts.of;
+  part_touches_.assign(static_cast<std::size_t>(parts.count), 0);
   segment_in_.assign(static_cast<std::size_t>(m.segment_count()), 0);
   count_ = 0;
   whole_ = false;
+}
+
+/// Springs come and go with the constraints that they belong to.
+bool Touching::has_other_springs(const Control& c) {
+  std::vector<std::array<Index, 2>> ends;
+  for (const Spring& s : c.springs)
+    if (s.b >= 0) ends.push_back({s.a, s.b});
+  if (ends == spring_ends_) return false;
+  spring_ends_ = std::move(ends);
+  return true;
 }
 
 /// Parts that hang together by pairs, one of which is active or of a part that is marked already, are marked.
@@ -114,7 +98,11 @@ void Touching::take_all(const Model& m) {
 
 void Touching::begin(const StepInput& input, const State& state) {
   const Model& m = input.model;
-  if (part_.empty()) find_parts(m);
+  if (has_other_springs(input.end)) {
+    part_.clear();
+    arranged_ = false;
+  }
+  if (part_.empty()) find_parts(m, input.end);
   contact_.begin(input.contacts, m, input.end, state, input.h);
   if (++age_ > kKeptFor) {
     age_ = 0;
@@ -132,14 +120,21 @@ void Touching::begin(const StepInput& input, const State& state) {
 
 void Touching::arrange(const StepInput& input) {
   const Control& c = input.end;
-  if (arranged_ && vertex_fixed_ == c.vertex_fixed && frame_control_ == c.frame_control) return;
+  const bool has_terms = c.has_vertex_terms();
+  const bool same_holds = vertex_fixed_ == c.vertex_fixed && frame_control_ == c.frame_control && has_terms_ == has_terms;
+  if (arranged_ && same_holds) {
+    if (has_terms) coupled_->bind(input.model, c, subset_, input.h);  // single directions may have turned
+    return;
+  }
   arranged_ = true;
+  has_terms_ = has_terms;
   vertex_fixed_ = c.vertex_fixed;
   frame_control_ = c.frame_control;
   const Model& m = input.model;
   subset_ = whole_ ? whole_of(m) : subset_of(m, segment_in_);
-  std::optional<systems::Tree> tree =
-      systems::build_tree_within(m, c, subset_, kMostColumns * static_cast<double>(subset_.segments.size()));
+  std::optional<systems::Tree> tree;
+  if (!has_terms)
+    tree = systems::build_tree_within(m, c, subset_, kMostColumns * static_cast<double>(subset_.segments.size()));
   std::unique_ptr<systems::LinearSystem> rods;
   if (tree) {
     auto recursion = std::make_unique<systems::ComplianceTree<double>>(options_.threads);

@@ -1,6 +1,7 @@
 // The parts of a model that may touch something in a step: they are stepped together, with contact, whatever else steps the rest.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <vector>
 
@@ -43,7 +44,8 @@ class Touching {
   }
 
  private:
-  void find_parts(const Model& model);
+  void find_parts(const Model& model, const Control& control);
+  bool has_other_springs(const Control& control);
   void find_touching_parts(std::vector<std::uint8_t>& touches);
   /// Adds the parts that hang together by pairs, one of which is active or of a part that is in already. Returns whether there
   /// are new ones.
@@ -63,7 +65,8 @@ class Touching {
   Subset subset_;
   Index count_ = 0;  ///< segments
   int age_ = 0;
-  bool whole_ = false, arranged_ = false;
+  bool whole_ = false, arranged_ = false, has_terms_ = false;
+  std::vector<std::array<Index, 2>> spring_ends_;
   std::vector<std::uint8_t> vertex_fixed_;
   std::vector<FrameControl> frame_control_;
 };

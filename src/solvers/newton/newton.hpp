@@ -28,7 +28,7 @@ class Settings : public SolverSettings {
   const char* name() const override { return "newton"; }
   SolverRole role() const override { return SolverRole::reference; }
   bool works_to_tolerance() const override { return true; }
-  Traits traits() const override { return {.statics = true}; }
+  Traits traits() const override { return {.statics = true, .single_directions = true, .springs = true}; }
   std::optional<std::size_t> bytes(const Model& model, const Control& control, double h) const override;
 };
 

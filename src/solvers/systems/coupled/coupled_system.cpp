@@ -27,6 +27,7 @@ void CoupledSystem::bind(const Model& m, const Control& c, const Subset& subset,
 void CoupledSystem::collect_blocks() {
   const Model& m = potential_->model();
   blocks_.clear();
+  if (!contact_) return;
   block_of_.resize(static_cast<std::size_t>(m.vertex_count()), -1);
   const auto add = [&](Index v, const Mat3<double>& block) {
     if (!potential_->is_free(v)) return;
@@ -48,6 +49,7 @@ void CoupledSystem::collect_blocks() {
 Signature CoupledSystem::linearise(const StepPotential& potential, const Unknowns& z, const Linearisation& how) {
   potential_ = &potential;
   z_ = &z;
+  frames_move_ = how.frames_move;
   hessian_.assemble(potential, z);
   collect_blocks();
   Linearisation rods = how;
@@ -146,8 +148,15 @@ bool CoupledSystem::step(const Accuracy& accuracy) {
 
 bool CoupledSystem::correct(const Accuracy& accuracy) {
   const Model& m = potential_->model();
+  if (!frames_move_) {
+    if (!rods_->step(accuracy)) return false;
+    hessian_.clear(sum_);
+    const Subset& all = potential_->subset();
+    for (std::size_t i = 0; i < all.vertices.size(); ++i) sum_.x[all.vertices[i]] = rods_->displacement(all.vertices[i]);
+    return true;
+  }
   hessian_.clear(left_);
-  contact_->add_gradient(left_.x);
+  if (contact_) contact_->add_gradient(left_.x);
   negate(left_.x);
   hessian_.keep_free(left_);
   if (!rods_->step(accuracy)) return false;
@@ -175,7 +184,7 @@ bool CoupledSystem::solve(const Field& r, Field& z) {
 
 void CoupledSystem::product(const Field& p, Field& image) const {
   hessian_.product(p, nullptr, image);
-  contact_->add_product(p.x, image.x);
+  if (contact_) contact_->add_product(p.x, image.x);
   hessian_.keep_free(image);
 }
 

@@ -1,4 +1,4 @@
-// Rods and their contacts together: conjugate gradients on the exact Hessian of both. The preconditioner is a factor of the rods,
+// Rods and their contacts and springs together: conjugate gradients on the exact Hessian of both. The preconditioner is a factor of the rods,
 // to which contacts add positive blocks on single vertices.
 //
 // The exact Hessian may be indefinite: what destabilises two strands that are wound around each other, the force of their contact
@@ -21,7 +21,7 @@ class CoupledSystem final : public LinearSystem {
  public:
   /// `rods` has a factor.
   CoupledSystem(std::unique_ptr<LinearSystem> rods, int threads) : rods_(std::move(rods)), executor_(threads) {}
-  /// The contacts of the step; they are linearised by the caller.
+  /// The contacts of the step; they are linearised by the caller. Without them, the factor of the rods is that of everything.
   void set_contact(const contact::ContactStep& contact) { contact_ = &contact; }
 
   void forget() override { rods_->forget(); }
@@ -56,7 +56,7 @@ class CoupledSystem final : public LinearSystem {
   std::vector<Index> block_of_;  ///< per vertex: its place in `blocks_`, or -1
   Field sum_, left_, scaled_, direction_, image_;
   mutable std::vector<double> partial_;
-  bool solved_ = true;
+  bool solved_ = true, frames_move_ = true;
   long iterations_ = 0;
 };
 

@@ -4,21 +4,34 @@
 #include <algorithm>
 #include <cmath>
 
+#include "model/held_axes.hpp"
+
 namespace osier::systems {
 
 void SparseSystem::bind(const Model& m, const Control& c, const Subset& subset, double) {
   model_ = &m;
+  control_ = &c;
+  subset_ = &subset;
+  number(m, c, subset, true);
+}
+
+void SparseSystem::number(const Model& m, const Control& c, const Subset& subset, bool frames_move) {
+  frames_move_ = frames_move;
   nodes_.assign(m.vertex_count() + m.frame_count(), {});
   unknowns_ = 0;
-  const auto give = [&](Index node, int count, const Vec3d& axis = {}) {
+  const auto give = [&](Index node, int count, const std::array<Vec3d, 2>& axis = {}) {
     nodes_[node] = {.first = unknowns_, .count = count, .axis = axis};
     unknowns_ += count;
   };
-  for (Index v = 0; v < m.vertex_count(); ++v)
-    if (!c.vertex_fixed[v] && subset.has_vertex(m, v)) give(v, 3);
-  for (Index s = 0; s < m.segment_count(); ++s) {
+  for (Index v = 0; v < m.vertex_count(); ++v) {
+    if (c.vertex_fixed[v] || !subset.has_vertex(m, v)) continue;
+    const HeldAxes* held = held_axes_of(c, v);
+    if (held) give(v, 3 - held->count, free_axes(*held));
+    else give(v, 3);
+  }
+  for (Index s = 0; s < m.segment_count() && frames_move; ++s) {
     if (!subset.has_segment(m, s) || c.frame_control[s] == FrameControl::fixed) continue;
-    if (c.frame_control[s] == FrameControl::hinged) give(m.vertex_count() + s, 1, c.frame_hinge_axis[s]);
+    if (c.frame_control[s] == FrameControl::hinged) give(m.vertex_count() + s, 1, {c.frame_hinge_axis[s], {}});
     else give(m.vertex_count() + s, 3);
   }
   const auto same = [](const NodeUnknowns& a, const NodeUnknowns& b) { return a.first == b.first && a.count == b.count; };
@@ -27,7 +40,7 @@ void SparseSystem::bind(const Model& m, const Control& c, const Subset& subset, 
 }
 
 Signature SparseSystem::linearise(const StepPotential& potential, const Unknowns& z, const Linearisation& how) {
-  if (!how.frames_move) return {};  // positions alone are solved elsewhere
+  if (how.frames_move != frames_move_) number(*model_, *control_, *subset_, how.frames_move);
   potential_ = &potential;
   z_ = &z;
   hessian_.assemble(potential, z, how.blocks);
@@ -40,18 +53,19 @@ void SparseSystem::assemble() {
   hessian_.each_block([&](Index row, Index col, const Mat3<double>& block) {
     const NodeUnknowns &r = nodes_[row], &s = nodes_[col];
     if (r.count == 0 || s.count == 0) return;
-    const auto axis = [](const NodeUnknowns& n, int i) {
-      return n.count == 1 ? n.axis : Vec3d{i == 0 ? 1.0 : 0.0, i == 1 ? 1.0 : 0.0, i == 2 ? 1.0 : 0.0};
-    };
     for (int i = 0; i < r.count; ++i)
       for (int j = 0; j < s.count; ++j)
         if (r.first + i >= s.first + j)  // lower triangle
-          triplets_.emplace_back(r.first + i, s.first + j, dot(axis(r, i), block * axis(s, j)));
+          triplets_.emplace_back(r.first + i, s.first + j, dot(r.direction(i), block * s.direction(j)));
   });
   matrix_.resize(unknowns_, unknowns_);
   matrix_.setFromTriplets(triplets_.begin(), triplets_.end());
   diagonal_ = matrix_.diagonal();
-  if (!pattern_known_) {
+  std::vector<std::array<Index, 2>> springs;
+  for (const Index i : potential_->springs())
+    if (const Spring& s = control_->springs[static_cast<std::size_t>(i)]; s.b >= 0) springs.push_back({s.a, s.b});
+  if (!pattern_known_ || springs != pattern_springs_) {
+    pattern_springs_ = std::move(springs);
     factor_.analyzePattern(matrix_);
     pattern_known_ = true;
     pattern_nodes_ = nodes_;
@@ -87,8 +101,8 @@ void SparseSystem::set_rhs(const Field& r) {
       rhs_[node.first] = f.x;
       rhs_[node.first + 1] = f.y;
       rhs_[node.first + 2] = f.z;
-    } else if (node.count == 1) {
-      rhs_[node.first] = dot(f, node.axis);
+    } else {
+      for (int i = 0; i < node.count; ++i) rhs_[node.first + i] = dot(f, node.direction(i));
     }
   }
 }
@@ -100,7 +114,8 @@ bool SparseSystem::set_solution(const Eigen::VectorXd& solution, Field& z) const
     const NodeUnknowns& node = nodes_[n];
     Vec3d& out = n < z.x.size() ? z.x[n] : z.w[n - z.x.size()];
     if (node.count == 3) out = {solution[node.first], solution[node.first + 1], solution[node.first + 2]};
-    else if (node.count == 1) out = solution[node.first] * node.axis;
+    else
+      for (int i = 0; i < node.count; ++i) out += solution[node.first + i] * node.direction(i);
   }
   return solution.allFinite();
 }

@@ -135,7 +135,7 @@ void TreeSystem::assemble_node(std::size_t i) {
   const Index s = n.segment;
   const Quatd& q = z_->q[s];
   const SegmentHessian& h = hessian_.segment(s);
-  const PerAxis k = potential_->position_stiffness(s);
+  const PerAxis k = potential_->limited_position_stiffness(s);
   const Vec3d stiffness = cast<double>(k);
   const double sign = n.near_vertex == m_->segment_vertices[s][0] ? 1 : -1;
   Link<double>& l = links_[i];
@@ -328,7 +328,7 @@ bool TreeSystem::solve_skew(const Field& r, const std::vector<Vec3d>& turn, Fiel
 }
 
 std::unique_ptr<LinearSystem> make_exact_system(const Model& m, const Control& c) {
-  if (TreeSystem::suits(m, c)) return std::make_unique<TreeSystem>();
+  if (!c.has_vertex_terms() && TreeSystem::suits(m, c)) return std::make_unique<TreeSystem>();
   return std::make_unique<SparseSystem>();
 }
 

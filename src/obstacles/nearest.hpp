@@ -1,0 +1,64 @@
+// The place of a segment that is nearest to a convex feature: the distance from it is a convex function along the segment, so
+// that its slope has one root. Newton's method with a bracket.
+#pragma once
+
+#include <cmath>
+
+#include "contact/obstacle.hpp"
+#include "math/mat3.hpp"
+
+namespace osier {
+
+/// The distance from a feature at a point, with its first and second derivative.
+struct DistanceField {
+  double distance = 0;
+  Vec3d normal;
+  Mat3<double> curvature;
+};
+
+/// `field(x)` gives a DistanceField.
+template <class Field>
+contact::ObstaclePoint nearest_on_segment(const Field& field, const Vec3d& a, const Vec3d& b, double regular) {
+  const Vec3d e = b - a;
+  const double length = norm(e);
+  contact::ObstaclePoint out;
+  DistanceField at;
+  const auto finish = [&](double s, bool inside) {
+    const Vec3d x = a + s * e;
+    out.along = s;
+    out.distance = at.distance + 0.5 * regular * (s - 0.5) * (s - 0.5);
+    out.normal = at.normal;
+    out.point = x - at.distance * at.normal;
+    out.curvature = at.curvature;
+    out.along_stiffness = inside ? dot(e, at.curvature * e) + regular : 0;
+    return out;
+  };
+  if (!(length > 0)) {
+    at = field(a);
+    return finish(0.5, false);
+  }
+  // Without a preference for the middle, a segment along a flat face would be nearest nowhere in particular.
+  const double k = regular > 0 ? regular : 1e-9 * length;
+  const auto slope = [&](double s) {
+    at = field(a + s * e);
+    return dot(at.normal, e) + k * (s - 0.5);
+  };
+  if (slope(0) >= 0) return finish(0, false);
+  if (slope(1) <= 0) return finish(1, false);
+  double low = 0, high = 1, s = 0.5;
+  for (int i = 0; i < 80; ++i) {
+    const double g = slope(s);
+    if (g == 0) break;
+    (g < 0 ? low : high) = s;
+    const double stiffness = dot(e, at.curvature * e) + k;
+    double next = s - g / stiffness;
+    if (!(next > low && next < high)) next = 0.5 * (low + high);
+    const double change = std::abs(next - s);
+    s = next;
+    if (change <= 1e-15 || high - low <= 1e-15) break;
+  }
+  at = field(a + s * e);
+  return finish(s, true);
+}
+
+}  // namespace osier

@@ -1,0 +1,124 @@
+#include "obstacles/rigid.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+namespace osier {
+
+RigidObstacle::RigidObstacle(const Pose& rest, Symmetry symmetry, Motion motion)
+    : rest_(rest), symmetry_(symmetry), motion_(std::move(motion)) {
+  RigidObstacle::set_step(0, 0);
+}
+
+Pose RigidObstacle::pose_at(double time) const {
+  const Carriage carried = carriage(motion_, rest_.center, time);
+  return {carried.center, normalized(carried.turn * rest_.turn)};
+}
+
+void RigidObstacle::set_step(double start, double end) {
+  from_ = pose_at(start), to_ = pose_at(end);
+  // More than half a turn in a step is known only from the angle.
+  std::optional<Vec3d> spin;
+  if (motion_.rotate && !motion_.orientation.given())
+    spin = (motion_.angle(end) - motion_.angle(start)) * normalized(motion_.rotate->axis);
+  settle(spin);
+}
+
+void RigidObstacle::settle(const std::optional<Vec3d>& spin) {
+  shift_ = to_.center - from_.center;
+  spin_ = spin ? *spin : rotation_log(normalized(to_.turn * conj(from_.turn)));
+  if (symmetry_ == Symmetry::none) swing_ = spin_;
+  else if (symmetry_ == Symmetry::ball) swing_ = {};
+  else swing_ = rotation_log(rotation_between(director3(from_.turn), director3(to_.turn)));
+  if (norm(swing_) < 1e-14) swing_ = {};
+  moving_ = norm2(shift_) > 0 || norm2(spin_) > 0;
+}
+
+Pose RigidObstacle::of_material(double share) const {
+  Pose p = at(share);
+  if (symmetry_ == Symmetry::none) return p;
+  const Quatd turn = rotation_exp(share * spin_) * from_.turn;
+  p.turn = symmetry_ == Symmetry::ball ? turn : normalized(rotation_between(director3(turn), director3(p.turn)) * turn);
+  return p;
+}
+
+void RigidObstacle::place_points(const std::vector<Vec3d>& rest, double share, std::vector<Vec3d>& points) const {
+  const Pose p = of_material(share);
+  const Quatd turn = p.turn * conj(rest_.turn);
+  points.resize(rest.size());
+  for (std::size_t i = 0; i < rest.size(); ++i) points[i] = p.center + rotate(turn, rest[i] - rest_.center);
+}
+
+void RigidObstacle::save_place(double share, std::vector<double>& place) const {
+  const Pose p = of_material(share);
+  place.insert(place.end(), {p.center.x, p.center.y, p.center.z, p.turn.x, p.turn.y, p.turn.z, p.turn.w});
+}
+
+void RigidObstacle::start_from(std::span<const double> p) {
+  from_ = {{p[0], p[1], p[2]}, {p[3], p[4], p[5], p[6]}};
+  settle({});
+}
+
+Pose RigidObstacle::at(double share) const {
+  if (!moving_) return from_;
+  const Pose& near = share < 1 ? from_ : to_;
+  return {share < 1 ? from_.center + share * shift_ : to_.center,
+          norm2(swing_) > 0 && share < 1 ? normalized(rotation_exp(share * swing_) * from_.turn) : near.turn};
+}
+
+void RigidObstacle::features_near(const contact::Box& box, std::vector<Index>& features) const {
+  const Pose pose = at(0);
+  const Quatd back = conj(pose.turn);
+  const auto local = [&](const Vec3d& x) { return rotate(back, x - pose.center); };
+  const Vec3d half = 0.5 * (box.high - box.low), middle = box.low + half;
+  for (Index f = 0; f < feature_count(); ++f) {
+    const double room = reach(f, 0, 1);
+    if (!(field(f, local(middle)).distance > norm(half) + room)) {
+      if (smallest_at_corners()) {
+        double least = std::numeric_limits<double>::infinity();
+        for (int i = 0; i < 8; ++i)
+          least = std::min(
+              least,
+              field(f, local({i & 1 ? box.high.x : box.low.x, i & 2 ? box.high.y : box.low.y, i & 4 ? box.high.z : box.low.z}))
+                  .distance);
+        if (least > room) continue;
+      }
+      features.push_back(f);
+    }
+  }
+}
+
+contact::ObstaclePoint RigidObstacle::nearest(Index feature, const Vec3d& a, const Vec3d& b, double share, double regular) const {
+  const Pose pose = at(share);
+  const Quatd back = conj(pose.turn);
+  contact::ObstaclePoint p = nearest_on_segment([&](const Vec3d& x) { return field(feature, x); }, rotate(back, a - pose.center),
+                                                rotate(back, b - pose.center), regular);
+  p.normal = rotate(pose.turn, p.normal);
+  p.point = pose.center + rotate(pose.turn, p.point);
+  const Mat3<double> r = rotation_matrix(pose.turn);
+  p.curvature = r * p.curvature * transposed(r);
+  return p;
+}
+
+double RigidObstacle::reach(Index, double from, double to) const {
+  const double turn = norm(swing_);
+  return std::abs(to - from) * (norm(shift_) + (turn > 0 ? turn * extent() : 0));
+}
+
+double RigidObstacle::support(Index, const Vec3d& n, double share) const {
+  const Pose pose = at(share);
+  return dot(n, pose.center) + support_of(rotate(conj(pose.turn), n));
+}
+
+double RigidObstacle::bend(Index) const {
+  const double turn2 = norm2(swing_);
+  return turn2 > 0 ? turn2 * extent() : 0;
+}
+
+Vec3d RigidObstacle::moved(Index, const Vec3d& point, double share) const {
+  const Vec3d now = center(share), arm = point - now;
+  return (now - from_.center) + (arm - rotate(conj(rotation_exp(share * spin_)), arm));
+}
+
+}  // namespace osier

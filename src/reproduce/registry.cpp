@@ -1,0 +1,15 @@
+#include <array>
+
+#include "core/folders.hpp"
+#include "reproduce/projective.hpp"
+
+namespace osier {
+
+std::span<const Paper> papers() {
+  static const std::array<Paper, 1> list{projective_paper()};
+  return list;
+}
+
+std::filesystem::path find_paper_scenes() { return find_data_folder("scenes/paper", "share/osier/scenes/paper"); }
+
+}  // namespace osier

@@ -1,0 +1,59 @@
+// The loop of a static analysis: load steps, cut into pieces where one does not converge, up to the full load or to where the
+// equilibrium loses its stability.
+#pragma once
+
+#include "osier/state.hpp"
+#include "solvers/solver.hpp"
+
+namespace osier {
+
+class StaticAnalysis;
+
+/// What the loop needs of the simulation that it belongs to.
+class StaticHost {
+ public:
+  virtual ~StaticHost() = default;
+  virtual State& state_at_hand() = 0;
+  /// Equilibrium at pseudo-time t, from the present state, to which roll_back() returns.
+  virtual StaticReport solve_at(double t, bool along_path) = 0;
+  virtual void roll_back() = 0;
+  /// Lets constraints go whose time has come; true when there was one.
+  virtual bool release(double t) = 0;
+  /// How far prescribed motion turns anything between two pseudo-times [rad].
+  virtual double turn_between(double from, double to) const = 0;
+  /// True when something broke.
+  virtual bool break_segments() = 0;
+  [[noreturn]] virtual void throw_non_finite(const StepReport& report) = 0;
+};
+
+class StaticLoop {
+ public:
+  StaticLoop(StaticHost& host, const StaticAnalysis& analysis) : host_(host), analysis_(analysis) {}
+  /// One load step.
+  StepReport step();
+  /// The instability has been found at which the analysis was to stop.
+  bool finished() const { return finished_; }
+  /// Unstable equilibria that were left for stable ones, when the first one was, and in how many directions it was unstable.
+  long branches_left() const { return branches_left_; }
+  double branch_left_at() const { return branch_left_at_; }
+  int branch_left_modes() const { return branch_left_modes_; }
+  void set_finished(bool on) { finished_ = on; }
+
+ private:
+  double end_of_piece(double from, double to) const;
+  void settle();
+  StepReport finish(const StaticReport& total, int unstable_modes);
+  [[noreturn]] void fail(double t, bool off_path) const;
+
+  StaticHost& host_;
+  const StaticAnalysis& analysis_;
+  StaticReport report_;    ///< of the last solve
+  StaticReport accepted_;  ///< of the equilibrium that the state is in
+  long branches_left_ = 0;
+  double branch_left_at_ = -1;
+  int branch_left_modes_ = 0;
+  bool finished_ = false;
+  bool settled_ = false;  ///< the state is an equilibrium, from which a path may be followed
+};
+
+}  // namespace osier

@@ -1,0 +1,234 @@
+// The solver `projective`, variant exact: what its sweeps converge to is the minimum of the step's potential, which Newton finds.
+#include "solvers/projective/projective.hpp"
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "solvers/newton/newton.hpp"
+#include "solvers/projective/elimination.hpp"
+#include "solvers/projective/global_step.hpp"
+#include "solvers/projective/local_step.hpp"
+#include "support/problem.hpp"
+#include "support/scenes.hpp"
+
+namespace osier::test {
+namespace {
+
+const char* kMaterial =
+    R"("materials": {"m": {"stretch_shear": 100, "bend_twist": 0.4, "line_density": 1, "radius": 0.01, "tau_stretch": 0.002, "tau_bend": 0.01},
+                     "strip": {"young": 1e6, "poisson": 0.3, "density": 1000, "section": {"type": "rectangle", "width": 0.06, "height": 0.03}}},
+  "analysis": {"type": "dynamic", "step": 0.01, "duration": 1, "integrator": "implicit_euler"},)";
+
+struct SceneCase {
+  const char* name;
+  const char* scene;
+};
+const SceneCase kScenes[] = {
+    {"Cantilever",
+     R"("rods": [{"name": "r", "material": "m", "segments": 12, "shape": {"type": "line", "from": [0, 0, 0], "to": [1, 0, 0]}}],
+      "constraints": [{"type": "clamp", "vertices": "r:start"}], "forces": [{"type": "gravity"}, {"type": "drag", "rate": 0.5}])"},
+    {"ClosedRing",
+     R"("rods": [{"name": "r", "material": "m", "segments": 16, "shape": {"type": "circle", "radius": 0.3, "normal": [0, 0.3, 1]}}],
+      "constraints": [{"type": "pin", "vertices": "r:0"}], "forces": [{"type": "gravity"}, {"type": "force", "vertices": "r:8", "force": [0.5, 0, 2]}])"},
+    {"TreeLikeBranch", R"("rods": [
+        {"name": "trunk", "material": "m", "segments": 6, "shape": {"type": "line", "from": [0, 0, 0], "to": [0, 0.6, 0]}},
+        {"name": "left", "material": "m", "segments": 4, "shape": {"type": "arc", "center": [-0.4, 0.6, 0], "radius": 0.4, "start": [1, 0, 0], "angle": 60}},
+        {"name": "right", "material": "m", "segments": 4, "shape": {"type": "line", "from": [0, 0.6, 0], "to": [0.3, 0.8, 0.2]}}],
+      "welds": [{"vertices": ["trunk:end", "left:start", "right:start"]}],
+      "constraints": [{"type": "clamp", "vertices": "trunk:start"}],
+      "forces": [{"type": "gravity"}, {"type": "wind", "direction": [1, 0, 1], "speed": 4, "wavelength": 2, "coefficient": 1}])"},
+    {"HingeWithFollowerTorque",
+     R"("rods": [{"name": "r", "material": "m", "segments": 10, "shape": {"type": "line", "from": [0, 0, 0], "to": [1, 0, 0]}}],
+      "constraints": [{"type": "hinge", "vertex": "r:start", "axis": [0, 0.2, 1]}],
+      "forces": [{"type": "gravity", "acceleration": [0, -3, 1]}, {"type": "torque", "segments": "r:end", "torque": [0.1, 0.2, 0.3], "axes": "material"},
+                 {"type": "torque", "segments": "r:4", "torque": [0.1, 0, 0.1]}])"},
+    {"ClampsMovedByKeyframes",
+     R"("rods": [{"name": "r", "material": "m", "segments": 10, "shape": {"type": "line", "from": [0, 0, 0], "to": [1, 0, 0]}}],
+      "constraints": [{"type": "clamp", "vertices": "r:start", "motion": {"rotate": {"axis": [1, 0, 0], "angle": {"keys": [[0, 0], [0.2, 60]]}}}},
+                      {"type": "clamp", "vertices": "r:end", "motion": {"translate": {"keys": [[0, [0, 0, 0]], [0.2, [-0.2, 0.1, 0]]], "interpolation": "smooth"}}}],
+      "forces": [{"type": "gravity"}])"},
+    {"CurvedStrip",
+     R"("rods": [{"name": "r", "material": "strip", "segments": 14, "shape": {"type": "helix", "radius": 0.2, "pitch": 0.1, "turns": 1}}],
+      "constraints": [{"type": "clamp", "vertices": "r:start"}], "forces": [{"type": "gravity", "acceleration": [1, -9.81, 2]}])"},
+    {"SpinningStrip",
+     R"("rods": [{"name": "r", "material": "strip", "segments": 8, "shape": {"type": "line", "from": [0, 0, 0], "to": [0.5, 0, 0]},
+                  "velocity": {"angular": [9, 3, 1], "about": [0.25, 0, 0]}}], "rotational_inertia": true, "forces": [{"type": "gravity"}])"},
+};
+
+/// Runs both side by side and compares after one and after twenty steps.
+void expect_newtons_motion(const std::string& scene, const std::string& solver, double allowed, bool in_float = false) {
+  const std::string text = std::string("{") + kMaterial + scene + "}";
+  Simulation newton(scene_with(text, R"({"name": "newton", "tolerance": 1e-13})")), other(scene_with(text, solver));
+  for (int i = 1; i <= 20; ++i) {
+    ASSERT_FALSE(newton.step().not_converged) << i;
+    ASSERT_TRUE(!other.step().not_converged || in_float) << i;  // float may end at its rounding floor
+    if (i != 1 && i != 20) continue;
+    EXPECT_LE(farthest(other.state().vertex_position, newton.state().vertex_position), allowed * extent(newton.state())) << i;
+    EXPECT_LE(farthest(other.state().frame_rotation, newton.state().frame_rotation), allowed) << i;
+  }
+  const Scene start = scene_with(text, solver);
+  EXPECT_GT(farthest(newton.state().vertex_position, start.initial_state().vertex_position), 0.01) << "something must happen";
+}
+
+class Projective : public testing::TestWithParam<SceneCase> {};
+
+TEST_P(Projective, ConvergedSweepsFindNewtonsPositionsAndFrames) {
+  expect_newtons_motion(GetParam().scene,
+                        R"({"name": "projective", "iteration": "sweeps", "tolerance": 1e-11, "max_iterations": 100000})", 1e-8);
+}
+
+TEST_P(Projective, AcceleratedSweepsFindNewtonsPositionsAndFrames) {
+  expect_newtons_motion(GetParam().scene,
+                        R"({"name": "projective", "iteration": "anderson", "tolerance": 1e-11, "max_iterations": 3000})", 1e-8);
+}
+
+TEST_P(Projective, CoupledStepsFindNewtonsPositionsAndFrames) {
+  expect_newtons_motion(GetParam().scene, R"({"name": "projective", "iteration": "coupled", "iterations": 30})", 1e-8);
+}
+
+TEST_P(Projective, ConvergedFloatSweepsFindNewtonsPositionsAndFrames) {
+  expect_newtons_motion(
+      GetParam().scene,
+      R"({"name": "projective", "iteration": "sweeps", "tolerance": 2e-6, "max_iterations": 1000, "precision": "float"})", 1e-4,
+      true);
+}
+
+INSTANTIATE_TEST_SUITE_P(Scenes, Projective, testing::ValuesIn(kScenes), [](const auto& given) { return given.param.name; });
+
+// Graphs with a branch and a loop, anchors, a hinge, torques, dead segments, damping, a stiffness for every axis, inertia.
+TEST(ProjectiveStep, OfARandomGraphIsNewtons) {
+  for (int i = 0; i < 40; ++i) {
+    StepProblem p =
+        random_problem(700 + static_cast<std::uint64_t>(i),
+                       {.damping = static_cast<Damping>(i % 4), .torque = i % 3 == 0, .broken = i % 5 == 0, .strain = 0.2});
+    Random random(2700 + static_cast<std::uint64_t>(i));
+    if (i % 2 == 0) make_anisotropic(p, i % 4 == 0 ? 1.7 : 5, random);
+    if (i % 4 >= 2) make_inertial(p, random);
+    newton::Settings exact;
+    exact.tolerance = 1e-13;
+    State expected = p.state;
+    ASSERT_FALSE(exact.make(p.model)->step(p.input(), expected).not_converged) << i;
+    for (const auto iteration : {projective::Iteration::sweeps, projective::Iteration::anderson}) {
+      projective::Settings settings;
+      settings.iteration = iteration;
+      settings.tolerance = 1e-11;
+      settings.max_iterations = 50000;
+      State state = p.state;
+      const StepReport report = settings.make(p.model)->step(p.input(), state);
+      EXPECT_FALSE(report.not_converged) << i << " " << report.residual_relative;
+      EXPECT_LE(farthest(state.vertex_position, expected.vertex_position), 1e-8) << i << " after " << report.iterations;
+      EXPECT_LE(farthest(state.frame_rotation, expected.frame_rotation), 1e-7) << i << " after " << report.iterations;
+    }
+  }
+}
+
+// The two couples of a joint are one moment, seen from its two frames.
+TEST(ProjectiveLocalStep, JointGradientsAreTheMomentInTheAxesOfEitherFrame) {
+  Random random(9);
+  for (int i = 0; i < 50; ++i) {
+    const Quatd K = bend_twist::stiffness4(Vec3d{random.range(1, 9), random.range(1, 9), random.range(1, 9)});
+    const auto any_rotation = [&] { return rotation_exp(2.0 * random.in_cube()); };
+    const Quatd qa = any_rotation(), qb = any_rotation(), rest = any_rotation(), r = conj(qa) * qb;
+    const auto both = projective::joint_gradient(bend_twist::times(K, bend_twist::difference(K, r, rest)), r);
+    const Vec3d moment = rotate(qa, bend_twist::moment(K, r, rest));
+    EXPECT_LE(norm(rotate(qa, both.first) + moment), 1e-13);
+    EXPECT_LE(norm(rotate(qb, both.second) - moment), 1e-13);
+  }
+}
+
+/// Strands of one length in different directions, some with both ends held, beside uneven ones and a ring.
+std::string strands() {
+  std::string rods, clamped;
+  for (int i = 0; i < 26; ++i) {
+    rods += fmt::format(
+        R"({{"name": "s{0}", "material": "m", "segments": {1}, "shape": {{"type": "arc", "center": [{0}, 0.5, 0], "radius": 0.5, "start": [0, -1, {2}], "angle": {3}}}}},)",
+        i, i < 21 ? 14 : i - 15, 0.05 * i, 40 + 3 * i);
+    clamped += fmt::format(R"("s{}:start",)", i);
+    if (i % 5 == 0) clamped += fmt::format(R"("s{}:end",)", i);
+  }
+  clamped.back() = ' ';
+  return std::string("{") + kMaterial + "\"rods\": [" + rods +
+         R"({"name": "ring", "material": "strip", "segments": 12, "shape": {"type": "circle", "radius": 0.3}}],
+    "forces": [{"type": "gravity"}, {"type": "torque", "segments": "s3:end", "torque": [0.1, 0, 0]}],
+    "constraints": [{"type": "pin", "vertices": "ring:0"}, {"type": "clamp", "vertices": [)" +
+         clamped + "]}]}";
+}
+
+TEST(ProjectiveLanes, GiveTheStepsOfSingleRods) {
+  const std::string text = strands();
+  for (const char* iteration : {"sweeps", "anderson"})
+    for (const char* precision : {"double", "float"}) {
+      const auto end_of = [&](const char* simd, int threads) {
+        LoadOptions options;
+        options.overrides = {
+            fmt::format(R"(/solver={{"name": "projective", "iteration": "{}", "iterations": 12}})", iteration),
+            fmt::format(R"(/execution={{"simd": "{}", "threads": {}, "precision": "{}"}})", simd, threads, precision)};
+        Simulation s(Scene::parse(text, "strands", ".", options));
+        for (int i = 0; i < 10; ++i) EXPECT_FALSE(s.step().non_finite);
+        return s.state();
+      };
+      const bool in_double = std::string(precision) == "double";
+      const State one = end_of("off", 1);
+      EXPECT_TRUE(identical(one, end_of("off", 3)));
+      EXPECT_GT(farthest(one.vertex_position, Scene::parse(text).initial_state().vertex_position), 0.01);
+      for (const Simd simd : {Simd::sse2, Simd::avx2, Simd::avx512}) {
+        if (!simd_available(simd)) continue;
+        const State lanes = end_of(simd_name(simd), 1);
+        EXPECT_TRUE(identical(lanes, end_of(simd_name(simd), 3))) << simd_name(simd);
+        EXPECT_LE(farthest(lanes.vertex_position, one.vertex_position), in_double ? 1e-10 : 1e-4) << simd_name(simd) << iteration;
+        EXPECT_LE(farthest(lanes.frame_rotation, one.frame_rotation), in_double ? 1e-9 : 1e-3) << simd_name(simd) << iteration;
+      }
+    }
+}
+
+TEST(ProjectiveTraits, OfThePapersVariantRefuseWhatItLacks) {
+  const std::string text = std::string("{") + kMaterial + kScenes[3].scene + "}";
+  try {
+    scene_with(text, R"({"name": "projective", "variant": "paper", "tolerance": 1e-3})");
+    FAIL();
+  } catch (const InputError& e) {
+    std::string all;
+    for (const Problem& problem : e.problems()) all += to_string(problem) + "\n";
+    for (const char* what : {"turn frames about one axis only", "take torques", "damp rods from inside", "/solver/tolerance"})
+      EXPECT_NE(all.find(what), std::string::npos) << what << " in\n" << all;
+  }
+  EXPECT_THROW(scene_with(std::string("{") + kMaterial + kScenes[0].scene + "}", R"({"name": "projective", "order": "jacobi"})"),
+               InputError);
+}
+
+// L D L' of a chain has no fill, nor that of a tree; a ring fills one entry per node of its core.
+TEST(ProjectiveElimination, SolvesWhatItFactorsWithoutFillOnTrees) {
+  using Edges = std::vector<std::array<Index, 2>>;
+  const Edges chain{{0, 1}, {1, 2}, {2, 3}, {3, 4}}, star{{0, 2}, {1, 2}, {2, 3}, {3, 4}},
+      ring{{0, 1}, {1, 2}, {2, 3}, {3, 4}, {4, 0}},
+      complete{{0, 1}, {0, 2}, {0, 3}, {0, 4}, {1, 2}, {1, 3}, {1, 4}, {2, 3}, {2, 4}, {3, 4}, {0, 1}};
+  Random random(5);
+  for (const auto& [edges, entries] : {std::pair{chain, 4}, {star, 4}, {ring, 7}, {complete, 10}}) {
+    const projective::Elimination e = projective::eliminate(5, edges);
+    EXPECT_EQ(e.entries(), entries);
+    double a[5][5] = {};
+    std::vector<double> diagonal(5), entry(static_cast<std::size_t>(e.entries()), 0);
+    std::vector<Index> place(5);
+    for (Index i = 0; i < 5; ++i) place[e.order[i]] = i;
+    for (Index i = 0; i < 5; ++i) diagonal[i] = a[i][i] = random.range(8, 12);
+    for (std::size_t k = 0; k < edges.size(); ++k) {
+      const double x = random.range(-1, 1);
+      const Index i = place[edges[k][0]], j = place[edges[k][1]];
+      a[i][j] += x, a[j][i] += x;
+      entry[e.edge_entry[k]] += x;
+    }
+    std::vector<Vec3d> y(5), b(5);
+    for (Index i = 0; i < 5; ++i) b[i] = y[i] = random.in_cube();
+    const projective::EliminationView view = projective::view_of(e);
+    projective::factor(view, diagonal.data(), entry.data());
+    projective::solve(view, diagonal.data(), entry.data(), y.data());
+    for (Index i = 0; i < 5; ++i) {
+      Vec3d left = -b[i];
+      for (Index j = 0; j < 5; ++j) left += a[i][j] * y[j];
+      EXPECT_LE(norm(left), 1e-14);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace osier::test
