@@ -182,7 +182,6 @@ double ContactStep::base_stiffness(Index s) const {
   return std::max(inertial_stiffness(s), 48 * bending / (length * length * length) * range * range);
 }
 
-<<<<<<< HEAD
 /// No load needs more: a force that would stretch the rod to twice its length, or stop a vertex many times over. Where the guard
 /// holds contacts at a distance, step after step without convergence, force and stiffness would raise each other without end.
 double ContactStep::largest_stiffness(Index s) const {
@@ -192,13 +191,6 @@ double ContactStep::largest_stiffness(Index s) const {
   const double tension = m_->segment_stiffness[s].largest() / m_->segment_rest_length[s];  // EA [N]
   const double impact = std::max(m_->vertex_mass[a], m_->vertex_mass[b]) * speed / h_;
   return std::max({(tension + impact) * 2 * contacts_->range(s), kStops * inertial_stiffness(s), base_stiffness(s)});
-=======
-/// No load needs more: a force that would stretch the rod to twice its length, or stop a vertex many times over. A step that did
-/// not converge can ask for anything.
-double ContactStep::most_stiffness(Index s) const {
-  const double l = m_->segment_rest_length[s], elastic = m_->segment_stiffness[s].largest() / l;  // EA [N]
-  return std::max(elastic * contacts_->range(s), 1e3 * base_stiffness(s));
->>>>>>> wt-certify
 }
 
 /// Once for every step that needs them.
@@ -448,11 +440,7 @@ bool ContactStep::stiffen() {
     const double wanted = std::min(8 * c.stiffness_k, c.force * c.range / kPhiAtHalf);
     for (const Index s : {c.pair.a, c.pair.b}) {
       if (s < 0) continue;
-<<<<<<< HEAD
       const double k = std::min({wanted, kMostGrowth * stiffness_at_start_[s], largest_stiffness(s)});
-=======
-      const double k = std::min({wanted, kMostGrowth * stiffness_at_start_[s], most_stiffness(s)});
->>>>>>> wt-certify
       if (k > stiffness_[s]) stiffness_[s] = k, changed = true;
     }
   }
@@ -712,13 +700,8 @@ void ContactStep::finish(const std::vector<Vec3d>& u, State& state) {
   for (Index s = 0; s < m_->segment_count(); ++s) {
     const double least = need[s] < 0 ? base_stiffness(s) : 1e-3 * inertial_stiffness(s);
     double& k = adapted[s];
-<<<<<<< HEAD
     const double goal = std::max(std::min(need[s], largest_stiffness(s)), least);
     k = goal > k ? std::min(goal, 4 * k) : std::max(goal, 0.8 * k);
-=======
-    const double goal = std::max(need[s], least);
-    k = std::min(most_stiffness(s), goal > k ? std::min(goal, 4 * k) : std::max(goal, 0.8 * k));
->>>>>>> wt-certify
   }
   spread(adapted);
   make_memory(state, kStiffness, ElementKind::segment).values = adapted;

@@ -169,11 +169,7 @@ class ContactStep {
   double k_of(const Pair& pair) const;
   double inertial_stiffness(Index segment) const;
   double base_stiffness(Index segment) const;
-<<<<<<< HEAD
   double largest_stiffness(Index segment) const;
-=======
-  double most_stiffness(Index segment) const;
->>>>>>> wt-certify
   double regular(Index segment) const { return 0.1 * contacts_->radius(segment); }
   void set_friction(Contact& c, const std::vector<Vec3d>& u, double freshness) const;
   const Contact* earlier(const Contact& c) const;
