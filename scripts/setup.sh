@@ -8,6 +8,7 @@ core_packages=(
   cmake              # configures the build
   ninja-build        # runs the build
   libeigen3-dev      # sparse factorisation in the Newton solver
+  libspectra-dev     # eigenvalues for `osier modes`; headers only
   nlohmann-json3-dev # reads scenes
   libcli11-dev       # command line
   libfmt-dev         # messages

@@ -42,8 +42,8 @@ struct ConvertArguments {
   double split_mb = 500;
 
   bool edited() const {
-    return !edits.select.empty() || edits.up || edits.scale != 1 || !edits.transform.empty() || edits.split_closed || edits.segments ||
-           edits.segment_length || edits.weld || plies || strands || tubes || physics;
+    return !edits.select.empty() || edits.up || edits.scale != 1 || !edits.transform.empty() || edits.split_closed ||
+           edits.segments || edits.segment_length || edits.weld || plies || strands || tubes || physics;
   }
 };
 

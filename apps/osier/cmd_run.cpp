@@ -76,9 +76,10 @@ int run(const RunArguments& o) {
     fmt::print("{} frames, {} steps in {:.2f} s ({:.2f} ms/frame, {:.1f} ns per vertex and iteration) -> {}\n", stats.frames,
                stats.steps, stats.wall_seconds, stats.ms_per_frame_median, stats.ns_per_vertex_iteration, folder.string());
     if (stats.ends_by_count && stats.worst_residual >= 0)
-      fmt::print("steps end after a fixed number of iterations, not by a tolerance: of {} examined, the worst left {:.2g} of the "
-                 "largest force, at t = {:.4g} s\n",
-                 stats.steps_judged, stats.worst_residual, stats.worst_residual_at);
+      fmt::print(
+          "steps end after a fixed number of iterations, not by a tolerance: of {} examined, the worst left {:.2g} of the "
+          "largest force, at t = {:.4g} s\n",
+          stats.steps_judged, stats.worst_residual, stats.worst_residual_at);
     if (!o.html.empty()) fmt::print("to look at in a browser: {}\n", o.html.string());
   }
   if (o.strict && stats.steps_not_converged + stats.steps_not_solved > 0) {

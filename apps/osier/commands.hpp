@@ -22,6 +22,7 @@ struct Command {
 };
 
 Command add_run(CLI::App& app);
+Command add_modes(CLI::App& app);
 Command add_view(CLI::App& app);
 Command add_check(CLI::App& app);
 Command add_info(CLI::App& app);

@@ -66,10 +66,11 @@ CurveSet parse_curves(std::span<const std::byte> bytes, std::string_view extensi
 
 /// Changes that any set of curves may need before it becomes rods, or another file. They are made in the order below.
 struct CurveEdits {
-  std::string select;                    ///< "0-99,wool*"; everything when empty
-  std::optional<UpAxis> up;              ///< replaces what the file says
-  double scale = 1;                      ///< of coordinates and widths
-  /// Three rows of four numbers, x' = M x + t, after `up` and `scale`; nothing when empty. Widths go with the cube root of |det M|.
+  std::string select;        ///< "0-99,wool*"; everything when empty
+  std::optional<UpAxis> up;  ///< replaces what the file says
+  double scale = 1;          ///< of coordinates and widths
+  /// Three rows of four numbers, x' = M x + t, after `up` and `scale`; nothing when empty. Widths go with the cube root of |det
+  /// M|.
   std::vector<std::vector<double>> transform;
   bool split_closed = false;             ///< opens closed curves
   std::optional<double> segment_length;  ///< resamples [m]
@@ -92,7 +93,8 @@ struct CurveEdits {
     f("up", up, "Axis that is up in the file, turned to y; replaces what the file itself says (y when it says nothing)");
     f("scale", scale, "Factor on coordinates and widths: metres per unit of the file", {.min = 0, .above_min = true});
     f("transform", transform,
-      "Three rows of four numbers, a matrix and a shift, applied to all points after `up` and `scale`; widths are multiplied by the "
+      "Three rows of four numbers, a matrix and a shift, applied to all points after `up` and `scale`; widths are multiplied by "
+      "the "
       "cube root of its determinant");
   }
   /// What becomes of them.

@@ -58,6 +58,8 @@ struct Model {
   std::vector<PerAxis> joint_stiffness;      ///< k^bt = 4 (EI1, EI2, GJ) / length [N m]
   std::vector<double> joint_length;          ///< material length the joint stands for [m]
   std::vector<PerAxis> joint_tau;            ///< Kelvin-Voigt times [s]
+  std::vector<double> joint_bend_limit;      ///< breaks when it bends by this angle away from rest [rad]
+  std::vector<double> joint_twist_limit;     ///< or twists by this one [rad]
   std::vector<std::uint8_t> joint_is_clamp;  ///< half-joint between an anchor and a segment
   std::vector<std::uint8_t> joint_alive;
 

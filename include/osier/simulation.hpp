@@ -40,6 +40,7 @@ struct BranchesLeft {
   long count = 0;
   double first_at = -1;  ///< pseudo-time by which the first of them had become unstable [s]
   int modes = 0;         ///< in so many directions
+  double kept_at = -1;   ///< the last pseudo-time at which an unstable one was kept; negative: none was [s]
 };
 
 class Simulation {
@@ -145,7 +146,7 @@ struct RunStats {
   std::vector<std::string> remarks() const;
   int start_unstable_modes = -1;  ///< see Simulation
   bool ends_by_count = false;     ///< steps ended after so many iterations, whatever was left
-  double instability_time = -1;  ///< pseudo-time at which equilibrium lost its stability; negative: not looked for or not found
+  double instability_time = -1;   ///< pseudo-time at which equilibrium lost its stability; negative: not looked for or not found
   Index vertices_alive = 0, segments_alive = 0;
   bool non_finite = false;
   bool interrupted = false;

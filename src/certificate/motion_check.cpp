@@ -13,6 +13,7 @@ namespace {
 
 constexpr double kStride = 0.9;       ///< of what conservative advancement allows
 constexpr double kNearEnough = 1e-9;  ///< of the floor: what comes as near has reached it
+constexpr int kMostLooks = 100000;    ///< at a motion of a pair, which then counts as one that cannot be told
 constexpr double kCrossing = 1e-9;    ///< of the radii: pairs that begin nearer have no side
 constexpr double kNear = 1.7;         ///< in sums of radii: what is remembered of the start
 constexpr double kRepels = 1.2;       ///< in sums of radii
@@ -96,21 +97,14 @@ std::optional<Collision> MotionCheck::begin(const Model& m, const contact::Conta
 std::optional<Collision> MotionCheck::check_pair(const Path& path, Index a, Index b) const {
   const std::array<Index, 4> v{m_->segment_vertices[a][0], m_->segment_vertices[a][1], m_->segment_vertices[b][0],
                                m_->segment_vertices[b][1]};
-  const double floor = least(a, b);
+  const double floor = least(a, b), enough = (1 + kNearEnough) * floor;
   double known = -1;  // no less than this at the start of the motion at hand
-  const auto look = [&](std::size_t motion, double t) {
-    std::array<Vec3d, 4> x;
-    for (std::size_t k = 0; k < 4; ++k) {
-      const Vec3d &from = path.position[motion][v[k]], &to = path.position[motion + 1][v[k]];
-      x[k] = from + t * (to - from);
-    }
-    return segment_distance(x[0], x[1], x[2], x[3]);
-  };
   for (std::size_t motion = 0; motion + 1 < path.position.size(); ++motion) {
-    std::array<Vec3d, 4> d;
+    std::array<Vec3d, 4> from, d;
     Vec3d common;
     for (std::size_t k = 0; k < 4; ++k) {
-      d[k] = path.position[motion + 1][v[k]] - path.position[motion][v[k]];
+      from[k] = path.position[motion][v[k]];
+      d[k] = path.position[motion + 1][v[k]] - from[k];
       common += 0.25 * d[k];
     }
     const double speed = std::max(norm(d[0] - common), norm(d[1] - common)) + std::max(norm(d[2] - common), norm(d[3] - common));
@@ -118,20 +112,34 @@ std::optional<Collision> MotionCheck::check_pair(const Path& path, Index a, Inde
       known -= speed;
       continue;
     }
+    int looks = 0;
     for (double t = 0;;) {
-      const double distance = look(motion, t);
+      const auto at = [&](std::size_t k) { return from[k] + t * d[k]; };
+      const Vec3d offset = segment_offset(at(0), at(1), at(2), at(3));
+      const double distance = norm(offset);
       // Strides become ever smaller towards the floor, and would end nowhere.
-      if (!(distance > (1 + kNearEnough) * floor)) return Collision{a, b, -1, distance, floor, motion, t};
+      if (!(distance > enough) || ++looks > kMostLooks) return Collision{a, b, -1, distance, floor, motion, t};
+      // What lies between two planes stays there until one of its ends crosses one: segments that slide along each other come
+      // far.
+      const Vec3d n = (1 / distance) * offset;
+      const double wanted = floor + (1 - kStride) * (distance - floor);
+      double slid = 1, at_end = std::numeric_limits<double>::infinity();
+      for (const std::size_t i : {0, 1})
+        for (const std::size_t j : {2, 3}) {
+          const double apart = dot(n, at(j) - at(i)), slope = dot(n, d[j] - d[i]);
+          if (apart < wanted) slid = t;
+          else if (slope < 0) slid = std::min(slid, t + (apart - wanted) / -slope);
+          at_end = std::min(at_end, apart + (1 - t) * slope);
+        }
       const double next = t + kStride * (distance - floor) / speed;
-      if (!(next < 1)) {
-        known = distance - (1 - t) * speed;
-        break;
-      }
-      t = next;
+      known = std::max(distance - (1 - t) * speed, at_end);
+      if (!(next < 1) || !(slid < 1)) break;
+      t = std::max(next, slid);
     }
   }
-  const double distance = look(path.position.size() - 2, 1);
-  if (!(distance > (1 + kNearEnough) * floor)) return Collision{a, b, -1, distance, floor, path.position.size() - 2, 1};
+  const auto& x = path.position.back();
+  const double distance = segment_distance(x[v[0]], x[v[1]], x[v[2]], x[v[3]]);
+  if (!(distance > enough)) return Collision{a, b, -1, distance, floor, path.position.size() - 2, 1};
   return {};
 }
 

@@ -5,11 +5,12 @@
 //   (D - c)/(max |v_a - v| + max |v_b - v|)
 //
 // has passed, where v_a and v_b are the velocities of their ends and v is the mean of all four, the motion that they have in
-// common. From there one looks again. The pairs are those whose boxes overlap, made of all places where a segment is on its way
+// common. From there one looks again. Segments that slide along each other come further: what a plane separates stays separated
+// until an end crosses it. The pairs are those whose boxes overlap, made of all places where a segment is on its way
 // and as thick as c.
 //
-// Nothing of this is shared with what keeps rods apart (contact/guard.cpp): neither the list of pairs, nor the distance, nor the
-// planes. For an obstacle, the distance of a point is asked from the obstacle; that of a segment is bounded from below by
+// Nothing of this is shared with what keeps rods apart (contact/guard.cpp): neither the list of pairs, nor the distance, nor a
+// line of code. For an obstacle, the distance of a point is asked from the obstacle; that of a segment is bounded from below by
 // distances of points, which change by no more than the way between them.
 //
 // What pairs are promised is kLeast times the sum of their radii, or, where they begin nearer than that, kLeastOfStart times

@@ -162,8 +162,8 @@ void ContactStep::read_memory(const State& state) {
   }
 }
 
-/// The stiffness of a contact that has carried nothing yet: so that half of the range stops a vertex within a step or so.
-double ContactStep::base_stiffness(Index s) const {
+/// So that half of the range stops a vertex within a step or so.
+double ContactStep::inertial_stiffness(Index s) const {
   const auto [a, b] = m_->segment_vertices[s];
   const double range = 2 * contacts_->range(s), mass = 0.5 * (m_->vertex_mass[a] + m_->vertex_mass[b]);
   if (mass > 0) return 0.1 * mass * range * range / (h_ * h_);
@@ -171,11 +171,26 @@ double ContactStep::base_stiffness(Index s) const {
   return 1e-4 * m_->segment_stiffness[s].largest() / (l * l) * range * range;
 }
 
-/// No load needs more: a force that would stretch the rod to twice its length, or stop a vertex many times over. A step that did
-/// not converge can ask for anything.
-double ContactStep::most_stiffness(Index s) const {
-  const double l = m_->segment_rest_length[s], elastic = m_->segment_stiffness[s].largest() / l;  // EA [N]
-  return std::max(elastic * contacts_->range(s), 1e3 * base_stiffness(s));
+/// The stiffness of a contact that has carried nothing yet. A rod that snaps into itself is not stopped by what stops the mass of
+/// one vertex: the contact is as stiff as the rod is in bending, held twenty radii apart (48 EI/L^3).
+double ContactStep::base_stiffness(Index s) const {
+  constexpr double kSpan = 20;
+  double bending = 0;
+  for (const Index e : m_->frame_joints.of(s))
+    bending = std::max(bending, 0.25 * m_->joint_stiffness[e / 2].largest() * m_->joint_length[e / 2]);
+  const double length = kSpan * contacts_->radius(s), range = 2 * contacts_->range(s);
+  return std::max(inertial_stiffness(s), 48 * bending / (length * length * length) * range * range);
+}
+
+/// No load needs more: a force that would stretch the rod to twice its length, or stop a vertex many times over. Where the guard
+/// holds contacts at a distance, step after step without convergence, force and stiffness would raise each other without end.
+double ContactStep::largest_stiffness(Index s) const {
+  constexpr double kStops = 1000;
+  const auto [a, b] = m_->segment_vertices[s];
+  const double speed = std::sqrt(std::max(norm2(start_->vertex_velocity[a]), norm2(start_->vertex_velocity[b])));
+  const double tension = m_->segment_stiffness[s].largest() / m_->segment_rest_length[s];  // EA [N]
+  const double impact = std::max(m_->vertex_mass[a], m_->vertex_mass[b]) * speed / h_;
+  return std::max({(tension + impact) * 2 * contacts_->range(s), kStops * inertial_stiffness(s), base_stiffness(s)});
 }
 
 /// Once for every step that needs them.
@@ -425,7 +440,7 @@ bool ContactStep::stiffen() {
     const double wanted = std::min(8 * c.stiffness_k, c.force * c.range / kPhiAtHalf);
     for (const Index s : {c.pair.a, c.pair.b}) {
       if (s < 0) continue;
-      const double k = std::min({wanted, kMostGrowth * stiffness_at_start_[s], most_stiffness(s)});
+      const double k = std::min({wanted, kMostGrowth * stiffness_at_start_[s], largest_stiffness(s)});
       if (k > stiffness_[s]) stiffness_[s] = k, changed = true;
     }
   }
@@ -468,18 +483,15 @@ double ContactStep::barrier_value(const std::vector<Vec3d>& u) const {
 
 void ContactStep::add_gradient(std::vector<Vec3d>& gx) const {
   for (const Contact& c : contacts_at_hand_) {
-    const Vec3d g = -c.force * c.n + c.friction_force();
+    const Vec3d g = -c.force * c.n, rubbing = c.friction_force();
     for (std::size_t j = 0; j < 4; ++j)
-      if (c.vertex[j] >= 0) gx[c.vertex[j]] += c.weight[j] * g;
+      if (c.vertex[j] >= 0) gx[c.vertex[j]] += c.weight[j] * g + c.rub[j] * rubbing;
   }
 }
 
-Mat3<double> ContactStep::positive_block(const Contact& c) const {
-  Mat3<double> block = c.stiffness * outer(c.n, c.n);
-  if (!(c.limit > 0)) return block;
+Mat3<double> ContactStep::friction_block(const Contact& c) const {
   const double size = norm(c.z);
-  const Mat3<double> across = identity3(1.0) + -1.0 * outer(c.unit, c.unit);
-  block = block + c.friction.across * across;
+  Mat3<double> block = c.friction.across * (identity3(1.0) + -1.0 * outer(c.unit, c.unit));
   if (size > 0) block = block + ((c.friction.along - c.friction.across) / (size * size)) * outer(c.z, c.z);
   return block;
 }
@@ -497,9 +509,12 @@ void ContactStep::sum_blocks() {
     sum[2] = sum[2] + wb * wb * block;
   };
   for (const Contact& c : contacts_at_hand_) {
-    const Mat3<double> block = positive_block(c);
-    add(c.pair.a, c.weight[0], c.weight[1], block);
-    if (c.pair.b >= 0) add(c.pair.b, c.weight[2], c.weight[3], block);
+    const auto add_both = [&](const std::array<double, 4>& weight, const Mat3<double>& block) {
+      add(c.pair.a, weight[0], weight[1], block);
+      if (c.pair.b >= 0) add(c.pair.b, weight[2], weight[3], block);
+    };
+    add_both(c.weight, c.stiffness * outer(c.n, c.n));
+    if (c.limit > 0) add_both(c.rub, friction_block(c));
     if (!c.pair.with_obstacle() || c.sliding.count == 0) continue;
     const auto& y = c.sliding.y[0];
     Mat3<double>* sum = sums_.data() + 3 * static_cast<std::size_t>(c.pair.a);
@@ -518,11 +533,14 @@ void ContactStep::sum_blocks() {
 /// |sum of w_j p_j|^2 <= (sum of |w_j|) (sum of |w_j| |p_j|^2), and the |w_j| add up to 2.
 void ContactStep::add_diagonal(std::vector<Mat3<double>>& blocks) const {
   for (const Contact& c : contacts_at_hand_) {
-    const Mat3<double> block = positive_block(c);
-    double all = 0;
-    for (const double w : c.weight) all += std::abs(w);
-    for (std::size_t j = 0; j < 4; ++j)
-      if (c.vertex[j] >= 0) blocks[c.vertex[j]] = blocks[c.vertex[j]] + (all * std::abs(c.weight[j])) * block;
+    const auto add = [&](const std::array<double, 4>& weight, const Mat3<double>& block) {
+      double all = 0;
+      for (const double w : weight) all += std::abs(w);
+      for (std::size_t j = 0; j < 4; ++j)
+        if (c.vertex[j] >= 0) blocks[c.vertex[j]] = blocks[c.vertex[j]] + (all * std::abs(weight[j])) * block;
+    };
+    add(c.weight, c.stiffness * outer(c.n, c.n));
+    if (c.limit > 0) add(c.rub, friction_block(c));
     if (c.pair.with_obstacle() && c.sliding.count > 0)
       for (std::size_t j = 0; j < 2; ++j)
         blocks[c.vertex[j]] = blocks[c.vertex[j]] + 2 * c.force * outer(c.sliding.y[0][j], c.sliding.y[0][j]);
@@ -552,20 +570,24 @@ void ContactStep::add_product(const std::vector<Vec3d>& p, std::vector<Vec3d>& i
         for (std::size_t j = 0; j < 4; ++j) image[c.vertex[j]] += (g * along) * row[j];
       }
     }
-    if (c.limit > 0) {
-      const double size2 = norm2(c.z);
-      y += c.friction.across * (q - dot(c.unit, q) * c.unit);
-      if (size2 > 0) y += ((c.friction.along - c.friction.across) * dot(c.z, q) / size2) * c.z;
-    }
     for (std::size_t j = 0; j < 4; ++j)
       if (c.vertex[j] >= 0) image[c.vertex[j]] += c.weight[j] * y;
+    if (!(c.limit > 0)) continue;
+    Vec3d slide;
+    for (std::size_t j = 0; j < 4; ++j)
+      if (c.vertex[j] >= 0) slide += c.rub[j] * p[c.vertex[j]];
+    const double size2 = norm2(c.z);
+    Vec3d drag = c.friction.across * (slide - dot(c.unit, slide) * c.unit);
+    if (size2 > 0) drag += ((c.friction.along - c.friction.across) * dot(c.z, slide) / size2) * c.z;
+    for (std::size_t j = 0; j < 4; ++j)
+      if (c.vertex[j] >= 0) image[c.vertex[j]] += c.rub[j] * drag;
   }
 }
 
 Vec3d ContactStep::slip_of(const Contact& c, const std::vector<Vec3d>& u) const {
   Vec3d z = c.anchor;
   for (std::size_t j = 0; j < 4; ++j)
-    if (c.vertex[j] >= 0) z += c.weight[j] * u[c.vertex[j]];
+    if (c.vertex[j] >= 0) z += c.rub[j] * u[c.vertex[j]];
   return z - dot(c.unit, z) * c.unit;
 }
 
@@ -617,11 +639,14 @@ void ContactStep::set_friction(Contact& c, const std::vector<Vec3d>& u, double f
     return std::sqrt(std::max(0.0, 1 - along * along));
   };
   c.limit = mu * c.force * across(a) * (c.pair.with_obstacle() ? 1 : across(b));
-  if (freshness < 1) {
-    const Contact* before = earlier(c);
-    c.limit = freshness * c.limit + (1 - freshness) * (before ? before->limit : 0);
-  }
+  c.rub = c.weight;
+  const Contact* before = freshness < 1 ? earlier(c) : nullptr;
+  if (freshness < 1) c.limit = freshness * c.limit + (1 - freshness) * (before ? before->limit : 0);
   if (!(c.limit > 0)) return;
+  if (before && before->limit > 0) {
+    for (std::size_t j = 0; j < 4; ++j) c.rub[j] = freshness * c.weight[j] + (1 - freshness) * before->rub[j];
+    c.unit = normalized(freshness * c.unit + (1 - freshness) * before->unit);
+  }
   c.slip = c.pair.with_obstacle() ? contacts_->slip(a) : 0.5 * (contacts_->slip(a) + contacts_->slip(b));
   if (const Memory* known = inherited(c)) {
     const double sign = dot(known->normal, c.unit) < 0 ? -1 : 1;  // the two sides of the neighbour may be the other way round
@@ -649,6 +674,7 @@ void ContactStep::spread(std::vector<double>& stiffness) const {
 
 void ContactStep::finish_untouched(State& state) {
   contacts_at_hand_.clear();
+  std::fill(obstacle_share_.begin(), obstacle_share_.end(), 1.0);  // nothing was in their way
   for (const char* name : {kStiffness, kPairs, kLate})
     if (SolverMemory* known = find_memory(state, name)) known->values.clear();
 }
@@ -672,10 +698,10 @@ void ContactStep::finish(const std::vector<Vec3d>& u, State& state) {
       if (s >= 0) need[s] = std::max(need[s], wanted);
   }
   for (Index s = 0; s < m_->segment_count(); ++s) {
-    const double base = base_stiffness(s), least = need[s] < 0 ? base : 1e-3 * base;
+    const double least = need[s] < 0 ? base_stiffness(s) : 1e-3 * inertial_stiffness(s);
     double& k = adapted[s];
-    const double goal = std::max(need[s], least);
-    k = std::min(most_stiffness(s), goal > k ? std::min(goal, 4 * k) : std::max(goal, 0.8 * k));
+    const double goal = std::max(std::min(need[s], largest_stiffness(s)), least);
+    k = goal > k ? std::min(goal, 4 * k) : std::max(goal, 0.8 * k);
   }
   spread(adapted);
   make_memory(state, kStiffness, ElementKind::segment).values = adapted;

@@ -41,13 +41,14 @@ struct Contact {
   Mat3<double> curvature;  ///< of an obstacle's surface
   Vec3d surface;           ///< nearest point of an obstacle [m]
   // Friction.
-  double limit = 0, slip = 0;  ///< Coulomb limit [N], displacement at which sliding begins [m]
-  Vec3d unit, anchor;          ///< normal of length 1; displacement at the start of the step, less the motion of an obstacle
-  Vec3d z;                     ///< at the last linearise() [m]
+  double limit = 0, slip = 0;   ///< Coulomb limit [N], displacement at which sliding begins [m]
+  std::array<double, 4> rub{};  ///< weights of friction: z is across `unit` of the sum of rub_j u_j and the anchor
+  Vec3d unit, anchor;           ///< normal of length 1; displacement at the start of the step, less the motion of an obstacle
+  Vec3d z;                      ///< at the last linearise() [m]
   Friction friction;
   /// How far into the range: 1 at its outer end, 0 at the core.
   double s() const { return (distance - pair.core) / range; }
-  Vec3d friction_force() const { return friction.across * z; }  ///< gradient over sum of weight_j u_j
+  Vec3d friction_force() const { return friction.across * z; }  ///< gradient over sum of rub_j u_j
 };
 
 class ContactStep {
@@ -68,7 +69,8 @@ class ContactStep {
   /// A held vertex that has not arrived, or -1.
   Index late_vertex() const { return late_vertex_; }
 
-  /// `freshness`: the share of the new Coulomb limits that is taken over; the rest are those of the last call.
+  /// `freshness`: the share of the new Coulomb limits, normals and places of friction that is taken over; the rest are those of
+  /// the last call. With 1, `rub` is `weight`.
   void linearise(const std::vector<Vec3d>& u, double freshness = 1);
   const std::vector<Contact>& contacts() const { return contacts_at_hand_; }
   /// Stiffens contacts that are squeezed almost to their core, at most to what their load asks for. The potential has changed
@@ -165,14 +167,15 @@ class ContactStep {
     each_contact(pair, u, obstacle_share_, f);
   }
   double k_of(const Pair& pair) const;
+  double inertial_stiffness(Index segment) const;
   double base_stiffness(Index segment) const;
-  double most_stiffness(Index segment) const;
+  double largest_stiffness(Index segment) const;
   double regular(Index segment) const { return 0.1 * contacts_->radius(segment); }
   void set_friction(Contact& c, const std::vector<Vec3d>& u, double freshness) const;
   const Contact* earlier(const Contact& c) const;
   const Memory* inherited(const Contact& c) const;
   Vec3d slip_of(const Contact& c, const std::vector<Vec3d>& u) const;
-  Mat3<double> positive_block(const Contact& c) const;
+  Mat3<double> friction_block(const Contact& c) const;
   void sum_blocks();
   void spread(std::vector<double>& stiffness) const;
   void find_planes(const std::vector<Vec3d>& u);

@@ -22,9 +22,9 @@ struct Touch {
 };
 
 struct Record {
-  std::vector<Touch> touches;  ///< ascending by pair
-  bool late = false;           ///< something prescribed was held back, because it would have torn rods through each other
-  Index late_vertex = -1;      ///< such a vertex; -1: obstacles alone
+  std::vector<Touch> touches;          ///< ascending by pair
+  bool late = false;                   ///< something prescribed was held back, because it would have torn rods through each other
+  Index late_vertex = -1;              ///< such a vertex; -1: obstacles alone
   std::vector<double> obstacle_share;  ///< of its motion that each obstacle has made; empty: all of it
   void clear() { *this = {}; }
 };

@@ -206,7 +206,7 @@ void Pin::bind(AttachmentContext& c) {
   check_no_orientation(c.problems);
   for (Index v : c.names.find(vertices, Element::vertex, c.problems)) {
     const bool free_to_hold =
-        holds_directions() ? c.claim_directions(v, axes->list, motion.rotate.has_value(), where) : c.claim_vertex(v, where);
+        holds_directions() ? c.claim_directions(v, axes->list, motion.turns_directions(), where) : c.claim_vertex(v, where);
     if (free_to_hold) held_.emplace_back(v, c.state.vertex_position[v]);
   }
   if (holds_directions()) refuse_recorded_motion(c.problems);

@@ -91,6 +91,7 @@ struct Motion {
   Placement placement(double t) const;
   /// How far it turns between two times [rad], there and back added up.
   double turn_between(double from, double to) const;
+  bool turns_directions() const { return rotate || with; }
 };
 
 struct AttachmentContext {

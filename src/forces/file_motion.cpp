@@ -162,8 +162,9 @@ void FileMotion::follow(const std::vector<Vec3d>& places, bool turning, Problems
     const auto found = grid.nearest(x);
     if (!found) {
       if (lost++ < kMostProblems)
-        problems.add(where, fmt::format("no point of the curves lies within {:g} m of a held vertex at ({:.4g}, {:.4g}, {:.4g})",
-                                        tolerance, x.x, x.y, x.z),
+        problems.add(where,
+                     fmt::format("no point of the curves lies within {:g} m of a held vertex at ({:.4g}, {:.4g}, {:.4g})",
+                                 tolerance, x.x, x.y, x.z),
                      "hold the vertices where the curves begin, check `scale`, `up` and `start`, or raise `tolerance`");
       continue;
     }

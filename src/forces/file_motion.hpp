@@ -3,10 +3,10 @@
 //   body     x -> p(t) + R(t) R(0)^-1 (x - p(0)),   frames q -> R(t) R(0)^-1 q
 //   points   x_i -> x_i + c_i(t) - c_i(0),          frames q_i -> T_i(t) q_i
 //
-// with c_i the point of the file that lies where x_i is at the start and T_i the turns without twist by which the direction of the
-// curve at c_i goes from sample to sample. 0 is the start of the run. Between samples places follow cubic Hermite curves whose
-// slopes are those of the parabola through three samples, or straight lines; quaternions the same with their four numbers, made
-// unit. Before the first and after the last sample the motion rests.
+// with c_i the point of the file that lies where x_i is at the start and T_i the turns without twist by which the direction of
+// the curve at c_i goes from sample to sample. 0 is the start of the run. Between samples places follow cubic Hermite curves
+// whose slopes are those of the parabola through three samples, or straight lines; quaternions the same with their four numbers,
+// made unit. Before the first and after the last sample the motion rests.
 #pragma once
 
 #include <memory>
@@ -45,7 +45,8 @@ class FileMotion {
 
   static const char* kind() { return "motion_file"; }
   static const char* help() {
-    return "Recorded motion: a table (.csv) or a prim of a .usda file moves as one body, and what is held goes with it from where "
+    return "Recorded motion: a table (.csv) or a prim of a .usda file moves as one body, and what is held goes with it from "
+           "where "
            "it is at the start; without `prim`, held vertices follow the points of the animated curves of a .usda file, each the "
            "one at its place. See docs/formats.md.";
   }
@@ -56,7 +57,8 @@ class FileMotion {
   void fields(F& f) {
     f.where(where);
     f("file", file,
-      "A .csv table (time, x, y, z and, where it turns, the quaternion qx, qy, qz, qw) or a .usda file; a relative name starts at "
+      "A .csv table (time, x, y, z and, where it turns, the quaternion qx, qy, qz, qw) or a .usda file; a relative name starts "
+      "at "
       "the folder of the scene",
       {.required = true});
     f("prim", prim, "Of a .usda file, the prim whose space moves: its path, or its name. Without, curves are followed");
@@ -71,7 +73,8 @@ class FileMotion {
 
   /// Reads the file; problems otherwise.
   void load(const std::string& folder, Problems& problems);
-  /// Finds the points that these places follow, one each; `turning`: their directions count too. For a body there is nothing to do.
+  /// Finds the points that these places follow, one each; `turning`: their directions count too. For a body there is nothing to
+  /// do.
   void follow(const std::vector<Vec3d>& places, bool turning, Problems& problems);
 
   bool is_of_body() const { return recorded_.is_of_body(); }

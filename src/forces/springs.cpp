@@ -14,9 +14,14 @@ void SpringSet::add(Control& control, Spring spring) const {
   control.springs.push_back(spring);
 }
 
+void SpringSet::check_statics(AttachmentContext& c, const Track<double>& stiffness, const Track<double>& damping) const {
+  if (c.is_static && damping.given())
+    c.problems.add(where + "/damping", "has no effect on statics",
+                   stiffness.given() ? "leave it out" : "give `stiffness`, or leave it out");
+}
+
 void SpringLink::bind(AttachmentContext& c) {
-  if (c.is_static && !stiffness.given())
-    c.problems.add(where + "/damping", "has no effect on statics", "give `stiffness`, or leave it out");
+  check_statics(c, stiffness, damping);
   Index other = -1;
   if (!to.empty()) {
     other = c.names.find_one(to, Element::vertex, c.problems);
@@ -51,8 +56,7 @@ void SpringLink::apply(double t, const State& state, const Executor&, Control& c
 }
 
 void Foundation::bind(AttachmentContext& c) {
-  if (c.is_static && !stiffness.given())
-    c.problems.add(where + "/damping", "has no effect on statics", "give `stiffness`, or leave it out");
+  check_statics(c, stiffness, damping);
   if (direction && !(norm2(*direction) > 0)) {
     c.problems.add(where + "/direction", "is the zero vector", "give a direction");
     return;

@@ -13,6 +13,7 @@ class SpringSet : public Attachment {
 
  protected:
   void add(Control& control, Spring spring) const;
+  void check_statics(AttachmentContext& context, const Track<double>& stiffness, const Track<double>& damping) const;
   std::vector<Spring> springs_;  ///< as at time 0
 };
 

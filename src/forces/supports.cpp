@@ -36,7 +36,7 @@ void free_clamps(Model& model, const std::vector<ClampResult>& clamps) {
 
 void DirectionHold::hold_vertices(AttachmentContext& c, const std::vector<Index>& list) {
   for (const Index v : list)
-    if (c.claim_directions(v, axes_, motion.rotate.has_value(), where)) held_.push_back({v, c.state.vertex_position[v]});
+    if (c.claim_directions(v, axes_, motion.turns_directions(), where)) held_.push_back({v, c.state.vertex_position[v]});
 }
 
 void DirectionHold::apply_directions(double t, const Executor&, Control& control) const {

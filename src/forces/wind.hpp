@@ -48,7 +48,8 @@ class Wind final : public Force {
   void fields(F& f) {
     f.where(where);
     f("direction", direction, "Where the wind blows to");
-    f("speed", speed, "Speed U of the gusts and scale of the wind; the speed itself of a `steady` one", {.unit = "m/s", .min = 0});
+    f("speed", speed, "Speed U of the gusts and scale of the wind; the speed itself of a `steady` one",
+      {.unit = "m/s", .min = 0});
     f("wavelength", wavelength, "Distance between gusts", {.unit = "m", .min = 0, .above_min = true});
     f("coefficient", coefficient, "Strength c of the paper's push, c √m l |v| v", {.unit = "kg^½/m²", .min = 0});
     f("bias", bias, "Steadiness b: larger means weaker gusts", {.min = 0});

@@ -11,9 +11,9 @@ namespace osier {
 struct WindView {
   Vec3d direction;
   double wave_number, travelled;
-  double scale, offset;  ///< wind = scale (S + offset) direction
-  double strength;       ///< c, or rho Cd/4, times the load factor of a static analysis
-  double diameter = 0;   ///< d of the physical push; 0: twice the radius of the vertices
+  double scale, offset;            ///< wind = scale (S + offset) direction
+  double strength;                 ///< c, or rho Cd/4, times the load factor of a static analysis
+  double diameter = 0;             ///< d of the physical push; 0: twice the radius of the vertices
   const double* radius = nullptr;  ///< of the vertices; null: the paper's push
   const Vec3d *position, *velocity;
   const double *mass, *rest_length;

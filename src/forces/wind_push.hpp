@@ -37,8 +37,8 @@ class WindPush {
     Index most = 0;
     for (int k = 0; k < W; ++k)
       if (const Index n = wind.segment_start[vertex(k) + 1] - wind.segment_start[vertex(k)]; n > most) most = n;
-    P across(0.0);    // of the paper: sum of l |dv x t|
-    P K(0.0);         // of the physical push: sum of K_s
+    P across(0.0);                         // of the paper: sum of l |dv x t|
+    P K(0.0);                              // of the physical push: sum of K_s
     Vec3<P> push{P(0.0), P(0.0), P(0.0)};  // and of K_s dv_n
     for (Index i = 0; i < most; ++i) {
       double length[W], width[W];

@@ -387,7 +387,9 @@ class Hdf5Writer final : public Writer {
       start.push_back(static_cast<Index>(points.size() / 3));
     }
     std::vector<std::uint8_t> inside;
-    for (const Surface& s : info.obstacles) inside.push_back(s.from_inside ? 1 : 0);
+    std::vector<std::uint8_t> moves;
+    for (const Surface& s : info.obstacles) inside.push_back(s.from_inside ? 1 : 0), moves.push_back(s.moves ? 1 : 0);
+    write_dataset("/obstacles/moves", {moves.size()}, H5T_STD_U8LE, H5T_NATIVE_UINT8, moves.data());
     write_dataset("/obstacles/from_inside", {inside.size()}, H5T_STD_U8LE, H5T_NATIVE_UINT8, inside.data());
     write_strings("/obstacles/names", {names.size()}, names);
     const auto write_indices = [&](const char* name, const Shape& shape, const std::vector<Index>& values) {

@@ -58,9 +58,7 @@ class MotionTable {
   }
 
  private:
-  [[noreturn]] void fail(const std::string& what, const std::string& remedy) const {
-    source_.fail_at_line(line_, what, remedy);
-  }
+  [[noreturn]] void fail(const std::string& what, const std::string& remedy) const { source_.fail_at_line(line_, what, remedy); }
 
   /// False where the first line has numbers already.
   bool find_columns(const std::vector<std::string_view>& words) {
@@ -86,7 +84,8 @@ class MotionTable {
     std::size_t turning = 0;
     for (std::size_t c = 0; c < kColumns; ++c) {
       const bool there = places_[c] < words.size();
-      if (c < kQx && !there) fail(fmt::format("the header has no `{}`", kMotionColumns[c]), "name the columns time, x, y, z, qx, qy, qz, qw");
+      if (c < kQx && !there)
+        fail(fmt::format("the header has no `{}`", kMotionColumns[c]), "name the columns time, x, y, z, qx, qy, qz, qw");
       turning += c >= kQx && there ? 1 : 0;
     }
     if (turning != 0 && turning != 4) fail("the header has a part of a quaternion", "name all of qx, qy, qz, qw, or none");
@@ -116,7 +115,8 @@ class MotionTable {
     if (motion_.has_rotation) {
       constexpr double kRounding = 0.01;  // a file of three digits
       q = {v[kQx], v[kQy], v[kQz], v[kQw]};
-      if (!(std::abs(norm2(q) - 1) < kRounding)) fail("the quaternion is not of length 1", "write qx, qy, qz, qw, the last cos(angle/2)");
+      if (!(std::abs(norm2(q) - 1) < kRounding))
+        fail("the quaternion is not of length 1", "write qx, qy, qz, qw, the last cos(angle/2)");
       q = normalized(q);
     }
     motion_.rotation.push_back(q);

@@ -12,9 +12,9 @@
 namespace osier {
 
 struct MotionRequest {
-  std::string prim = {};     ///< of USD: the body; empty: the curves
+  std::string prim = {};          ///< of USD: the body; empty: the curves
   std::optional<UpAxis> up = {};  ///< replaces what the file says
-  double scale = 1;          ///< of lengths
+  double scale = 1;               ///< of lengths
 };
 
 /// In metres with y up.

@@ -326,14 +326,16 @@ struct Trajectory::Impl {
     const auto triangles = file.read<Index>("/obstacles/triangles", 3, H5T_NATIVE_INT32);
     const auto points = file.read<double>("/obstacles/points", 3, H5T_NATIVE_DOUBLE);
     const auto inside = file.read<std::uint8_t>("/obstacles/from_inside", 1, H5T_NATIVE_UINT8);
+    const auto moves = file.read<std::uint8_t>("/obstacles/moves", 1, H5T_NATIVE_UINT8);
     const auto count = static_cast<Index>(points.size() / 3);
-    bool good = inside.size() == names.size() && start.size() == names.size() + 1 && start.front() == 0 && start.back() == count;
+    bool good = inside.size() == names.size() && moves.size() == names.size() && start.size() == names.size() + 1 &&
+                start.front() == 0 && start.back() == count;
     for (std::size_t i = 0; good && i + 1 < start.size(); ++i) good = start[i] <= start[i + 1];
     if (!good) refuse(path, "/obstacles/start does not divide /obstacles/points");
     for (std::size_t i = 0; i + 1 < start.size(); ++i) {
       Surface s{.name = names[i], .points = {}, .triangles = {}};
       for (Index v = start[i]; v < start[i + 1]; ++v) s.points.push_back({points[3 * v], points[3 * v + 1], points[3 * v + 2]});
-      s.from_inside = inside[i] != 0;
+      s.from_inside = inside[i] != 0, s.moves = moves[i] != 0;
       info.obstacles.push_back(std::move(s));
     }
     for (std::size_t t = 0; t + 2 < triangles.size(); t += 3) {
@@ -448,10 +450,8 @@ struct Trajectory::Impl {
     if (info.clamp_frames) clamp_series = series("/clamp_frame", clamps, 4, H5T_NATIVE_DOUBLE);
     info.spins = file.has("/angular_velocity");
     if (info.spins) spin_series = series("/angular_velocity", segments, 3, H5T_NATIVE_DOUBLE);
-    if (!info.obstacles.empty() && file.has("/obstacle_position")) {
+    if (any_moves(info.obstacles))
       obstacle_series.push_back(series("/obstacle_position", obstacle_points.size(), 3, H5T_NATIVE_DOUBLE));
-      for (Surface& s : info.obstacles) s.moves = true;
-    }
     info.sections = file.has("/segment_force");
     if (info.sections) {
       section_series.push_back(series("/segment_force", segments, 3, H5T_NATIVE_DOUBLE));

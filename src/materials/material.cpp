@@ -79,6 +79,8 @@ Section Material::section(Problems& problems) const {
   s.tau_stretch = {tau_shear.value_or(tau_stretch), tau_shear.value_or(tau_stretch), tau_stretch};
   s.tau_bend = {tau_bend, tau_bend, tau_twist.value_or(tau_bend)};
   if (strain_limit) s.strain_limit = *strain_limit;
+  if (curvature_limit) s.curvature_limit = *curvature_limit;
+  if (twist_limit) s.twist_limit = *twist_limit;
   if (reported) return s;
 
   const auto missing = [&](const char* key, const char* si) {

@@ -20,7 +20,7 @@ struct Material {
   std::optional<AxisPair> shear, bend;
   double tau_stretch = 0, tau_bend = 0;
   std::optional<double> tau_shear, tau_twist;
-  std::optional<double> strain_limit;
+  std::optional<double> strain_limit, curvature_limit, twist_limit;
   std::optional<double> friction;
   std::string where;
 
@@ -61,6 +61,10 @@ struct Material {
     f("tau_bend", tau_bend, "Kelvin–Voigt time of bending", {.unit = "s", .min = 0});
     f("tau_twist", tau_twist, "Kelvin–Voigt time of twisting; `tau_bend` when left out", {.unit = "s", .min = 0});
     f("strain_limit", strain_limit, "A segment breaks when |C^ss| reaches this strain", {.min = 0, .above_min = true});
+    f("curvature_limit", curvature_limit, "A joint breaks when its bend away from rest, per length, reaches this",
+      {.unit = "1/m", .min = 0, .above_min = true});
+    f("twist_limit", twist_limit, "A joint breaks when its twist away from rest, per length, reaches this",
+      {.unit = "rad/m", .min = 0, .above_min = true});
     f("friction", friction, "Coefficient of friction; that of `contact` when left out", {.min = 0});
   }
 

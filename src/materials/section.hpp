@@ -17,6 +17,8 @@ struct Section {
   PerAxis tau_bend{};                                             ///< [s]
   PerAxis inertia{};                                              ///< rho I1, rho I2, rho (I1 + I2), per length [kg m]
   double strain_limit = std::numeric_limits<double>::infinity();  ///< [-]
+  double curvature_limit = std::numeric_limits<double>::infinity();  ///< [1/m]
+  double twist_limit = std::numeric_limits<double>::infinity();      ///< [rad/m]
   bool bends() const { return bend_twist.any(); }                 ///< otherwise it is a cable
 };
 

@@ -35,6 +35,9 @@ Model compile_graph(const RodGraph& graph) {
     m.joint_length.push_back(j.length);
     m.joint_tau.push_back(j.tau);
     m.joint_is_clamp.push_back(0);
+    const Section &a = graph.segments[j.a].section, &b = graph.segments[j.b].section;
+    m.joint_bend_limit.push_back(j.length * std::min(a.curvature_limit, b.curvature_limit));
+    m.joint_twist_limit.push_back(j.length * std::min(a.twist_limit, b.twist_limit));
   }
   m.joint_alive.assign(graph.joints.size(), 1);
   m.rods = graph.rods;
@@ -191,6 +194,8 @@ ClampResult add_clamp(Model& m, const RodGraph& graph, const State& state, Index
     m.joint_length.push_back(length);
     m.joint_tau.push_back(graph.segments[s].section.tau_bend);
     m.joint_is_clamp.push_back(1);
+    m.joint_bend_limit.push_back(length * graph.segments[s].section.curvature_limit);
+    m.joint_twist_limit.push_back(length * graph.segments[s].section.twist_limit);
     m.joint_alive.push_back(1);
     result.half_joints.push_back(m.joint_count() - 1);
   }

@@ -101,8 +101,7 @@ OrderedJson Selection::short_schema(FieldDoc& doc) {
   const OrderedJson number = {{"type", "number"}};
   const OrderedJson point = {{"type", "array"}, {"items", number}, {"minItems", 3}, {"maxItems", 3}};
   const auto object = [](const OrderedJson& properties, const OrderedJson& required) {
-    return OrderedJson{
-        {"type", "object"}, {"properties", properties}, {"required", required}, {"additionalProperties", false}};
+    return OrderedJson{{"type", "object"}, {"properties", properties}, {"required", required}, {"additionalProperties", false}};
   };
   const OrderedJson length = {{"type", "number"}, {"minimum", 0}}, name = {{"type", "string"}};
   const OrderedJson ball =
@@ -127,10 +126,7 @@ static Index place(std::string_view text, Index count) {
 
 Names::Names(const std::vector<RodInfo>& rods, Index vertices, Index segments, Index joints,
              const std::vector<std::string>& missing, std::function<ElementPlaces()> places)
-    : rods_(rods),
-      counts_{vertices, segments, joints},
-      missing_(missing.begin(), missing.end()),
-      places_(std::move(places)) {
+    : rods_(rods), counts_{vertices, segments, joints}, missing_(missing.begin(), missing.end()), places_(std::move(places)) {
   by_name_.reserve(rods.size());
   for (const RodInfo& r : rods) by_name_[r.name] = &r;  // of several with one name the last
 }

@@ -24,7 +24,7 @@ class ObstacleSpec {
   /// The surface as it is drawn, where it is before any motion.
   virtual Surface surface() const = 0;
   /// Whether its surface may be elsewhere at some time.
-  virtual bool moves() const { return motion.translate.given() || motion.rotate || motion.orientation.given(); }
+  virtual bool moves() const { return motion.moves_places() || motion.orientation.given(); }
   /// The point about which it turns and about which moments are taken, before any motion [m].
   virtual Vec3d center() const = 0;
 

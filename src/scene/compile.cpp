@@ -38,6 +38,8 @@ class Compiler {
   int segment_count(const RodSpec& rod, const Shape& shape);
   void weld();
   void extra_joints();
+  void timed_welds();
+  void check_timed_welds(const AttachmentContext& context);
   void check_graph();
   const std::string& origin_of(Index segment) const;
   std::string name_of(Index segment) const;
@@ -122,8 +124,8 @@ Section Compiler::section_of(const MaterialRef& ref) {
   }
   if (!material) return {};  // already reported as missing
   if (material->young && *material->young > 0)
-    if (const std::string odd = oddity_of_modulus((ref.name ? "/materials/" + escape_pointer(*ref.name) : ref.where) + "/young",
-                                                  *material->young);
+    if (const std::string odd =
+            oddity_of_modulus((ref.name ? "/materials/" + escape_pointer(*ref.name) : ref.where) + "/young", *material->young);
         !odd.empty() && odd_moduli_.insert(odd).second && odd_moduli_.size() <= kMostOddities)
       setup_.warnings.push_back(odd);
   return material->section(problems_);
@@ -337,6 +339,7 @@ void Compiler::weld() {
   const Names lookup = names();
   for (const WeldSpec& w : spec_.welds) {
     const std::vector<Index> list = lookup.find(w.vertices, Element::vertex, problems_);
+    if (w.is_timed()) continue;
     if (list.size() < 2) {
       if (!w.vertices.empty() && list.size() == 1 && missing_.empty())
         problems_.add(w.where + "/vertices", "names one vertex", "name at least two");
@@ -444,7 +447,76 @@ void Compiler::extra_joints() {
       problems_.add(j.where, "a segment without bending stiffness", "give the joint its own `bend_twist`");
       continue;
     }
-    graph_.add_joint(list[0], list[1], j.bend_twist, j.rest_rotation);
+    const Index joint = graph_.add_joint(list[0], list[1], j.bend_twist, j.rest_rotation);
+    if (!j.close && !j.open) continue;
+    TimedJoint timed;
+    timed.joints = {joint};
+    timed.close = j.close, timed.open = j.open;
+    timed.keeps_rest = j.rest_rotation.has_value() || !j.close;
+    setup_.timed_joints.push_back(timed);
+  }
+}
+
+/// Welds that close or open during the run: their vertices stay two, and their joints wait.
+void Compiler::timed_welds() {
+  const Names lookup = names();
+  for (const WeldSpec& w : spec_.welds) {
+    if (!w.is_timed()) continue;
+    const std::vector<Index> list = lookup.find(w.vertices, Element::vertex, problems_);
+    if (list.size() != 2) {
+      if (!list.empty() && missing_.empty())
+        problems_.add(w.where + "/vertices", fmt::format("names {} vertices", list.size()), "a weld that closes or opens joins two");
+      continue;
+    }
+    if (spec_.contact)
+      problems_.add(w.where, "closes or opens where rods may touch, which is not there yet", "leave out `contact`, or the times");
+    if (!w.joint && w.bend_twist)
+      problems_.add(w.where + "/bend_twist", "has no effect without a joint", "set `joint` to true, or leave it out");
+    TimedJoint timed;
+    timed.a = list[0], timed.b = list[1];
+    timed.close = w.close, timed.open = w.open;
+    const bool closed = !w.close && !w.within;
+    const double gap = norm(graph_.vertices[list[1]].position - graph_.vertices[list[0]].position);
+    if (closed && gap > w.tolerance)
+      problems_.add(w.where, fmt::format("vertices {} and {} are {:.4g} m apart", list[0], list[1], gap),
+                    "let the rods meet there, or say when the weld closes");
+    std::array<std::vector<Index>, 2> touching;
+    double shortest = std::numeric_limits<double>::infinity();
+    for (Index s = 0; s < static_cast<Index>(graph_.segments.size()); ++s)
+      for (const Index v : {graph_.segments[s].a, graph_.segments[s].b})
+        for (std::size_t side = 0; side < 2; ++side)
+          if (v == list[side]) {
+            touching[side].push_back(s);
+            shortest = std::min(shortest, graph_.segments[s].rest_length);
+          }
+    for (const Index s : touching[0])
+      if (std::find(touching[1].begin(), touching[1].end(), s) != touching[1].end()) {
+        problems_.add(w.where + "/vertices", fmt::format("both are ends of segment {}", s), "weld vertices of different segments");
+        return;
+      }
+    timed.within = w.within ? *w.within : closed ? std::max(w.tolerance, gap) : 0.1 * shortest;
+    if (w.joint)
+      for (const Index s : touching[0])
+        for (const Index t : touching[1])
+          if (w.bend_twist || (graph_.segments[s].section.bends() && graph_.segments[t].section.bends()))
+            timed.joints.push_back(graph_.add_joint(s, t, w.bend_twist));
+    timed.keeps_rest = closed;
+    setup_.timed_joints.push_back(timed);
+  }
+}
+
+/// Vertices that become one can be held only once, and by one weld.
+void Compiler::check_timed_welds(const AttachmentContext& context) {
+  std::set<Index> welded;
+  for (TimedJoint& t : setup_.timed_joints) {
+    if (t.a < 0) continue;
+    const auto is_held = [&](Index v) { return !context.vertex_holder[v].empty() || context.vertex_directions.contains(v); };
+    if (is_held(t.a) && is_held(t.b))
+      problems_.add("/welds", fmt::format("vertices {} and {} are both held by constraints", t.a, t.b), "hold one of them");
+    if (is_held(t.b)) std::swap(t.a, t.b);
+    for (const Index v : {t.a, t.b})
+      if (!welded.insert(v).second)
+        problems_.add("/welds", fmt::format("vertex {} is in two welds that close or open", v), "use another vertex for each");
   }
 }
 
@@ -466,7 +538,13 @@ void Compiler::check_graph() {
           "use sensible stiffness and lengths");
     if (s.a == s.b)
       problems_.add("/welds", fmt::format("both ends of a segment become vertex {}", s.a), "weld vertices of different rods");
-    if (spec_.fracture && std::isinf(s.section.strain_limit)) s.section.strain_limit = spec_.fracture->strain_limit;
+    if (!spec_.fracture) continue;
+    const auto take = [](const std::optional<double>& limit, double& own) {
+      if (limit && std::isinf(own)) own = *limit;
+    };
+    take(spec_.fracture->strain_limit, s.section.strain_limit);
+    take(spec_.fracture->curvature_limit, s.section.curvature_limit);
+    take(spec_.fracture->twist_limit, s.section.twist_limit);
   }
 }
 
@@ -564,6 +642,9 @@ void Compiler::add_point_masses(const Names& lookup) {
 
 void Compiler::bind() {
   setup_.model = compile_graph(graph_);
+  for (const TimedJoint& t : setup_.timed_joints)
+    for (const Index j : t.joints) setup_.model.joint_alive[j] = 0;
+  if (!setup_.timed_joints.empty()) update_topology(setup_.model);
   setup_.initial = initial_state(graph_, setup_.model);
   if (spec_.rotational_inertia) add_inertia();
   std::map<Index, Quatd> earlier_clamps;
@@ -589,6 +670,7 @@ void Compiler::bind() {
   for (const bool yields : {false, true})
     for (auto& c : spec_.constraints)
       if (c && c->yields() == yields) c->bind(context);
+  check_timed_welds(context);
   update_topology(setup_.model);
   for (auto& f : spec_.forces)
     if (f) f->bind(lookup, problems_), f->check(setup_.model, problems_);
@@ -630,7 +712,11 @@ void Compiler::bind_probe(const ProbeSpec& p, const Names& lookup) {
     setup_.probes.push_back({p.name, ProbeKind::segment, lookup.find_one(p.segment, Element::segment, problems_)});
   } else {
     const Index joint = lookup.find_one(p.joint, Element::joint, problems_);
-    if (joint >= 0 && !setup_.model.joint_alive[joint])
+    const auto& timed = setup_.timed_joints;
+    const bool waits = std::any_of(timed.begin(), timed.end(), [&](const TimedJoint& t) {
+      return std::find(t.joints.begin(), t.joints.end(), joint) != t.joints.end();
+    });
+    if (joint >= 0 && !setup_.model.joint_alive[joint] && !waits)
       problems_.add(p.where + "/joint", fmt::format("joint {} is replaced by a clamp at its vertex", joint),
                     "probe a place with `rod` and `at`, or a neighbouring joint");
     setup_.probes.push_back({p.name, ProbeKind::joint, joint});
@@ -736,6 +822,7 @@ void Compiler::run() {
   check_names();
   weld();
   extra_joints();
+  timed_welds();
   check_graph();
   if (!graph_.segments.empty()) bind();
 }

@@ -34,7 +34,7 @@ std::vector<Need> needs_of(const Setup& setup) {
     needs.push_back({&Traits::integrators, "be led by another time integration than its own", "/analysis/integrator"});
   if (spec.statics()) needs.push_back({&Traits::statics, "solve statics", solver});
   if (setup.contacts.active()) needs.push_back({&Traits::contacts, "let rods touch", "/contact"});
-  if (has_loops(m)) needs.push_back({&Traits::loops, "solve graphs with loops", solver});
+  if (has_loops(m) || !setup.timed_joints.empty()) needs.push_back({&Traits::loops, "solve graphs with loops", solver});
   if (!m.is_isotropic()) needs.push_back({&Traits::anisotropy, "solve rods with a stiffness for every axis", solver});
   if (m.has_damping()) needs.push_back({&Traits::damping, "damp rods from inside", solver});
   if (spec.rotational_inertia) needs.push_back({&Traits::rotational_inertia, "give frames inertia", "/rotational_inertia"});

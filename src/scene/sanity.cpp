@@ -53,12 +53,14 @@ void look_at_sizes(const RodGraph& graph, const Origin& origin, std::vector<std:
     const double r = thin_radius(segment.section), l = segment.rest_length;
     const std::string& where = origin(static_cast<Index>(s));
     if (r > l * (1 + kRounding) && l > 0)
-      short_segment.add(where, r / l,
-                        fmt::format("a segment of {:.3g} m is shorter than the rod's radius, {:.3g} m; use fewer segments, or check "
-                                    "the radius",
-                                    l, r));
+      short_segment.add(
+          where, r / l,
+          fmt::format("a segment of {:.3g} m is shorter than the rod's radius, {:.3g} m; use fewer segments, or check "
+                      "the radius",
+                      l, r));
     if (const double whole = segment.section.radius; whole >= kThickest)
-      millimetres.add(where, whole, fmt::format("a rod of radius {:.3g} m; lengths are in metres, were these millimetres?", whole));
+      millimetres.add(where, whole,
+                      fmt::format("a rod of radius {:.3g} m; lengths are in metres, were these millimetres?", whole));
   }
   for (const RodInfo& rod : graph.rods) {
     double length = 0;
@@ -107,7 +109,7 @@ void look_at_gravity(const Setup& setup, const RodGraph& graph, const Origin& or
   std::set<Index> held;
   for (const auto& c : setup.spec.constraints) {
     std::vector<Index> vertices, frames;
-    if (c) c->list_held(vertices, frames);
+    if (c && !c->yields()) c->list_held(vertices, frames);  // a plane may be one in which everything falls
     for (const Index v : vertices)
       if (v >= 0) held.insert(root(v));
   }
@@ -115,7 +117,8 @@ void look_at_gravity(const Setup& setup, const RodGraph& graph, const Origin& or
   std::set<Index> loose;
   for (std::size_t s = 0; s < graph.segments.size(); ++s)
     if (const Index r = root(graph.segments[s].a); !held.contains(r) && loose.insert(r).second)
-      falling.add(origin(static_cast<Index>(s)), 1, "nothing holds it, and gravity acts: it falls freely; pin a vertex, or leave gravity out");
+      falling.add(origin(static_cast<Index>(s)), 1,
+                  "nothing holds it, and gravity acts: it falls freely; pin a vertex, or leave gravity out");
   falling.tell(list);
 }
 
@@ -132,8 +135,9 @@ std::vector<std::string> oddities(const Setup& setup, const RodGraph& graph, con
 std::string oddity_of_modulus(const std::string& where, double young) {
   constexpr double kSoftest = 1e3, kStiffest = 1e12;  // [Pa]: softer than jelly, stiffer than diamond
   if (young >= kSoftest && young <= kStiffest) return {};
-  return fmt::format("{}: Young's modulus of {:.3g} Pa, {}; moduli are in pascal", where, young,
-                     young < kSoftest ? "softer than any solid (rubber has 1e6 to 1e8)" : "stiffer than any solid (steel has 2e11)");
+  return fmt::format(
+      "{}: Young's modulus of {:.3g} Pa, {}; moduli are in pascal", where, young,
+      young < kSoftest ? "softer than any solid (rubber has 1e6 to 1e8)" : "stiffer than any solid (steel has 2e11)");
 }
 
 }  // namespace osier

@@ -32,6 +32,15 @@ struct MaterialUse {
   std::optional<double> friction;
 };
 
+/// A weld or a joint that closes or opens during the run.
+struct TimedJoint {
+  Index a = -1, b = -1;       ///< vertices that become one, a; negative: joints alone
+  std::vector<Index> joints;  ///< that hold while it is closed
+  std::optional<double> close, open;
+  double within = 0;        ///< distance at which the vertices meet [m]
+  bool keeps_rest = false;  ///< the joints have a rest rotation of their own
+};
+
 /// Segments that a structure made with sections of its own, of no material.
 struct StructureUse {
   std::string name;
@@ -47,6 +56,7 @@ struct Setup {
   SceneSpec spec;     ///< owns constraints, forces, solver settings and analysis, bound to the model
   Contacts contacts;  ///< not active without `contact`
   std::vector<Probe> probes;
+  std::vector<TimedJoint> timed_joints;
   std::vector<MaterialUse> materials;   ///< of the rods, in order of appearance
   std::vector<Index> segment_material;  ///< one of these, or -1 where `structures` tells
   std::vector<StructureUse> structures;

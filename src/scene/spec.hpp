@@ -98,12 +98,16 @@ struct WeldSpec {
   bool joint = true;
   std::optional<double> bend_twist;
   double tolerance = 1e-6;
+  std::optional<double> close, within, open;
+  bool is_timed() const { return close || within || open; }
   std::string where;
   static const char* kind() { return "weld"; }
   static const char* help() {
     return "Makes vertices of several rods one vertex. With `joint` the rods keep their rest angle there (every segment of one "
            "rod "
-           "with every segment of another); without, they are hinged freely.";
+           "with every segment of another); without, they are hinged freely. With `close` or `within` two vertices become one "
+           "during the run, like a plug in its socket, and the rods keep the angle that they have then; with `open` they part "
+           "again.";
   }
   template <class F>
   void fields(F& f) {
@@ -113,6 +117,13 @@ struct WeldSpec {
     f("bend_twist", bend_twist, "Bending and twisting stiffness of these joints, when it differs from the rods'",
       {.unit = "N·m²", .min = 0, .above_min = true});
     f("tolerance", tolerance, "Largest distance between the vertices", {.unit = "m", .min = 0});
+    f("close", close, "Time from which two vertices become one; from the start when only `within` is given", {.unit = "s", .min = 0});
+    f("within", within,
+      "Distance at which they do; they are moved together then. A tenth of the shortest segment there when left out; while they "
+      "are farther apart, a weld with `close` waits",
+      {.unit = "m", .min = 0, .above_min = true});
+    f("open", open, "Time at which they part", {.unit = "s", .min = 0});
+    if (close && open && !(*close < *open)) f.problem("`open` is not after `close`", "let it close first");
   }
 };
 
@@ -120,6 +131,7 @@ struct JointSpec {
   Selection segments;
   std::optional<double> bend_twist;
   std::optional<Quatd> rest_rotation;
+  std::optional<double> close, open;
   std::string where;
   static const char* kind() { return "joint"; }
   static const char* help() { return "An extra joint between two segments, with the present angle as rest angle unless given."; }
@@ -130,6 +142,9 @@ struct JointSpec {
     f("bend_twist", bend_twist, "Bending and twisting stiffness; the segments' own when left out",
       {.unit = "N·m²", .min = 0, .above_min = true});
     f("rest_rotation", rest_rotation, "Rest rotation conj(q_a) q_b");
+    f("close", close, "Time from which it holds, with the angle of that time as rest angle unless given", {.unit = "s", .min = 0});
+    f("open", open, "Time at which it lets go", {.unit = "s", .min = 0});
+    if (close && open && !(*close < *open)) f.problem("`open` is not after `close`", "let it close first");
   }
 };
 
@@ -157,13 +172,22 @@ struct PointMassSpec {
 };
 
 struct FractureSpec {
-  double strain_limit = 0.005;
+  std::optional<double> strain_limit, curvature_limit, twist_limit;
   static const char* kind() { return "fracture"; }
-  static const char* help() { return "Breaking of segments without a limit of their own; tested after every time step."; }
+  static const char* help() {
+    return "Breaking of what has no limit of its own; tested after every time step. A segment that breaks leaves a gap. A joint "
+           "that breaks leaves a hinge: the pieces stay together and bear no moment there.";
+  }
   template <class F>
   void fields(F& f) {
-    f("strain_limit", strain_limit, "A segment breaks when |C^ss| reaches this strain",
-      {.min = 0, .above_min = true, .required = true});
+    f("strain_limit", strain_limit, "A segment breaks when |C^ss| reaches this strain", {.min = 0, .above_min = true});
+    f("curvature_limit", curvature_limit, "A joint breaks when its bend away from rest, per length, reaches this",
+      {.unit = "1/m", .min = 0, .above_min = true});
+    f("twist_limit", twist_limit, "A joint breaks when its twist away from rest, per length, reaches this",
+      {.unit = "rad/m", .min = 0, .above_min = true});
+    if (!strain_limit && !curvature_limit && !twist_limit && !f.has("strain_limit") && !f.has("curvature_limit") &&
+        !f.has("twist_limit"))
+      f.problem("no limit is given", "give `strain_limit`, `curvature_limit` or `twist_limit`");
   }
 };
 

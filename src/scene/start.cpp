@@ -28,8 +28,7 @@ void take_over(const Frame& frame, Model& model, State& state) {
   state.vertex_velocity.assign(frame.vertex_velocity.begin(), frame.vertex_velocity.end());
   state.vertex_velocity_previous = state.vertex_velocity;
   for (Index s = 0; s < model.segment_count(); ++s) state.frame_rotation[s] = normalized(frame.segment_frame[s]);
-  if (!frame.segment_spin.empty())
-    std::copy(frame.segment_spin.begin(), frame.segment_spin.end(), state.frame_velocity.begin());
+  if (!frame.segment_spin.empty()) std::copy(frame.segment_spin.begin(), frame.segment_spin.end(), state.frame_velocity.begin());
   std::copy(frame.segment_alive.begin(), frame.segment_alive.end(), model.segment_alive.begin());
 }
 

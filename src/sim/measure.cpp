@@ -83,6 +83,12 @@ Vec3d clamp_moment(const Model& m, const State& state, Index vertex) {
   return moment;
 }
 
+BendAndTwist joint_bend_and_twist(const Model& m, const State& state, Index j) {
+  const auto [a, b] = m.joint_frames[j];
+  const Vec3d turn = rotation_log(normalized(conj(state.frame_rotation[a] * m.joint_rest_rotation[j]) * state.frame_rotation[b]));
+  return {std::hypot(turn.x, turn.y), std::abs(turn.z)};
+}
+
 double joint_angle(const Model& m, const State& state, Index j) {
   const Quatd r = joint_deviation(m, state, j);
   return 2 * std::atan2(norm(imag(r)), std::abs(r.w));

@@ -32,6 +32,11 @@ Vec3d clamp_moment(const Model& model, const State& state, Index vertex);
 /// segments: even a hexagon may be a sampled ring. A half-joint turns half as far.
 bool is_corner(const Model& model, Index joint);
 /// Angle away from the rest rotation [rad].
+/// How far a joint is bent and twisted away from rest [rad].
+struct BendAndTwist {
+  double bend, twist;
+};
+BendAndTwist joint_bend_and_twist(const Model& m, const State& state, Index j);
 double joint_angle(const Model& model, const State& state, Index joint);
 
 /// Everything in Diagnostics that follows from the state alone.

@@ -18,7 +18,7 @@ std::size_t bytes_of(const Model& m) {
   std::size_t sum = bytes_of(m.vertex_mass, m.vertex_radius, m.vertex_alive, m.segment_vertices, m.segment_rest_length,
                              m.segment_stiffness, m.segment_tau, m.segment_inertia, m.segment_strain_limit, m.segment_alive) +
                     bytes_of(m.anchor_vertex, m.joint_frames, m.joint_rest_rotation, m.joint_stiffness, m.joint_length,
-                             m.joint_tau, m.joint_is_clamp, m.joint_alive, m.rods) +
+                             m.joint_tau, m.joint_bend_limit, m.joint_twist_limit, m.joint_is_clamp, m.joint_alive, m.rods) +
                     bytes_of(m.vertex_segments.start, m.vertex_segments.entry, m.frame_joints.start, m.frame_joints.entry) +
                     bytes_of(m.vertex_colors.start, m.vertex_colors.element, m.segment_colors.start, m.segment_colors.element);
   for (const RodInfo& r : m.rods) sum += bytes_of(r.vertices, r.segments, r.joints);

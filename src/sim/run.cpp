@@ -170,6 +170,9 @@ std::vector<std::string> RunStats::remarks() const {
     list.push_back(
         fmt::format("{} of {} steps were divided, because prescribed motion turns something by more than a quarter turn in them",
                     steps_turned, steps));
+  if (branches_left.kept_at >= 0 && instability_time < 0)
+    list.push_back(fmt::format("equilibria that are unstable were kept, at last at pseudo-time {:.6g} s: rods would leave them",
+                               branches_left.kept_at));
   if (branches_left.count > 0)
     list.push_back(fmt::format(
         "by pseudo-time {:.6g} s the equilibrium had become unstable in {} direction{}; the run left it for a stable one"

@@ -19,6 +19,7 @@
 #include "sim/readout.hpp"
 #include "sim/recorder.hpp"
 #include "sim/statics.hpp"
+#include "sim/timed_joints.hpp"
 #include "solvers/step_potential.hpp"
 
 namespace osier {
@@ -38,6 +39,7 @@ struct Simulation::Impl final : StaticHost {
   Executor executor;                 ///< for loads and copies, on as many threads as the solver has
   std::vector<std::uint8_t> let_go;  ///< per constraint
   std::vector<std::uint8_t> acts;    ///< per force
+  TimedJoints timed_joints;
   Pull pull;
   StepPotential potential;
   std::optional<TimeIntegrator> integrator;  ///< dynamics only
@@ -56,7 +58,7 @@ struct Simulation::Impl final : StaticHost {
   const DynamicAnalysis* dynamic = nullptr;
   const StaticAnalysis* statics = nullptr;
   bool wants_control_start = false;
-  bool breakable = false;
+  bool breakable = false, joints_break = false;
   std::optional<StaticLoop> loop;  ///< statics only
   double measuring_seconds = 0;
   SectionArrays sections;          ///< of the frame handed out last
@@ -98,8 +100,10 @@ struct Simulation::Impl final : StaticHost {
     f(state.frame_velocity, last_good.frame_velocity);
     for (std::size_t i = 0; i < state.memory.size(); ++i) f(state.memory[i].values, last_good.memory[i].values);
   }
-  bool is_same_graph(const Model& other) const {
-    const Model& m = model();
+  /// As compiled: welds may have closed since.
+  bool is_same_graph(const Impl& simulation) const {
+    const Model &m = setup->model, &other = simulation.setup->model;
+    if (setup->timed_joints.size() != simulation.setup->timed_joints.size()) return false;
     return m.vertex_count() == other.vertex_count() && m.segment_vertices == other.segment_vertices &&
            m.joint_frames == other.joint_frames && m.anchor_vertex == other.anchor_vertex;
   }
@@ -123,6 +127,11 @@ Simulation::Simulation(const Scene& scene) : impl_(std::make_unique<Impl>()) {
   Impl& s = *impl_;
   s.setup = scene.setup_;
   s.state = scene.initial_state();
+  s.timed_joints = TimedJoints(s.setup->timed_joints);
+  if (const std::vector<std::size_t> due = s.timed_joints.due(s.state); !due.empty()) {
+    for (const std::size_t i : due) s.timed_joints.toggle(i, s.control, s.mutable_model(), s.state);
+    update_topology(s.mutable_model());
+  }
   s.solver = s.setup->spec.solver->make(s.model());
   s.executor = Executor(s.setup->spec.execution.threads);
   s.dynamic = s.setup->spec.dynamic();
@@ -130,7 +139,10 @@ Simulation::Simulation(const Scene& scene) : impl_(std::make_unique<Impl>()) {
   s.let_go.assign(s.setup->spec.constraints.size(), 0);
   s.acts.assign(s.setup->spec.forces.size(), 1);
   const auto& limits = s.model().segment_strain_limit;
-  s.breakable = std::any_of(limits.begin(), limits.end(), [](double l) { return std::isfinite(l); });
+  const auto is_finite = [](double l) { return std::isfinite(l); };
+  s.breakable = std::any_of(limits.begin(), limits.end(), is_finite);
+  for (const auto* list : {&s.model().joint_bend_limit, &s.model().joint_twist_limit})
+    s.joints_break = s.joints_break || std::any_of(list->begin(), list->end(), is_finite);
   s.contacts = s.setup->contacts;
   s.contacts.separate();
   s.obstacles = obstacle_surfaces(*s.setup);
@@ -198,6 +210,7 @@ void Simulation::Impl::prepare_control(double t, double ramp) {
     if (acts[i]) setup->spec.forces[i]->apply(context, control);
   if (wants_reactions) motor_torque = control.frame_torque;
   hold(t, control);
+  timed_joints.pass_on(control);
   if (wants_reactions)
     for (std::size_t f = 0; f < motor_torque.size(); ++f) motor_torque[f] = control.frame_torque[f] - motor_torque[f];
 }
@@ -238,6 +251,11 @@ bool Simulation::Impl::release(double t) {
     if (integrator) integrator->restart(model(), state);
     topology = c->let_go(mutable_model()) || topology;
   }
+  for (const std::size_t i : timed_joints.due(state)) {
+    timed_joints.toggle(i, control, mutable_model(), state);
+    if (integrator) integrator->restart(model(), state);
+    topology = any = true;
+  }
   if (!topology) return any;
   update_topology(mutable_model());
   solver->rebind(model(), state);
@@ -254,9 +272,16 @@ double Simulation::Impl::turn_between(double from, double to) const {
 
 /// After every step, so that the frame rate has no say in what breaks.
 bool Simulation::Impl::break_segments() {
-  if (!breakable) return false;
+  if (!breakable && !joints_break) return false;
   bool broken = false;
-  for (Index s = 0; s < model().segment_count(); ++s) {
+  for (Index j = 0; j < model().joint_count() && joints_break; ++j) {
+    if (!model().joint_alive[j]) continue;
+    const BendAndTwist now = joint_bend_and_twist(model(), state, j);
+    if (!(now.bend >= model().joint_bend_limit[j]) && !(now.twist >= model().joint_twist_limit[j])) continue;
+    mutable_model().joint_alive[j] = 0;
+    broken = true;
+  }
+  for (Index s = 0; s < model().segment_count() && breakable; ++s) {
     if (!model().segment_alive[s] || !(segment_strain(model(), state, s) >= model().segment_strain_limit[s])) continue;
     mutable_model().segment_alive[s] = 0;
     broken = true;
@@ -338,6 +363,7 @@ StepReport Simulation::Impl::attempt(Solver& with, double t, double h, bool meas
     if (wants_reactions) reactions.correct_inertia(potential, reference, velocity_at_stage, last_good, state, h);
   }
   lead_loose(integrator->is_implicit_euler() ? control : holds_at_end, h);
+  timed_joints.follow(state);
   state.time = t;
   if (certifier) certifier->end(potential, balance, state, report);
   return report;
@@ -466,6 +492,7 @@ StepReport Simulation::Impl::static_step() {
     report = kept;
   }
   lead_loose(control, 0);
+  timed_joints.follow(state);
   return report;
 }
 
@@ -523,6 +550,13 @@ void Simulation::certify() {
                  "add \"contact\": {}, or leave --certify out");
   if (s.integrator && !s.integrator->is_implicit_euler())
     problems.add("/analysis/integrator", "the energy budget of a certificate is that of implicit_euler", "use implicit_euler");
+  for (const auto& c : s.setup->spec.constraints) {
+    if (c->has_springs())
+      problems.add(c->where, "is not in the energy budget of a certificate", "leave it or --certify out");
+    if (c->holds_directions() && c->motion.moves_places())
+      problems.add(c->where + "/motion", "moves single directions, which a certificate does not account for",
+                   "leave it or --certify out");
+  }
   problems.throw_if_any();
   // Velocities of float are rounded displacements over the step.
   const double rounding = s.setup->spec.execution.in_float() ? 1e-4 : 0;
@@ -548,7 +582,8 @@ long Simulation::steps_divided() const { return impl_->steps_divided; }
 int Simulation::start_unstable_modes() const { return impl_->start_modes; }
 BranchesLeft Simulation::branches_left() const {
   if (!impl_->loop) return {};
-  return {impl_->loop->branches_left(), impl_->loop->branch_left_at(), impl_->loop->branch_left_modes()};
+  return {impl_->loop->branches_left(), impl_->loop->branch_left_at(), impl_->loop->branch_left_modes(),
+          impl_->loop->unstable_at()};
 }
 long Simulation::steps_turned() const { return impl_->steps_turned; }
 bool Simulation::finished() const { return impl_->loop && impl_->loop->finished(); }
@@ -569,6 +604,13 @@ Diagnostics Simulation::diagnostics() const {
   for (std::size_t i = 0; i < impl_->acts.size(); ++i)
     if (impl_->acts[i])
       d.external += impl_->setup->spec.forces[i]->potential({impl_->model(), impl_->state, impl_->state.time, ramp});
+  for (const Spring& spring : impl_->control.springs) {
+    const std::vector<Vec3d>& x = impl_->state.vertex_position;
+    const std::vector<std::uint8_t>& alive = impl_->model().vertex_alive;
+    if (!alive[spring.a] || (spring.b >= 0 && !alive[spring.b])) continue;
+    const Vec3d span = (spring.b < 0 ? spring.anchor : x[spring.b]) - x[spring.a];
+    d.external += vertex_spring::elastic_value(elastic_terms(spring), span);
+  }
   d.residual = impl_->report.residual;
   d.residual_relative = impl_->report.residual_relative;
   d.iterations = impl_->report.iterations;
@@ -670,9 +712,11 @@ void Simulation::enable_force(std::size_t index, bool on) { impl_->acts.at(index
 bool Simulation::continue_from(const Simulation& other) {
   Impl& s = *impl_;
   const Impl& o = *other.impl_;
-  const Model &m = s.model(), &n = o.model();
-  if (!s.is_same_graph(n) || s.let_go.size() != o.let_go.size() || s.acts.size() != o.acts.size()) return false;
-  const bool same_topology = m.segment_alive == n.segment_alive && m.joint_alive == n.joint_alive;
+  const Model& n = o.model();
+  if (!s.is_same_graph(o) || s.let_go.size() != o.let_go.size() || s.acts.size() != o.acts.size()) return false;
+  const bool welded = !s.setup->timed_joints.empty() && s.timed_joints.continue_from(o.timed_joints, n, s.mutable_model());
+  const Model& m = s.model();
+  const bool same_topology = !welded && m.segment_alive == n.segment_alive && m.joint_alive == n.joint_alive;
   if (!same_topology) {
     Model& mine = s.mutable_model();
     mine.segment_alive = n.segment_alive;

@@ -58,6 +58,7 @@ StepReport StaticLoop::finish(const StaticReport& total, int unstable_modes) {
 }
 
 StepReport StaticLoop::step() {
+  constexpr double kEndOfPath = 1e-7;  // of the duration
   if (finished_) return report_;
   State& state = host_.state_at_hand();
   if (host_.release(state.time)) settled_ = false;
@@ -70,6 +71,7 @@ StepReport StaticLoop::step() {
     total.iterations += r.iterations;
     if (r.branches_left > 0 && branches_left_ == 0) branch_left_at_ = at, branch_left_modes_ = r.modes_left;
     branches_left_ += r.branches_left;
+    if (r.unstable_modes > 0) unstable_at_ = at;
   };
   if (along_path && !settled_) {
     settle();
@@ -90,13 +92,15 @@ StepReport StaticLoop::step() {
     piece = t - done;
     report_ = host_.solve_at(t, along_path);
     count(report_, t);
+    count(report_, t);
     const bool bad = report_.non_finite || report_.not_converged || report_.off_path;
     if (bad || (stops && report_.unstable_modes > 0)) {
       if (report_.non_finite && piece * 0.5 < least) host_.throw_non_finite(report_);
       host_.roll_back();
       if (!bad && beyond < 0) beyond = report_.unstable_modes;
       wall = t;
-      if (piece <= least) {
+      // Where a path ends, nothing is gained by walking up to the last digit of an end that a square root leads to.
+      if (piece <= 1.01 * (bad && along_path ? kEndOfPath * analysis_.duration : least)) {
         if (!stops) fail(t, report_.off_path && !report_.not_converged);
         state.time = done;
         total.residual = accepted_.residual, total.residual_relative = accepted_.residual_relative;

@@ -37,6 +37,8 @@ class StaticLoop {
   long branches_left() const { return branches_left_; }
   double branch_left_at() const { return branch_left_at_; }
   int branch_left_modes() const { return branch_left_modes_; }
+  /// The last pseudo-time whose equilibrium was unstable; negative: none was.
+  double unstable_at() const { return unstable_at_; }
   void set_finished(bool on) { finished_ = on; }
 
  private:
@@ -52,6 +54,7 @@ class StaticLoop {
   long branches_left_ = 0;
   double branch_left_at_ = -1;
   int branch_left_modes_ = 0;
+  double unstable_at_ = -1;
   bool finished_ = false;
   bool settled_ = false;  ///< the state is an equilibrium, from which a path may be followed
 };

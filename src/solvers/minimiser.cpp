@@ -35,7 +35,10 @@ namespace {
 
 using Sparse = Eigen::SparseMatrix<double>;
 
+constexpr double kNearFloor = 1e2;  ///< times the rounding floor: what is left may be rounding
 constexpr int kMostAlongPath = 25;  ///< iterations
+constexpr double kHoldStill = 1e3;  ///< times what a turn that costs nothing may cost; keeps a path from drifting along it
+constexpr int kMostBends = 2;       ///< corrections of a straight move
 
 class Minimiser final : public Solver {
  public:
@@ -90,7 +93,6 @@ class Minimiser final : public Solver {
       const bool good = !lower.not_converged && !lower.non_finite && potential_.value(z_).total() < energy;
       if (!good) {
         report.iterations = lower.iterations;
-        report.not_converged = true;  // with shorter load steps there is less to fall
         z_ = unstable;
         break;
       }
@@ -118,7 +120,8 @@ class Minimiser final : public Solver {
   /// The number of directions of falling energy at z_: by Sylvester's law that of negative pivots. Directions that cost no
   /// energy are met by rounding errors of either sign, so only what falls faster than those counts.
   int count_unstable(const Model& m);
-  void limit_stiffness(const Model& m, double force);
+  enum class For : std::uint8_t { direction, signs };
+  void limit_stiffness(const Model& m, double force, For what);
   void set_null_stiffness(const Model& m, double residual);
   /// Finds the softest mode of the Hessian linearised last, as a unit turn of the frame that turns most; false where none falls.
   bool find_softest_mode(const Model& m, double force, Field& mode);
@@ -127,6 +130,7 @@ class Minimiser final : public Solver {
   bool judge_floor(const Model& m, double force);
   /// Finds the direction by the unsymmetric Jacobian of the residual, after linearise(). False when it is singular.
   bool solve_residual(const Model& m, const Control& c);
+  bool bend_back(const Model& m, double t);
   bool descend_residual(const Model& m, const Control& c);
   bool predict(const Model& m, const Control& c, bool along_path);
   double longest_step(const Model& m) const;
@@ -137,7 +141,7 @@ class Minimiser final : public Solver {
   StepPotential potential_;
   Subset whole_;
   std::unique_ptr<LinearSystem> system_;
-  Field step_, gradient_, gradient_trial_, right_;
+  Field step_, gradient_, gradient_trial_, right_, back_;
   Unknowns z_, trial_;
   std::vector<Eigen::Triplet<double>> triplets_;
   std::vector<Index> position_unknown_;
@@ -151,6 +155,7 @@ class Minimiser final : public Solver {
   std::vector<double> null_stiffness_;  ///< per segment [N m]: a turn that costs less costs nothing
   double force_ = 0;                    ///< the largest at work, of the last minimise()
   double residual_ = 0;                 ///< likewise
+  Unknowns at_start_;                   ///< of the step, with no displacement; systems refer to it
   Unknowns predicted_;                  ///< by the tangent of the path
   double predicted_turn_ = 0;
   double length_ = 0;  ///< of the longest connected piece [m]
@@ -261,16 +266,21 @@ void Minimiser::solve_positions(const Model& m, Unknowns& z) {
   }
 }
 
-/// A segment that is many orders stiffer than what bends beside it is rigid for a direction; see deviation 5.
-void Minimiser::limit_stiffness(const Model& m, double force) {
-  constexpr double kOfJoints = 1e5, kOfForces = 1e6, kOfItself = 1e-9;
+/// A segment that is many orders stiffer than what bends beside it is rigid; see deviation 5. The signs of pivots need the digits
+/// more, and may have segments a good deal softer: a direction must not, or it overshoots where stiff segments close a loop.
+void Minimiser::limit_stiffness(const Model& m, double force, For what) {
+  constexpr double kOfBending = 1e12, kOfJoints = 1e4, kOfInertia = 1e8, kOfForces = 1e6, kOfItself = 1e-9;
   std::vector<double> most(m.segment_count());
   for (Index s = 0; s < m.segment_count(); ++s) {
     const double l = m.segment_rest_length[s];
-    double joints = 0, inertia = 0;
-    for (const Index j : m.frame_joints.of(s)) joints = std::max(joints, 0.25 * m.joint_stiffness[j / 2].largest());
+    double joints = 0, bending = 0, inertia = 0;
+    for (const Index e : m.frame_joints.of(s)) {
+      joints = std::max(joints, 0.25 * m.joint_stiffness[e / 2].largest());
+      bending = std::max(bending, 0.25 * m.joint_stiffness[e / 2].largest() * m.joint_length[e / 2]);
+    }
     for (const Index v : m.segment_vertices[s]) inertia = std::max(inertia, potential_.vertex_weight(v) * l * l);
-    most[s] = std::max({kOfJoints * joints, kOfJoints * inertia, kOfForces * force * l,
+    const double elastic = what == For::direction ? kOfBending * bending * l / (length_ * length_) : 0;
+    most[s] = std::max({elastic, kOfJoints * joints, kOfInertia * inertia, kOfForces * force * l,
                         kOfItself * l * l * potential_.position_stiffness(s).largest()});
   }
   potential_.limit_stiffness(std::move(most));
@@ -297,14 +307,15 @@ bool Minimiser::solve(Signature signature, double force) {
 /// What a turn may cost without being told from one that costs nothing: a share of the softest bending that the rods have, the
 /// rounding errors of the Hessian, and what the forces left over do to a turn of the whole.
 void Minimiser::set_null_stiffness(const Model& m, double residual) {
-  constexpr double kShare = 1e-8, kRounding = 16 * std::numeric_limits<double>::epsilon(), kResidual = 4;
+  constexpr double kShare = 1e-8, kRounding = 2 * std::numeric_limits<double>::epsilon(), kResidual = 4;
   null_stiffness_.assign(m.segment_count(), 0);
   for (Index s = 0; s < m.segment_count(); ++s) {
     const double l = m.segment_rest_length[s];
     double bending = 0;
     for (const Index e : m.frame_joints.of(s)) {
       const Index j = e / 2;
-      bending = std::max(bending, 0.25 * m.joint_stiffness[j].largest() * m.joint_length[j]);
+      const double softest = 0.25 * m.joint_stiffness[j].smallest() * m.joint_length[j];
+      bending = bending > 0 ? std::min(bending, softest) : softest;
     }
     const double stiff = std::min(potential_.stiffness_limit(s), l * l * potential_.position_stiffness(s).largest());
     null_stiffness_[s] = kShare * bending * l / (length_ * length_) + kRounding * stiff + kResidual * residual * l;
@@ -313,7 +324,7 @@ void Minimiser::set_null_stiffness(const Model& m, double residual) {
 
 int Minimiser::count_unstable(const Model& m) {
   if (system_->empty()) return 0;
-  limit_stiffness(m, force_);
+  limit_stiffness(m, force_, For::signs);
   set_null_stiffness(m, residual_);
   return system_->linearise(potential_, z_, {.curvature = Curvature::exact, .shift = {.size = 1, .frames = null_stiffness_}})
       .negative;
@@ -381,10 +392,11 @@ bool Minimiser::leave(const Model& m) {
 /// second order, while a path that ends or turns leaves the solver to find whatever lies beyond.
 bool Minimiser::is_off_path(const Model& m) const {
   constexpr double kShare = 0.3, kLargest = 0.5, kLeast = 1e-5;
+  if (predicted_.q.empty()) return true;
   double apart = 0;
   for (Index s = 0; s < m.segment_count(); ++s)
     if (m.segment_alive[s]) apart = std::max(apart, norm(rotation_log(z_.q[s] * conj(predicted_.q[s]))));
-  return predicted_.q.empty() || apart > std::max(kLeast, kShare * std::min(predicted_turn_, kLargest));
+  return apart > std::max(kLeast, kShare * std::min(predicted_turn_, kLargest));
 }
 
 bool Minimiser::solve_residual(const Model& m, const Control& c) {
@@ -429,13 +441,34 @@ double Minimiser::longest_step(const Model& m) const {
   return 1 / longest;
 }
 
+/// Moves the trial, a share t along the direction, back to where stiff segments keep their lengths: by the correction that the
+/// present factor has for what the straight move has added to the gradient. An arch of stiff material between two clamps can
+/// bend only along a curve, and a line search along straight lines would creep. False when the correction is not small.
+bool Minimiser::bend_back(const Model& m, double t) {
+  constexpr double kFarthest = 0.5;
+  potential_.gradient(trial_, gradient_trial_.x, gradient_trial_.w);
+  for (std::size_t v = 0; v < right_.x.size(); ++v) right_.x[v] = (1 - t) * gradient_.x[v] - gradient_trial_.x[v];
+  for (std::size_t f = 0; f < right_.w.size(); ++f) right_.w[f] = (1 - t) * gradient_.w[f] - gradient_trial_.w[f];
+  if (!system_->solve(right_, back_)) return false;
+  for (Index s = 0; s < m.segment_count(); ++s)
+    if (!(norm(back_.w[s]) <= kFarthest)) return false;
+  for (Index v = 0; v < m.vertex_count(); ++v) trial_.u[v] += back_.x[v];
+  for (Index s = 0; s < m.segment_count(); ++s)
+    if (norm2(back_.w[s]) > 0) trial_.q[s] = normalized(rotation_exp(back_.w[s]) * trial_.q[s]);
+  solve_positions(m, trial_);
+  return true;
+}
+
 bool Minimiser::descend_residual(const Model& m, const Control& c) {
   const double before = rotation_residual(m, c, gradient_.w);
   double t = longest_step(m);
   for (int cut = 0; cut < 8; ++cut, t *= 0.5) {
     move(m, t);
-    potential_.gradient(trial_, gradient_trial_.x, gradient_trial_.w);
-    if (rotation_residual(m, c, gradient_trial_.w) <= (1 - 1e-3 * t) * before) return true;
+    for (int bent = 0; bent <= kMostBends; ++bent) {
+      if (bent > 0 && (c.has_torque || !bend_back(m, t))) break;
+      potential_.gradient(trial_, gradient_trial_.x, gradient_trial_.w);
+      if (rotation_residual(m, c, gradient_trial_.w) <= (1 - 1e-3 * t) * before) return true;
+    }
   }
   return false;
 }
@@ -446,7 +479,7 @@ bool Minimiser::descend_residual(const Model& m, const Control& c) {
 /// or the response is not usable.
 bool Minimiser::predict(const Model& m, const Control& c, bool along_path) {
   const State& start = potential_.start();
-  const Unknowns at_start{std::vector<Vec3d>(start.vertex_position.size()), start.frame_rotation};
+  at_start_ = {std::vector<Vec3d>(start.vertex_position.size()), start.frame_rotation};
   Field imposed{std::vector<Vec3d>(start.vertex_position.size()), std::vector<Vec3d>(start.frame_rotation.size())};
   double moved = 0;
   for (Index v = 0; v < m.vertex_count(); ++v) {
@@ -461,15 +494,15 @@ bool Minimiser::predict(const Model& m, const Control& c, bool along_path) {
   }
   for (Index f = 0; f < m.frame_count(); ++f) {
     if (c.frame_control[f] != FrameControl::fixed) continue;
-    imposed.w[f] = rotation_log(c.frame_target[f] * conj(at_start.q[f]));
+    imposed.w[f] = rotation_log(c.frame_target[f] * conj(at_start_.q[f]));
     moved = std::max(moved, norm(imposed.w[f]));
   }
   if (moved == 0 && !along_path) return false;
-  limit_stiffness(m, potential_.force_scale(at_start));
+  limit_stiffness(m, potential_.force_scale(at_start_), For::direction);
   set_null_stiffness(m, 0);
-  const Shift hold_still{.size = 1, .frames = null_stiffness_};
-  system_->linearise(potential_, at_start, {.curvature = Curvature::exact, .shift = along_path ? hold_still : Shift{}});
-  trial_ = at_start;
+  const Shift hold_still{.size = kHoldStill, .frames = null_stiffness_};
+  system_->linearise(potential_, at_start_, {.curvature = Curvature::exact, .shift = along_path ? hold_still : Shift{}});
+  trial_ = at_start_;
   solve_positions(m, trial_);  // what is left of the last equilibrium is rounding, and in stiff segments that is no small force
   potential_.gradient(trial_, gradient_.x, gradient_.w);
   Field change;
@@ -538,9 +571,15 @@ StepReport Minimiser::minimise(const Model& m, const Control& c, const StaticOpt
       return potential_.residual(gradient_trial_.x, gradient_trial_.w).value;
     };
     const double unpredicted = left(z_);
+    right_ = gradient_;
     solve_positions(m, trial_);
-    if (options.along_path) predicted_ = trial_;
-    if (left(trial_) < unpredicted) std::swap(z_, trial_);
+    double best = left(trial_);
+    Unknowns guess = trial_;
+    // Turns along straight lines stretch what is stiff.
+    for (int bent = 0; bent < kMostBends && !c.has_torque && bend_back(m, 1); ++bent)
+      if (const double now = left(trial_); now < best) best = now, guess = trial_;
+    if (options.along_path) predicted_ = guess;
+    if (best < unpredicted) std::swap(z_, guess);
   }
   return iterate(m, c, options);
 }
@@ -548,7 +587,7 @@ StepReport Minimiser::minimise(const Model& m, const Control& c, const StaticOpt
 /// Whether what is left at the rounding floor moves nothing that coordinates could hold much better.
 bool Minimiser::judge_floor(const Model& m, double force) {
   constexpr double kNothing = 1e-10;
-  limit_stiffness(m, force);
+  limit_stiffness(m, force, For::direction);
   if (!solve(system_->linearise(potential_, z_, {.curvature = Curvature::exact}), force)) return false;
   double moved = 0;
   for (const Vec3d& x : step_.x) moved = std::max(moved, norm(x));
@@ -587,14 +626,14 @@ StepReport Minimiser::iterate(const Model& m, const Control& c, const StaticOpti
       break;
     }
     const double force = std::max(scale, 1e-9 * stiffest);
-    limit_stiffness(m, scale);
+    limit_stiffness(m, scale, For::direction);
     Signature signature = system_->linearise(potential_, z_, {.curvature = Curvature::exact});
     const bool by_residual = (c.has_torque || options.along_path) && position_solvable_;
     bool accepted = false;
     if (by_residual && !c.has_torque) {
       // Directions that cost nothing are held by next to nothing, so that the path does not drift along them.
       set_null_stiffness(m, 0);
-      system_->factorise({.size = 1, .frames = null_stiffness_});
+      system_->factorise({.size = kHoldStill, .frames = null_stiffness_});
       accepted = solve_for(gradient_) && descend_residual(m, c);
     }
     if (by_residual && !accepted) accepted = solve_residual(m, c) && descend_residual(m, c);
@@ -610,11 +649,14 @@ StepReport Minimiser::iterate(const Model& m, const Control& c, const StaticOpti
     double t = longest_step(m);
     for (int cut = 0; cut < (residual.value <= floor ? 2 : 40) && !accepted; ++cut, t *= 0.5) {
       move(m, t);
-      const double rise = potential_.value(trial_).total() - e0.total();
-      accepted = rise <= 1e-4 * t * slope;
-      if (!accepted && rise <= 1e-14 * e0.magnitude + std::abs(1e-4 * t * slope)) {
-        potential_.gradient(trial_, gradient_trial_.x, gradient_trial_.w);
-        accepted = potential_.residual(gradient_trial_.x, gradient_trial_.w).value < residual.value;
+      for (int bent = 0; bent <= kMostBends && !accepted; ++bent) {
+        if (bent > 0 && !bend_back(m, t)) break;
+        const double rise = potential_.value(trial_).total() - e0.total();
+        accepted = rise <= 1e-4 * t * slope;
+        if (!accepted && rise <= 1e-14 * e0.magnitude + std::abs(1e-4 * t * slope)) {
+          potential_.gradient(trial_, gradient_trial_.x, gradient_trial_.w);
+          accepted = potential_.residual(gradient_trial_.x, gradient_trial_.w).value < residual.value;
+        }
       }
     }
     if (!accepted) {
@@ -625,7 +667,8 @@ StepReport Minimiser::iterate(const Model& m, const Control& c, const StaticOpti
     measure();
   }
   if (residual.value <= options.tolerance * scale) report.not_converged = false;
-  else if (!report.not_converged && !system_->empty()) report.not_converged = !judge_floor(m, std::max(scale, 1e-9 * stiffest));
+  else if (residual.value <= kNearFloor * floor && !system_->empty())
+    report.not_converged = !judge_floor(m, std::max(scale, 1e-9 * stiffest));
   force_ = scale, residual_ = residual.value;
   report.residual = residual.value;
   // What rounding leaves of forces is no force: rods at rest.

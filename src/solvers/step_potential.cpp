@@ -57,6 +57,16 @@ SegmentHessian segment_hessian(const Vec3d& k, double l, const Vec3d& p, const Q
   return {(1 / (l * l)) * C, (1 / l) * stretch_shear::hessian_pw(C, p, n), stretch_shear::hessian_ww(C, p, n)};
 }
 
+vertex_spring::Terms<double> elastic_terms(const Spring& s) {
+  using vertex_spring::Law;
+  vertex_spring::Terms<double> terms;
+  terms.law = s.along_axis ? Law::one_direction : s.rest_length > 0 ? Law::length : Law::all_directions;
+  terms.k = s.stiffness;
+  terms.rest = s.rest_length;
+  terms.axis = s.axis;
+  return terms;
+}
+
 void StepPotential::begin(const Model& m, const Control& c, const State& start, double h, const Subset* subset) {
   m_ = &m;
   c_ = &c;
@@ -87,13 +97,8 @@ void StepPotential::list_springs() {
 SpringAtHand StepPotential::spring_at(const Unknowns& z, Index spring) const {
   const Spring& s = c_->springs[static_cast<std::size_t>(spring)];
   const std::vector<Vec3d>& x = start_->vertex_position;
-  using vertex_spring::Law;
-  SpringAtHand here{.a = s.a, .b = s.b, .terms = {}, .d = {}};
-  here.terms.law = s.along_axis ? Law::one_direction : s.rest_length > 0 ? Law::length : Law::all_directions;
-  here.terms.k = s.stiffness;
+  SpringAtHand here{.a = s.a, .b = s.b, .terms = elastic_terms(s), .d = {}};
   here.terms.damping = h_ > 0 ? s.damping / h_ : 0;
-  here.terms.rest = s.rest_length;
-  here.terms.axis = s.axis;
   const Vec3d at_start = (s.b < 0 ? s.anchor : x[s.b]) - x[s.a];
   here.terms.start = s.b < 0 ? at_start - h_ * s.anchor_velocity : at_start;
   here.d = at_start + (s.b < 0 ? Vec3d{} : z.u[s.b]) - z.u[s.a];

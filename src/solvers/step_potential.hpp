@@ -79,6 +79,9 @@ struct JointHessian {
   Mat3<double> first_second() const { return -1.0 * same + skew(0.5 * gradient); }
 };
 
+/// A spring without its damper.
+vertex_spring::Terms<double> elastic_terms(const Spring& spring);
+
 /// A spring at given unknowns.
 struct SpringAtHand {
   Index a, b;  ///< b negative: the anchor

@@ -105,7 +105,7 @@ class Lister {
     std::vector<FieldDoc> fields = fields_of<Structure>(type);
     const auto shape = std::stable_partition(fields.begin(), fields.end(), [](const FieldDoc& f) {
       return f.unit.starts_with("N") || f.unit == "kg/m" || f.unit == "s" || f.name.ends_with("radius") ||
-             f.name == "strain_limit";
+             f.name.ends_with("_limit");
     });
     object(json, pointer, name, {fields.begin(), shape}, true);
     if (const auto m = json.find("material"); m != json.end()) material(*m, pointer + "/material", name);

@@ -67,7 +67,8 @@ std::vector<Message> PlaybackSession::models() {
 }
 
 Message PlaybackSession::message_of(std::size_t slot, int frame, FrameParts parts) {
-  const FramePieces pieces{.velocity = false, .orientation = parts.frame, .moment = parts.joint_moment, .sections = false, .restart = false};
+  const FramePieces pieces{
+      .velocity = false, .orientation = parts.frame, .moment = parts.joint_moment, .sections = false, .restart = false};
   return binary_message(frame_packet(slots_[slot].read(frame, pieces), static_cast<int>(slot), joints_[slot], parts));
 }
 

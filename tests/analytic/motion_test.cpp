@@ -27,6 +27,67 @@ std::string rod(int n, int load_steps, const std::string& first, const std::stri
       analysis.empty() ? fmt::format(R"({{"type": "static", "load_steps": {}, "tolerance": 1e-10}})", load_steps) : analysis);
 }
 
+// A rod between two clamps, one of which turns about the rod's axis.
+std::string twisted(const std::string& motion, const std::string& analysis, const std::string& solver = "direct") {
+  return fmt::format(R"({{
+    "rods": [{{"name": "rod", "shape": {{"type": "line", "from": [0, 0, 0], "to": [1, 0, 0]}}, "segments": 50,
+      "material": {{"stretch_shear": 1e6, "bend": 1, "twist": 0.1, "line_density": 1}}}}],
+    "constraints": [{{"type": "clamp", "vertices": "rod:start"}},
+      {{"type": "clamp", "vertices": "rod:end", "motion": {}}}],
+    "solver": {{"name": "{}"}}, "analysis": {}
+  }})",
+                     motion, solver, analysis);
+}
+std::string turned_to(double degrees, const char* how = "linear") {
+  return fmt::format(R"({{"rotate": {{"axis": [1, 0, 0], "angle": {{"interpolation": "{}", "keys": [[0, 0], [1, {}]]}}}}}})", how,
+                     degrees);
+}
+/// The twisting moment of one joint of the rod above that is twisted by an angle as a whole.
+double moment_of(double degrees) { return 0.1 * 50 * 2 * std::sin(0.5 * degrees * kPi / 180 / 50); }
+
+TEST(Turns, OfAClampAreCountedInOneLoadStep) {
+  for (const char* solver : {"direct", "newton"})
+    for (const double angle : {170.0, 190.0, 360.0, -540.0, 720.0}) {
+      const Simulation s = settle(twisted(turned_to(angle), R"({"type": "static", "load_steps": 1})", solver));
+      EXPECT_NEAR(joint_moment(s.model(), s.state(), 25).x, moment_of(angle), 1e-3) << solver << " " << angle;
+    }
+}
+
+TEST(Turns, OfAClampAreCountedInOneTimeStep) {
+  for (const char* solver : {"direct", "newton", "automatic"})
+    for (const double angle : {190.0, 360.0, 720.0}) {
+      Simulation s(Scene::parse(
+          twisted(turned_to(angle), R"({"type": "dynamic", "step": 0.5, "duration": 1, "steps_per_frame": 1})", solver)));
+      for (int i = 0; i < s.frame_count(); ++i) s.step();
+      EXPECT_NEAR(joint_moment(s.model(), s.state(), 25).x, moment_of(angle), 1e-3) << solver << " " << angle;
+      EXPECT_EQ(s.steps_turned(), 2) << solver << " " << angle;
+      EXPECT_DOUBLE_EQ(s.state().time, 1);
+    }
+}
+
+// There and back within one load step.
+TEST(Turns, ComeBackToNothing) {
+  const Simulation s = settle(twisted(R"({"rotate": {"axis": [1, 0, 0], "angle": {"keys": [[0, 0], [0.3, 500], [1, 0]]}}})",
+                                      R"({"type": "static", "load_steps": 1})"));
+  EXPECT_NEAR(joint_moment(s.model(), s.state(), 25).x, 0, 1e-9);
+}
+
+TEST(Turns, ThatMayBeEitherWayRoundAreRefused) {
+  const auto refusal = [](const std::string& motion) {
+    try {
+      Scene::parse(twisted(motion, R"({"type": "static"})"));
+    } catch (const InputError& e) {
+      return e.problems().front().where + ": " + e.problems().front().remedy;
+    }
+    return std::string("accepted");
+  };
+  EXPECT_EQ(refusal(R"({"orientation": {"keys": [[0, [0, 0, 0, 1]], [0.5, [0, 0.6, 0, 0.8]], [1, [0, 0.8, 0, -0.6]]]}})"),
+            "/constraints/1/motion/orientation/keys/2: put a key between the two, or use `rotate`");
+  EXPECT_EQ(refusal(turned_to(270, "step")),
+            "/constraints/1/motion/rotate/angle/keys/1: use `interpolation` linear or smooth, or more keys");
+  EXPECT_EQ(refusal(turned_to(170, "step")), "accepted");
+}
+
 // Between two keys: the shorter arc at constant speed, whatever the sign of the quaternions.
 TEST(Orientation, KeysAreJoinedByTheShorterArcAtConstantSpeed) {
   const Vec3d axis = normalized(Vec3d{1, 2, -0.5});

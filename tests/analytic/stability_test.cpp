@@ -1,4 +1,5 @@
 // Where equilibrium loses its stability, against Euler and Greenhill; and rods that are all but inextensible.
+#include <cmath>
 #include <numbers>
 
 #include "analytic/reference.hpp"
@@ -123,7 +124,7 @@ TEST(LimitPoint, OfATwistedRingEndsTheSearch) {
   const std::string text = fmt::format(R"({{
     "rods": [
       {{"name": "ring", "shape": {{"type": "line", "from": [0, 0, 0], "to": [{0}, 0, 0]}}, "segments": 24,
-        "pose": {{"type": "arc", "radius": 1, "angle": 360}},
+        "pose": {{"type": "arc", "radius": 1, "angle": 360, "keep": "points"}},
         "material": {{"stretch_shear": 1e6, "bend_twist": 1, "line_density": 1}}}},
       {{"name": "spring", "shape": {{"type": "points", "points": [[{1}, 0, 0], [{1}, 0, -1]]}},
         "pose": {{"type": "points", "points": [[-1, 0, 0], [-1, 0, -1]]}},
@@ -165,6 +166,123 @@ TEST(Instability, ModesAreCounted) {
   }
 }
 
+// ---- what lies beyond ----
+
+struct Column {
+  Simulation simulation;
+  double up, aside;  ///< of the tip
+};
+Column loaded_column(double load, int load_steps, const std::string& more = "", const std::string& solver = "direct") {
+  Simulation s(Scene::parse(fmt::format(R"({{
+    "rods": [{{"name": "rod", "shape": {{"type": "line", "from": [0, 0, 0], "to": [0, 1, 0]}}, "segments": 80,
+      "material": {{"stretch_shear": 1e6, "bend_twist": 1, "line_density": 1}}}}],
+    "constraints": [{{"type": "clamp", "vertices": "rod:start"}}],
+    "forces": [{{"type": "force", "vertices": "rod:end", "force": [0, {}, 0]}}],
+    "solver": {{"name": "{}"}}, "analysis": {{"type": "static", "load_steps": {} {}}}
+  }})",
+                                        -load, solver, load_steps, more)));
+  for (int i = 0; i < s.frame_count(); ++i) s.step();
+  const Vec3d tip = s.state().vertex_position.back();
+  return {std::move(s), tip.y, std::hypot(tip.x, tip.z)};
+}
+
+/// The elastica of a column under P > Euler's load, by its modulus: K(k) = L sqrt(P/EI).
+struct Elastica {
+  double up, aside;
+  explicit Elastica(double load) {
+    double low = 0, high = 1 - 1e-12;
+    for (int i = 0; i < 100; ++i) {
+      const double middle = 0.5 * (low + high);
+      (std::comp_ellint_1(middle) < std::sqrt(load) ? low : high) = middle;
+    }
+    up = 2 * std::comp_ellint_2(low) / std::sqrt(load) - 1;
+    aside = 2 * low / std::sqrt(load);
+  }
+};
+
+TEST(BeyondTheEulerLoad, AColumnBucklesByDefault) {
+  for (const char* solver : {"direct", "newton"})
+    for (const int load_steps : {1, 10})
+      for (const double load : {2.6, 5.0, 20.0, 23.0}) {  // the last: unstable in four directions
+        const Column c = loaded_column(load, load_steps, "", solver);
+        const Elastica exact(load);
+        EXPECT_NEAR(c.up, exact.up, 2e-3) << solver << load << " in " << load_steps;
+        EXPECT_NEAR(c.aside, exact.aside, load < 3 ? 5e-3 : 2e-3) << solver << load << " in " << load_steps;
+        EXPECT_EQ(c.simulation.last_report().unstable_modes, 0);
+        EXPECT_GT(c.simulation.branches_left().count, 0);
+        EXPECT_LE(c.simulation.last_report().residual_relative, 1e-8);
+      }
+}
+
+TEST(BeyondTheEulerLoad, ThePathIsFollowedOnlyWhereThatIsAskedFor) {
+  const Column c = loaded_column(20, 4, R"(, "branch": "follow")");
+  EXPECT_NEAR(c.aside, 0, 1e-9);
+  EXPECT_EQ(c.simulation.last_report().unstable_modes, 2);
+  EXPECT_EQ(c.simulation.branches_left().count, 0);
+}
+
+TEST(BeyondTheEulerLoad, NothingIsLeftBelowIt) {
+  const Column c = loaded_column(2.4, 3);
+  EXPECT_NEAR(c.aside, 0, 1e-12);
+  EXPECT_EQ(c.simulation.branches_left().count, 0);
+}
+
+// An arch under a force on its crown: far beyond the force at which it snaps through.
+std::string arch(int load_steps) {
+  return fmt::format(R"({{
+    "rods": [{{"name": "arch", "shape": {{"type": "arc", "center": [0, -1, 0], "radius": 1.1, "start": [-0.4, 1, 0],
+      "angle": -43.6, "normal": [0, 0, 1]}}, "segments": 60,
+      "material": {{"young": 2e9, "poisson": 0.3, "density": 1100, "radius": 0.002}}}}],
+    "constraints": [{{"type": "clamp", "vertices": ["arch:start", "arch:end"]}}],
+    "forces": [{{"type": "force", "vertices": "arch:mid", "force": [0, -20, 0]}}],
+    "analysis": {{"type": "static", "load_steps": {}, "stop_at_instability": true}}
+  }})",
+                     load_steps);
+}
+
+TEST(SnapThrough, IsFoundHoweverLongTheLoadSteps) {
+  for (const int load_steps : {1, 2, 5, 20, 100}) {
+    const Found f = find(arch(load_steps));
+    ASSERT_TRUE(f.any) << load_steps;
+    EXPECT_NEAR(20 * f.time, 0.5078, 2e-4) << load_steps;
+  }
+}
+
+// A rod that is pressed into a buckle sideways by a small force passes close to Euler's load, all the while stable; later it
+// may roll about the line between its clamps at no cost.
+TEST(Instability, IsNotReportedWhereAPathTurnsSharply) {
+  const Found f = find(R"({
+    "rods": [{"name": "rod", "shape": {"type": "line", "from": [0, 0, 0], "to": [0, 0, 1]}, "segments": 44,
+      "material": {"stretch_shear": 1e6, "bend_twist": 1, "line_density": 1}}],
+    "constraints": [{"type": "clamp", "vertices": "rod:start"}, {"type": "clamp", "vertices": "rod:end", "motion": {
+      "translate": {"keys": [[0, [0, 0, 0]], [1, [0, 0, -0.16]]]},
+      "rotate": {"axis": [0, 0, 1], "angle": {"keys": [[0, 0], [2, 0], [4, 200]]}}}}],
+    "forces": [{"type": "force", "vertices": "rod:mid", "force": {"keys":
+      [[0, [0, 0, 0]], [0.1, [2, 0, 0]], [1, [2, 0, 0]], [2, [0, 0, 0]]]}}],
+    "analysis": {"type": "static", "duration": 4, "load_steps": 80, "ramp": false, "stop_at_instability": true}
+  })");
+  EXPECT_FALSE(f.any) << f.time;
+}
+
+// The twisted ring again, free to roll about the tangent at its seam: that is no instability.
+TEST(Instability, IsNotTheRollOfARing) {
+  const double critical = 2 * kPi * std::numbers::sqrt3, top = 1.2 * critical;
+  Simulation s(Scene::parse(fmt::format(R"({{
+    "rods": [{{"name": "ring", "shape": {{"type": "line", "from": [0, 0, 0], "to": [{}, 0, 0]}}, "segments": 24,
+      "pose": {{"type": "arc", "radius": 1, "angle": 360}},
+      "material": {{"stretch_shear": 1e6, "bend_twist": 1, "line_density": 1}}}}],
+    "constraints": [
+      {{"type": "clamp", "vertices": "ring:start", "tangent": [0, 1, 0]}},
+      {{"type": "clamp", "vertices": "ring:end", "tangent": [0, 1, 0], "motion": {{"rotate":
+        {{"axis": [0, 1, 0], "center": [1, 0, 0], "angle": {{"keys": [[0, 0], [1, {}]]}}}}}}}}],
+    "analysis": {{"type": "static", "load_steps": 12, "stop_at_instability": true}}
+  }})",
+                                        2 * kPi, top * 180 / kPi)));
+  for (int i = 0; i < s.frame_count() && !s.finished(); ++i) s.step();
+  ASSERT_TRUE(s.finished());
+  EXPECT_NEAR(s.state().time * top / critical, 1, 0.02);
+}
+
 // ---- all but inextensible ----
 
 const double kStiff = 1e8;  // times EI/L^2
@@ -187,6 +305,42 @@ TEST(StiffLimit, EndLoadedElasticaIsInextensible) {
   down.expect_within({{20, 1.2e-3}, {50, 2.0e-4}, {100, 5.1e-5}, {200, 1.3e-5}}, "drop");
   down.expect_second_order("drop");
   along.expect_second_order("shortening");
+}
+
+// EA = 1e14 EI/L^2: a rounding error of a strain is a force of a hundredth of the rod's weight.
+TEST(StiffLimit, StaticsMeetTheirToleranceHoweverStiffStretchIs) {
+  for (const char* solver : {"direct", "newton"})
+    for (const double stretch : {1e6, 1e9, 1e12, 1e14}) {
+      const Simulation s = settle(fmt::format(R"({{
+        "rods": [{{"name": "rod", "shape": {{"type": "line", "from": [0, 0, 0], "to": [1, 0, 0]}}, "segments": 100,
+          "material": {{"young": 1e6, "density": 1000, "radius": 0.01, "stretch_shear": {}}}}}],
+        "constraints": [{{"type": "clamp", "vertices": "rod:start"}}],
+        "forces": [{{"type": "gravity", "acceleration": [0, -0.6, 0]}}],
+        "solver": {{"name": "{}"}}, "analysis": {{"type": "static"}}
+      }})",
+                                              stretch, solver));
+      EXPECT_NEAR(s.state().vertex_position.back().x, 0.396441827, 2e-6) << solver << " " << stretch;
+      EXPECT_EQ(s.last_report().unstable_modes, 0) << solver << " " << stretch;
+    }
+}
+
+// An arch of material that is 1e9 times as stiff in stretch as in bending between two clamps: its thrust is statically
+// indeterminate.
+TEST(StiffLimit, SolversAgreeOnAClampedArch) {
+  Vec3d mid[2];
+  for (const int i : {0, 1}) {
+    const Simulation s = settle(fmt::format(R"({{
+      "rods": [{{"name": "arch", "shape": {{"type": "arc", "center": [0, 0, 0], "radius": 1, "start": [-1, 0, 0], "angle": -150,
+        "normal": [0, 0, 1]}}, "segments": 60, "material": {{"stretch": 1e9, "shear": 1e8, "bend": 1, "twist": 0.8,
+        "line_density": 1}}}}],
+      "constraints": [{{"type": "clamp", "vertices": ["arch:start", "arch:end"]}}],
+      "forces": [{{"type": "force", "vertices": "arch:mid", "force": [2, -3, 1]}}],
+      "solver": {{"name": "{}"}}, "analysis": {{"type": "static", "load_steps": 2}}
+    }})",
+                                            i == 0 ? "direct" : "newton"));
+    mid[i] = s.state().vertex_position[30];
+  }
+  EXPECT_LT(norm(mid[0] - mid[1]), 1e-7);
 }
 
 TEST(StiffLimit, FewSweepsPerStepNeverGainEnergy) {

@@ -370,6 +370,26 @@ class Run(CliTest):
         old = self.probes({**SWING, "solver": {"name": "stable_cosserat", "method": "direct", "precision": "float", "threads": 2}})
         self.assertEqual(new, old)
 
+    def test_a_certificate_is_told_and_recorded(self):
+        rope = {"young": 1e6, "density": 1000, "radius": 0.004, "friction": 0.3}
+        line = {"type": "line"}
+        scene = {
+            "materials": {"rope": rope}, "contact": {},
+            "rods": [{"name": "bar", "shape": {**line, "from": [-0.1, 0, 0], "to": [0.1, 0, 0]}, "segments": 10, "material": "rope"},
+                     {"name": "top", "shape": {**line, "from": [0, 0.01, -0.1], "to": [0, 0.01, 0.1]}, "segments": 9, "material": "rope"}],
+            "constraints": [{"type": "clamp", "vertices": ["bar:start", "bar:end"]}], "forces": [{"type": "gravity"}],
+            "analysis": {"type": "dynamic", "step": 0.002, "duration": 0.08, "fps": 50}}
+        told = self.run_scene(scene, "--certify")
+        self.assertIn("40 steps; nothing passed through anything", told.out)
+        self.assertRegex(told.out, r"smallest gap \S+ m, between segment \d of `bar` and segment 4 of `top`")
+        found = self.stats()["certificate"]
+        self.assertEqual((found["steps"], found["failure"], found["penetration"]), (40, "", 0))
+        self.assertLess(found["energy_error"], 1e-9)
+        self.run_scene(scene)
+        self.assertIsNone(self.stats()["certificate"])
+        refused = self.run_scene(SWING, "--certify", expect=BAD_INPUT)
+        self.assertIn("/contact: is not there", refused.err)
+
     def test_steps_that_do_not_converge_are_told(self):
         hasty = {"tolerance": 1e-12, "max_iterations": 1}
         told = self.run_scene({**SWING, "solver": {"name": "direct", **hasty}}, "--quiet")

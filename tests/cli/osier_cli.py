@@ -19,6 +19,10 @@ SANITISED = OSIER is not None and any(name in OSIER.read_bytes() for name in (b"
 PATIENCE = 8 if SANITISED else 1  # with time limits
 SOURCE = pathlib.Path(sys.argv[2]).resolve() if len(sys.argv) > 2 else None
 SCENES = sorted((SOURCE / "scenes").glob("*.json")) if SOURCE else []
+if not os.environ.get("OSIER_DATA"):  # the folder of data that are not part of Osier
+    for path in [p for p in SCENES if "$OSIER_DATA/" in p.read_text(encoding="utf-8")]:
+        print("skipped: %s needs OSIER_DATA" % path.name, file=sys.stderr)
+        SCENES.remove(path)
 
 DONE, RUN_FAILED, BAD_INPUT = 0, 1, 2
 

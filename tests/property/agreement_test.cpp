@@ -24,7 +24,7 @@ const AgreementCase kCases[] = {
       "constraints": [{"type": "pin", "vertices": "r:0"}], "forces": [{"type": "gravity"}, {"type": "force", "vertices": "r:8", "force": [0.5, 0, 2]}])"},
     {"TreeLikeBranch", R"("rods": [
         {"name": "trunk", "material": "m", "segments": 6, "shape": {"type": "line", "from": [0, 0, 0], "to": [0, 0.6, 0]}},
-        {"name": "left", "material": "m", "segments": 4, "shape": {"type": "arc", "center": [-0.4, 0.6, 0], "radius": 0.4, "start": [1, 0, 0], "angle": 60}},
+        {"name": "left", "material": "m", "segments": 4, "shape": {"type": "arc", "center": [-0.4, 0.6, 0], "radius": 0.4, "start": [1, 0, 0], "angle": 60, "keep": "points"}},
         {"name": "right", "material": "m", "segments": 4, "shape": {"type": "line", "from": [0, 0.6, 0], "to": [0.3, 0.8, 0.2]}}],
       "welds": [{"vertices": ["trunk:end", "left:start", "right:start"]}],
       "constraints": [{"type": "clamp", "vertices": "trunk:start"}],

@@ -5,7 +5,6 @@
 #include <numbers>
 
 #include "math/vec3.hpp"
-
 #include "osier/osier.hpp"
 
 namespace osier {

@@ -29,8 +29,8 @@ TEST(MotionTable, IsReadWithAndWithoutAHeader) {
   EXPECT_EQ(plain.times, (std::vector<double>{0, 0.5}));
   EXPECT_EQ(plain.position[1].z, 4);
   EXPECT_FALSE(plain.has_rotation);
-  const RecordedMotion named =
-      read_motion(folder.write("b.csv", "z [m];y;x;time [s];qw;qx;qy;qz\n3;2;1;0;1;0;0;0\n3;2;1;1;-0.6;0;0;-0.8\n"), {.scale = 0.1});
+  const RecordedMotion named = read_motion(
+      folder.write("b.csv", "z [m];y;x;time [s];qw;qx;qy;qz\n3;2;1;0;1;0;0;0\n3;2;1;1;-0.6;0;0;-0.8\n"), {.scale = 0.1});
   EXPECT_DOUBLE_EQ(named.position[0].x, 0.1);
   EXPECT_DOUBLE_EQ(named.position[0].z, 0.3);
   EXPECT_NEAR(named.rotation[1].w, 0.6, 1e-15) << "on the side of the one before";
@@ -95,8 +95,8 @@ TEST(Samples, CubicsMeetThemAndFollowAParabolaExactly) {
   for (double t : {0.4, 0.99, 1.1}) EXPECT_NEAR(at(t, SampleInterpolation::cubic), 3 + t - 2 * t * t, 1e-13);
   EXPECT_EQ(at(-1, SampleInterpolation::cubic), 3);
   EXPECT_EQ(at(9, SampleInterpolation::cubic), -3);
-  EXPECT_NEAR(at(0.65, SampleInterpolation::linear), 0.5 * (at(0.3, SampleInterpolation::linear) + at(1, SampleInterpolation::linear)),
-              1e-14);
+  EXPECT_NEAR(at(0.65, SampleInterpolation::linear),
+              0.5 * (at(0.3, SampleInterpolation::linear) + at(1, SampleInterpolation::linear)), 1e-14);
 }
 
 std::string scene(const std::string& constraints) {
@@ -110,7 +110,8 @@ TEST(MotionFromAFile, LeadsWhatIsHeldAsABody) {
   const TemporaryFolder folder;
   const double s = std::sqrt(0.5);
   folder.write("m.csv", "0 1 0 0 0 0 0 1\n0.5 1 0 1 0 0 " + std::to_string(s) + " " + std::to_string(s) + "\n");
-  Simulation simulation(Scene::parse(scene(R"({"type": "clamp", "vertices": ["a:0", "b:0"], "motion": {"file": "m.csv"}})"), "m", folder.path()));
+  Simulation simulation(
+      Scene::parse(scene(R"({"type": "clamp", "vertices": ["a:0", "b:0"], "motion": {"file": "m.csv"}})"), "m", folder.path()));
   const Quatd before = simulation.state().frame_rotation.at(8);
   while (simulation.state().time < 0.5 - 1e-9) simulation.step();
   // A quarter turn about z around (1, 0, 0), and 1 m along z.
@@ -127,7 +128,8 @@ TEST(MotionFromAFile, IsTheSameWhateverTheStep) {
   for (const char* step : {"/analysis/step=0.01", "/analysis/step=0.0333"}) {
     LoadOptions options;
     options.overrides = {step};
-    Simulation s(Scene::parse(scene(R"({"type": "pin", "vertices": ["a:0", "b:0"], "motion": {"file": "m.csv"}})"), "m", folder.path(), options));
+    Simulation s(Scene::parse(scene(R"({"type": "pin", "vertices": ["a:0", "b:0"], "motion": {"file": "m.csv"}})"), "m",
+                              folder.path(), options));
     while (s.state().time < 0.6 - 1e-9) s.step();
     places.push_back(s.state().vertex_position[5]);
   }
@@ -175,12 +177,16 @@ TEST(MotionFromAFile, SaysWhatDoesNotFit) {
     }
     return "";
   };
-  EXPECT_NE(complaint(R"({"type": "pin", "vertices": "a:1", "motion": {"file": "hair.usda"}})").find("no point of the curves lies within"),
+  EXPECT_NE(complaint(R"({"type": "pin", "vertices": "a:1", "motion": {"file": "hair.usda"}})")
+                .find("no point of the curves lies within"),
             std::string::npos);
-  EXPECT_NE(complaint(R"({"type": "fix", "segments": "a:0", "motion": {"file": "m.csv"}})").find("has no turns"), std::string::npos);
-  EXPECT_NE(complaint(R"({"type": "pin", "vertices": "a:0", "motion": {"file": "m.csv", "translate": [0, 0, 1]}})").find("keep one"),
+  EXPECT_NE(complaint(R"({"type": "fix", "segments": "a:0", "motion": {"file": "m.csv"}})").find("has no turns"),
             std::string::npos);
-  EXPECT_NE(complaint(R"({"type": "pin", "vertices": "a:0", "motion": {"file": "none.csv"}})").find("does not exist"), std::string::npos);
+  EXPECT_NE(
+      complaint(R"({"type": "pin", "vertices": "a:0", "motion": {"file": "m.csv", "translate": [0, 0, 1]}})").find("keep one"),
+      std::string::npos);
+  EXPECT_NE(complaint(R"({"type": "pin", "vertices": "a:0", "motion": {"file": "none.csv"}})").find("does not exist"),
+            std::string::npos);
 }
 
 }  // namespace

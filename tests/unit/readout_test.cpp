@@ -91,7 +91,8 @@ TEST(Readout, RodTwistedBetweenTwoClampsHasTheSameTorqueAllAlong) {
 }
 
 TEST(Readout, RingAndArcHaveTheCurvatureOfTheirRadius) {
-  for (const char* shape : {R"({"type": "circle", "radius": 0.5})", R"({"type": "arc", "radius": 0.5, "angle": 200})"})
+  for (const char* shape : {R"({"type": "circle", "radius": 0.5, "keep": "points"})",
+                            R"({"type": "arc", "radius": 0.5, "angle": 200, "keep": "points"})"})
     for (int n : {6, 24}) {
       const Simulation s(Scene::parse(
           fmt::format(R"({{"rods": [{{"name": "rod", "shape": {}, "segments": {}, "up": [0, 0, 1], "material": {}}}]}})", shape,

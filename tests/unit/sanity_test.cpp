@@ -9,8 +9,8 @@ namespace {
 
 std::string warnings(const std::string& material, const std::string& more = "",
                      const std::string& shape = R"({"type": "line", "from": [0, 0, 0], "to": [1, 0, 0]})") {
-  const Scene scene = Scene::parse(R"({"rods": [{"name": "a", "shape": )" + shape + R"(, "segments": 20, "material": )" + material +
-                                   R"(}], "analysis": {"type": "dynamic"})" + more + "}");
+  const Scene scene = Scene::parse(R"({"rods": [{"name": "a", "shape": )" + shape + R"(, "segments": 20, "material": )" +
+                                   material + R"(}], "analysis": {"type": "dynamic"})" + more + "}");
   std::string all;
   for (const std::string& w : scene.warnings()) all += w + "\n";
   return all;
@@ -20,7 +20,8 @@ constexpr const char* kFine = R"({"young": 1e7, "density": 1000, "radius": 0.01}
 
 TEST(Oddities, AreSaidOfAThickRodInShortSegments) {
   EXPECT_EQ(warnings(kFine), "");
-  EXPECT_NE(warnings(R"({"young": 1e7, "density": 1000, "radius": 0.06})").find("/rods/0: a segment of 0.05 m is shorter than the rod's radius"),
+  EXPECT_NE(warnings(R"({"young": 1e7, "density": 1000, "radius": 0.06})")
+                .find("/rods/0: a segment of 0.05 m is shorter than the rod's radius"),
             std::string::npos);
 }
 
@@ -40,13 +41,15 @@ TEST(Oddities, AreSaidOfWhatFallsFreely) {
 }
 
 TEST(Oddities, AreSaidOfModuliThatNoSolidHas) {
-  EXPECT_NE(warnings(R"({"young": 200, "density": 7800, "radius": 0.01})").find("/rods/0/material/young: Young's modulus of 200 Pa, softer"),
+  EXPECT_NE(warnings(R"({"young": 200, "density": 7800, "radius": 0.01})")
+                .find("/rods/0/material/young: Young's modulus of 200 Pa, softer"),
             std::string::npos);
   EXPECT_NE(warnings(R"({"young": 2e14, "density": 7800, "radius": 0.01})").find("stiffer than any solid"), std::string::npos);
 }
 
 TEST(Oddities, AreSaidOfMillimetresTypedAsMetres) {
-  EXPECT_NE(warnings(R"({"young": 2e11, "density": 7800, "radius": 3})", "", R"({"type": "line", "from": [0, 0, 0], "to": [500, 0, 0]})")
+  EXPECT_NE(warnings(R"({"young": 2e11, "density": 7800, "radius": 3})", "",
+                     R"({"type": "line", "from": [0, 0, 0], "to": [500, 0, 0]})")
                 .find("were these millimetres"),
             std::string::npos);
   EXPECT_NE(warnings(kFine, "", R"({"type": "line", "from": [0, 0, 0], "to": [1500, 0, 0]})").find("a rod of 1.5e+03 m"),

@@ -12,7 +12,8 @@ std::string scene(const std::string& vertices, const std::string& pose = "") {
   return R"({"rods": [{"name": "a", "shape": {"type": "line", "from": [0, 0, 0], "to": [1, 0, 0]}, )" + pose + R"("segments": 10,
     "material": {"stretch_shear": 1, "bend_twist": 1, "line_density": 1}}, {"name": "b", "shape": {"type": "line", "from": [0, 1, 0],
     "to": [1, 1, 0]}, "segments": 10, "material": {"stretch_shear": 1, "bend_twist": 1, "line_density": 1}}],
-    "constraints": [{"type": "pin", "vertices": )" + vertices + R"(}], "analysis": {"type": "dynamic"}})";
+    "constraints": [{"type": "pin", "vertices": )" +
+         vertices + R"(}], "analysis": {"type": "dynamic"}})";
 }
 
 std::vector<Index> held(const std::string& vertices, const std::string& pose = "") {
@@ -58,7 +59,8 @@ std::string complaint(const std::string& vertices) {
 TEST(SelectionInSpace, SaysWhatIsWrong) {
   EXPECT_NE(complaint(R"({"ball": {"center": [5, 0, 0], "radius": 0.1}})").find("no vertex lies there"), std::string::npos);
   EXPECT_NE(complaint(R"({"ball": {"center": [5, 0, 0]}})").find("`radius` is missing"), std::string::npos);
-  EXPECT_NE(complaint(R"({"ball": {"center": [5, 0, 0], "radius": 1}, "nearest": [0, 0, 0]})").find("exactly one"), std::string::npos);
+  EXPECT_NE(complaint(R"({"ball": {"center": [5, 0, 0], "radius": 1}, "nearest": [0, 0, 0]})").find("exactly one"),
+            std::string::npos);
   EXPECT_NE(complaint(R"({"nearest": [0, 0, 0], "of": "c"})").find("there is no rod \"c\""), std::string::npos);
   EXPECT_NE(complaint(R"({"bal": [0, 0, 0]})").find("does not select anything"), std::string::npos);
 }

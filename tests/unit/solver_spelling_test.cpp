@@ -1,8 +1,8 @@
 // Older spellings of solver and execution settings: what becomes of them, what is said of them, and where.
 #include "scene/solver_spelling.hpp"
 
-#include <nlohmann/json.hpp>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 
 #include "osier/scene.hpp"
 #include "scene/setup.hpp"

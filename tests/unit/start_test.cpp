@@ -12,8 +12,8 @@ std::string beam(const std::string& more, const std::string& constraint = R"({"t
                  const std::string& root = "") {
   return R"({"rods": [{"name": "beam", "shape": {"type": "line", "from": [0, 0, 0], "to": [1, 0, 0]}, "segments": 20,
     "material": {"young": 1e7, "density": 1000, "radius": 0.01}}], "forces": [{"type": "gravity"}], )" +
-         root + R"("constraints": [)" + constraint + R"(], "analysis": {"type": "dynamic", "step": 0.002, "duration": 0.4)" + more +
-         "}}";
+         root + R"("constraints": [)" + constraint + R"(], "analysis": {"type": "dynamic", "step": 0.002, "duration": 0.4)" +
+         more + "}}";
 }
 
 double speed(const State& state) {
@@ -23,7 +23,8 @@ double speed(const State& state) {
 }
 
 TEST(Start, InEquilibriumNothingMovesWithAnySolver) {
-  for (const char* solver : {R"({"name": "direct"})", R"({"name": "newton"})", R"({"name": "stable_cosserat", "iterations": 10})"}) {
+  for (const char* solver :
+       {R"({"name": "direct"})", R"({"name": "newton"})", R"({"name": "stable_cosserat", "iterations": 10})"}) {
     Simulation s(scene_with(beam(R"(, "start": "equilibrium")"), solver));
     const Vec3d tip = s.state().vertex_position[20];
     EXPECT_LT(tip.y, -0.5) << solver;
@@ -52,7 +53,8 @@ TEST(Start, InEquilibriumKeepsTheVelocitiesOfTheScene) {
 }
 
 TEST(Start, WithoutAnEquilibriumSaysSo) {
-  EXPECT_THROW(Simulation(Scene::parse(beam(R"(, "start": "equilibrium")", R"({"type": "fix", "segments": "beam:start"})"))), RunError);
+  EXPECT_THROW(Simulation(Scene::parse(beam(R"(, "start": "equilibrium")", R"({"type": "fix", "segments": "beam:start"})"))),
+               RunError);
 }
 
 std::string complaint(const std::string& text, const std::vector<std::string>& overrides = {}) {
@@ -72,7 +74,8 @@ TEST(Start, RefusesWhatItCannotDo) {
             std::string::npos);
   EXPECT_NE(complaint(beam(R"(, "start": "equilibrium")"), {"/contact={}"}).find("/analysis/start"), std::string::npos);
   EXPECT_NE(complaint(beam(R"(, "start": {"run": "nowhere"})")).find("/analysis/start/run"), std::string::npos);
-  const std::string driven = R"({"type": "motor", "segment": "beam:start", "torque_speed": 1}, {"type": "pin", "vertices": "beam:start"})";
+  const std::string driven =
+      R"({"type": "motor", "segment": "beam:start", "torque_speed": 1}, {"type": "pin", "vertices": "beam:start"})";
   EXPECT_NE(complaint(beam(R"(, "start": "equilibrium")", driven)).find("/analysis/start"), std::string::npos);
 }
 

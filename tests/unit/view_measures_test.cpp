@@ -16,10 +16,10 @@ using Json = nlohmann::ordered_json;
 
 /// A helix that is drawn out, unwound and twisted, and a straight rod that is bent into an arc.
 constexpr const char* kScene = R"({
-  "rods": [{"name": "helix", "shape": {"type": "helix", "radius": 0.1, "pitch": 0.08, "turns": 1.5}, "segments": 14, "material": "m",
-            "pose": {"type": "helix", "radius": 0.12, "pitch": 0.15, "turns": 1.2}, "pose_twist": {"keys": [[0, 0], [1, 400]]}},
+  "rods": [{"name": "helix", "shape": {"type": "helix", "radius": 0.1, "pitch": 0.08, "turns": 1.5, "keep": "points"}, "segments": 14, "material": "m",
+            "pose": {"type": "helix", "radius": 0.12, "pitch": 0.15, "turns": 1.2, "keep": "points"}, "pose_twist": {"keys": [[0, 0], [1, 400]]}},
            {"name": "line", "shape": {"type": "line", "from": [0, 1, 0], "to": [0.5, 1, 0]}, "segments": 4, "material": "m",
-            "pose": {"type": "arc", "center": [0, 0.7, 0], "radius": 0.3, "start": [0, 1, 0], "normal": [0, 0, -1], "angle": 105}}],
+            "pose": {"type": "arc", "center": [0, 0.7, 0], "radius": 0.3, "start": [0, 1, 0], "normal": [0, 0, -1], "angle": 105, "keep": "points"}}],
   "materials": {"m": {"young": 1e6, "density": 1000, "radius": 0.01}},
   "analysis": {"type": "dynamic", "duration": 0.1, "step": 0.005}
 })";

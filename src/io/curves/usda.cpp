@@ -7,8 +7,8 @@
 #include "io/curves/moment.hpp"
 #include "io/curves/registry.hpp"
 #include "io/curves/scan.hpp"
-#include "io/curves/usda_scanner.hpp"
 #include "io/curves/usda_motion.hpp"
+#include "io/curves/usda_scanner.hpp"
 #include "io/curves/usda_stage.hpp"
 #include "io/curves/usda_xform.hpp"
 

@@ -17,7 +17,7 @@ struct CurveAnimation {
 CurveAnimation read_usda_animation(const CurveSource& source);
 
 struct PrimMotion {
-  std::vector<double> times;    ///< [s], ascending
+  std::vector<double> times;     ///< [s], ascending
   std::vector<Affine> to_world;  ///< in metres
   UpAxis up = UpAxis::y;
 };

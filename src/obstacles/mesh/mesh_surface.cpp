@@ -87,7 +87,7 @@ void MeshSurface::place(double time, std::vector<Vec3d>& points, Vec3d& center) 
 }
 
 void MeshSurface::set_step(double start, double end) {
-  const bool still = frames_->points.size() == 1 && !motion_.translate.given() && !motion_.rotate && !motion_.orientation.given();
+  const bool still = frames_->points.size() == 1 && !motion_.moves_places() && !motion_.orientation.given();
   if (still || (start == start_ && end == end_ && moving_)) return;
   start_ = start, end_ = end;
   place(start, from_, center_from_);

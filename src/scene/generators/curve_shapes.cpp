@@ -18,8 +18,8 @@ struct TurningFrame {
   Vec3d at(double angle) const { return std::cos(angle) * u + std::sin(angle) * v; }
 };
 
-/// r'/r of vertices whose chords are as long as their arcs; `turn`: from one vertex to the next [rad]. With less than two segments
-/// per turn there is no such polygon, and vertices stay on the curve.
+/// r'/r of vertices whose chords are as long as their arcs; `turn`: from one vertex to the next [rad]. With less than two
+/// segments per turn there is no such polygon, and vertices stay on the curve.
 double outward(CurveKeep keep, double turn) {
   const double half = 0.5 * std::abs(turn);
   return keep == CurveKeep::points || half == 0 || half > 0.5 * std::numbers::pi ? 1 : half / std::sin(half);

@@ -1,7 +1,7 @@
 // Analytic shapes: line, arc, circle, helix, sampled at equal arc length.
 //
-// Chords of a curve of curvature k are shorter than their arcs by the share (k l)^2/24, and so would be the rod's length and mass.
-// A rod that keeps its length has its vertices outside the curve, at the radius
+// Chords of a curve of curvature k are shorter than their arcs by the share (k l)^2/24, and so would be the rod's length and
+// mass. A rod that keeps its length has its vertices outside the curve, at the radius
 //
 //   r' = r (a/2)/sin(a/2)      a: the turn from one vertex to the next
 //
@@ -49,8 +49,10 @@ class ArcShape : public Shape {
     f("angle", angle, "Angle from the first to the last point; negative turns clockwise about `normal`",
       {.unit = "°", .required = true});
     f("keep", keep,
-      "What the sampled curve has in common with the true one: its `length` (and so the mass; vertices lie outside the curve by a "
-      "share (k l)²/24 of the radius, k l being the turn of a segment), or `points` (vertices lie on the curve; the rod is shorter "
+      "What the sampled curve has in common with the true one: its `length` (and so the mass; vertices lie outside the curve by "
+      "a "
+      "share (k l)²/24 of the radius, k l being the turn of a segment), or `points` (vertices lie on the curve; the rod is "
+      "shorter "
       "by that share)");
   }
   void prepare(const std::string& folder, Problems& problems) override;
@@ -74,8 +76,10 @@ class CircleShape : public Shape {
     f("normal", normal, "Normal of the plane; need not be a unit vector");
     f("start", start, "Direction from the centre to the first vertex; its part along `normal` is dropped");
     f("keep", keep,
-      "What the sampled curve has in common with the true one: its `length` (and so the mass; vertices lie outside the curve by a "
-      "share (k l)²/24 of the radius, k l being the turn of a segment), or `points` (vertices lie on the curve; the rod is shorter "
+      "What the sampled curve has in common with the true one: its `length` (and so the mass; vertices lie outside the curve by "
+      "a "
+      "share (k l)²/24 of the radius, k l being the turn of a segment), or `points` (vertices lie on the curve; the rod is "
+      "shorter "
       "by that share)");
   }
   void prepare(const std::string& folder, Problems& problems) override;
@@ -107,8 +111,10 @@ class HelixShape : public Shape {
       {.unit = "m", .required = true});
     f("turns", turns, "Number of turns, whole or not", {.min = 0, .above_min = true, .required = true});
     f("keep", keep,
-      "What the sampled curve has in common with the true one: its `length` (and so the mass; vertices lie outside the curve by a "
-      "share (k l)²/24 of the radius, k l being the turn of a segment), or `points` (vertices lie on the curve; the rod is shorter "
+      "What the sampled curve has in common with the true one: its `length` (and so the mass; vertices lie outside the curve by "
+      "a "
+      "share (k l)²/24 of the radius, k l being the turn of a segment), or `points` (vertices lie on the curve; the rod is "
+      "shorter "
       "by that share)");
   }
   void prepare(const std::string& folder, Problems& problems) override;

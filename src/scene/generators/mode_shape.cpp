@@ -85,14 +85,13 @@ void ModeShape::prepare(const std::string&, Problems& problems) {
   scale_ = 1 / (free_tip ? plain(1) : largest_value([&](double s) { return plain(s); }, 64 * number));
   if (!unstretched() || problems.mentions(where)) return;
   const double width = 1.0 / (256 * number);
-  const double steepest = largest_value([&](double s) { return (displacement(s + width) - displacement(s)) / width; }, 64 * number);
+  const double steepest =
+      largest_value([&](double s) { return (displacement(s + width) - displacement(s)) / width; }, 64 * number);
   if (std::abs(amplitude * steepest) >= norm(line))
     problems.add(where + "/amplitude", "is so large that the rod would stand across the line", "use a smaller one");
 }
 
-double ModeShape::length() const {
-  return unstretched() ? norm(to - from) : polyline_length(sample(256 * number), false);
-}
+double ModeShape::length() const { return unstretched() ? norm(to - from) : polyline_length(sample(256 * number), false); }
 
 std::vector<Vec3d> ModeShape::sample(int segments) const {
   const Vec3d along = normalized(to - from);

@@ -25,7 +25,8 @@ struct Choices<ModeKind> {
 enum class ModeEnds : std::uint8_t { clamped_free, pinned_pinned, clamped_clamped, free_free, fixed_free };
 template <>
 struct Choices<ModeEnds> {
-  static constexpr std::array<const char*, 5> names{"clamped_free", "pinned_pinned", "clamped_clamped", "free_free", "fixed_free"};
+  static constexpr std::array<const char*, 5> names{"clamped_free", "pinned_pinned", "clamped_clamped", "free_free",
+                                                    "fixed_free"};
 };
 
 class ModeShape : public Shape {
@@ -39,7 +40,8 @@ class ModeShape : public Shape {
 
   static const char* kind() { return "shape_mode"; }
   static const char* help() {
-    return "A straight line displaced by a mode of vibration, for the initial pose of a straight rod: every vertex is displaced by "
+    return "A straight line displaced by a mode of vibration, for the initial pose of a straight rod: every vertex is displaced "
+           "by "
            "`amplitude` times the mode shape at its place in the rod.";
   }
   template <class F>
@@ -56,7 +58,8 @@ class ModeShape : public Shape {
       {.unit = "m", .required = true});
     f("direction", direction, "Direction of the displacement of bending; its part along the line is dropped");
     f("keep", keep,
-      "Of bending: `length` leaves the rod unstretched, so that its far end comes nearer by the square of the amplitude; `points` "
+      "Of bending: `length` leaves the rod unstretched, so that its far end comes nearer by the square of the amplitude; "
+      "`points` "
       "puts vertices at equal steps of the line, so that both ends stay where they are and the rod is stretched");
     has_direction_ = f.has("direction");
   }

@@ -280,10 +280,9 @@ class SplitSolver final : public Solver {
 
   /// Finds the parts that springs or single directions act on. Returns whether there may be others than before.
   bool find_terms(const Model& m, const Control& c) {
-    std::vector<Index> key;
+    std::vector<Index> key;  // stays empty, without an allocation, where there is nothing
     for (const HeldAxes& h : c.held_axes) key.push_back(h.vertex);
-    key.push_back(-1);
-    for (const Spring& s : c.springs) key.push_back(s.a), key.push_back(s.b);
+    for (const Spring& s : c.springs) key.push_back(-1), key.push_back(s.a), key.push_back(s.b);
     if (terms_known_ && key == terms_key_) return false;
     terms_known_ = true;
     terms_key_ = std::move(key);

@@ -1,5 +1,8 @@
 #include "solvers/systems/coupled/coupled_system.hpp"
 
+#include <algorithm>
+#include <limits>
+
 #include "exec/reduce.hpp"
 
 namespace osier::systems {
@@ -119,6 +122,12 @@ bool CoupledSystem::iterate() {
   hessian_.clear(sum_);
   hessian_.clear(direction_);
   Iteration iteration{*this};
+  if (const double first = dot(left_, scaled_); first < 0 && std::isfinite(first)) {
+    // The factor of the rods has lost its digits, under contacts that are stiffer than they are by more than double can tell:
+    // they stay where they are, and the step is not solved.
+    solved_ = false;
+    return true;
+  }
   const PcgResult result = pcg(iteration, kMostIterations);
   iterations_ += result.iterations;
   solved_ =
@@ -128,6 +137,16 @@ bool CoupledSystem::iterate() {
 }
 
 bool CoupledSystem::step(const Accuracy& accuracy) {
+  if (correct(accuracy)) return true;
+  // What could not be solved is told by a correction that is no number.
+  constexpr double kNothing = std::numeric_limits<double>::quiet_NaN();
+  hessian_.clear(sum_);
+  std::fill(sum_.x.begin(), sum_.x.end(), Vec3d{kNothing, kNothing, kNothing});
+  std::fill(sum_.w.begin(), sum_.w.end(), Vec3d{kNothing, kNothing, kNothing});
+  return false;
+}
+
+bool CoupledSystem::correct(const Accuracy& accuracy) {
   const Model& m = potential_->model();
   if (!frames_move_) {
     if (!rods_->step(accuracy)) return false;

@@ -43,6 +43,7 @@ class CoupledSystem final : public LinearSystem {
   struct Iteration;
   void collect_blocks();
   double dot(const Field& a, const Field& b) const;
+  bool correct(const Accuracy& accuracy);
   bool iterate();
 
   std::unique_ptr<LinearSystem> rods_;
