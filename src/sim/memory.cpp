@@ -56,9 +56,16 @@ MemoryEstimate estimate_memory(const Scene& scene, const Simulation& simulation)
   const auto nv = static_cast<std::size_t>(m.vertex_count()), nf = static_cast<std::size_t>(m.frame_count());
   MemoryEstimate e;
   e.scene = bytes_of(m) + bytes_of(setup.initial);
-  const int controls = setup.spec.solver->traits().control_at_start ? 2 : 1;
-  e.simulation = 2 * bytes_of(simulation.state()) + static_cast<std::size_t>(controls) * control_bytes(nv, nf);
-  if (setup.spec.dynamic() && setup.spec.output.diagnostics != Rate::none) e.simulation += residual_bytes(nv, nf);
+  std::size_t controls = setup.spec.solver->traits().control_at_start ? 2 : 1;
+  std::size_t states = 2;
+  if (setup.spec.dynamic()) {
+    if (!setup.spec.integrator().is_implicit_euler()) ++controls;  // what is held at the end of a step, beside its stage
+    if (setup.spec.output.diagnostics != Rate::none) {
+      ++states;  // where the step that is measured began
+      e.simulation += residual_bytes(nv, nf);
+    }
+  }
+  e.simulation += states * bytes_of(simulation.state()) + controls * control_bytes(nv, nf);
   const auto& formats = setup.spec.output.formats;
   if (std::any_of(formats.begin(), formats.end(), [](const FormatName& f) { return f.name == "hdf5"; }))
     e.output = trajectory_bytes(nv, static_cast<std::size_t>(m.segment_count()));

@@ -667,7 +667,7 @@ StepReport Minimiser::iterate(const Model& m, const Control& c, const StaticOpti
     measure();
   }
   if (residual.value <= options.tolerance * scale) report.not_converged = false;
-  else if (residual.value <= kNearFloor * floor && !system_->empty())
+  else if (residual.value <= kNearFloor * floor && !system_->empty() && (potential_.is_static() || report.not_converged))
     report.not_converged = !judge_floor(m, std::max(scale, 1e-9 * stiffest));
   force_ = scale, residual_ = residual.value;
   report.residual = residual.value;

@@ -46,7 +46,7 @@ class Bench(CliTest):
         for row in rows:
             if row["table"] == "error_over_time":
                 series.setdefault((row["scene"], row["method"], row["precision"]), []).append((row["iterations"], row["error"]))
-        self.assertEqual(len(series), 6)
+        self.assertEqual(len(series), 9, "three scenes by three methods")
         for name, points in series.items():
             with self.subTest(name):
                 counts, errors = zip(*points)
