@@ -29,8 +29,18 @@
 namespace osier::contact {
 
 namespace {
-constexpr double kShare = 0.9;  ///< of the room of a pair that one motion may use
-constexpr int kRounds = 8;      ///< after which pairs that fail are fixed
+constexpr double kShare = 0.9;       ///< of the room of a pair that one motion may use
+constexpr int kRounds = 8;           ///< after which pairs that fail are fixed
+constexpr double kSharp = 1 - 1e-9;  ///< of the distance of nearest points that a normal has to separate
+
+/// The point of a segment that is nearest to p.
+Vec3d nearest_of(const std::array<Vec3d, 2>& segment, const Vec3d& p) {
+  const Vec3d edge = segment[1] - segment[0];
+  const double along = dot(p - segment[0], edge), length2 = norm2(edge);
+  if (!(along > 0)) return segment[0];
+  return along >= length2 ? segment[1] : segment[0] + (along / length2) * edge;
+}
+
 }  // namespace
 
 void ContactStep::find_planes(const std::vector<Vec3d>& u) {
@@ -61,9 +71,14 @@ void ContactStep::find_planes(const std::vector<Vec3d>& u) {
     plane.sep = 0;
     const Nearest near = nearest_points(both, 0, 0);
     separate(normalized(near.d));
-    if (!(plane.sep > 0.9 * near.distance)) {
-      const Vec3d n = normalized(cross(both.edge_a(), both.edge_b()));
-      separate(n), separate(-n);
+    if (plane.sep > kSharp * near.distance) return;
+    // Rounding has spoilt the nearest points of segments that are almost parallel, and across a normal that is a little off a
+    // pair could come a little nearer than its core, step by step. One of these normals is right.
+    const Vec3d n = normalized(cross(both.edge_a(), both.edge_b()));
+    separate(n), separate(-n);
+    for (std::size_t k = 0; k < 2; ++k) {
+      separate(normalized(both.b[k] - nearest_of(both.a, both.b[k])));
+      separate(normalized(nearest_of(both.b, both.a[k]) - both.a[k]));
     }
   });
 }
