@@ -350,7 +350,7 @@ void Compiler::weld() {
       const double gap = norm(graph_.vertices[list[i]].position - graph_.vertices[list[0]].position);
       if (std::max(rest_gap, gap) > w.tolerance)
         problems_.add(w.where, fmt::format("vertices {} and {} are {:.4g} m apart", list[0], list[i], std::max(rest_gap, gap)),
-                      "let the rods meet there (an arc or helix ends on its curve with `keep` points), or raise `tolerance`");
+                      "let the rods meet there (with `keep` points an arc or helix ends on its curve), or raise `tolerance`");
       const Index a = root(list[0]), b = root(list[i]);
       owner[std::max(a, b)] = std::min(a, b);
       if (!w.joint) continue;

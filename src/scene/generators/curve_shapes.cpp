@@ -65,8 +65,9 @@ double ArcShape::length() const { return radius * std::abs(angle) * (kTwoPi / 36
 std::vector<Vec3d> ArcShape::sample(int segments) const {
   const TurningFrame frame(normal, start);
   const double whole = angle * (kTwoPi / 360), r = radius * outward(keep, whole / segments);
+  const Vec3d middle = center + (radius - r) * frame.u;  // so that the rod starts on the curve
   std::vector<Vec3d> points;
-  for (int i = 0; i <= segments; ++i) points.push_back(center + r * frame.at(whole * i / segments));
+  for (int i = 0; i <= segments; ++i) points.push_back(middle + r * frame.at(whole * i / segments));
   return points;
 }
 
@@ -96,10 +97,11 @@ double HelixShape::length() const { return turns * std::hypot(kTwoPi * radius, p
 std::vector<Vec3d> HelixShape::sample(int segments) const {
   const TurningFrame frame(axis, start);
   const double r = radius * outward(keep, kTwoPi * turns / segments);
+  const Vec3d middle = center + (radius - r) * frame.u;  // so that the rod starts on the curve
   std::vector<Vec3d> points;
   for (int i = 0; i <= segments; ++i) {
     const double turn = turns * i / segments;  // speed along a helix is constant: equal turns are equal lengths
-    points.push_back(center + r * frame.at(kTwoPi * turn) + (pitch * turn) * frame.a);
+    points.push_back(middle + r * frame.at(kTwoPi * turn) + (pitch * turn) * frame.a);
   }
   return points;
 }

@@ -5,8 +5,8 @@
 //
 //   r' = r (a/2)/sin(a/2)      a: the turn from one vertex to the next
 //
-// so that every chord is as long as its arc: the rod's length, mass, curvature and pitch are those of the curve, and its vertices
-// lie beside it by r (a^2)/24.
+// so that every chord is as long as its arc: the rod's length, mass, curvature and pitch are those of the curve. It starts on the
+// curve; other vertices lie beside it by up to r (a^2)/12. A full turn ends where it began.
 #pragma once
 
 #include "math/vec3.hpp"
@@ -49,11 +49,9 @@ class ArcShape : public Shape {
     f("angle", angle, "Angle from the first to the last point; negative turns clockwise about `normal`",
       {.unit = "°", .required = true});
     f("keep", keep,
-      "What the sampled curve has in common with the true one: its `length` (and so the mass; vertices lie outside the curve by "
-      "a "
-      "share (k l)²/24 of the radius, k l being the turn of a segment), or `points` (vertices lie on the curve; the rod is "
-      "shorter "
-      "by that share)");
+      "What the sampled curve has in common with the true one: its `length` (and so the mass; it starts on the curve, and other "
+      "vertices lie beside it by up to a share (k l)²/12 of the radius, k l being the turn of a segment), or `points` (vertices "
+      "lie on the curve; the rod is shorter by a share (k l)²/24)");
   }
   void prepare(const std::string& folder, Problems& problems) override;
   double length() const override;
@@ -111,11 +109,9 @@ class HelixShape : public Shape {
       {.unit = "m", .required = true});
     f("turns", turns, "Number of turns, whole or not", {.min = 0, .above_min = true, .required = true});
     f("keep", keep,
-      "What the sampled curve has in common with the true one: its `length` (and so the mass; vertices lie outside the curve by "
-      "a "
-      "share (k l)²/24 of the radius, k l being the turn of a segment), or `points` (vertices lie on the curve; the rod is "
-      "shorter "
-      "by that share)");
+      "What the sampled curve has in common with the true one: its `length` (and so the mass; it starts on the curve, and other "
+      "vertices lie beside it by up to a share (k l)²/12 of the radius, k l being the turn of a segment), or `points` (vertices "
+      "lie on the curve; the rod is shorter by a share (k l)²/24)");
   }
   void prepare(const std::string& folder, Problems& problems) override;
   double length() const override;
