@@ -137,7 +137,6 @@ struct RunStats {
   long steps_by_others = 0, steps_divided = 0;        ///< see Simulation
   long steps_turned = 0;                              ///< likewise
   BranchesLeft branches_left;                         ///< likewise
-  std::vector<std::string> critical_loads;            ///< statics: loads and motion where stability was lost, in their units
   long steps_judged = 0, steps_not_solved = 0;        ///< the last of every frame; those that left more than kUnsolved
   double worst_residual = -1, worst_residual_at = 0;  ///< of these, relative to the largest force at work, and when [s]
   /// A step is no solution of its equations where more than this share of the largest force is left.

@@ -263,7 +263,6 @@ std::string RunStats::to_json() const {
       {"steps_turned", steps_turned},
       {"branches_left", branches_left.count},
       {"branch_left_at", branches_left.count > 0 ? OrderedJson(branches_left.first_at) : OrderedJson(nullptr)},
-      {"critical_loads", critical_loads},
       {"steps_judged", steps_judged},
       {"steps_not_solved", steps_not_solved},
       {"worst_residual", worst_residual >= 0 ? OrderedJson(worst_residual) : OrderedJson(nullptr)},
