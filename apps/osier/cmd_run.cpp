@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include "commands.hpp"
+#include "core/text.hpp"
 #include "interrupt.hpp"
 #include "osier/osier.hpp"
 #include "output_check.hpp"
@@ -72,7 +73,8 @@ int run(const RunArguments& o) {
   }
   if (!o.quiet) {
     if (stats.instability_time >= 0)
-      fmt::print("the equilibrium becomes unstable at pseudo-time {:.8g} s\n", stats.instability_time);
+      fmt::print("the equilibrium becomes unstable at pseudo-time {:.8g} s{}{}\n", stats.instability_time,
+                 stats.critical_loads.empty() ? "" : ", at ", join(stats.critical_loads, "; "));
     fmt::print("{} frames, {} steps in {:.2f} s ({:.2f} ms/frame, {:.1f} ns per vertex and iteration) -> {}\n", stats.frames,
                stats.steps, stats.wall_seconds, stats.ms_per_frame_median, stats.ns_per_vertex_iteration, folder.string());
     if (stats.ends_by_count && stats.worst_residual >= 0)

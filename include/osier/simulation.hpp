@@ -143,9 +143,10 @@ struct RunStats {
   static constexpr double kUnsolved = 0.1;
   /// What is to be said of the run's convergence, in whole sentences; nothing where all is well.
   std::vector<std::string> remarks() const;
-  int start_unstable_modes = -1;  ///< see Simulation
-  bool ends_by_count = false;     ///< steps ended after so many iterations, whatever was left
-  double instability_time = -1;   ///< pseudo-time at which equilibrium lost its stability; negative: not looked for or not found
+  int start_unstable_modes = -1;            ///< see Simulation
+  bool ends_by_count = false;               ///< steps ended after so many iterations, whatever was left
+  std::vector<std::string> critical_loads;  ///< what acts at that time, each in its own unit, as in "/forces/0: 0.5 N"
+  double instability_time = -1;  ///< pseudo-time at which equilibrium lost its stability; negative: not looked for or not found
   Index vertices_alive = 0, segments_alive = 0;
   bool non_finite = false;
   bool interrupted = false;

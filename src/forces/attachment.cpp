@@ -161,6 +161,17 @@ bool AttachmentContext::claim_vertex(Index vertex, const std::string& by) {
   return true;
 }
 
+std::string Attachment::amount(double time) const {
+  std::string text;
+  if (motion.translate.given()) text = fmt::format("{:.8g} m", norm(motion.translate.at(time)));
+  if (motion.rotate)
+    text += fmt::format("{}{:.8g} degrees", text.empty() ? "" : ", ", motion.angle(time) * 180 / std::numbers::pi);
+  if (motion.orientation.given())
+    text += fmt::format("{}orientation {:.6g} degrees", text.empty() ? "" : ", ",
+                        norm(rotation_log(normalized(motion.orientation.at(time)))) * 180 / std::numbers::pi);
+  return text;
+}
+
 void Attachment::refuse_recorded_motion(Problems& problems) const {
   if (motion.file)
     problems.add(where + "/motion/file", "leads vertices altogether, and here they are held along some directions only",

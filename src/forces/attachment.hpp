@@ -138,6 +138,8 @@ class Attachment {
   /// How far it turns what it holds between two times [rad], there and back added up. Orientations alone do not tell a whole
   /// turn from none, so this is what steps are divided by.
   virtual double turn_between(double from, double to) const { return motion.turn_between(from, to); }
+  /// How far it has moved and turned what it holds at a time, as in "0.1 m, 90 degrees"; empty where it leads nothing by keys.
+  virtual std::string amount(double time) const;
   /// Called once when it lets go; true when the model's topology changed.
   virtual bool let_go(Model& model) { return (void)model, false; }
   /// Its part of the force that all constraints on a vertex exert, at time t.

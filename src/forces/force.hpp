@@ -35,6 +35,8 @@ class Force {
   virtual void apply(const LoadContext& context, Control& control) const { (void)context, (void)control; }
   /// Potential energy of a conservative load, for diagnostics [J].
   virtual double potential(const LoadContext& context) const { return (void)context, 0; }
+  /// Its size at a time, with its unit, as in "0.5 N"; empty for what has none of its own.
+  virtual std::string amount(double time, double ramp) const { return (void)time, (void)ramp, std::string(); }
   std::string where;
 };
 

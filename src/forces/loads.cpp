@@ -1,5 +1,7 @@
 #include "forces/loads.hpp"
 
+#include <fmt/format.h>
+
 namespace osier {
 
 void Gravity::apply_field(const LoadContext& c, Index begin, Index end, Control& control) const {
@@ -43,5 +45,13 @@ void Torque::apply(const LoadContext& c, Control& control) const {
   auto& target = axes == TorqueAxes::world ? control.frame_torque : control.frame_torque_material;
   for (Index s : list_) target[s] += m;
 }
+
+std::string Gravity::amount(double time, double ramp) const {
+  return fmt::format("{:.8g} m/s^2", ramp * norm(acceleration.at(time)));
+}
+
+std::string DeadForce::amount(double time, double ramp) const { return fmt::format("{:.8g} N", ramp * norm(force.at(time))); }
+
+std::string Torque::amount(double time, double ramp) const { return fmt::format("{:.8g} N m", ramp * norm(torque.at(time))); }
 
 }  // namespace osier

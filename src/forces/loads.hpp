@@ -19,6 +19,7 @@ class Gravity final : public Force {
   }
   void apply_field(const LoadContext& context, Index begin, Index end, Control& control) const override;
   double potential(const LoadContext& context) const override;
+  std::string amount(double time, double ramp) const override;
 };
 
 class Drag final : public Force {
@@ -54,6 +55,7 @@ class DeadForce final : public Force {
   void bind(const Names& names, Problems& problems) override { list_ = names.find(vertices, Element::vertex, problems); }
   void apply(const LoadContext& context, Control& control) const override;
   double potential(const LoadContext& context) const override;
+  std::string amount(double time, double ramp) const override;
 
  private:
   std::vector<Index> list_;
@@ -81,6 +83,7 @@ class Torque final : public Force {
   }
   void bind(const Names& names, Problems& problems) override { list_ = names.find(segments, Element::segment, problems); }
   void apply(const LoadContext& context, Control& control) const override;
+  std::string amount(double time, double ramp) const override;
 
  private:
   std::vector<Index> list_;

@@ -127,8 +127,8 @@ std::vector<Mode> vibration_modes(const Simulation& simulation, int count) {
   using Product = Spectra::SparseSymMatProd<double>;
   Solve solve(k, mass);
   Product product(mass);
-  Spectra::SymGEigsShiftSolver<Solve, Product, Spectra::GEigsMode::ShiftInvert> solver(solve, product, count,
-                                                                                      basis(count, numbering.size), -1e-3 * scale);
+  Spectra::SymGEigsShiftSolver<Solve, Product, Spectra::GEigsMode::ShiftInvert> solver(
+      solve, product, count, basis(count, numbering.size), -1e-3 * scale);
   // A start without a share in frames, which have no mass.
   Eigen::VectorXd start(numbering.size), from(numbering.size);
   for (int i = 0; i < numbering.size; ++i) from[i] = std::sin(1.0 + 1.7 * i) + 0.3;
@@ -160,7 +160,7 @@ std::vector<Mode> buckling_modes(const Simulation& unloaded, const Simulation& l
   if (factor.info() != Spectra::CompInfo::Successful)
     throw RunError("without loads the rods are not stable, or free to move as a whole: hold them");
   Spectra::SymGEigsSolver<Product, Factor, Spectra::GEigsMode::Cholesky> solver(product, factor, count,
-                                                                               basis(count, numbering.size));
+                                                                                basis(count, numbering.size));
   solver.init();
   solver.compute(Spectra::SortRule::LargestAlge, kMostIterations, kTolerance);
   if (solver.info() != Spectra::CompInfo::Successful) throw RunError("the modes did not converge; ask for fewer");

@@ -12,7 +12,7 @@
 namespace osier {
 
 struct Mode {
-  double value;  ///< w^2 [1/s^2], or the load factor
+  double value;              ///< w^2 [1/s^2], or the load factor
   std::vector<Vec3d> shift;  ///< of vertices, the largest 1
 };
 

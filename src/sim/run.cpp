@@ -8,6 +8,7 @@
 #include "exec/simd.hpp"
 #include "osier/simulation.hpp"
 #include "scene/setup.hpp"
+#include "sim/critical_loads.hpp"
 #include "sim/recorder.hpp"
 
 namespace osier {
@@ -123,7 +124,10 @@ RunStats run_scene(const Scene& scene, const RunOptions& options) {
   stats.max_stretch = d.max_stretch;
   stats.max_bend = d.max_bend;
   stats.residual = d.residual;
-  if (simulation.finished()) stats.instability_time = simulation.state().time;
+  if (simulation.finished()) {
+    stats.instability_time = simulation.state().time;
+    stats.critical_loads = loads_at(scene.setup(), stats.instability_time);
+  }
   stats.vertices_alive = d.vertices_alive;
   stats.segments_alive = d.segments_alive;
   return stats;
@@ -269,6 +273,7 @@ std::string RunStats::to_json() const {
       {"worst_residual_at", worst_residual >= 0 ? OrderedJson(worst_residual_at) : OrderedJson(nullptr)},
       {"remarks", remarks()},
       {"start_unstable_modes", start_unstable_modes >= 0 ? OrderedJson(start_unstable_modes) : OrderedJson(nullptr)},
+      {"critical_loads", critical_loads},
       {"instability_time", instability_time >= 0 ? OrderedJson(instability_time) : OrderedJson(nullptr)},
       {"vertices_alive", vertices_alive},
       {"segments_alive", segments_alive},

@@ -13,6 +13,7 @@
 #include "model/held_axes.hpp"
 #include "scene/setup.hpp"
 #include "sim/certifier.hpp"
+#include "sim/free_motion.hpp"
 #include "sim/measure.hpp"
 #include "sim/pull.hpp"
 #include "sim/reaction.hpp"
@@ -110,6 +111,7 @@ struct Simulation::Impl final : StaticHost {
   bool release(double t) override;
   double turn_between(double from, double to) const override;
   bool break_segments() override;  ///< true when something broke
+  std::string free_motion_at_hand() const override { return free_motion(model(), control); }
   void measure_balance();
   void lead_loose(const Control& c, double h);
   std::vector<std::unique_ptr<Solver>> make_helpers() const;
@@ -551,8 +553,7 @@ void Simulation::certify() {
   if (s.integrator && !s.integrator->is_implicit_euler())
     problems.add("/analysis/integrator", "the energy budget of a certificate is that of implicit_euler", "use implicit_euler");
   for (const auto& c : s.setup->spec.constraints) {
-    if (c->has_springs())
-      problems.add(c->where, "is not in the energy budget of a certificate", "leave it or --certify out");
+    if (c->has_springs()) problems.add(c->where, "is not in the energy budget of a certificate", "leave it or --certify out");
     if (c->holds_directions() && c->motion.moves_places())
       problems.add(c->where + "/motion", "moves single directions, which a certificate does not account for",
                    "leave it or --certify out");

@@ -31,6 +31,8 @@ void StaticLoop::fail(double t, bool off_path) const {
         fmt::format("the path that is followed ends or turns back at {:.6g} of {:.4g} s pseudo-time: beyond there is no "
                     "equilibrium near; use `branch` stable, which goes to another one",
                     t, analysis_.duration));
+  if (const std::string free = host_.free_motion_at_hand(); !free.empty())
+    throw RunError(fmt::format("there is no equilibrium: {}", free));
   throw RunError(
       fmt::format("the static solve did not converge at load {:.4g} of {:.4g} s pseudo-time: residual {:.3g} N, {:.3g} of "
                   "the largest force, worst at {}; use more load steps, or dynamics with drag",

@@ -23,6 +23,8 @@ class StaticHost {
   virtual double turn_between(double from, double to) const = 0;
   /// True when something broke.
   virtual bool break_segments() = 0;
+  /// A sentence about a piece that has no equilibrium because nothing holds it; empty: there is none.
+  virtual std::string free_motion_at_hand() const = 0;
   [[noreturn]] virtual void throw_non_finite(const StepReport& report) = 0;
 };
 

@@ -34,9 +34,9 @@ class TimedJoints {
   enum class Phase : std::uint8_t { waiting, closed, over };
   struct Now {
     Phase phase = Phase::waiting;
-    Index kept = -1, gone = -1;             ///< vertices, while closed
-    double mass = 0;                        ///< of the one that is gone [kg]
-    std::vector<std::array<Index, 2>> ends; ///< segment and end that were moved
+    Index kept = -1, gone = -1;              ///< vertices, while closed
+    double mass = 0;                         ///< of the one that is gone [kg]
+    std::vector<std::array<Index, 2>> ends;  ///< segment and end that were moved
   };
   void join_vertices(std::size_t i, Index kept, Index gone, Model& model);
   void part_vertices(std::size_t i, Model& model);
