@@ -443,6 +443,33 @@ class Fracture(CliTest):
 
 
 class Analysis(CliTest):
+    def test_statics_say_what_is_free_to_move(self):
+        """Without support the load has no equilibrium; support across it is none either."""
+        static = {"type": "static"}
+        roller = [{"type": "roller", "vertices": "a:*", "normal": [0, 1, 0]}]
+        for constraints, load, free in (([], [0, -1, 0], "(0, -1, 0)"), (roller, [2, 0, 0], "(1, 0, 0)"), (roller, [3, -5, 0], "(1, 0, 0)")):
+            with self.subTest(free, constraints=len(constraints)):
+                scene = beam(constraints=constraints, forces=[{"type": "force", "vertices": "a:*", "force": load}], analysis=static)
+                scene.pop("solver", None)
+                result = self.run_scene(scene, expect=RUN_FAILED)
+                self.assertIn("is free to move along " + free, result.err)
+
+    def test_critical_loads_are_told_in_their_own_units(self):
+        """A column under twice its Euler load, by half-joints at the clamp: the critical force is that share of the full one."""
+        scene = {"rods": [{"name": "c", "shape": {"type": "line", "from": [0, 0, 0], "to": [0, 1, 0]}, "segments": 40,
+                           "material": {"stretch_shear": 1e6, "bend_twist": 1, "line_density": 1}}],
+                 "constraints": [{"type": "clamp", "vertices": "c:start"}],
+                 "forces": [{"type": "force", "vertices": "c:end", "force": [0, -5, 0]}],
+                 "analysis": {"type": "static", "load_steps": 4, "stop_at_instability": True}}
+        result = self.run_scene(scene)
+        stats = self.stats()
+        (line,) = stats["critical_loads"]
+        self.assertRegex(line, r"^/forces/0: [0-9.]+ N$")
+        critical = float(line.split()[1])
+        self.assertAlmostEqual(critical / (math.pi ** 2 / 4), 1, delta=1e-3)
+        self.assertAlmostEqual(critical, 5 * stats["instability_time"], delta=1e-6)
+        self.assertIn(line, result.out)
+
     SAG = {"constraints": [{"type": "clamp", "vertices": 0}], "forces": [{"type": "gravity"}], "probes": TIP}
 
     def test_steps_and_frames(self):
