@@ -99,8 +99,7 @@ int modes(const ModesArguments& o) {
   if (!out.flush()) throw RunError((folder / "modes.csv").string() + ": cannot be written");
   Simulation s(scene);
   if (s.is_static() && !o.buckling) settle(s);
-  for (std::size_t i = 0; i < found.size(); ++i)
-    write_shape(folder / fmt::format("mode_{:02}.usda", i + 1), scene, s, found[i]);
+  for (std::size_t i = 0; i < found.size(); ++i) write_shape(folder / fmt::format("mode_{:02}.usda", i + 1), scene, s, found[i]);
   if (!o.json) fmt::print("modes.csv and {} shapes, one period each -> {}\n", found.size(), folder.string());
   return kDone;
 }

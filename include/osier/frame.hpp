@@ -36,7 +36,8 @@ struct Frame {
   std::span<const Vec3d> joint_moment = {};       ///< one per joint of the model, half-joints of clamps included
   std::span<const Vec3d> joint_curvature = {};    ///< likewise
 
-  /// Points of the surfaces of all obstacles, one after the other [m]; empty where none of them moves: they are where RunInfo says.
+  /// Points of the surfaces of all obstacles, one after the other [m]; empty where none of them moves: they are where RunInfo
+  /// says.
   std::span<const Vec3d> obstacle_points = {};
 
   std::optional<FrameReport> report = {};

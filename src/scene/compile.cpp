@@ -465,7 +465,8 @@ void Compiler::timed_welds() {
     const std::vector<Index> list = lookup.find(w.vertices, Element::vertex, problems_);
     if (list.size() != 2) {
       if (!list.empty() && missing_.empty())
-        problems_.add(w.where + "/vertices", fmt::format("names {} vertices", list.size()), "a weld that closes or opens joins two");
+        problems_.add(w.where + "/vertices", fmt::format("names {} vertices", list.size()),
+                      "a weld that closes or opens joins two");
       continue;
     }
     if (spec_.contact)
@@ -491,7 +492,8 @@ void Compiler::timed_welds() {
           }
     for (const Index s : touching[0])
       if (std::find(touching[1].begin(), touching[1].end(), s) != touching[1].end()) {
-        problems_.add(w.where + "/vertices", fmt::format("both are ends of segment {}", s), "weld vertices of different segments");
+        problems_.add(w.where + "/vertices", fmt::format("both are ends of segment {}", s),
+                      "weld vertices of different segments");
         return;
       }
     timed.within = w.within ? *w.within : closed ? std::max(w.tolerance, gap) : 0.1 * shortest;

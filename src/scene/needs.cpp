@@ -43,11 +43,9 @@ std::vector<Need> needs_of(const Setup& setup) {
   for (const auto& c : spec.constraints) {
     const auto* motor = dynamic_cast<const Motor*>(c.get());
     if (!c) continue;
-    if (c->holds_directions())
-      needs.push_back({&Traits::single_directions, "hold vertices along single directions", c->where});
+    if (c->holds_directions()) needs.push_back({&Traits::single_directions, "hold vertices along single directions", c->where});
     if (c->has_springs()) needs.push_back({&Traits::springs, "take springs", c->where});
-    if (c->hinges())
-      needs.push_back({&Traits::hinges, "turn frames about one axis only", c->where});
+    if (c->hinges()) needs.push_back({&Traits::hinges, "turn frames about one axis only", c->where});
     if (motor && motor->torque_speed.given()) {
       needs.push_back({&Traits::rotary_damping, "drive motors by a torque-speed curve", c->where});
       needs.push_back({&Traits::torques, "take torques", c->where});

@@ -117,7 +117,8 @@ struct WeldSpec {
     f("bend_twist", bend_twist, "Bending and twisting stiffness of these joints, when it differs from the rods'",
       {.unit = "N·m²", .min = 0, .above_min = true});
     f("tolerance", tolerance, "Largest distance between the vertices", {.unit = "m", .min = 0});
-    f("close", close, "Time from which two vertices become one; from the start when only `within` is given", {.unit = "s", .min = 0});
+    f("close", close, "Time from which two vertices become one; from the start when only `within` is given",
+      {.unit = "s", .min = 0});
     f("within", within,
       "Distance at which they do; they are moved together then. A tenth of the shortest segment there when left out; while they "
       "are farther apart, a weld with `close` waits",
@@ -142,7 +143,8 @@ struct JointSpec {
     f("bend_twist", bend_twist, "Bending and twisting stiffness; the segments' own when left out",
       {.unit = "N·m²", .min = 0, .above_min = true});
     f("rest_rotation", rest_rotation, "Rest rotation conj(q_a) q_b");
-    f("close", close, "Time from which it holds, with the angle of that time as rest angle unless given", {.unit = "s", .min = 0});
+    f("close", close, "Time from which it holds, with the angle of that time as rest angle unless given",
+      {.unit = "s", .min = 0});
     f("open", open, "Time at which it lets go", {.unit = "s", .min = 0});
     if (close && open && !(*close < *open)) f.problem("`open` is not after `close`", "let it close first");
   }

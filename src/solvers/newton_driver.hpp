@@ -12,8 +12,8 @@
 #include <limits>
 #include <memory>
 
-#include "exec/reduce.hpp"
 #include "contact/contact_step.hpp"
+#include "exec/reduce.hpp"
 #include "linalg/linear_system.hpp"
 #include "solvers/driver_options.hpp"
 #include "solvers/settling.hpp"
@@ -83,7 +83,7 @@ class NewtonDriver {
   int wait_ = 0, next_wait_ = 0;  ///< steps until the exact curvature is tried again, and the number for its next failure
   Couples couples_ = Couples::of_last_force;
   bool given_up_ = false;
-  bool has_arrived_ = true;  ///< everything prescribed is where it is to be
+  bool has_arrived_ = true;        ///< everything prescribed is where it is to be
   double turned_ = 0, moved_ = 0;  ///< largest turn [rad] and largest change of the corrections [m]; NaN if one of them is
   double share_ = 0;               ///< share of the corrections that is in the unknowns
   std::vector<double> block_largest_;

@@ -27,7 +27,8 @@ static std::vector<RegistryEntry<SolverSettings>>& entries() {
       registry_entry<SolverSettings, newton::Settings>("newton",
                                                        "Sparse Newton, exact and slow: the reference, in dynamics and statics"),
       registry_entry<SolverSettings, projective::Settings>(
-          "projective", "Cosserat rods with projective dynamics: global solves for positions and for turns, repaired or as printed"),
+          "projective",
+          "Cosserat rods with projective dynamics: global solves for positions and for turns, repaired or as printed"),
   };
   return list;
 }

@@ -85,12 +85,12 @@ struct Traits {
   bool integrators = true;  ///< its steps are those of implicit Euler, from which others are made (integration/integrator.hpp)
   bool single_directions = false;  ///< vertices that are held along one or two directions
   bool springs = false;            ///< between vertices or to a place
-  bool contacts = false;    ///< reads StepInput::contacts
-  bool control_at_start = false;  ///< reads StepInput::start; for others it may be the control at the end
-  bool single_precision = false;  ///< can work in float
-  bool threads = false;           ///< can work on several of them
-  bool simd = false;              ///< works in SIMD lanes, where a model has something for them
-  bool device = false;            ///< can work on another device than the CPU
+  bool contacts = false;           ///< reads StepInput::contacts
+  bool control_at_start = false;   ///< reads StepInput::start; for others it may be the control at the end
+  bool single_precision = false;   ///< can work in float
+  bool threads = false;            ///< can work on several of them
+  bool simd = false;               ///< works in SIMD lanes, where a model has something for them
+  bool device = false;             ///< can work on another device than the CPU
 };
 
 /// The purpose of a solver, so that benchmarks and validation need no names. Several solvers may have the same role; the first of

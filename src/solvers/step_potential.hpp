@@ -181,7 +181,7 @@ class StepPotential {
   std::vector<Index> direction_start_;     ///< per segment; empty without directions
   std::vector<Quatd> torque_point_;        ///< q_k
   std::vector<Index> springs_;
-  std::vector<double> most_stiffness_;     ///< per segment, or empty
+  std::vector<double> most_stiffness_;  ///< per segment, or empty
   mutable std::vector<EnergyTerms> block_;
 };
 

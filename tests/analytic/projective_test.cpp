@@ -111,7 +111,7 @@ TEST(Projective, AcceleratedSweepsSwingAStiffRodAtItsFrequencyAndTenSweepsDoNot)
   EXPECT_NEAR(swing(R"({"name": "projective", "iteration": "anderson", "iterations": 40})", decay), w / (2 * kPi),
               0.01 * w / (2 * kPi));
   EXPECT_NEAR(decay, std::log(1 + w * w * 1e-6) / 2e-3, 0.05 * decay);  // that of implicit Euler
-  EXPECT_LT(swing(sweeps(10), decay), 0.5 * w / (2 * kPi));            // the motion does depend on the number of sweeps
+  EXPECT_LT(swing(sweeps(10), decay), 0.5 * w / (2 * kPi));             // the motion does depend on the number of sweeps
 }
 
 // So soft that nothing but inertia matters.

@@ -148,7 +148,8 @@ TEST(SegmentGap, IsTheSmallestDistance) {
   Random random(5);
   for (int i = 0; i < 300; ++i) {
     contact::TwoSegments p{{random.in_cube(), random.in_cube()}, {random.in_cube(), random.in_cube()}};
-    if (i % 3 == 0) p.b[1] = p.b[0] + (random.flip() ? 1.0 : -1.0) * p.edge_a() + random.log_range(1e-12, 1e-2) * random.in_cube();
+    if (i % 3 == 0)
+      p.b[1] = p.b[0] + (random.flip() ? 1.0 : -1.0) * p.edge_a() + random.log_range(1e-12, 1e-2) * random.in_cube();
     const double distance = contact::nearest_points(p, 0, 0).distance;
     double least = 1e9;
     constexpr int n = 200;

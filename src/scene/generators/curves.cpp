@@ -37,8 +37,8 @@ std::size_t Curves::segment_count(std::size_t k) const {
 
 void Curves::prepare(const StructureContext& context, Problems& problems) {
   const Section section = context.section(material);
-  std::optional<CurveSet> set = edited_curves(
-      [&] { return read_curves(file_of_scene(context.folder, file, file), reading); }, edits, where, problems);
+  std::optional<CurveSet> set =
+      edited_curves([&] { return read_curves(file_of_scene(context.folder, file, file), reading); }, edits, where, problems);
   if (!set) return;
   set_ = std::move(*set);
   for (Vec3d& p : set_.points) p = p + move;

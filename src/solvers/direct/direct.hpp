@@ -27,7 +27,13 @@ class Settings : public SolverSettings {
   const char* name() const override { return "direct"; }
   SolverRole role() const override { return SolverRole::converging; }
   Traits traits() const override {
-    return {.statics = true, .single_directions = true, .springs = true, .contacts = true, .single_precision = true, .threads = true, .simd = true};
+    return {.statics = true,
+            .single_directions = true,
+            .springs = true,
+            .contacts = true,
+            .single_precision = true,
+            .threads = true,
+            .simd = true};
   }
   void set_goal(const StepGoal& wanted) override { goal = wanted; }
   bool works_to_tolerance() const override { return !goal.iterations; }

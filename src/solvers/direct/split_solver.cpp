@@ -325,11 +325,11 @@ class SplitSolver final : public Solver {
   Lanes<T> lanes_;
   std::optional<Forest<T>> forest_;
   bool trees_rose_ = false;
-  std::unique_ptr<DirectSolver> rest_;    ///< solver of the segments that lanes do not take
+  std::unique_ptr<DirectSolver> rest_;        ///< solver of the segments that lanes do not take
   std::unique_ptr<DirectSolver> with_terms_;  ///< solver of the parts with springs or with single directions
   bool terms_known_ = false;
-  std::vector<Index> terms_key_;     ///< the vertices of the springs and single directions at hand
-  std::vector<std::uint8_t> terms_;  ///< per segment
+  std::vector<Index> terms_key_;          ///< the vertices of the springs and single directions at hand
+  std::vector<std::uint8_t> terms_;       ///< per segment
   std::unique_ptr<DirectSolver> rescue_;  ///< solver of lanes whose energy rose, for one step
   std::unique_ptr<DirectSolver> whole_;
   Touching touching_;

@@ -133,8 +133,7 @@ void Touching::arrange(const StepInput& input) {
   const Model& m = input.model;
   subset_ = whole_ ? whole_of(m) : subset_of(m, segment_in_);
   std::optional<systems::Tree> tree;
-  if (!has_terms)
-    tree = systems::build_tree_within(m, c, subset_, kMostColumns * static_cast<double>(subset_.segments.size()));
+  if (!has_terms) tree = systems::build_tree_within(m, c, subset_, kMostColumns * static_cast<double>(subset_.segments.size()));
   std::unique_ptr<systems::LinearSystem> rods;
   if (tree) {
     auto recursion = std::make_unique<systems::ComplianceTree<double>>(options_.threads);

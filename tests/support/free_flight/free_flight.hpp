@@ -52,7 +52,12 @@ class Settings final : public SolverSettings {
   std::unique_ptr<Solver> make(const Model&) const override { return std::make_unique<FreeFlight>(brake); }
   const char* name() const override { return "free_flight"; }
   Traits traits() const override {
-    return {.hinges = false, .rotational_inertia = false, .torques = false, .rotary_damping = false, .integrators = false, .control_at_start = true};
+    return {.hinges = false,
+            .rotational_inertia = false,
+            .torques = false,
+            .rotary_damping = false,
+            .integrators = false,
+            .control_at_start = true};
   }
 };
 

@@ -1,5 +1,5 @@
-// Rods and their contacts and springs together: conjugate gradients on the exact Hessian of both. The preconditioner is a factor of the rods,
-// to which contacts add positive blocks on single vertices.
+// Rods and their contacts and springs together: conjugate gradients on the exact Hessian of both. The preconditioner is a factor
+// of the rods, to which contacts add positive blocks on single vertices.
 //
 // The exact Hessian may be indefinite: what destabilises two strands that are wound around each other, the force of their contact
 // over its distance, cancels against the tension of the strands. Conjugate gradients end where they find that the energy falls

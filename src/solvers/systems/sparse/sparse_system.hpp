@@ -36,8 +36,7 @@ class SparseSystem final : public LinearSystem {
     int count = 0;
     std::array<Vec3d, 2> axis;
     Vec3d direction(int i) const {
-      return count < 3 ? axis[static_cast<std::size_t>(i)]
-                       : Vec3d{i == 0 ? 1.0 : 0.0, i == 1 ? 1.0 : 0.0, i == 2 ? 1.0 : 0.0};
+      return count < 3 ? axis[static_cast<std::size_t>(i)] : Vec3d{i == 0 ? 1.0 : 0.0, i == 1 ? 1.0 : 0.0, i == 2 ? 1.0 : 0.0};
     }
   };
   using Sparse = Eigen::SparseMatrix<double>;
