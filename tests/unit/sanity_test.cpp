@@ -1,5 +1,6 @@
 // Warnings of scenes that are hardly what their author meant.
 #include <filesystem>
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "osier/osier.hpp"
@@ -54,6 +55,23 @@ TEST(Oddities, AreSaidOfMillimetresTypedAsMetres) {
             std::string::npos);
   EXPECT_NE(warnings(kFine, "", R"({"type": "line", "from": [0, 0, 0], "to": [1500, 0, 0]})").find("a rod of 1.5e+03 m"),
             std::string::npos);
+}
+
+TEST(Oddities, AreSaidOfMidpointWithoutInertiaOfFrames) {
+  const auto count = [](const char* inertia, const char* integrator) {
+    const Scene scene = Scene::parse(fmt::format(R"({{
+      "rods": [{{"shape": {{"type": "line", "from": [0, 0, 0], "to": [1, 0, 0]}}, "segments": 10,
+        "material": {{"preset": "rubber", "radius": 0.005}}}}],
+      "constraints": [{{"type": "clamp", "vertices": 0}}], "rotational_inertia": {},
+      "analysis": {{"type": "dynamic", "integrator": "{}"}}}})",
+                                                 inertia, integrator));
+    std::size_t found = 0;
+    for (const std::string& w : scene.warnings()) found += w.find("energy can grow") != std::string::npos;
+    return found;
+  };
+  EXPECT_EQ(count("false", "midpoint"), 1u);
+  EXPECT_EQ(count("true", "midpoint"), 0u);
+  EXPECT_EQ(count("false", "bdf2"), 0u);
 }
 
 TEST(Oddities, AreSaidOfNoSceneOfOurs) {
