@@ -72,6 +72,8 @@ class Simulation {
   long steps_divided() const;
   /// Directions in which the energy falls away from the equilibrium that it started from; -1 where it did not start from one.
   int start_unstable_modes() const;
+  /// Welds and joints whose time to close has come and whose vertices have not met.
+  long welds_not_met() const;
   /// Steps that were divided because prescribed motion turns something by more than a quarter turn in them.
   long steps_turned() const;
   BranchesLeft branches_left() const;
@@ -132,6 +134,7 @@ struct RunStats {
   double simulated_seconds = 0;
   double energy_total = 0, max_stretch = 0, max_bend = 0, residual = 0;
   long steps_not_converged = 0;                       ///< above the tolerance of their solver
+  long welds_not_met = 0;                             ///< at the end, though their time to close had come
   long steps_held_back = 0;                           ///< in which contact held prescribed motion back
   double held_back_at = 0;                            ///< time of the first of them [s]
   long steps_by_others = 0, steps_divided = 0;        ///< see Simulation

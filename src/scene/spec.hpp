@@ -407,7 +407,7 @@ class StaticAnalysis final : public Analysis {
     f("start", start, "Where it starts: in the initial pose when left out, or in a frame of a run");
     f("branch", branch,
       "Past a critical load: `stable` leaves an equilibrium that has become unstable, downhill along its softest mode, and says "
-      "so; `follow` stays on the path, unstable or not");
+      "so; `follow` stays on the path, unstable or not. With torques, which have no potential, no branch is left");
     if (f.has("branch") && stop_at_instability)
       f.problem("`branch` has no effect beside `stop_at_instability`", "leave one of them out");
   }

@@ -117,6 +117,7 @@ RunStats run_scene(const Scene& scene, const RunOptions& options) {
   stats.steps_by_others = simulation.steps_by_others();
   stats.steps_divided = simulation.steps_divided();
   stats.steps_turned = simulation.steps_turned();
+  stats.welds_not_met = simulation.welds_not_met();
   stats.branches_left = simulation.branches_left();
   stats.ns_per_vertex_iteration = std::max(timer.best_ns, 0.0);
   const Diagnostics d = simulation.diagnostics();
@@ -156,6 +157,11 @@ std::vector<std::string> RunStats::remarks() const {
   if (!list.empty() && worst_residual >= 0)
     list.push_back(fmt::format("the worst step examined left {:.2g} of the largest force, at t = {:.4g} s", worst_residual,
                                worst_residual_at));
+  if (welds_not_met > 0)
+    list.push_back(
+        fmt::format("{} of the welds and joints that close in time had not closed by the end: their vertices never came "
+                    "as near as `within`",
+                    welds_not_met));
   if (steps_held_back > 0)
     list.push_back(
         fmt::format("in {} of {} steps, first at t = {:.4g} s, prescribed motion was held back: it would have torn rods through "
@@ -261,6 +267,7 @@ std::string RunStats::to_json() const {
       {"max_bend", max_bend},
       {"residual", residual},
       {"steps_not_converged", steps_not_converged},
+      {"welds_not_met", welds_not_met},
       {"steps_held_back", steps_held_back},
       {"steps_by_others", steps_by_others},
       {"steps_divided", steps_divided},

@@ -586,6 +586,7 @@ BranchesLeft Simulation::branches_left() const {
   return {impl_->loop->branches_left(), impl_->loop->branch_left_at(), impl_->loop->branch_left_modes(),
           impl_->control.has_torque ? -1 : impl_->loop->unstable_at()};
 }
+long Simulation::welds_not_met() const { return impl_->timed_joints.never_met(impl_->state.time); }
 long Simulation::steps_turned() const { return impl_->steps_turned; }
 bool Simulation::finished() const { return impl_->loop && impl_->loop->finished(); }
 bool Simulation::is_static() const { return impl_->statics != nullptr; }

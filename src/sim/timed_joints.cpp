@@ -27,6 +27,13 @@ std::vector<std::size_t> TimedJoints::due(const State& state) const {
   return list;
 }
 
+long TimedJoints::never_met(double time) const {
+  long count = 0;
+  for (std::size_t i = 0; i < list_.size(); ++i)
+    if (now_[i].phase == Phase::waiting && has_come(time, list_[i].close.value_or(0))) ++count;
+  return count;
+}
+
 void TimedJoints::join_vertices(std::size_t i, Index kept, Index gone, Model& m) {
   Now& now = now_[i];
   now.kept = kept, now.gone = gone;

@@ -21,6 +21,8 @@ class TimedJoints {
 
   /// Those whose time has come, at the start of a step.
   std::vector<std::size_t> due(const State& state) const;
+  /// Those whose time to close has come and whose vertices have not met so far.
+  long never_met(double time) const;
   /// Closes an open one or opens a closed one. The topology has to be brought up to date afterwards.
   void toggle(std::size_t i, const Control& control, Model& model, State& state);
   /// Loads on vertices that have become others.

@@ -300,6 +300,18 @@ class Joints(CliTest):
                     data = self.trajectory()["position"][-1]
                     self.assertEqual(abs(data[20] - data[21]).max(), 0)
 
+    def test_a_weld_that_never_meets_is_told(self):
+        """The gap of 0.5 m is not within 1 cm, and nothing moves."""
+        for within, told in ((0.01, 1), (0.6, 0)):
+            with self.subTest(within=within):
+                rods = [{"name": name, "shape": {"type": "line", "from": [x, 0, 0], "to": [x + 1, 0, 0]}, "segments": 4,
+                         "material": {"stretch_shear": 100, "bend_twist": 1, "line_density": 1}} for name, x in (("a", 0), ("b", 1.5))]
+                result = self.run_scene({"rods": rods, "welds": [{"vertices": ["a:end", "b:start"], "within": within, "joint": False}],
+                                         "constraints": [{"type": "clamp", "vertices": ["a:start", "b:end"]}],
+                                         "analysis": {"type": "dynamic", "step": 0.01, "duration": 0.1}})
+                self.assertEqual(self.stats()["welds_not_met"], told)
+                self.assertEqual("never came as near" in result.err, bool(told), result)
+
     def test_a_weld_that_opens_lets_go(self):
         scene = self.two_rods([{"vertices": ["a:end", "b:start"], "open": 0.1}], forces=[{"type": "gravity", "acceleration": [0, -1, 0]}])
         scene["analysis"] = {"type": "dynamic", "step": 1e-3, "duration": 0.3, "fps": 1000}
