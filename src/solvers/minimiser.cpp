@@ -42,7 +42,7 @@ constexpr double kNearFloor = 1e2;  ///< times the rounding floor: what is left 
 constexpr int kMostAlongPath = 25;  ///< iterations
 constexpr double kHoldStill = 1e3;  ///< times what a turn that costs nothing may cost; keeps a path from drifting along it
 constexpr int kMostBends = 2;       ///< corrections of a straight move
-constexpr double kFarTurn = 0.5;    ///< of a frame by one solve [rad]: beyond, another branch may have been met
+constexpr double kFarTurn = 0.1;    ///< of a frame by one solve [rad]: beyond, another branch may have been met
 
 class Minimiser final : public Solver {
  public:

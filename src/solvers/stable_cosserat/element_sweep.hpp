@@ -16,6 +16,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "exec/parallel.hpp"
@@ -167,6 +168,7 @@ class ElementSweep {
   Vec3<T> vertex_residual(Index v) const;
   Vec3<T> frame_residual(Index s) const;
   double force_scale() const;
+  bool is_at_rest(double scale) const;
 
   const Model* m_ = nullptr;
   const Control* c_ = nullptr;
@@ -407,11 +409,26 @@ double ElementSweep<T>::force_scale() const {
   return scale;
 }
 
+/// Nothing acts and nothing moves, so that the largest force is a rounding error of strains and no other is small against it.
+template <class T>
+bool ElementSweep<T>::is_at_rest(double scale) const {
+  constexpr double kOfStrain = 8 * static_cast<double>(std::numeric_limits<T>::epsilon());
+  constexpr double kOfLoads = 64 * std::numeric_limits<double>::epsilon();
+  double stiffest = 0, acting = 0;
+  for (const ElementSegment<T>& s : segment_) {
+    const T k = larger(larger(s.k.x, s.k.y), s.k.z);
+    stiffest = std::max(stiffest, static_cast<double>(k) * static_cast<double>(norm(s.rest)));
+  }
+  for (const Vec3<T>& force : rhs_) acting = std::max(acting, static_cast<double>(norm(force)));
+  return !c_->has_torque && scale <= kOfStrain * stiffest && acting <= kOfLoads * stiffest;
+}
+
 template <class T>
 Residual ElementSweep<T>::residual() const {
   const Model& m = *m_;
   Residual r;
   r.scale = force_scale();
+  if (is_at_rest(r.scale)) return r;
   for (Index v = 0; v < m.vertex_count(); ++v) {
     if (!m.vertex_alive[v] || c_->vertex_fixed[v]) continue;
     const double left = static_cast<double>(norm(vertex_residual(v)));
