@@ -13,7 +13,7 @@ namespace osier::projective {
 namespace {
 
 constexpr double kSweepsUpTo = 10, kAndersonUpTo = 50;  ///< chi
-constexpr int kSweeps = 10, kCoupledIterations = 3;
+constexpr int kSweeps = 10;
 
 }  // namespace
 
@@ -52,7 +52,7 @@ int Settings::iterations_for(double chi) const {
   if (iteration_count) return *iteration_count;
   switch (iteration_for(chi)) {
     case Iteration::coupled:
-      return kCoupledIterations;
+      return 0;
     case Iteration::anderson:
       return static_cast<int>(std::ceil(3 * std::sqrt(std::clamp(chi, 10.0, 1e4))));
     default:
@@ -63,9 +63,7 @@ int Settings::iterations_for(double chi) const {
 std::unique_ptr<SolverSettings> Settings::coupled() const {
   std::unique_ptr<SolverSettings> solver = make_settings(solver_with(SolverRole::converging));
   solver->execution = execution;
-  StepGoal goal{.iterations = {}, .tolerance = tolerance, .max_iterations = max_iterations};
-  if (!tolerance) goal.iterations = iteration_count.value_or(kCoupledIterations);
-  solver->set_goal(goal);
+  solver->set_goal({.iterations = iteration_count, .tolerance = tolerance, .max_iterations = max_iterations});
   return solver;
 }
 
@@ -98,8 +96,10 @@ void Settings::check(const Model&, bool, Problems& problems) const {
 SolverPlan Settings::plan(const Model& model, const Control& control, double h) const {
   const double chi = chi_of(model, h);
   const Iteration how = iteration_for(chi);
-  const std::string number =
-      tolerance ? fmt::format("to a tolerance of {:g}", *tolerance) : fmt::format("{} a step", iterations_for(chi));
+  const int count = iterations_for(chi);
+  const std::string number = tolerance   ? fmt::format("to a tolerance of {:g}", *tolerance)
+                             : count > 0 ? fmt::format("{} a step", count)
+                                         : "to the usual tolerance of that solver";
   const std::string why = std::isfinite(chi) ? fmt::format("chi = c h/r = {:.3g}", chi) : "segments without joints";
   if (variant == Variant::paper)
     return {name(), fmt::format("the paper's projections: bends and twists with 2 G J3; sweeps, {}; {}", number, why)};

@@ -67,8 +67,9 @@ class Settings : public SolverSettings {
       "the solver `direct`. `auto` takes the first up to chi = c h/r = 10, the second up to 50 and the third beyond, c being the "
       "speed of stretching waves, h the step and r the radius of the section");
     f("iterations", iteration_count,
-      "Sweeps per time step, or Gauss–Newton steps where coupled. When left out: 10 sweeps, 3 sqrt(chi) with acceleration, 3 "
-      "coupled",
+      "Sweeps per time step, or Gauss–Newton steps where coupled. When left out: 10 sweeps, 3 sqrt(chi) with acceleration, and "
+      "where "
+      "coupled as many as the usual tolerance of `direct` takes",
       {.min = 1});
     f("tolerance", tolerance,
       "Instead of a fixed number: until the largest left-over force of a rod is below this fraction of the largest force at work "
