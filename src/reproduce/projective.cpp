@@ -564,7 +564,8 @@ void figure1(const Folder& scenes, ReproducedFigure& f) {
       .x = "time [s]",
       .y = "turns",
       .curves = {{.label = "twist", .points = {}}, {.label = "writhe", .points = {}}, {.label = "both", .points = {}}}};
-  Trial t(scenes / "fig01.json", {});
+  const std::string solver = projective(sweeps(20));
+  Trial t(scenes / "fig01.json", {solver});
   for (double time = 0.1; time <= 4 + 1e-9; time += 0.1) {
     t.run_to(time);
     const double tw = twist(t), wr = writhe(t.state().vertex_position);
@@ -581,7 +582,7 @@ void figure1(const Folder& scenes, ReproducedFigure& f) {
                        .allowed = 0.02});
   f.numbers.push_back(
       {.what = "writhe [turns]", .expected = 3.35, .computed = std::abs(link.curves[1].points.back().second), .allowed = -1});
-  Trial through(scenes / "fig01.json", {"/contact/rods=false"});
+  Trial through(scenes / "fig01.json", {solver, "/contact/rods=false"});
   through.run_to(4);
   plot.curves.push_back({.label = "without contact", .points = through.outline()});
   f.numbers.push_back({.what = "twist and writhe together without contact [turns]",

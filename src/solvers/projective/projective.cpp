@@ -60,6 +60,12 @@ int Settings::iterations_for(double chi) const {
   }
 }
 
+int Settings::iterations_with_contact(double chi) const {
+  const bool left_to_us = !tolerance && !iteration_count;
+  if (left_to_us && iteration_for(chi) == Iteration::anderson) return static_cast<int>(std::ceil(3 * std::clamp(chi, 10.0, 1e4)));
+  return iterations_for(chi);
+}
+
 std::unique_ptr<SolverSettings> Settings::coupled() const {
   std::unique_ptr<SolverSettings> solver = make_settings(solver_with(SolverRole::converging));
   solver->execution = execution;
@@ -107,7 +113,11 @@ SolverPlan Settings::plan(const Model& model, const Control& control, double h) 
     const SolverPlan by = coupled()->plan(model, control, h);
     return {name(), fmt::format("{}: coupled Gauss–Newton steps, {}, by the solver `{}`: {}", why, number, by.solver, by.why)};
   }
-  return {name(), fmt::format("{}: sweeps{}, {}", why, how == Iteration::anderson ? " with Anderson acceleration" : "", number)};
+  if (how == Iteration::sweeps) return {name(), fmt::format("{}: sweeps, {}", why, number)};
+  const int touching = iterations_with_contact(chi);
+  const std::string contact =
+      touching == count ? "" : fmt::format("; steps in contact are not accelerated and take {}", touching);
+  return {name(), fmt::format("{}: sweeps with Anderson acceleration, {}{}", why, number, contact)};
 }
 
 void Settings::warn(const Model& model, double h, bool, std::vector<std::string>& warnings) const {
