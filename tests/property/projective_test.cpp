@@ -110,8 +110,15 @@ TEST(ProjectiveTraits, OfThePapersVariantRefuseWhatItLacks) {
   } catch (const InputError& e) {
     std::string all;
     for (const Problem& problem : e.problems()) all += to_string(problem) + "\n";
-    for (const char* what : {"turn frames about one axis only", "take torques", "damp rods from inside", "/solver/tolerance"})
+    for (const char* what : {"or `projective` with its default settings", "turn frames about one axis only", "take torques",
+                             "damp rods from inside", "/solver/tolerance"})
       EXPECT_NE(all.find(what), std::string::npos) << what << " in\n" << all;
+  }
+  try {
+    scene_with(kAgreementScenes[5].text(), R"({"name": "projective", "variant": "paper"})");
+    FAIL() << "a strip bends differently about its two axes";
+  } catch (const InputError& e) {
+    EXPECT_EQ(e.problems().front().where, "/solver/variant") << to_string(e.problems().front());
   }
   for (const char* solver :
        {R"({"name": "projective", "order": "jacobi"})", R"({"name": "projective", "iteration": "sweeps", "history": 4})",

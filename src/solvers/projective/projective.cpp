@@ -89,12 +89,16 @@ Simd Settings::simd_on(const Model& model) const {
   return side_by_side ? execution.simd : Simd::off;
 }
 
-void Settings::check(const Model&, bool, Problems& problems) const {
+void Settings::check(const Model& model, bool, Problems& problems) const {
   if (variant == Variant::exact && order == SweepOrder::jacobi)
     problems.add("/solver/order", "`jacobi` is the printed order, for `variant` paper", "leave it out, or use `variant` paper");
   if (variant == Variant::exact) return;
   if (tolerance)
     problems.add("/solver/tolerance", "the paper's variant has no force that gets small", "use `iterations`, or `variant` exact");
+  const auto flat = [](const PerAxis& k) { return std::abs(k.d1 - k.d2) > 1e-9 * std::max(k.d1, k.d2); };
+  if (std::any_of(model.joint_stiffness.begin(), model.joint_stiffness.end(), flat))
+    problems.add("/solver/variant", "the paper's variant bends sections that differ in d1 and d2 as if they did not",
+                 "use `variant` exact, or sections that bend alike in all directions");
   if (iteration == Iteration::anderson || iteration == Iteration::coupled)
     problems.add("/solver/iteration", "the paper's variant has sweeps only", "leave it out, or use `variant` exact");
 }
