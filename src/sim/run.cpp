@@ -225,9 +225,11 @@ std::vector<std::string> RunStats::path_lines() const {
     list.push_back(fmt::format("{} at load factor {:.8g}{}{}: from {} to {} unstable mode{}",
                                p.is_limit ? "limit point" : "bifurcation", p.load, p.loads.empty() ? "" : ", ",
                                join(p.loads, "; "), p.modes_before, p.modes_after, p.modes_after == 1 ? "" : "s"));
-  list.push_back(
-      fmt::format("the path ends at load factor {:.8g} after {} steps{}", path->load, steps,
-                  path->is_complete ? "" : "; it did not reach the full load: raise `path_steps` to follow it further"));
+  list.push_back(fmt::format("the path ends at load factor {:.8g} after {} steps{}", path->load, steps,
+                             path->is_complete ? ""
+                                               : "; the full load is not reached: `stop_at_instability` ends it at its first "
+                                                 "critical point, `path_steps` after so many "
+                                                 "steps"));
   return list;
 }
 

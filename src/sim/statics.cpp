@@ -64,9 +64,10 @@ std::string StaticLoop::advice() const {
   const double ratio = stretch_over_bending(host_.model_at_hand());
   if (ratio > kDigits)
     return fmt::format(
-        "stretching is {:.1g} times as stiff as bending (EA L^2/EI), so that rounding errors of lengths are forces that compare "
-        "with those of bending where both ends are held. Make stretch and shear softer: at 1e7 times they still stretch by no "
-        "more than 1e-7 of what bending moves",
+        "stretching is {:.1g} times as stiff as bending (EA L^2/EI). Between two held ends such a rod can change its shape only "
+        "along "
+        "narrow curved valleys of the energy, which Newton's method follows in steps that are too short. Make stretch and shear "
+        "softer: at 1e7 times they still stretch by no more than 1e-7 of what bending moves",
         ratio);
   if (report_.residual_relative < kClose)
     return "the load is next to a critical one, where the rods buckle or snap: `control` arc_length follows the path through "

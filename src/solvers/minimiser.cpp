@@ -41,6 +41,8 @@ using Sparse = Eigen::SparseMatrix<double>;
 constexpr double kNearFloor = 1e2;  ///< times the rounding floor: what is left may be rounding
 constexpr int kMostAlongPath = 25;  ///< iterations
 constexpr double kHoldStill = 1e3;  ///< times what a turn that costs nothing may cost; keeps a path from drifting along it
+constexpr int kPatience = 12;       ///< iterations after which directions without stiffness are held
+constexpr double kHoldSoft = 1e-2;  ///< shift that does it for soft modes
 constexpr int kMostBends = 2;       ///< corrections of a straight move
 constexpr double kFarTurn = 0.1;    ///< of a frame by one solve [rad]: beyond, another branch may have been met
 
@@ -700,6 +702,11 @@ StepReport Minimiser::iterate(const Model& m, const Control& c, const StaticOpti
     limit_stiffness(m, scale, For::direction);
     Signature signature = system_->linearise(potential_, z_, {.curvature = Curvature::exact});
     was_indefinite_ = was_indefinite_ || !signature.definite;
+    // A buckled round rod may roll about the line between its clamps at no cost: Newton's method would go on rolling it for ever.
+    if (potential_.is_static() && signature.definite && report.iterations >= kPatience) {
+      set_null_stiffness(m, 0);
+      signature = system_->factorise({.size = kHoldStill, .frames = null_stiffness_});
+    }
     const bool by_residual = (c.has_torque || options.along_path) && position_solvable_;
     bool accepted = false;
     if (by_residual && !c.has_torque) {
@@ -722,6 +729,8 @@ StepReport Minimiser::iterate(const Model& m, const Control& c, const StaticOpti
     for (int cut = 0; cut < (residual.value <= floor ? 2 : 40) && !accepted; ++cut, t *= 0.5) {
       move(m, t);
       for (int bent = 0; bent <= kMostBends && !accepted; ++bent) {
+        // Soft modes are held while stiff segments get their lengths back: only those are to be corrected.
+        if (bent == 1 && cut == 0 && report.iterations >= kPatience) system_->factorise({.size = kHoldSoft, .force = force});
         if (bent > 0 && !bend_back(m, t)) break;
         const double rise = potential_.value(trial_).total() - e0.total();
         accepted = rise <= 1e-4 * t * slope;

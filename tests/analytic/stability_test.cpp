@@ -343,6 +343,42 @@ TEST(StiffLimit, SolversAgreeOnAClampedArch) {
   EXPECT_LT(norm(mid[0] - mid[1]), 1e-7);
 }
 
+// Both ends held, so that the forces of lengths that are rounded do not go away.
+TEST(StiffLimit, AnArchBetweenClampsConvergesHoweverStiffStretchIs) {
+  Vec3d softer{};
+  for (const double stretch : {1e8, 1e10, 1e12}) {
+    Simulation s(Scene::parse(fmt::format(R"({{
+      "rods": [{{"name": "arch", "shape": {{"type": "arc", "center": [0, -1, 0], "radius": 1.1, "start": [-0.4, 1, 0],
+        "angle": -43.602818972, "normal": [0, 0, 1]}}, "segments": 40,
+        "material": {{"stretch_shear": {}, "bend_twist": 1, "line_density": 1}}}}],
+      "constraints": [{{"type": "clamp", "vertices": ["arch:start", "arch:end"]}}],
+      "forces": [{{"type": "force", "vertices": "arch:mid", "force": [0, -20, 0]}}],
+      "analysis": {{"type": "static", "load_steps": 4}}
+    }})",
+                                          stretch)));
+    for (int i = 0; i < 4; ++i) EXPECT_FALSE(s.step().not_converged) << stretch;
+    const Vec3d mid = s.state().vertex_position[20];
+    if (norm2(softer) > 0) {
+      EXPECT_LT(norm(mid - softer), 2e2 / (1e-2 * stretch)) << stretch;  // what the softer one stretches
+    }
+    softer = mid;
+  }
+}
+
+// A straight round rod that is pushed together and a little aside buckles some way round, and then rolls into the plane of the
+// push: a mode that is all but without stiffness, beside stretch that is 1e7 times as stiff as bending.
+TEST(StiffLimit, ABuckledRodRollsToWhereItRests) {
+  Simulation s(Scene::parse(R"({
+    "rods": [{"name": "rod", "shape": {"type": "line", "from": [0, 0, 0], "to": [1, 0, 0]}, "segments": 40,
+      "material": {"stretch_shear": 1e7, "bend_twist": 1, "line_density": 1}}],
+    "constraints": [{"type": "clamp", "vertices": "rod:start"}, {"type": "clamp", "vertices": "rod:end",
+      "motion": {"translate": {"keys": [[0, [0, 0, 0]], [1, [-0.3, 0.1, 0]]]}}}],
+    "analysis": {"type": "static", "load_steps": 10}
+  })"));
+  for (int i = 0; i < 10; ++i) EXPECT_FALSE(s.step().not_converged) << i;
+  EXPECT_EQ(s.last_report().unstable_modes, 0);
+}
+
 TEST(StiffLimit, FewSweepsPerStepNeverGainEnergy) {
   for (const char* material : {R"({"stretch": 1e8, "shear": 1e8, "bend": 1, "twist": 0.8, "line_density": 1})",
                                R"({"stretch_shear": 1e8, "bend_twist": 1, "line_density": 1})"})

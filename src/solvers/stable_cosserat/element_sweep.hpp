@@ -8,6 +8,7 @@
 // Deviation 6: with all elements at once, every element moves to the minimum of a separable upper bound of the energy: a spring
 // or joint between two elements that both move counts twice for either, since 1/2 k (a - b)^2 <= k a^2 + k b^2. So the energy
 // cannot rise. Without the bound a ring at rest blows up: turns that alternate from segment to segment are thrown back and forth.
+// The printed lambdas have no minimum but a fixed point, which the bound would shift: there a frame goes half the way.
 //
 // Deviation 1: sweeps never see absolute positions, here and in lanes, but displacements u since the start of the step. Edges are
 // formed once per step in double, and everything after is small against them, so that float has 7 digits of strain and
@@ -165,6 +166,8 @@ class ElementSweep {
   Vec3<T> moved_at_once(Index v) const;
   template <class Law, Lambda kLambda, bool kAtOnce = false>
   Quat<T> turned(Index s);
+  template <class Law, Lambda kLambda>
+  Quat<T> turned_at_once(Index s);
   Vec3<T> vertex_residual(Index v) const;
   Vec3<T> frame_residual(Index s) const;
   double force_scale() const;
@@ -307,6 +310,17 @@ Quat<T> ElementSweep<T>::turned(Index s) {
 }
 
 template <class T>
+template <class Law, Lambda kLambda>
+Quat<T> ElementSweep<T>::turned_at_once(Index s) {
+  if constexpr (!Law::kClosedForm || kLambda == Lambda::secular) {
+    return turned<Law, kLambda, true>(s);
+  } else {
+    const Quat<T> q = turned<Law, kLambda>(s);
+    return normalized(dot(q, q_[s]) < T(0) ? q_[s] - q : q_[s] + q);
+  }
+}
+
+template <class T>
 void ElementSweep<T>::sweep(Order order, Lambda lambda, const Executor& executor) {
   if (!closed_form_) return sweep_by<AxesLaw<T>, Lambda::secular>(order, executor);
   if (lambda == Lambda::approx) sweep_by<ClosedFormLaw<T>, Lambda::approx>(order, executor);
@@ -340,7 +354,8 @@ void ElementSweep<T>::sweep_by(Order order, const Executor& executor) {
     case Order::jacobi:
       executor.for_each(u_.size(), [&](std::size_t v) { u_next_[v] = moved_at_once(static_cast<Index>(v)); });
       u_.swap(u_next_);
-      executor.for_each(segment_.size(), [&](std::size_t s) { q_next_[s] = turned<Law, kLambda, true>(static_cast<Index>(s)); });
+      executor.for_each(segment_.size(),
+                        [&](std::size_t s) { q_next_[s] = turned_at_once<Law, kLambda>(static_cast<Index>(s)); });
       std::copy(q_.begin() + static_cast<std::ptrdiff_t>(segment_.size()), q_.end(),
                 q_next_.begin() + static_cast<std::ptrdiff_t>(segment_.size()));
       q_.swap(q_next_);
