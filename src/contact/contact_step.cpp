@@ -1,6 +1,7 @@
 #include "contact/contact_step.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include "exec/reduce.hpp"
@@ -32,6 +33,10 @@ SolverMemory& make_memory(State& state, const char* name, ElementKind kind) {
 
 }  // namespace
 
+void put_stiffness(State& state, const Model& model, double stiffness) {
+  make_memory(state, kStiffness, ElementKind::segment).values.assign(static_cast<std::size_t>(model.segment_count()), stiffness);
+}
+
 void ContactStep::begin(const Contacts& contacts, const Model& m, const Control& c, const State& start, double h) {
   if (contacts_ != &contacts || m_ != &m) listed_ = false;
   contacts_ = &contacts;
@@ -41,6 +46,8 @@ void ContactStep::begin(const Contacts& contacts, const Model& m, const Control&
   h_ = h;
   arrived_ = true;
   late_vertex_ = -1;
+  list_seconds_ = 0;
+  lists_made_ = 0;
   obstacle_share_.assign(contacts.obstacles().size(), 0);
   obstacle_goal_ = obstacle_share_;
   obstacle_way_.assign(obstacle_share_.size(), 1);
@@ -74,8 +81,7 @@ void ContactStep::begin(const Contacts& contacts, const Model& m, const Control&
 template <class Motion>
 bool ContactStep::stays_apart(const Pair& pair, const std::vector<Vec3d>& x, const Motion& motion) const {
   const auto [a0, a1] = m_->segment_vertices[pair.a];
-  const double away =
-      pair.core + (pair.pushes ? 1 : 0.1) * (pair.with_obstacle() ? contacts_->range(pair.a) : contacts_->range(pair.a, pair.b));
+  const double away = pair.core + (pair.pushes ? 1 : 0.1) * range_of(pair);
   if (pair.with_obstacle()) {
     const Obstacle& obstacle = *contacts_->obstacles()[pair.obstacle()];
     const double travel = std::max(norm(motion(a0)), norm(motion(a1))) + obstacle.reach(pair.feature, 0, 1);
@@ -151,6 +157,7 @@ void ContactStep::read_memory(const State& state) {
     stiffness_ = known->values;
   memory_.clear();
   const SolverMemory* known = find_memory(state, kPairs);
+  first_ = !known;
   for (std::size_t i = 0; known && i + kPairNumbers <= known->values.size(); i += kPairNumbers) {
     const double* v = known->values.data() + i;
     Memory one;
@@ -216,19 +223,33 @@ TwoSegments ContactStep::ends(const Pair& pair, const std::vector<Vec3d>& u) con
   return {{Vec3d{}, from(a1)}, {from(b0), from(b1)}};
 }
 
-/// A pair that starts nearer than its core has a smaller one, which grows back as the two part. One that was pressed down to its
-/// core is below it by rounding errors only: it keeps it, or it would become thinner in every step.
+/// Rods that overlap by more than a tenth at the start of the run are as thin for each other as makes them just touch, so that no
+/// force acts. They grow as they part, and under load from where that holds them. A pair that was pressed down to its core is
+/// below it by rounding errors only: it keeps it, or it would become thinner in every step.
 void ContactStep::settle_core(Pair& pair, std::size_t index) {
   constexpr double kRounding = 1e-6;
-  const double distance = pair_distance_[index];
+  constexpr double kOverlap = 0.9;                           // of the sum of radii
+  constexpr double kTouching = kCore / (kCore + kRange);     // core over the distance at which the barrier begins
+  constexpr double kGrown = kCore / (kCore + 0.4 * kRange);  // at rest under load rods are a little further apart than this
+  const double distance = std::max(0.0, pair_distance_[index]);
   if (pair.with_obstacle()) pair.core = contacts_->core(pair.a);
   else if (pair.pushes) pair.core = contacts_->core(pair.a, pair.b);
   const double full = pair.core;
   const auto found =
       std::lower_bound(memory_.begin(), memory_.end(), pair, [](const Memory& m, const Pair& p) { return m.pair < p; });
   if (found != memory_.end() && found->pair == pair && found->pair.core < full)
-    pair.core = std::min(full, std::max(found->pair.core, 0.9 * distance));
-  else if (distance < (1 - kRounding) * full) pair.core = 0.9 * std::max(0.0, distance);
+    pair.core = std::min(full, std::max(found->pair.core, kGrown * distance));
+  else if (distance < (1 - kRounding) * (first_ && pair.pushes ? kOverlap / kCore * full : full))
+    pair.core = pair.pushes ? std::min(full, kTouching * distance) : 0.9 * distance;
+}
+
+/// That of a thin pair is in proportion to its core.
+double ContactStep::range_of(const Pair& pair) const {
+  constexpr double kLeastShare = 1e-6;
+  const bool obstacle = pair.with_obstacle();
+  const double range = obstacle ? contacts_->range(pair.a) : contacts_->range(pair.a, pair.b);
+  const double full = obstacle ? contacts_->core(pair.a) : contacts_->core(pair.a, pair.b);
+  return pair.pushes && pair.core < full ? range * std::max(kLeastShare, pair.core / full) : range;
 }
 
 /// Lists the pairs that may touch while vertices stay near u, or on their way along du.
@@ -236,6 +257,8 @@ void ContactStep::make_list(const std::vector<Vec3d>& u, const std::vector<Vec3d
   constexpr double kSlack = 2, kMostPairs = 48;       // radii; pairs of a segment
   constexpr double kLargeSlack = 1, kFewPairs = 1.5;  // segments; pairs of a segment
   constexpr int kTryAgain = 16;
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point begin = Clock::now();
   const Model& m = *m_;
   const auto nv = static_cast<std::size_t>(m.vertex_count());
   centre_.resize(nv), ball_.resize(nv), moved_.resize(nv);
@@ -279,6 +302,8 @@ void ContactStep::make_list(const std::vector<Vec3d>& u, const std::vector<Vec3d
     }
     settle_core(pair, p);
   });
+  ++lists_made_;
+  list_seconds_ += std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
 bool ContactStep::stays(const std::vector<Vec3d>& u, const std::vector<Vec3d>& du) const {
@@ -338,7 +363,7 @@ void ContactStep::each_contact(const Pair& pair, const std::vector<Vec3d>& u, co
   if (!pair.with_obstacle()) {
     const auto [b0, b1] = m_->segment_vertices[pair.b];
     c.vertex[2] = b0, c.vertex[3] = b1;
-    c.range = contacts_->range(pair.a, pair.b);
+    c.range = range_of(pair);
     const double la = kRegularisation * m_->segment_rest_length[pair.a], lb = kRegularisation * m_->segment_rest_length[pair.b];
     const TwoSegments both = ends(pair, u);
     const Nearest near = nearest_points(both, la * la, lb * lb);
@@ -353,7 +378,7 @@ void ContactStep::each_contact(const Pair& pair, const std::vector<Vec3d>& u, co
   }
   const Obstacle& obstacle = *contacts_->obstacles()[pair.obstacle()];
   const double share = obstacle_share[pair.obstacle()];
-  c.range = contacts_->range(pair.a);
+  c.range = range_of(pair);
   const auto take = [&](const ObstaclePoint& p) {
     c.distance = p.distance;
     if (!(c.s() < 1)) return;
@@ -413,7 +438,7 @@ void ContactStep::linearise(const std::vector<Vec3d>& u, double freshness) {
         for (std::size_t p = chunk * kChunk; p < end; ++p) {
           const Pair& pair = pairs_[p];
           if (!pair.pushes) continue;
-          const double reach = pair.core + (pair.with_obstacle() ? contacts_->range(pair.a) : contacts_->range(pair.a, pair.b));
+          const double reach = pair.core + range_of(pair);
           if (least_distance(p) > reach) continue;
           each_contact(pair, u, [&](Contact& c) {
             c.stiffness_k = k_of(pair);
@@ -465,11 +490,11 @@ double ContactStep::barrier_value(const std::vector<Vec3d>& u) const {
           const Pair& pair = pairs_[p];
           if (!pair.pushes) continue;
           if (pair.with_obstacle()) {
-            if (least_distance(p) > pair.core + contacts_->range(pair.a)) continue;
+            if (least_distance(p) > pair.core + range_of(pair)) continue;
             each_contact(pair, u, [&](const Contact& c) { sum += barrier_energy(c.s(), c.range, k_of(pair)); });
             continue;
           }
-          const double range = contacts_->range(pair.a, pair.b);
+          const double range = range_of(pair);
           if (least_distance(p) > pair.core + range) continue;
           const double la = kRegularisation * m_->segment_rest_length[pair.a],
                        lb = kRegularisation * m_->segment_rest_length[pair.b];
@@ -632,13 +657,16 @@ void ContactStep::set_friction(Contact& c, const std::vector<Vec3d>& u, double f
   const Index a = c.pair.a, b = c.pair.b;
   const double mu = c.pair.with_obstacle() ? contacts_->friction_with(a, c.pair.obstacle()) : contacts_->friction(a, b);
   c.unit = normalized(c.n);
-  // Neighbouring segments push obliquely: the parts of their forces along the rod cancel and must not add to the limit.
-  const auto across = [&](Index s) {
-    const auto [v0, v1] = m_->segment_vertices[s];
+  // Neighbouring segments of two rods push obliquely: the parts of their forces along the rod cancel and must not add to the
+  // limit. Not so at the end of a rod that points at the other one, nor against an obstacle.
+  const auto across = [&](std::size_t first) {
+    const Index v0 = c.vertex[first], v1 = c.vertex[first + 1];
+    const Index nearest = c.weight[first] == 0 ? v1 : c.weight[first + 1] == 0 ? v0 : -1;
+    if (nearest >= 0 && m_->vertex_segments.of(nearest).size() == 1) return 1.0;
     const double along = dot(c.unit, normalized(at(u, v1) - at(u, v0)));
     return std::sqrt(std::max(0.0, 1 - along * along));
   };
-  c.limit = mu * c.force * across(a) * (c.pair.with_obstacle() ? 1 : across(b));
+  c.limit = mu * c.force * (c.pair.with_obstacle() ? 1 : across(0) * across(2));
   c.rub = c.weight;
   const Contact* before = freshness < 1 ? earlier(c) : nullptr;
   if (freshness < 1) c.limit = freshness * c.limit + (1 - freshness) * (before ? before->limit : 0);
@@ -660,7 +688,7 @@ void ContactStep::set_friction(Contact& c, const std::vector<Vec3d>& u, double f
   c.friction = friction(c.limit, c.slip, norm(c.z));
 }
 
-/// Segments next to one that carries a load will soon carry it, too.
+/// Segments next to one that carries a load will soon carry it, too. `stiffness`: of those that carry one; 0 elsewhere.
 void ContactStep::spread(std::vector<double>& stiffness) const {
   constexpr double kShare = 0.9;
   const auto take = [&](Index s) {
@@ -703,7 +731,12 @@ void ContactStep::finish(const std::vector<Vec3d>& u, State& state) {
     const double goal = std::max(std::min(need[s], largest_stiffness(s)), least);
     k = goal > k ? std::min(goal, 4 * k) : std::max(goal, 0.8 * k);
   }
-  spread(adapted);
+  // What is next to a load does not make it stiffer: a light contact would rest at the outer end of its range.
+  std::vector<double> carried(adapted.size(), 0);
+  for (std::size_t s = 0; s < carried.size(); ++s)
+    if (need[s] >= 0) carried[s] = adapted[s];
+  spread(carried);
+  for (std::size_t s = 0; s < carried.size(); ++s) adapted[s] = std::max(adapted[s], carried[s]);
   make_memory(state, kStiffness, ElementKind::segment).values = adapted;
   if (SolverMemory* late = find_memory(state, kLate)) late->values.clear();
   for (std::size_t o = 0; o < obstacle_share_.size(); ++o) {
@@ -745,6 +778,8 @@ void ContactStep::tell(Record& record) const {
   record.late = !arrived_;
   record.late_vertex = late_vertex_;
   record.obstacle_share = obstacle_share_;
+  record.list_seconds = list_seconds_;
+  record.lists = lists_made_;
   for (const Contact& c : contacts_at_hand_) {
     const double radii =
         c.pair.with_obstacle() ? contacts_->radius(c.pair.a) : contacts_->radius(c.pair.a) + contacts_->radius(c.pair.b);

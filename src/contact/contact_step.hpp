@@ -51,6 +51,9 @@ struct Contact {
   Vec3d friction_force() const { return friction.across * z; }  ///< gradient over sum of rub_j u_j
 };
 
+/// Gives every contact of the next step this stiffness [J]. From step to step it follows the load again.
+void put_stiffness(State& state, const Model& model, double stiffness);
+
 class ContactStep {
  public:
   explicit ContactStep(int threads = 1) : executor_(threads) {}
@@ -150,6 +153,7 @@ class ContactStep {
   void settle_stiffness();
   void make_list(const std::vector<Vec3d>& u, const std::vector<Vec3d>& du);
   void settle_core(Pair& pair, std::size_t index);
+  double range_of(const Pair& pair) const;
   void ensure_list(const std::vector<Vec3d>& u, std::vector<Vec3d>& du);
   bool stays(const std::vector<Vec3d>& u, const std::vector<Vec3d>& du) const;
   Vec3d first_motion(Index v) const;
@@ -205,7 +209,10 @@ class ContactStep {
   std::vector<double> pair_distance_;  ///< at the centres
   std::vector<std::uint8_t> active_;   ///< per pair
   bool generous_ = true;               ///< the last list had large balls
+  bool first_ = true;                  ///< no step with contact has been made yet
   int lists_ = 0;
+  double list_seconds_ = 0;  ///< since begin(), and so many lists
+  int lists_made_ = 0;
   mutable std::vector<double> moved_;  ///< per vertex, from its centre
 
   std::vector<double> stiffness_, stiffness_at_start_;  ///< per segment
