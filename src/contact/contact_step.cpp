@@ -60,20 +60,52 @@ void ContactStep::begin(const Contacts& contacts, const Model& m, const Control&
   const bool obstacles_move = std::any_of(contacts.obstacles().begin(), contacts.obstacles().end(),
                                           [](const auto& obstacle) { return obstacle->is_moving(); });
   bool keep = listed_ && !obstacles_move && alive_ == m.segment_alive;
-  for (Index v = 0; keep && v < m.vertex_count(); ++v)
-    keep = norm2(start.vertex_position[v] + first_motion(v) - centre_[v]) <= ball_[v] * ball_[v];
+  double far2 = 0, fastest2 = 0;  // the farthest that a vertex is, or is to be, from where it was listed
+  for (Index v = 0; keep && v < m.vertex_count(); ++v) {
+    const Vec3d from = start.vertex_position[v] - centre_[v], motion = first_motion(v);
+    const double there = norm2(from + motion);
+    keep = there <= ball_[v] * ball_[v];
+    far2 = std::max({far2, there, norm2(from)});
+    fastest2 = std::max(fastest2, norm2(motion));
+  }
   contacts_at_hand_.clear();
-  if (keep && pairs_.empty()) return;
+  is_quiet_ = keep && far2 <= quiet_ * quiet_;
+  // A new list takes less time than to look at all its pairs in step after step.
+  constexpr double kWorthwhile = 4;  // steps that it has to last
+  if (keep && !is_quiet_ && generous_ && kWorthwhile * kWorthwhile * fastest2 < quiet_ * quiet_) keep = false;
   read_memory(start);
+  if (is_quiet_) {
+    active_.assign(pairs_.size(), 0);
+    return;
+  }
   const std::vector<Vec3d> still(static_cast<std::size_t>(m.vertex_count()));
   if (keep) {
     for (std::size_t p = 0; p < pairs_.size(); ++p) settle_core(pairs_[p], p);
   } else {
     du_.resize(still.size());
-    for (Index v = 0; v < m.vertex_count(); ++v) du_[v] = first_motion(v);
+    fastest2 = 0;
+    for (Index v = 0; v < m.vertex_count(); ++v) du_[v] = first_motion(v), fastest2 = std::max(fastest2, norm2(du_[v]));
     make_list(still, du_);
+    if ((is_quiet_ = fastest2 <= quiet_ * quiet_)) {
+      active_.assign(pairs_.size(), 0);
+      return;
+    }
   }
   find_active();
+}
+
+/// Half of the least room that a pair on the list has, since both of its segments may move. None where an obstacle moves, or
+/// where a pair is thin, which grows.
+void ContactStep::find_quiet() {
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t p = 0; p < pairs_.size(); ++p) {
+    const Pair& pair = pairs_[p];
+    const bool obstacle = pair.with_obstacle();
+    const double full = obstacle ? contacts_->core(pair.a) : contacts_->core(pair.a, pair.b);
+    if ((obstacle && contacts_->obstacles()[pair.obstacle()]->is_moving()) || (pair.pushes && pair.core < full)) least = 0;
+    else least = std::min(least, pair_distance_[p] - pair.core - (pair.pushes ? 1 : 0.1) * range_of(pair));
+  }
+  quiet_ = std::max(0.0, (0.5 - 1e-6) * least);
 }
 
 /// Whether a pair at x stays out of its range, and a pair that is only guarded apart, while every vertex v moves straight by
@@ -112,6 +144,12 @@ bool ContactStep::leaves_list(const std::vector<Vec3d>& x, const std::vector<std
 
 bool ContactStep::moves_freely(const std::vector<Vec3d>& x0, const std::vector<Vec3d>& x1,
                                const std::vector<std::uint8_t>& elsewhere) const {
+  if (is_quiet_) {
+    const auto stays = [&](std::size_t v) { return norm2(x1[v] - centre_[v]) <= std::min(quiet_ * quiet_, ball_[v] * ball_[v]); };
+    std::size_t v = 0;
+    while (v < x1.size() && stays(v)) ++v;
+    if (v == x1.size()) return true;
+  }
   if (leaves_list(x1, elsewhere)) return false;
   partial_.resize(blocks_of(pairs_.size(), kChunk));
   return reduce_ranges(
@@ -128,6 +166,7 @@ bool ContactStep::moves_freely(const std::vector<Vec3d>& x0, const std::vector<V
 }
 
 void ContactStep::expect(const std::vector<Vec3d>& x0, const std::vector<Vec3d>& x1, const std::vector<std::uint8_t>& elsewhere) {
+  is_quiet_ = false;
   if (leaves_list(x1, elsewhere)) {
     du_.resize(x0.size());
     for (std::size_t v = 0; v < x0.size(); ++v) du_[v] = x1[v] - x0[v];
@@ -145,7 +184,7 @@ Vec3d ContactStep::first_motion(Index v) const {
   if (!m_->vertex_alive[v]) return {};
   if (c_->vertex_fixed[v]) return c_->vertex_target[v] - start_->vertex_position[v];
   const Vec3d free = h_ * start_->vertex_velocity[v];
-  const HeldAxes* held = held_axes_of(*c_, v);
+  const HeldAxes* held = c_->held_axes.empty() ? nullptr : held_axes_of(*c_, v);
   return held ? held_place(*held, start_->vertex_position[v] + free) - start_->vertex_position[v] : free;
 }
 
@@ -254,8 +293,8 @@ double ContactStep::range_of(const Pair& pair) const {
 
 /// Lists the pairs that may touch while vertices stay near u, or on their way along du.
 void ContactStep::make_list(const std::vector<Vec3d>& u, const std::vector<Vec3d>& du) {
-  constexpr double kSlack = 2, kMostPairs = 48;       // radii; pairs of a segment
-  constexpr double kLargeSlack = 1, kFewPairs = 1.5;  // segments; pairs of a segment
+  constexpr double kSlack = 2, kMostPairs = 48;     // radii; pairs of a segment
+  constexpr double kLargeSlack = 1, kFewPairs = 8;  // segments; pairs of a segment
   constexpr int kTryAgain = 16;
   using Clock = std::chrono::steady_clock;
   const Clock::time_point begin = Clock::now();
@@ -302,6 +341,7 @@ void ContactStep::make_list(const std::vector<Vec3d>& u, const std::vector<Vec3d
     }
     settle_core(pair, p);
   });
+  find_quiet();
   ++lists_made_;
   list_seconds_ += std::chrono::duration<double>(Clock::now() - begin).count();
 }

@@ -123,6 +123,8 @@ class ContactStep {
   /// Whether a pair is expected to come within its range in this step, from where it is and how it moves. Rods without such a
   /// pair may be stepped without contact, if moves_freely() agrees afterwards.
   bool is_active(std::size_t pair) const { return active_[pair] != 0; }
+  /// No pair is active, without a look at any.
+  bool is_quiet() const { return is_quiet_; }
   bool any_active() const { return std::find(active_.begin(), active_.end(), 1) != active_.end(); }
   /// Whether rods that were stepped without contact, straight from x0 to x1, have indeed come within the range of nothing.
   /// `elsewhere`: segments that were stepped with contact, which are not looked at; empty: none. Where the answer is no, pairs in
@@ -162,6 +164,7 @@ class ContactStep {
   template <class Motion>
   bool stays_apart(const Pair& pair, const std::vector<Vec3d>& x, const Motion& motion) const;
   void find_active();
+  void find_quiet();
   bool leaves_list(const std::vector<Vec3d>& x, const std::vector<std::uint8_t>& elsewhere) const;
   double least_distance(std::size_t pair) const;
   template <class F>
@@ -209,7 +212,9 @@ class ContactStep {
   std::vector<double> pair_distance_;  ///< at the centres
   std::vector<std::uint8_t> active_;   ///< per pair
   bool generous_ = true;               ///< the last list had large balls
-  bool first_ = true;                  ///< no step with contact has been made yet
+  double quiet_ = 0;       ///< while no vertex is further than this from where the list was made, nothing is in range [m]
+  bool is_quiet_ = false;  ///< and so it is on all of the straight way that begin() expects
+  bool first_ = true;      ///< no step with contact has been made yet
   int lists_ = 0;
   double list_seconds_ = 0;  ///< since begin(), and so many lists
   int lists_made_ = 0;
