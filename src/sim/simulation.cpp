@@ -764,6 +764,8 @@ Wrench Simulation::load_on_obstacle(std::size_t index) const {
   return sum;
 }
 
+const contact::Record& Simulation::touched() const { return impl_->touched; }
+
 Frame Simulation::frame(int index) const {
   Impl& s = *impl_;
   Frame frame{.index = index,
