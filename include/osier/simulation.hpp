@@ -93,6 +93,8 @@ class Simulation {
   /// What rods exerted on obstacle number `index` of the scene in the last step, moments about its centre; nothing before it.
   Wrench load_on_obstacle(std::size_t index) const;
   Frame frame(int index) const;  ///< valid until the next step or the next call
+  /// Frames carry what touches, also where the scene does not ask for it.
+  void show_contacts(bool on);
 
   // For those who take part while it runs.
 

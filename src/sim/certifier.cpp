@@ -53,7 +53,7 @@ double elastic_of(const Model& m, const State& s) {
 /// Keeps the path of a step and what contact does in it, with pairs that are found here.
 class Certifier::Observer final : public certificate::PathRecorder {
  public:
-  Observer(const Contacts& contacts) : contacts_(contacts) {}
+  Observer(const Contacts& contacts, const Executor& executor) : contacts_(contacts), executor_(executor) {}
   void start(const Model& model, const State& state) {
     m_ = &model, start_ = &state;
     account_ = {};
@@ -69,16 +69,25 @@ class Certifier::Observer final : public certificate::PathRecorder {
     const std::vector<double> begun(contacts_.obstacles().size(), 0), share = last_share();
     find_pairs(u);
     const std::vector<Vec3d> still(u.size());
-    std::vector<contact::Contact> list;
-    for (const contact::Pair& pair : pairs_) contact.contacts_of(pair, still, begun, list);
-    for (const contact::Contact& c : list) account_.energy_start += energy_of(c);
-    list.clear();
-    for (const contact::Pair& pair : pairs_) contact.contacts_of(pair, u, share, list);
-    for (const contact::Contact& c : list) take(c, u, share);
+    each_contact(contact, still, begun, [&](const contact::Contact& c) { account_.energy_start += energy_of(c); });
+    each_contact(contact, u, share, [&](const contact::Contact& c) { take(c, u, share); });
     for (const contact::Contact& c : contact.contacts()) take_friction(c, u, share);
   }
 
  private:
+  /// Calls f for what all pairs make at u, in their order.
+  template <class F>
+  void each_contact(const contact::ContactStep& contact, const std::vector<Vec3d>& u, const std::vector<double>& share,
+                    const F& f) const {
+    constexpr std::size_t kChunk = 1024;
+    std::vector<std::vector<contact::Contact>> lists((pairs_.size() + kChunk - 1) / kChunk);
+    executor_.for_each_job(lists.size(), [&](std::size_t chunk) {
+      const std::size_t end = std::min(pairs_.size(), (chunk + 1) * kChunk);
+      for (std::size_t p = chunk * kChunk; p < end; ++p) contact.contacts_of(pairs_[p], u, share, lists[chunk]);
+    });
+    for (const auto& list : lists)
+      for (const contact::Contact& c : list) f(c);
+  }
   static double energy_of(const contact::Contact& c) { return contact::barrier_energy(c.s(), c.range, c.stiffness_k); }
   static Vec3d motion(const contact::Contact& c, const std::vector<Vec3d>& u) {
     Vec3d sum;
@@ -157,6 +166,7 @@ class Certifier::Observer final : public certificate::PathRecorder {
   }
 
   const Contacts& contacts_;
+  const Executor& executor_;
   const Model* m_ = nullptr;
   const State* start_ = nullptr;
   std::vector<contact::Pair> pairs_;
@@ -185,7 +195,7 @@ Certifier::Certifier(const Model& model, const State& initial, Contacts& contact
       executor_(threads),
       rounding_(std::max(rounding, kSumError)),
       solves_(solves),
-      observer_(std::make_unique<Observer>(contacts)),
+      observer_(std::make_unique<Observer>(contacts, executor_)),
       linking_(model, initial.vertex_position, {}),
       last_(initial),
       segment_alive_(model.segment_alive),
@@ -421,7 +431,7 @@ void Certifier::end(const StepPotential& potential, const StepBalance& balance, 
   const certificate::Path& path = observer_->complete(end.vertex_position);
   step.collision = check_.check(path, executor_);
   if (step.collision) step.collision->distance = check_.smallest_distance(path, *step.collision);
-  step.nearest = check_.nearest(end.vertex_position);
+  step.nearest = check_.nearest(end.vertex_position, executor_);
   for (std::size_t f = 0; f < end.frame_rotation.size() && step.off_frame < 0; ++f) {
     const double size = norm(end.frame_rotation[f]);
     if (!(std::abs(size - 1) < 1e-6)) step.off_frame = static_cast<Index>(f);

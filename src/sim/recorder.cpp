@@ -69,7 +69,8 @@ RunInfo run_info(const Setup& setup) {
                .material_stiffness = {},
                .reports = true,
                .clamp_frames = setup.model.anchor_count > 0,
-               .spins = setup.model.has_inertia()};
+               .spins = setup.model.has_inertia(),
+               .contacts = setup.spec.output.contacts};
   info.obstacles = obstacle_surfaces(setup);
   for (const MaterialUse& m : setup.materials) {
     info.materials.push_back(m.name);

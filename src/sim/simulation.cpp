@@ -13,6 +13,7 @@
 #include "model/held_axes.hpp"
 #include "scene/setup.hpp"
 #include "sim/certifier.hpp"
+#include "sim/contact_points.hpp"
 #include "sim/free_motion.hpp"
 #include "sim/measure.hpp"
 #include "sim/pull.hpp"
@@ -67,6 +68,8 @@ struct Simulation::Impl final : StaticHost {
   int start_modes = -1;            ///< unstable ones of the equilibrium it started from; -1: not from one
   std::vector<Surface> obstacles;
   std::vector<Vec3d> obstacle_points, points_of_obstacle;  ///< of the frame handed out last
+  std::vector<ContactPoint> contact_points;                ///< likewise
+  bool shows_contacts = false;
 
   const Model& model() const { return changed ? *changed : setup->model; }
   Model& mutable_model() { return changed ? *changed : changed.emplace(setup->model); }
@@ -679,6 +682,10 @@ Frame Simulation::frame(int index) const {
     s.obstacle_points.insert(s.obstacle_points.end(), s.points_of_obstacle.begin(), s.points_of_obstacle.end());
   }
   frame.obstacle_points = s.obstacle_points;
+  if (s.setup->spec.output.contacts || s.shows_contacts) {
+    list_contact_points(s.touched, s.contacts, s.state, s.contact_points);
+    frame.contacts = s.contact_points;
+  }
   if (!s.setup->spec.output.sections) return frame;
   s.sections.measure(s.model(), s.state);
   frame.segment_force = s.sections.segment_force;
@@ -689,6 +696,8 @@ Frame Simulation::frame(int index) const {
   frame.joint_curvature = s.sections.joint_curvature;
   return frame;
 }
+
+void Simulation::show_contacts(bool on) { impl_->shows_contacts = on; }
 
 void Simulation::pull(Index vertex, const Vec3d& target, double stiffness) {
   const auto refuse = [](std::string what, std::string remedy) {

@@ -146,5 +146,62 @@ class Runs(CliTest):
             self.assertAlmostEqual(float(end[column][-1]), value, places=9)
 
 
+class Contacts(CliTest):
+    """What touches, in the trajectory."""
+
+    def run_scene(self, scene, *arguments):
+        self.write(json.dumps(scene), "scene.json")
+        result = self.call("run", "scene.json", "-o", "out", *arguments)
+        self.assertEqual(result.code, DONE, result)
+        return h5py.File(self.folder / "out/trajectory.h5")
+
+    @staticmethod
+    def of(file, frame):
+        rows = slice(file["contacts/start"][frame], file["contacts/start"][frame] + file["contacts/count"][frame])
+        return {name: file["contacts"][name][rows] for name in ("segments", "position", "gap", "normal_force", "friction_force")}
+
+    def test_forces_of_a_floor_add_up_to_the_weight_and_to_the_probe(self):
+        floor = {"type": "plane", "name": "floor", "point": [0, -0.012, 0]}
+        fallen = scene(floor, forces=[{"type": "gravity", "acceleration": [0, -9.81, 0]}], probes=[{"name": "floor", "reaction": "floor"}],
+                       analysis={"type": "dynamic", "step": 0.004, "duration": 2}, output={"contacts": True})
+        file = self.run_scene(fallen)
+        self.assertEqual(file["contacts/count"][0], 0, "nothing is known before the first step")
+        last = self.of(file, -1)
+        self.assertTrue((last["segments"][:, 1] == -1).all())
+        self.assertAlmostEqual(last["normal_force"][:, 1].sum(), 9.81, delta=1e-3)
+        probe = self.table("probes.csv")
+        for axis, name in enumerate("xyz"):
+            total = (last["normal_force"] + last["friction_force"])[:, axis].sum()
+            self.assertAlmostEqual(total, -float(probe["floor.f" + name][-1]), delta=1e-12)
+        self.assertTrue((abs(last["position"][:, 1] + 0.012) < 1e-12).all(), "the places are on the floor")
+
+    def test_of_two_rods_each_bears_what_the_other_does(self):
+        crossed = beam(contact={"friction": 0.5}, output={"contacts": True}, forces=[{"type": "gravity", "acceleration": [0, -9.81, 0]}],
+                       analysis={"type": "dynamic", "step": 0.004, "duration": 1})
+        crossed["rods"].append({**crossed["rods"][0], "name": "b", "shape": {"type": "line", "from": [0.5, 0.021, -0.2], "to": [0.5, 0.021, 0.2]}})
+        crossed["constraints"] = [{"type": "pin", "vertices": ["a:start", "a:end"]}]
+        file = self.run_scene(crossed)
+        last = self.of(file, -1)
+        self.assertGreater(len(last["gap"]), 0)
+        upper = file["topology/segments"].shape[0] // 2  # segments of b come after those of a
+        self.assertTrue((last["segments"][:, 0] < upper).all() and (last["segments"][:, 1] >= upper).all())
+        force = (last["normal_force"] + last["friction_force"]).sum(axis=0)
+        weight = 9.81 * file["topology/mass"][:].sum() / 2
+        self.assertLess(force[1], 0, "the lower rod is pressed down")
+        self.assertGreater(-force[1], 0.2 * weight)
+        along = (last["normal_force"] * last["friction_force"]).sum(axis=1)
+        self.assertLess(abs(along).max(), 1e-9 * (last["normal_force"] ** 2).sum(), "friction is across the normal")
+
+    def test_asking_for_what_cannot_be(self):
+        self.write(json.dumps(beam(output={"contacts": True})), "scene.json")
+        result = self.call("check", "scene.json")
+        self.assertEqual(result.code, 2)
+        self.assertIn("/output/contacts: rods pass through each other in this scene; add `contact`", result.err)
+        self.write(json.dumps(scene(FLOOR, output={"contacts": True, "formats": ["obj"]})), "scene.json")
+        result = self.call("check", "scene.json")
+        self.assertEqual(result.code, 2)
+        self.assertIn("/output/contacts: no format of this run can hold them", result.err)
+
+
 if __name__ == "__main__":
     main()
