@@ -555,12 +555,6 @@ void Simulation::certify() {
                  "add \"contact\": {}, or leave --certify out");
   if (s.integrator && !s.integrator->is_implicit_euler())
     problems.add("/analysis/integrator", "the energy budget of a certificate is that of implicit_euler", "use implicit_euler");
-  for (const auto& c : s.setup->spec.constraints) {
-    if (c->has_springs()) problems.add(c->where, "is not in the energy budget of a certificate", "leave it or --certify out");
-    if (c->holds_directions() && c->motion.moves_places())
-      problems.add(c->where + "/motion", "moves single directions, which a certificate does not account for",
-                   "leave it or --certify out");
-  }
   problems.throw_if_any();
   // Velocities of float are rounded displacements over the step.
   const double rounding = s.setup->spec.execution.in_float() ? 1e-4 : 0;

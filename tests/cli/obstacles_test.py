@@ -203,5 +203,30 @@ class Contacts(CliTest):
         self.assertIn("/output/contacts: no format of this run can hold them", result.err)
 
 
+class CertificateOfSupports(CliTest):
+    """Springs, dampers, elastic supports and single directions that move are in the energy and momentum of a certificate."""
+
+    def test_the_balance_closes_to_rounding(self):
+        keys = lambda *list: {"keys": [[t, x] for t, x in list]}
+        held = scene({"type": "plane", "point": [0, -0.05, 0]}, forces=[{"type": "gravity"}, {"type": "drag", "rate": 0.5}],
+                     contact={"friction": 0.3}, analysis={"type": "dynamic", "step": 0.004, "duration": 0.6}, constraints=[
+                         {"type": "pin", "vertices": "a:start", "axes": "y", "motion": {"translate": keys((0, [0, 0, 0]), (0.3, [0, 0.1, 0]), (0.6, [0, 0, 0]))}},
+                         {"type": "spring", "vertices": "a:end", "stiffness": 40, "damping": 0.5, "rest_length": 0,
+                          "anchor": keys((0, [1, 0.3, 0.2]), (0.3, [1.2, 0.3, 0.2]), (0.6, [1, 0.2, 0]))},
+                         {"type": "spring", "vertices": "b:start", "to": "a:1", "stiffness": 20, "damping": 0.2, "rest_length": 0.3},
+                         {"type": "foundation", "segments": "b:1..2", "stiffness": 5, "damping": 0.3, "direction": [0, 0.6, 0.8]}])
+        held["rods"].append({**held["rods"][0], "name": "b", "shape": {"type": "line", "from": [0.5, 0.2, -0.3], "to": [0.5, 0.2, 0.4]}})
+        self.write(json.dumps(held), "scene.json")
+        result = self.call("run", "scene.json", "-o", "out", "--certify", "--stats", "stats.json")
+        self.assertEqual(result.code, DONE, result)
+        report = json.loads((self.folder / "stats.json").read_text())["certificate"]
+        text = json.dumps(report)
+        self.assertLess(report["energy_error"], 1e-10, text)
+        self.assertLess(report["momentum_error"], 1e-9, text)
+        self.assertLess(report["angular_momentum_error"], 1e-9, text)
+        self.assertGreater(abs(report["energy"]["driven"]), 1e-3, text)
+        self.assertGreater(report["energy"]["damping"], 1e-3, text)
+
+
 if __name__ == "__main__":
     main()

@@ -29,7 +29,7 @@ export interface Exposed {
   /** The numbers beside the graphs, run by run: energies [J], relative residual, time of a frame [s]. */
   readonly graphs: { energy: (number | undefined)[][]; residual: (number | undefined)[][]; cost: (number | undefined)[][] };
   /** What the last frame brought beside positions. */
-  readonly has: { frame: boolean; moments: boolean };
+  readonly has: { frame: boolean; moments: boolean; contacts: boolean };
   /** What a vertex is coloured by. */
   value(vertex: number, slot?: number): number;
   position(vertex: number, slot?: number): number[];
@@ -461,7 +461,7 @@ export class App {
       seek: (frame) => app.playback?.seek(frame),
       picture: () => app.stage.picture(),
       get graphs() { return { energy: app.panel.energy.shown(), residual: app.panel.residual.shown(), cost: app.panel.cost.shown() }; },
-      get has() { return { frame: !!app.shownFrame[0]?.quaternion, moments: !!app.shownFrame[0]?.jointMoment }; },
+      get has() { return { frame: !!app.shownFrame[0]?.quaternion, moments: !!app.shownFrame[0]?.jointMoment, contacts: !!app.shownFrame[0]?.contacts }; },
       value: (vertex, slot = 0) => app.stage.rods(slot)?.value(vertex) ?? NaN,
       ready: app.ready,
     };
