@@ -132,6 +132,8 @@ class Simulation {
   /// What touched in the last step (contact/record.hpp).
   const contact::Record& touched() const;
   Frame frame(int index) const;  ///< valid until the next step or the next call
+  /// Frames carry what touches, also where the scene does not ask for it.
+  void show_contacts(bool on);
 
   // For those who take part while it runs.
 
