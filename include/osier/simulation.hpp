@@ -16,6 +16,10 @@
 
 namespace osier {
 
+namespace contact {
+struct Record;
+}
+
 /// Numbers that tell how a state is doing. Energies in J, strains without unit, curvature in 1/m.
 struct Diagnostics {
   double time = 0;
@@ -125,7 +129,11 @@ class Simulation {
   Wrench reaction(std::size_t index, bool material_axes = false) const;
   /// What rods exerted on obstacle number `index` of the scene in the last step, moments about its centre; nothing before it.
   Wrench load_on_obstacle(std::size_t index) const;
+  /// What touched in the last step (contact/record.hpp).
+  const contact::Record& touched() const;
   Frame frame(int index) const;  ///< valid until the next step or the next call
+  /// Frames carry what touches, also where the scene does not ask for it.
+  void show_contacts(bool on);
 
   // For those who take part while it runs.
 

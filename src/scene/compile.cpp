@@ -601,6 +601,16 @@ void Compiler::check_names() {
   };
   if (spec_.output.sections && std::none_of(spec_.output.formats.begin(), spec_.output.formats.end(), holds_sections))
     problems_.add(spec_.output.where + "/sections", "no format of this run can hold them", "add `hdf5` or `vtp` to `formats`");
+  const auto holds_contacts = [](const FormatName& f) {
+    const FormatEntry* format = find_format(f.name);
+    return !format || format->holds_contacts;
+  };
+  if (spec_.output.contacts && !spec_.contact)
+    problems_.add(spec_.output.where + "/contacts", "rods pass through each other in this scene",
+                  "add `contact`, or leave `contacts` out");
+  else if (spec_.output.contacts && std::none_of(spec_.output.formats.begin(), spec_.output.formats.end(), holds_contacts))
+    problems_.add(spec_.output.where + "/contacts", "no format of this run can hold them",
+                  "add `hdf5`, `usda` or `gltf` to `formats`");
   seen.clear();
   for (std::size_t i = 0; i < graph_.rods.size(); ++i)
     if (const std::string& name = graph_.rods[i].name; !seen.insert(name).second)

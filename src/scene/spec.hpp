@@ -264,6 +264,7 @@ struct OutputSpec {
   Rate diagnostics = Rate::frame;
   Rate probes = Rate::frame;
   bool sections = false;
+  bool contacts = false;
   std::string where;
   static const char* kind() { return "output"; }
   static const char* help() { return "What a run writes into its folder."; }
@@ -272,6 +273,7 @@ struct OutputSpec {
     f.where(where);
     f("formats", formats, "Trajectory formats, see `osier list formats`; `hdf5` when left out");
     f("sections", sections, "Adds section forces, strains, moments and curvatures to the trajectory");
+    f("contacts", contacts, "Adds contacts to the trajectory: where rods touch, the gap, normal force and friction");
     f("diagnostics", diagnostics, "How often a line goes to `diagnostics.csv`");
     f("probes", probes, "How often a line goes to `probes.csv`");
   }

@@ -70,7 +70,8 @@ RunInfo run_info(const Setup& setup) {
                .reports = true,
                .is_static = setup.spec.statics() != nullptr,
                .clamp_frames = setup.model.anchor_count > 0,
-               .spins = setup.model.has_inertia()};
+               .spins = setup.model.has_inertia(),
+               .contacts = setup.spec.output.contacts};
   info.obstacles = obstacle_surfaces(setup);
   for (const MaterialUse& m : setup.materials) {
     info.materials.push_back(m.name);

@@ -13,6 +13,7 @@
 #include "model/held_axes.hpp"
 #include "scene/setup.hpp"
 #include "sim/certifier.hpp"
+#include "sim/contact_points.hpp"
 #include "sim/energy_watch.hpp"
 #include "sim/free_motion.hpp"
 #include "sim/measure.hpp"
@@ -74,6 +75,8 @@ struct Simulation::Impl final : StaticHost, LoadPath {
   int start_modes = -1;            ///< unstable ones of the equilibrium it started from; -1: not from one
   std::vector<Surface> obstacles;
   std::vector<Vec3d> obstacle_points, points_of_obstacle;  ///< of the frame handed out last
+  std::vector<ContactPoint> contact_points;                ///< likewise
+  bool shows_contacts = false;
 
   const Model& model() const { return changed ? *changed : setup->model; }
   Model& mutable_model() { return changed ? *changed : changed.emplace(setup->model); }
@@ -647,12 +650,6 @@ void Simulation::certify() {
                  "add \"contact\": {}, or leave --certify out");
   if (s.integrator && !s.integrator->is_implicit_euler())
     problems.add("/analysis/integrator", "the energy budget of a certificate is that of implicit_euler", "use implicit_euler");
-  for (const auto& c : s.setup->spec.constraints) {
-    if (c->has_springs()) problems.add(c->where, "is not in the energy budget of a certificate", "leave it or --certify out");
-    if (c->holds_directions() && c->motion.moves_places())
-      problems.add(c->where + "/motion", "moves single directions, which a certificate does not account for",
-                   "leave it or --certify out");
-  }
   problems.throw_if_any();
   // Velocities of float are rounded displacements over the step.
   const double rounding = s.setup->spec.execution.in_float() ? 1e-4 : 0;
@@ -764,6 +761,8 @@ Wrench Simulation::load_on_obstacle(std::size_t index) const {
   return sum;
 }
 
+const contact::Record& Simulation::touched() const { return impl_->touched; }
+
 Frame Simulation::frame(int index) const {
   Impl& s = *impl_;
   Frame frame{.index = index,
@@ -782,6 +781,10 @@ Frame Simulation::frame(int index) const {
     s.obstacle_points.insert(s.obstacle_points.end(), s.points_of_obstacle.begin(), s.points_of_obstacle.end());
   }
   frame.obstacle_points = s.obstacle_points;
+  if (s.setup->spec.output.contacts || s.shows_contacts) {
+    list_contact_points(s.touched, s.contacts, s.state, s.contact_points);
+    frame.contacts = s.contact_points;
+  }
   if (!s.setup->spec.output.sections) return frame;
   s.sections.measure(s.model(), s.state);
   frame.segment_force = s.sections.segment_force;
@@ -792,6 +795,8 @@ Frame Simulation::frame(int index) const {
   frame.joint_curvature = s.sections.joint_curvature;
   return frame;
 }
+
+void Simulation::show_contacts(bool on) { impl_->shows_contacts = on; }
 
 void Simulation::pull(Index vertex, const Vec3d& target, double stiffness) {
   const auto refuse = [](std::string what, std::string remedy) {

@@ -235,6 +235,11 @@ EnergyTerms StepPotential::value(const Unknowns& z, const Executor* executor) co
 }
 
 void StepPotential::gradient(const Unknowns& z, std::vector<Vec3d>& gx, std::vector<Vec3d>& gw) const {
+  gradient_of_rods(z, gx, gw);
+  if (contact_) contact_->add_gradient(gx);
+}
+
+void StepPotential::gradient_of_rods(const Unknowns& z, std::vector<Vec3d>& gx, std::vector<Vec3d>& gw) const {
   const Model& m = *m_;
   const IndexList &vertices = subset().vertices, &segments = subset().segments, &joints = subset().joints;
   gx.assign(m.vertex_count(), {});
@@ -272,7 +277,6 @@ void StepPotential::gradient(const Unknowns& z, std::vector<Vec3d>& gx, std::vec
     gx[s.a] -= pull;
     if (s.b >= 0) gx[s.b] += pull;
   }
-  if (contact_) contact_->add_gradient(gx);
 }
 
 SegmentHessian StepPotential::segment_hessian(const Unknowns& z, Index s) const {

@@ -9,6 +9,7 @@
 #include "scene/generators/curve_shapes.hpp"
 #include "scene/generators/grass.hpp"
 #include "scene/generators/hair.hpp"
+#include "scene/generators/knot_shape.hpp"
 #include "scene/generators/net.hpp"
 #include "scene/generators/point_shapes.hpp"
 #include "scene/generators/slingshot.hpp"
@@ -201,6 +202,23 @@ TEST(TurningShapes, NameEachDegenerateInput) {
   helix.start = {}, helix.turns = 0;
   EXPECT_EQ(complaints(helix), (Pointers{"/s/start", "/s/turns"}));
   EXPECT_TRUE(complaints(*std::make_unique<HelixShape>()).empty());
+}
+
+TEST(KnotShape, IsAsLongAsAskedForOrRefused) {
+  KnotShape knot;
+  knot.size = 0.06;
+  EXPECT_NEAR(knot.length(), 10 * knot.size, 1e-9);
+  for (const double length : {9.2 * knot.size, 0.6, 2.0}) {
+    knot.length_given = length;
+    Problems problems;
+    knot.prepare("", problems);
+    EXPECT_TRUE(problems.empty()) << length;
+    EXPECT_NEAR(knot.length(), length, 1e-9);
+  }
+  knot.length_given = 9.1 * knot.size;
+  Problems problems;
+  knot.prepare("", problems);
+  EXPECT_TRUE(problems.mentions(knot.where + "/length"));
 }
 
 TEST(Points, AreKeptAsGivenAndNameCoincidentOnes) {
