@@ -16,6 +16,7 @@ struct FrameReport {
   double residual_relative = -1;  ///< of the last step, relative to the largest force at work; negative: not measured
   int iterations = 0;             ///< sweeps or Newton iterations since the frame before
   double compute_ms = 0;          ///< solver time since the frame before [ms]
+  double load_factor = 1;         ///< statics
 };
 
 /// Where something touched in the step before a frame.

@@ -32,6 +32,7 @@ struct RunInfo {
   std::vector<Index> segment_material = {};  ///< one of these for each segment
   std::vector<MaterialStiffness> material_stiffness = {};
   bool reports = false;                 ///< frames carry a FrameReport
+  bool is_static = false;               ///< and in it a load factor
   bool clamp_frames = false;            ///< frames carry those of clamps
   bool spins = false;                   ///< frames carry the angular velocities of segments
   bool contacts = false;                ///< frames carry what touches

@@ -27,6 +27,8 @@ struct Record {
   bool late = false;                   ///< something prescribed was held back, because it would have torn rods through each other
   Index late_vertex = -1;              ///< such a vertex; -1: obstacles alone
   std::vector<double> obstacle_share;  ///< of its motion that each obstacle has made; empty: all of it
+  double list_seconds = 0;             ///< that finding the pairs that may touch took, in all of the step
+  int lists = 0;                       ///< of pairs that the step made
   void clear() { *this = {}; }
 };
 

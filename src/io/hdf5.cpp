@@ -116,6 +116,7 @@ class Hdf5Writer final : public Writer {
              "of the last step, relative to the largest force at work; -1 where not measured");
       report("/iterations", {}, H5T_STD_I32LE, "1", "sweeps or Newton iterations since the frame before");
       report("/compute_ms", {}, H5T_IEEE_F64LE, "ms", "solver time since the frame before");
+      if (info.is_static) report("/load_factor", {}, H5T_IEEE_F64LE, "1", "share of the full load");
     }
     check(H5Fflush(file_, H5F_SCOPE_GLOBAL), "the header");
     sound_ = true;
@@ -215,8 +216,8 @@ class Hdf5Writer final : public Writer {
     if (reports_.empty()) return {};
     if (!frame.report) throw RunError(path_ + ": cannot write /energy: a frame without the report that was announced");
     const FrameReport& r = *frame.report;
-    return {r.kinetic,   r.stretch_shear, r.bend_twist, r.external, r.residual_relative, static_cast<double>(r.iterations),
-            r.compute_ms};
+    return {r.kinetic,    r.stretch_shear, r.bend_twist, r.external, r.residual_relative, static_cast<double>(r.iterations),
+            r.compute_ms, r.load_factor};
   }
   static std::uintmax_t section_bytes(const std::vector<std::span<const Vec3d>>& sections) {
     std::uintmax_t bytes = 0;
@@ -226,7 +227,7 @@ class Hdf5Writer final : public Writer {
 
   static std::uintmax_t header_bytes(const Model& model, const RunInfo& info) {
     std::uintmax_t bytes =
-        (7 + (info.sections ? 6 : 0) + (info.reports ? 4 : 0) + (info.obstacles.empty() ? 0 : 1) + (info.contacts ? 7 : 0)) *
+        (7 + (info.sections ? 6 : 0) + (info.reports ? 5 : 0) + (info.obstacles.empty() ? 0 : 1) + (info.contacts ? 7 : 0)) *
             kTableBytes +
         info.scene_json.size() + info.scene_name.size() + info.version.size();
     bytes += 16 * model.vertex_radius.size() + 44 * model.segment_vertices.size() + 76 * model.joint_frames.size();

@@ -63,6 +63,18 @@ class Refused(CliTest):
         self.refused(scene(FLOOR, contact={"friction_pairs": [{"first": "m", "second": "ice", "friction": 1}]}),
                      "/contact/friction_pairs/0/second", 'no material "ice"')
 
+    def test_a_pair_of_materials_has_one_coefficient(self):
+        pair = {"first": "m", "second": "n", "friction": 0.1}
+        materials = {name: {"young": 1e6, "density": 1000, "radius": 0.01} for name in ("m", "n")}
+        rods = [{"name": name, "shape": {"type": "line", "from": [0, y, 0], "to": [1, y, 0]}, "segments": 2, "material": name}
+                for y, name in enumerate("mn", 1)]
+        both = {"friction_pairs": [pair, {"first": "n", "second": "m", "friction": 0.4}]}
+        self.refused(scene(FLOOR, materials=materials, rods=rods, contact=both), "/contact/friction_pairs/1", "again, after /contact/friction_pairs/0")
+
+    def test_what_is_wrong_with_contact_is_not_told_as_if_there_were_none(self):
+        err = self.refused(scene(FLOOR, contact={"thickness": 0}), "/contact/thickness")
+        self.assertNotIn("without `contact`", err)
+
     def test_names(self):
         self.refused(scene(FLOOR, FLOOR), "/obstacles/1/name", "used twice")
         self.refused(scene(FLOOR, probes=[{"name": "p", "reaction": "flor"}]), "/probes/0/reaction", "did you mean `floor`?")
