@@ -53,10 +53,11 @@ def linking(a, b):
     p = np.vstack([p, p[:1]])
     c, d = q[:-1], q[1:]
     for i in range(0, len(p) - 1, 256):
-        s, e = p[i:i + 256][:-1] if i + 256 > len(p) else p[i:i + 256], p[i + 1:i + 257]
+        e = p[i + 1:i + 257]
         s = p[i:i + len(e)]
         u, v, w = (e - s)[:, None], (d - c)[None], c[None] - s[:, None]
         det = u[..., 1] * v[..., 2] - u[..., 2] * v[..., 1]
+        det[det == 0] = np.nan  # parallel in the projection
         t = (w[..., 1] * v[..., 2] - w[..., 2] * v[..., 1]) / det
         r = (w[..., 1] * u[..., 2] - w[..., 2] * u[..., 1]) / det
         hit = (t >= 0) & (t < 1) & (r >= 0) & (r < 1)
