@@ -45,7 +45,7 @@ Command add_bench(CLI::App& app) {
   CLI::App* sub = app.add_subcommand("bench", "Measure speed, and the error that goes with it");
   const CLI::Validator not_empty([](std::string& text) { return text.empty() ? std::string("is empty") : std::string{}; },
                                  "TEXT");
-  sub->add_option("SUITE", o->bench.suites, "scenes, kernels, convergence or scaling; all when left out");
+  sub->add_option("SUITE", o->bench.suites, "scenes, kernels, convergence, scaling or contact; all when left out");
   sub->add_option("--scene", o->bench.scenes, "Only this scene's rows (repeatable)")->allow_extra_args(false);
   sub->add_option("--json", o->json, "Write every row to this JSON file")->check(not_empty);
   sub->add_option("--results", o->results,

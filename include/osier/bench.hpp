@@ -32,6 +32,10 @@ struct BenchRow {
   std::optional<double> paper_ms;         ///< ms per frame as printed in Stable Cosserat Rods, Table 1
   std::optional<double> slope;            ///< scaling: exponent of time over vertices
   std::optional<double> speedup;          ///< scaling: over one thread
+  int steps_per_frame = 0;                ///< contact
+  std::optional<double> error_fine;       ///< contact: like `error`, from the converged positions with steps a fifth as long
+  std::optional<double> broad_phase;      ///< contact: share of the time in which pairs that may touch are found
+  std::optional<double> overhead;         ///< contact: time over that without contact, less 1
 };
 
 struct BenchMachine {
@@ -44,6 +48,7 @@ struct Bench {
   BenchMachine machine;
   bool quick = false;
   bool whole = true;  ///< all suites, all scenes
+  std::string suite;  ///< the only one, all its scenes; otherwise empty
   std::vector<BenchRow> rows;
 };
 
@@ -56,7 +61,7 @@ struct BenchOptions {
   std::function<void(const std::string& what)> progress;
 };
 
-/// scenes, kernels, convergence, scaling
+/// scenes, kernels, convergence, scaling, contact
 std::vector<std::string> bench_suites();
 /// Throws InputError for unknown suites and scenes before anything runs.
 Bench run_bench(const BenchOptions& options);
@@ -67,8 +72,9 @@ std::string bench_text(const Bench& bench);
 std::string bench_markdown(const Bench& bench);
 std::string bench_json(const Bench& bench);
 std::string bench_csv(const Bench& bench);
-/// In a folder named after the machine: `results.csv`, `tables.md`, `error_over_time.svg` and one such plot per scene. Quick runs
-/// and parts of the whole have folders of their own. Returns that folder. Throws RunError when it cannot be written.
+/// In a folder named after the machine: `results.csv`, `tables.md`, `error_over_time.svg` and one such plot per scene. Quick
+/// runs, single suites and other parts of the whole have folders of their own. Returns that folder. Throws RunError when it
+/// cannot be written.
 std::filesystem::path write_bench_results(const Bench& bench, const std::filesystem::path& folder);
 
 /// `scenes` above the program or above the current folder, or the installed copy. Empty when there is none.

@@ -21,6 +21,8 @@ std::span<const Suite> suites() {
       {"kernels", "one step of strands, a chain and a tree, for each method and number type", run_kernels, scenes_of_kernels},
       {"convergence", "iterations that one step takes to an error of 1e-3 and 1e-6", run_convergence, scenes_of_convergence},
       {"scaling", "time over the number of vertices and of threads", run_scaling, scenes_of_scaling},
+      {"contact", "a frame of a knit by sweeps and by Newton, its cost over size, and contact where nothing touches", run_contact,
+       scenes_of_contact},
   };
   return list;
 }
@@ -107,7 +109,8 @@ Bench run_bench(const BenchOptions& options) {
   problems.throw_if_any();
   bench::check(options, chosen);
   const bool whole = options.scenes.empty() && chosen.size() == bench::suites().size();
-  Bench result{.machine = this_machine(), .quick = options.quick, .whole = whole, .rows = {}};
+  const std::string only = options.scenes.empty() && chosen.size() == 1 ? chosen.front()->name : "";
+  Bench result{.machine = this_machine(), .quick = options.quick, .whole = whole, .suite = only, .rows = {}};
   bench::Context context{options, result.rows};
   for (const bench::Suite* s : chosen) s->run(context);
   return result;

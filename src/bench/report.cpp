@@ -40,7 +40,11 @@ OrderedJson row_json(const BenchRow& r) {
           {"reached", r.reached},
           {"paper_ms_per_frame", number_json(r.paper_ms)},
           {"slope", number_json(r.slope)},
-          {"speedup", number_json(r.speedup)}};
+          {"speedup", number_json(r.speedup)},
+          {"steps_per_frame", r.steps_per_frame > 0 ? OrderedJson(r.steps_per_frame) : OrderedJson(nullptr)},
+          {"error_fine", number_json(r.error_fine)},
+          {"broad_phase", number_json(r.broad_phase)},
+          {"overhead", number_json(r.overhead)}};
 }
 
 /// What a reader must know before comparing.
@@ -114,7 +118,7 @@ std::string bench_csv(const Bench& b) {
 }
 
 std::filesystem::path write_bench_results(const Bench& b, const std::filesystem::path& folder) {
-  const char* kind = b.quick ? "-quick" : b.whole ? "" : "-part";
+  const std::string kind = b.quick ? "-quick" : b.whole ? "" : b.suite.empty() ? "-part" : "-" + b.suite;
   std::filesystem::path place = folder / (bench::machine_slug(b.machine) + kind);
   make_folder(place);
   write_file_atomically(place / "results.csv", bench_csv(b));

@@ -8,9 +8,6 @@
 
 namespace osier::bench {
 
-namespace {
-
-/// Least squares through (log vertices, log ms) of the rows from `first` on.
 double slope_of(const std::vector<BenchRow>& rows, std::size_t first) {
   double n = 0, sx = 0, sy = 0, sxx = 0, sxy = 0;
   for (std::size_t i = first; i < rows.size(); ++i) {
@@ -19,6 +16,8 @@ double slope_of(const std::vector<BenchRow>& rows, std::size_t first) {
   }
   return (n * sxy - sx * sy) / (n * sxx - sx * sx);
 }
+
+namespace {
 
 void over_vertices(Context& c, const char* name, Subject (*subject_of)(int vertices)) {
   if (!c.wants(name)) return;

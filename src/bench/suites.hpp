@@ -1,4 +1,4 @@
-// The four suites. One file each, one line in registry.cpp.
+// The suites. One file each, one line in registry.cpp.
 #pragma once
 
 #include <functional>
@@ -33,10 +33,15 @@ void run_scenes(Context& context);
 void run_kernels(Context& context);
 void run_convergence(Context& context);
 void run_scaling(Context& context);
+void run_contact(Context& context);
 std::vector<std::string> scenes_of_scenes();
 std::vector<std::string> scenes_of_kernels();
 std::vector<std::string> scenes_of_convergence();
 std::vector<std::string> scenes_of_scaling();
+std::vector<std::string> scenes_of_contact();
+
+/// Least squares through (log vertices, log ms) of the rows from `first` on.
+double slope_of(const std::vector<BenchRow>& rows, std::size_t first);
 
 /// A row that knows what it was measured on.
 BenchRow row_for(const char* suite, const char* table, const std::string& subject, const Scene& scene, const Variant& variant);

@@ -106,11 +106,48 @@ Table threads_table(const Bench& b) {
   return t;
 }
 
+std::string percent(const std::optional<double>& share) { return share ? fmt::format("{:.1f} %", 100 * *share) : "-"; }
+
+Table contact_frame_table(const Bench& b) {
+  Table t{"One frame of a knit that is being twisted",
+          {"scene", "vertices", "method", "precision", "simd", "steps/frame", "iterations/step", "ms/frame", "error/motion",
+           "from fine steps", "broad phase"},
+          {}};
+  for (const BenchRow* r : rows_of(b, "contact_frame"))
+    t.rows.push_back({r->scene, counted(r->vertices), r->method, r->precision, r->simd, std::to_string(r->steps_per_frame),
+                      per_step(r->iterations), number(r->ms_per_frame_min), small(r->error), small(r->error_fine),
+                      percent(r->broad_phase)});
+  return t;
+}
+
+Table contact_size_table(const Bench& b) {
+  Table t{"A knit over its size",
+          {"scene", "method", "precision", "vertices", "steps/frame", "iterations/step", "ms/frame", "ns/vertex/iteration",
+           "broad phase", "exponent"},
+          {}};
+  for (const BenchRow* r : rows_of(b, "contact_size"))
+    t.rows.push_back({r->scene, r->method, r->precision, counted(r->vertices), std::to_string(r->steps_per_frame),
+                      per_step(r->iterations), number(r->ms_per_frame_min), number(r->ns_per_vertex_iteration),
+                      percent(r->broad_phase), r->slope ? fmt::format("{:.2f}", *r->slope) : ""});
+  return t;
+}
+
+Table contact_apart_table(const Bench& b) {
+  Table t{"Contact where nothing touches",
+          {"scene", "vertices", "method", "precision", "simd", "ms/frame min", "median", "more", "difference/motion"},
+          {}};
+  for (const BenchRow* r : rows_of(b, "contact_apart"))
+    t.rows.push_back({r->scene, counted(r->vertices), r->method, r->precision, r->simd, number(r->ms_per_frame_min),
+                      number(r->ms_per_frame_median), percent(r->overhead), small(r->error)});
+  return t;
+}
+
 }  // namespace
 
 std::vector<Table> tables(const Bench& bench) {
   std::vector<Table> list;
-  for (const auto& make : {paper_table, error_table, kernel_table, convergence_table, vertices_table, threads_table})
+  for (const auto& make : {paper_table, error_table, kernel_table, convergence_table, vertices_table, threads_table,
+                           contact_frame_table, contact_size_table, contact_apart_table})
     add_if_any(list, make(bench));
   return list;
 }

@@ -35,6 +35,11 @@ bool overlap(const Box& a, const Box& b) {
          b.low.z <= a.high.z;
 }
 
+/// Compared number by number: the comparison of arrays is a call.
+bool same_cell(const std::array<std::int32_t, 3>& a, const std::array<std::int32_t, 3>& b) {
+  return a[0] == b[0] && a[1] == b[1] && a[2] == b[2];
+}
+
 double extent(const Box& b) { return std::max({b.high.x - b.low.x, b.high.y - b.low.y, b.high.z - b.low.z}); }
 
 /// Whether two segments are a pair that can come near each other, and what kind of one.
@@ -175,7 +180,7 @@ void Candidates::find(const Contacts& contacts, const Model& m, const std::vecto
             const std::size_t bucket = bucket_of(cell);
             for (std::size_t e = start_[bucket]; e < start_[bucket + 1]; ++e) {
               const Entry& entry = entry_[e];
-              if (entry.segment <= a || entry.cell != cell) continue;
+              if (entry.segment <= a || !same_cell(entry.cell, cell)) continue;
               const Cells& other = cells_[entry.segment];
               bool first = true;  // of the cells that both share
               for (std::size_t i = 0; i < 3; ++i) first = first && cell[i] == std::max(own.low[i], other.low[i]);

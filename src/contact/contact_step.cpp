@@ -1,6 +1,7 @@
 #include "contact/contact_step.hpp"
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 
 #include "exec/reduce.hpp"
@@ -32,6 +33,10 @@ SolverMemory& make_memory(State& state, const char* name, ElementKind kind) {
 
 }  // namespace
 
+void put_stiffness(State& state, const Model& model, double stiffness) {
+  make_memory(state, kStiffness, ElementKind::segment).values.assign(static_cast<std::size_t>(model.segment_count()), stiffness);
+}
+
 void ContactStep::begin(const Contacts& contacts, const Model& m, const Control& c, const State& start, double h) {
   if (contacts_ != &contacts || m_ != &m) listed_ = false;
   contacts_ = &contacts;
@@ -41,6 +46,8 @@ void ContactStep::begin(const Contacts& contacts, const Model& m, const Control&
   h_ = h;
   arrived_ = true;
   late_vertex_ = -1;
+  list_seconds_ = 0;
+  lists_made_ = 0;
   obstacle_share_.assign(contacts.obstacles().size(), 0);
   obstacle_goal_ = obstacle_share_;
   obstacle_way_.assign(obstacle_share_.size(), 1);
@@ -53,20 +60,52 @@ void ContactStep::begin(const Contacts& contacts, const Model& m, const Control&
   const bool obstacles_move = std::any_of(contacts.obstacles().begin(), contacts.obstacles().end(),
                                           [](const auto& obstacle) { return obstacle->is_moving(); });
   bool keep = listed_ && !obstacles_move && alive_ == m.segment_alive;
-  for (Index v = 0; keep && v < m.vertex_count(); ++v)
-    keep = norm2(start.vertex_position[v] + first_motion(v) - centre_[v]) <= ball_[v] * ball_[v];
+  double far2 = 0, fastest2 = 0;  // the farthest that a vertex is, or is to be, from where it was listed
+  for (Index v = 0; keep && v < m.vertex_count(); ++v) {
+    const Vec3d from = start.vertex_position[v] - centre_[v], motion = first_motion(v);
+    const double there = norm2(from + motion);
+    keep = there <= ball_[v] * ball_[v];
+    far2 = std::max({far2, there, norm2(from)});
+    fastest2 = std::max(fastest2, norm2(motion));
+  }
   contacts_at_hand_.clear();
-  if (keep && pairs_.empty()) return;
+  is_quiet_ = keep && far2 <= quiet_ * quiet_;
+  // A new list takes less time than to look at all its pairs in step after step.
+  constexpr double kWorthwhile = 4;  // steps that it has to last
+  if (keep && !is_quiet_ && generous_ && kWorthwhile * kWorthwhile * fastest2 < quiet_ * quiet_) keep = false;
   read_memory(start);
+  if (is_quiet_) {
+    active_.assign(pairs_.size(), 0);
+    return;
+  }
   const std::vector<Vec3d> still(static_cast<std::size_t>(m.vertex_count()));
   if (keep) {
     for (std::size_t p = 0; p < pairs_.size(); ++p) settle_core(pairs_[p], p);
   } else {
     du_.resize(still.size());
-    for (Index v = 0; v < m.vertex_count(); ++v) du_[v] = first_motion(v);
+    fastest2 = 0;
+    for (Index v = 0; v < m.vertex_count(); ++v) du_[v] = first_motion(v), fastest2 = std::max(fastest2, norm2(du_[v]));
     make_list(still, du_);
+    if ((is_quiet_ = fastest2 <= quiet_ * quiet_)) {
+      active_.assign(pairs_.size(), 0);
+      return;
+    }
   }
   find_active();
+}
+
+/// Half of the least room that a pair on the list has, since both of its segments may move. None where an obstacle moves, or
+/// where a pair is thin, which grows.
+void ContactStep::find_quiet() {
+  double least = std::numeric_limits<double>::infinity();
+  for (std::size_t p = 0; p < pairs_.size(); ++p) {
+    const Pair& pair = pairs_[p];
+    const bool obstacle = pair.with_obstacle();
+    const double full = obstacle ? contacts_->core(pair.a) : contacts_->core(pair.a, pair.b);
+    if ((obstacle && contacts_->obstacles()[pair.obstacle()]->is_moving()) || (pair.pushes && pair.core < full)) least = 0;
+    else least = std::min(least, pair_distance_[p] - pair.core - (pair.pushes ? 1 : 0.1) * range_of(pair));
+  }
+  quiet_ = std::max(0.0, (0.5 - 1e-6) * least);
 }
 
 /// Whether a pair at x stays out of its range, and a pair that is only guarded apart, while every vertex v moves straight by
@@ -74,8 +113,7 @@ void ContactStep::begin(const Contacts& contacts, const Model& m, const Control&
 template <class Motion>
 bool ContactStep::stays_apart(const Pair& pair, const std::vector<Vec3d>& x, const Motion& motion) const {
   const auto [a0, a1] = m_->segment_vertices[pair.a];
-  const double away =
-      pair.core + (pair.pushes ? 1 : 0.1) * (pair.with_obstacle() ? contacts_->range(pair.a) : contacts_->range(pair.a, pair.b));
+  const double away = pair.core + (pair.pushes ? 1 : 0.1) * range_of(pair);
   if (pair.with_obstacle()) {
     const Obstacle& obstacle = *contacts_->obstacles()[pair.obstacle()];
     const double travel = std::max(norm(motion(a0)), norm(motion(a1))) + obstacle.reach(pair.feature, 0, 1);
@@ -106,6 +144,12 @@ bool ContactStep::leaves_list(const std::vector<Vec3d>& x, const std::vector<std
 
 bool ContactStep::moves_freely(const std::vector<Vec3d>& x0, const std::vector<Vec3d>& x1,
                                const std::vector<std::uint8_t>& elsewhere) const {
+  if (is_quiet_) {
+    const auto stays = [&](std::size_t v) { return norm2(x1[v] - centre_[v]) <= std::min(quiet_ * quiet_, ball_[v] * ball_[v]); };
+    std::size_t v = 0;
+    while (v < x1.size() && stays(v)) ++v;
+    if (v == x1.size()) return true;
+  }
   if (leaves_list(x1, elsewhere)) return false;
   partial_.resize(blocks_of(pairs_.size(), kChunk));
   return reduce_ranges(
@@ -122,6 +166,7 @@ bool ContactStep::moves_freely(const std::vector<Vec3d>& x0, const std::vector<V
 }
 
 void ContactStep::expect(const std::vector<Vec3d>& x0, const std::vector<Vec3d>& x1, const std::vector<std::uint8_t>& elsewhere) {
+  is_quiet_ = false;
   if (leaves_list(x1, elsewhere)) {
     du_.resize(x0.size());
     for (std::size_t v = 0; v < x0.size(); ++v) du_[v] = x1[v] - x0[v];
@@ -139,7 +184,7 @@ Vec3d ContactStep::first_motion(Index v) const {
   if (!m_->vertex_alive[v]) return {};
   if (c_->vertex_fixed[v]) return c_->vertex_target[v] - start_->vertex_position[v];
   const Vec3d free = h_ * start_->vertex_velocity[v];
-  const HeldAxes* held = held_axes_of(*c_, v);
+  const HeldAxes* held = c_->held_axes.empty() ? nullptr : held_axes_of(*c_, v);
   return held ? held_place(*held, start_->vertex_position[v] + free) - start_->vertex_position[v] : free;
 }
 
@@ -151,6 +196,7 @@ void ContactStep::read_memory(const State& state) {
     stiffness_ = known->values;
   memory_.clear();
   const SolverMemory* known = find_memory(state, kPairs);
+  first_ = !known;
   for (std::size_t i = 0; known && i + kPairNumbers <= known->values.size(); i += kPairNumbers) {
     const double* v = known->values.data() + i;
     Memory one;
@@ -216,26 +262,42 @@ TwoSegments ContactStep::ends(const Pair& pair, const std::vector<Vec3d>& u) con
   return {{Vec3d{}, from(a1)}, {from(b0), from(b1)}};
 }
 
-/// A pair that starts nearer than its core has a smaller one, which grows back as the two part. One that was pressed down to its
-/// core is below it by rounding errors only: it keeps it, or it would become thinner in every step.
+/// Rods that overlap by more than a tenth at the start of the run are as thin for each other as makes them just touch, so that no
+/// force acts. They grow as they part, and under load from where that holds them. A pair that was pressed down to its core is
+/// below it by rounding errors only: it keeps it, or it would become thinner in every step.
 void ContactStep::settle_core(Pair& pair, std::size_t index) {
   constexpr double kRounding = 1e-6;
-  const double distance = pair_distance_[index];
+  constexpr double kOverlap = 0.9;                           // of the sum of radii
+  constexpr double kTouching = kCore / (kCore + kRange);     // core over the distance at which the barrier begins
+  constexpr double kGrown = kCore / (kCore + 0.4 * kRange);  // at rest under load rods are a little further apart than this
+  const double distance = std::max(0.0, pair_distance_[index]);
   if (pair.with_obstacle()) pair.core = contacts_->core(pair.a);
   else if (pair.pushes) pair.core = contacts_->core(pair.a, pair.b);
   const double full = pair.core;
   const auto found =
       std::lower_bound(memory_.begin(), memory_.end(), pair, [](const Memory& m, const Pair& p) { return m.pair < p; });
   if (found != memory_.end() && found->pair == pair && found->pair.core < full)
-    pair.core = std::min(full, std::max(found->pair.core, 0.9 * distance));
-  else if (distance < (1 - kRounding) * full) pair.core = 0.9 * std::max(0.0, distance);
+    pair.core = std::min(full, std::max(found->pair.core, kGrown * distance));
+  else if (distance < (1 - kRounding) * (first_ && pair.pushes ? kOverlap / kCore * full : full))
+    pair.core = pair.pushes ? std::min(full, kTouching * distance) : 0.9 * distance;
+}
+
+/// That of a thin pair is in proportion to its core.
+double ContactStep::range_of(const Pair& pair) const {
+  constexpr double kLeastShare = 1e-6;
+  const bool obstacle = pair.with_obstacle();
+  const double range = obstacle ? contacts_->range(pair.a) : contacts_->range(pair.a, pair.b);
+  const double full = obstacle ? contacts_->core(pair.a) : contacts_->core(pair.a, pair.b);
+  return pair.pushes && pair.core < full ? range * std::max(kLeastShare, pair.core / full) : range;
 }
 
 /// Lists the pairs that may touch while vertices stay near u, or on their way along du.
 void ContactStep::make_list(const std::vector<Vec3d>& u, const std::vector<Vec3d>& du) {
-  constexpr double kSlack = 2, kMostPairs = 48;       // radii; pairs of a segment
-  constexpr double kLargeSlack = 1, kFewPairs = 1.5;  // segments; pairs of a segment
+  constexpr double kSlack = 2, kMostPairs = 48;     // radii; pairs of a segment
+  constexpr double kLargeSlack = 1, kFewPairs = 8;  // segments; pairs of a segment
   constexpr int kTryAgain = 16;
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point begin = Clock::now();
   const Model& m = *m_;
   const auto nv = static_cast<std::size_t>(m.vertex_count());
   centre_.resize(nv), ball_.resize(nv), moved_.resize(nv);
@@ -279,6 +341,9 @@ void ContactStep::make_list(const std::vector<Vec3d>& u, const std::vector<Vec3d
     }
     settle_core(pair, p);
   });
+  find_quiet();
+  ++lists_made_;
+  list_seconds_ += std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
 bool ContactStep::stays(const std::vector<Vec3d>& u, const std::vector<Vec3d>& du) const {
@@ -338,7 +403,7 @@ void ContactStep::each_contact(const Pair& pair, const std::vector<Vec3d>& u, co
   if (!pair.with_obstacle()) {
     const auto [b0, b1] = m_->segment_vertices[pair.b];
     c.vertex[2] = b0, c.vertex[3] = b1;
-    c.range = contacts_->range(pair.a, pair.b);
+    c.range = range_of(pair);
     const double la = kRegularisation * m_->segment_rest_length[pair.a], lb = kRegularisation * m_->segment_rest_length[pair.b];
     const TwoSegments both = ends(pair, u);
     const Nearest near = nearest_points(both, la * la, lb * lb);
@@ -353,7 +418,7 @@ void ContactStep::each_contact(const Pair& pair, const std::vector<Vec3d>& u, co
   }
   const Obstacle& obstacle = *contacts_->obstacles()[pair.obstacle()];
   const double share = obstacle_share[pair.obstacle()];
-  c.range = contacts_->range(pair.a);
+  c.range = range_of(pair);
   const auto take = [&](const ObstaclePoint& p) {
     c.distance = p.distance;
     if (!(c.s() < 1)) return;
@@ -413,7 +478,7 @@ void ContactStep::linearise(const std::vector<Vec3d>& u, double freshness) {
         for (std::size_t p = chunk * kChunk; p < end; ++p) {
           const Pair& pair = pairs_[p];
           if (!pair.pushes) continue;
-          const double reach = pair.core + (pair.with_obstacle() ? contacts_->range(pair.a) : contacts_->range(pair.a, pair.b));
+          const double reach = pair.core + range_of(pair);
           if (least_distance(p) > reach) continue;
           each_contact(pair, u, [&](Contact& c) {
             c.stiffness_k = k_of(pair);
@@ -465,11 +530,11 @@ double ContactStep::barrier_value(const std::vector<Vec3d>& u) const {
           const Pair& pair = pairs_[p];
           if (!pair.pushes) continue;
           if (pair.with_obstacle()) {
-            if (least_distance(p) > pair.core + contacts_->range(pair.a)) continue;
+            if (least_distance(p) > pair.core + range_of(pair)) continue;
             each_contact(pair, u, [&](const Contact& c) { sum += barrier_energy(c.s(), c.range, k_of(pair)); });
             continue;
           }
-          const double range = contacts_->range(pair.a, pair.b);
+          const double range = range_of(pair);
           if (least_distance(p) > pair.core + range) continue;
           const double la = kRegularisation * m_->segment_rest_length[pair.a],
                        lb = kRegularisation * m_->segment_rest_length[pair.b];
@@ -632,13 +697,16 @@ void ContactStep::set_friction(Contact& c, const std::vector<Vec3d>& u, double f
   const Index a = c.pair.a, b = c.pair.b;
   const double mu = c.pair.with_obstacle() ? contacts_->friction_with(a, c.pair.obstacle()) : contacts_->friction(a, b);
   c.unit = normalized(c.n);
-  // Neighbouring segments push obliquely: the parts of their forces along the rod cancel and must not add to the limit.
-  const auto across = [&](Index s) {
-    const auto [v0, v1] = m_->segment_vertices[s];
+  // Neighbouring segments of two rods push obliquely: the parts of their forces along the rod cancel and must not add to the
+  // limit. Not so at the end of a rod that points at the other one, nor against an obstacle.
+  const auto across = [&](std::size_t first) {
+    const Index v0 = c.vertex[first], v1 = c.vertex[first + 1];
+    const Index nearest = c.weight[first] == 0 ? v1 : c.weight[first + 1] == 0 ? v0 : -1;
+    if (nearest >= 0 && m_->vertex_segments.of(nearest).size() == 1) return 1.0;
     const double along = dot(c.unit, normalized(at(u, v1) - at(u, v0)));
     return std::sqrt(std::max(0.0, 1 - along * along));
   };
-  c.limit = mu * c.force * across(a) * (c.pair.with_obstacle() ? 1 : across(b));
+  c.limit = mu * c.force * (c.pair.with_obstacle() ? 1 : across(0) * across(2));
   c.rub = c.weight;
   const Contact* before = freshness < 1 ? earlier(c) : nullptr;
   if (freshness < 1) c.limit = freshness * c.limit + (1 - freshness) * (before ? before->limit : 0);
@@ -660,7 +728,7 @@ void ContactStep::set_friction(Contact& c, const std::vector<Vec3d>& u, double f
   c.friction = friction(c.limit, c.slip, norm(c.z));
 }
 
-/// Segments next to one that carries a load will soon carry it, too.
+/// Segments next to one that carries a load will soon carry it, too. `stiffness`: of those that carry one; 0 elsewhere.
 void ContactStep::spread(std::vector<double>& stiffness) const {
   constexpr double kShare = 0.9;
   const auto take = [&](Index s) {
@@ -703,7 +771,12 @@ void ContactStep::finish(const std::vector<Vec3d>& u, State& state) {
     const double goal = std::max(std::min(need[s], largest_stiffness(s)), least);
     k = goal > k ? std::min(goal, 4 * k) : std::max(goal, 0.8 * k);
   }
-  spread(adapted);
+  // What is next to a load does not make it stiffer: a light contact would rest at the outer end of its range.
+  std::vector<double> carried(adapted.size(), 0);
+  for (std::size_t s = 0; s < carried.size(); ++s)
+    if (need[s] >= 0) carried[s] = adapted[s];
+  spread(carried);
+  for (std::size_t s = 0; s < carried.size(); ++s) adapted[s] = std::max(adapted[s], carried[s]);
   make_memory(state, kStiffness, ElementKind::segment).values = adapted;
   if (SolverMemory* late = find_memory(state, kLate)) late->values.clear();
   for (std::size_t o = 0; o < obstacle_share_.size(); ++o) {
@@ -745,15 +818,18 @@ void ContactStep::tell(Record& record) const {
   record.late = !arrived_;
   record.late_vertex = late_vertex_;
   record.obstacle_share = obstacle_share_;
+  record.list_seconds = list_seconds_;
+  record.lists = lists_made_;
   for (const Contact& c : contacts_at_hand_) {
     const double radii =
         c.pair.with_obstacle() ? contacts_->radius(c.pair.a) : contacts_->radius(c.pair.a) + contacts_->radius(c.pair.b);
-    Vec3d push = c.force * c.n;
-    if (c.limit > 0) push -= c.friction_force();
+    const Vec3d friction = c.limit > 0 ? -c.friction_force() : Vec3d{};
+    const Vec3d push = c.force * c.n + friction;
     record.touches.push_back({.pair = c.pair,
                               .vertex = c.vertex,
                               .weight = c.weight,
                               .push = push,
+                              .friction = friction,
                               .normal = c.force,
                               .place = c.place,
                               .surface = c.surface,

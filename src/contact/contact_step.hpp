@@ -51,6 +51,9 @@ struct Contact {
   Vec3d friction_force() const { return friction.across * z; }  ///< gradient over sum of rub_j u_j
 };
 
+/// Gives every contact of the next step this stiffness [J]. From step to step it follows the load again.
+void put_stiffness(State& state, const Model& model, double stiffness);
+
 class ContactStep {
  public:
   explicit ContactStep(int threads = 1) : executor_(threads) {}
@@ -120,6 +123,8 @@ class ContactStep {
   /// Whether a pair is expected to come within its range in this step, from where it is and how it moves. Rods without such a
   /// pair may be stepped without contact, if moves_freely() agrees afterwards.
   bool is_active(std::size_t pair) const { return active_[pair] != 0; }
+  /// No pair is active, without a look at any.
+  bool is_quiet() const { return is_quiet_; }
   bool any_active() const { return std::find(active_.begin(), active_.end(), 1) != active_.end(); }
   /// Whether rods that were stepped without contact, straight from x0 to x1, have indeed come within the range of nothing.
   /// `elsewhere`: segments that were stepped with contact, which are not looked at; empty: none. Where the answer is no, pairs in
@@ -150,6 +155,7 @@ class ContactStep {
   void settle_stiffness();
   void make_list(const std::vector<Vec3d>& u, const std::vector<Vec3d>& du);
   void settle_core(Pair& pair, std::size_t index);
+  double range_of(const Pair& pair) const;
   void ensure_list(const std::vector<Vec3d>& u, std::vector<Vec3d>& du);
   bool stays(const std::vector<Vec3d>& u, const std::vector<Vec3d>& du) const;
   Vec3d first_motion(Index v) const;
@@ -158,6 +164,7 @@ class ContactStep {
   template <class Motion>
   bool stays_apart(const Pair& pair, const std::vector<Vec3d>& x, const Motion& motion) const;
   void find_active();
+  void find_quiet();
   bool leaves_list(const std::vector<Vec3d>& x, const std::vector<std::uint8_t>& elsewhere) const;
   double least_distance(std::size_t pair) const;
   template <class F>
@@ -205,7 +212,12 @@ class ContactStep {
   std::vector<double> pair_distance_;  ///< at the centres
   std::vector<std::uint8_t> active_;   ///< per pair
   bool generous_ = true;               ///< the last list had large balls
+  double quiet_ = 0;       ///< while no vertex is further than this from where the list was made, nothing is in range [m]
+  bool is_quiet_ = false;  ///< and so it is on all of the straight way that begin() expects
+  bool first_ = true;      ///< no step with contact has been made yet
   int lists_ = 0;
+  double list_seconds_ = 0;  ///< since begin(), and so many lists
+  int lists_made_ = 0;
   mutable std::vector<double> moved_;  ///< per vertex, from its centre
 
   std::vector<double> stiffness_, stiffness_at_start_;  ///< per segment

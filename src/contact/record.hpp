@@ -15,6 +15,7 @@ struct Touch {
   std::array<Index, 4> vertex{-1, -1, -1, -1};  ///< -1 where there is none
   std::array<double, 4> weight{};
   Vec3d push;         ///< normal force and friction [N]
+  Vec3d friction;     ///< the second of these
   double normal = 0;  ///< size of the normal force [N]
   Vec3d place;        ///< on the side of segment a [m]
   Vec3d surface;      ///< against an obstacle: the point of it that is touched [m]
@@ -26,6 +27,8 @@ struct Record {
   bool late = false;                   ///< something prescribed was held back, because it would have torn rods through each other
   Index late_vertex = -1;              ///< such a vertex; -1: obstacles alone
   std::vector<double> obstacle_share;  ///< of its motion that each obstacle has made; empty: all of it
+  double list_seconds = 0;             ///< that finding the pairs that may touch took, in all of the step
+  int lists = 0;                       ///< of pairs that the step made
   void clear() { *this = {}; }
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <fmt/format.h>
+#include <map>
 
 #include "contact/candidates.hpp"
 #include "contact/segment_gap.hpp"
@@ -53,9 +54,15 @@ contact::FrictionTable friction_table(const Setup& setup, std::vector<std::strin
     if (!setup.spec.materials.contains(name)) report_unknown(setup, name, where, problems);
     return {};  // nothing is made of it
   };
+  std::map<std::pair<std::size_t, std::size_t>, std::string> given;  // where
   for (const contact::FrictionPair& pair : settings.friction_pairs) {
     const auto i = place(pair.first, pair.where + "/first"), j = place(pair.second, pair.where + "/second");
     if (!i || !j) continue;
+    const auto [known, is_new] = given.try_emplace(std::minmax(*i, *j), pair.where);
+    if (!is_new)
+      problems.add(pair.where,
+                   fmt::format("gives the friction of {} and {} again, after {}", pair.first, pair.second, known->second),
+                   "keep one of the two");
     table.value[*i * n + *j] = table.value[*j * n + *i] = pair.friction;
   }
   return table;
@@ -173,6 +180,7 @@ void add_obstacles(Setup& setup, const std::vector<std::string>& names, Problems
 
 void compile_contact(Setup& setup, const std::function<std::string(Index)>& name_of, Problems& problems) {
   if (!setup.spec.contact) {
+    if (problems.mentions("/contact")) return;  // it is there, but wrong
     for (const auto& [name, material] : setup.spec.materials)
       if (material.friction)
         problems.add(place_of_friction(name), "has no effect without `contact`", "add `contact` to the scene, or leave it out");

@@ -115,6 +115,8 @@ class StepPotential {
   /// gx per vertex [N], gw per frame (spatial rotation vector) [N m]; entries of fixed vertices and frames are reactions. 0
   /// outside the subset.
   void gradient(const Unknowns& z, std::vector<Vec3d>& gx, std::vector<Vec3d>& gw) const;
+  /// Without the term of contact.
+  void gradient_of_rods(const Unknowns& z, std::vector<Vec3d>& gx, std::vector<Vec3d>& gw) const;
   SegmentHessian segment_hessian(const Unknowns& z, Index segment) const;
   JointHessian joint_hessian(const std::vector<Quatd>& q, Index joint) const;
 
@@ -163,6 +165,7 @@ class StepPotential {
   static std::size_t bytes(const Model& model);
 
  private:
+  bool is_at_rest(const Unknowns& z, double force_scale) const;
   void add_segment(const Unknowns& z, Index s, EnergyTerms& e) const;
   void add_joint(const Unknowns& z, Index j, EnergyTerms& e) const;
   void add_vertex(const Unknowns& z, Index v, EnergyTerms& e) const;

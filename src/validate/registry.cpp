@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include "core/fields.hpp"
+#include "validate/experiments/barrier_gap.hpp"
+#include "validate/experiments/certified.hpp"
 #include "validate/experiments/descent.hpp"
 #include "validate/experiments/gradient_check.hpp"
 #include "validate/experiments/lambda_bounds.hpp"
@@ -15,8 +17,12 @@
 #include "validate/experiments/steady_state.hpp"
 #include "validate/instrument.hpp"
 #include "validate/instruments/extent.hpp"
+#include "validate/instruments/knot.hpp"
 #include "validate/instruments/mass.hpp"
+#include "validate/instruments/onset.hpp"
 #include "validate/instruments/swing.hpp"
+#include "validate/instruments/touching.hpp"
+#include "validate/instruments/trend.hpp"
 #include "validate/instruments/turning.hpp"
 #include "validate/instruments/vibration.hpp"
 
@@ -30,6 +36,10 @@ std::span<const RegistryEntry<validate::Instrument>> registry<validate::Instrume
       registry_entry<validate::Instrument, validate::Vibration>("vibration", validate::Vibration::help()),
       registry_entry<validate::Instrument, validate::Swing>("swing", validate::Swing::help()),
       registry_entry<validate::Instrument, validate::Mass>("mass", validate::Mass::help()),
+      registry_entry<validate::Instrument, validate::Trend>("trend", validate::Trend::help()),
+      registry_entry<validate::Instrument, validate::Onset>("onset", validate::Onset::help()),
+      registry_entry<validate::Instrument, validate::Touching>("touching", validate::Touching::help()),
+      registry_entry<validate::Instrument, validate::Knot>("knot", validate::Knot::help()),
   };
   return entries;
 }
@@ -48,6 +58,8 @@ std::span<const RegistryEntry<validate::Experiment>> registry<validate::Experime
       registry_entry<Experiment, validate::LambdaBounds>("lambda_bounds", validate::LambdaBounds::help()),
       registry_entry<Experiment, validate::RigidSpin>("rigid_spin", validate::RigidSpin::help()),
       registry_entry<Experiment, validate::SteadyState>("steady_state", validate::SteadyState::help()),
+      registry_entry<Experiment, validate::BarrierGap>("barrier_gap", validate::BarrierGap::help()),
+      registry_entry<Experiment, validate::Certified>("certified", validate::Certified::help()),
   };
   return entries;
 }

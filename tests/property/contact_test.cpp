@@ -78,6 +78,21 @@ TEST(Contact, ARodThatFallsOnAnotherOneStaysOnTop) {
   }
 }
 
+/// However little it weighs against what it takes to bend the rods: its stiffness follows the load.
+TEST(Contact, ALightRodRestsAtTheSumOfRadii) {
+  ContactScene scene;
+  const RoundRod stiff{.young = 1e9};
+  scene.add_line({-0.05, 0, 0}, {0.05, 0, 0}, 10, stiff);
+  scene.add_line({0, 0.0085, -0.05}, {0, 0.0085, 0.05}, 10, stiff);
+  scene.build();
+  for (Index v = 0; v <= 10; ++v) scene.hold(v);
+  scene.gravity = {0, -9.81, 0};
+  scene.begin();
+  for (int i = 0; i < 200; ++i) scene.step(4e-3);
+  ASSERT_FALSE(scene.touched.touches.empty());
+  EXPECT_NEAR(least_distance(scene), 8e-3, 0.02 * 8e-3);
+}
+
 /// Two free rods that collide: what one gains the other one loses, and none turns the whole.
 TEST(Contact, FreeRodsKeepTheirMomentum) {
   ContactScene scene;

@@ -299,5 +299,49 @@ TEST(Obstacle, TheTipOfAHangingRopeStandsOnTheFloor) {
   EXPECT_GT(push_of(scene, 0).y, 0);
 }
 
+/// The obstacle's normal runs along the rod then, which takes nothing from the limit of friction. The lower vertex is drawn
+/// sideways by a fifth of the weight, with a coefficient of one half.
+TEST(Obstacle, ARodThatStandsOnItsEndIsHeldByFriction) {
+  ContactScene scene;
+  scene.add_line({0, 0.1039, 0}, {0, 0.0039, 0}, 1, {});
+  scene.obstacles = {made(plane_of({0, 0, 0}, {0, 1, 0}), {}, 0.5)};
+  scene.build();
+  scene.gravity = kGravity;
+  scene.loads = {{}, {0.2 * weight(scene), 0, 0}};
+  scene.begin();
+  for (int i = 0; i < 50; ++i) scene.step(1e-3);
+  // Without friction it would be 6 mm away.
+  EXPECT_LT(std::abs(scene.state.vertex_position[1].x), 0.1 * 4e-3);
+  EXPECT_GT(push_of(scene, 0).y, 0.5 * weight(scene));
+}
+
+/// Nets have more loops than a tree carries along: a sparse factor preconditions them, and no force of contact may count twice.
+TEST(Obstacle, ANetThatFallsOnABallConvergesInAFewIterations) {
+  constexpr int kCells = 12;
+  constexpr double kCell = 0.02;
+  const RoundRod yarn{.young = 1e7, .radius = 1e-3};
+  ContactScene scene;
+  std::vector<std::vector<Index>> knot(kCells + 1);
+  for (int i = 0; i <= kCells; ++i)
+    for (int k = 0; k <= kCells; ++k)
+      knot[static_cast<std::size_t>(i)].push_back(
+          scene.graph.add_vertex({kCell * (i - kCells / 2), 0.1015, kCell * (k - kCells / 2)}));
+  for (std::size_t i = 0; i <= kCells; ++i) {
+    std::vector<Index> row, column;
+    for (std::size_t k = 0; k <= kCells; ++k) row.push_back(knot[i][k]), column.push_back(knot[k][i]);
+    scene.graph.add_chain("row" + std::to_string(i), row, section_of(yarn), false);
+    scene.graph.add_chain("column" + std::to_string(i), column, section_of(yarn), false);
+  }
+  scene.obstacles = {made(sphere_of({0.003, 0, 0.004}, 0.1), {}, 0.3)};
+  scene.build();
+  scene.gravity = kGravity;
+  scene.begin();
+  for (int i = 0; i < 40; ++i) scene.step(1.0 / 240);
+  EXPECT_EQ(scene.unconverged, 0);
+  EXPECT_LE(scene.most_iterations, 15);
+  EXPECT_LE(static_cast<double>(scene.iterations) / static_cast<double>(scene.steps), 8);
+  EXPECT_GT(scene.touched.touches.size(), 20U);
+}
+
 }  // namespace
 }  // namespace osier::test

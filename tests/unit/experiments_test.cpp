@@ -1,6 +1,7 @@
 // The experiments of the catalogue: that they see what they look for, and also when it is not so.
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
+#include <numbers>
 
 #include "math/quat.hpp"
 #include "validate/experiments/descent.hpp"
@@ -13,6 +14,7 @@
 #include "validate/experiments/rigid_spin.hpp"
 #include "validate/experiments/scene_transforms.hpp"
 #include "validate/experiments/steady_state.hpp"
+#include "validate/instruments/knot.hpp"
 
 namespace osier::validate {
 namespace {
@@ -152,6 +154,35 @@ TEST(SteadyState, IsTheMinimumForTheExactMultiplierAndBesideItForTheApproximateO
   EXPECT_LT(gap(), 1e-9);
   scene["solver"]["lambda"] = "approx";
   EXPECT_GT(gap(), 1e-6);
+}
+
+/// Known determinants of knots, whichever way the curve is seen and wherever it is cut.
+TEST(Knot, DeterminantTellsKnotsApart) {
+  const auto torus = [](int p, int q) {
+    std::vector<Vec3d> x;
+    for (int i = 0; i < 90; ++i) {
+      const double t = 2 * std::numbers::pi * i / 90, r = 2 + std::cos(q * t);
+      x.push_back({r * std::cos(p * t), r * std::sin(p * t), std::sin(q * t)});
+    }
+    return x;
+  };
+  std::vector<Vec3d> eight;
+  for (int i = 0; i < 120; ++i) {
+    const double t = 2 * std::numbers::pi * i / 120, r = 2 + std::cos(2 * t);
+    eight.push_back({r * std::cos(3 * t), r * std::sin(3 * t), std::sin(4 * t)});
+  }
+  const auto turned = [](std::vector<Vec3d> x, const Vec3d& by) {
+    for (Vec3d& p : x) p = rotate(rotation_exp(by), p);
+    return x;
+  };
+  for (const Vec3d& by : {Vec3d{}, Vec3d{0.4, 1.1, -0.3}, Vec3d{2, -0.7, 0.5}}) {
+    EXPECT_NEAR(knot_determinant(turned(torus(2, 3), by), true), 3, 1e-9);
+    EXPECT_NEAR(knot_determinant(turned(torus(2, 5), by), true), 5, 1e-9);
+    EXPECT_NEAR(knot_determinant(turned(torus(2, 7), by), true), 7, 1e-9);
+    EXPECT_NEAR(knot_determinant(turned(eight, by), true), 5, 1e-9);
+    EXPECT_NEAR(knot_determinant(turned(torus(1, 3), by), true), 1, 1e-9);
+    EXPECT_NEAR(knot_determinant(turned(torus(1, 5), by), true), 1, 1e-9);
+  }
 }
 
 }  // namespace

@@ -340,7 +340,8 @@ void check_mesh(const TriangleMesh& mesh, const std::string& file, bool open, co
     const auto& [a, b, c] = mesh.triangles[t];
     const Vec3d u = mesh.points[b] - mesh.points[a], v = mesh.points[c] - mesh.points[a], w = v - u;
     const double longest2 = std::max({norm2(u), norm2(v), norm2(w)});
-    if (!(norm(cross(u, v)) > kFlat * longest2) && std::isfinite(longest2) && flat++ == 0) first_flat = t;
+    const bool finite = is_finite(mesh.points[a]) && is_finite(mesh.points[b]) && is_finite(mesh.points[c]);
+    if (finite && !(norm(cross(u, v)) > kFlat * longest2) && flat++ == 0) first_flat = t;
     for (const auto& [p, q] : {std::pair(a, b), std::pair(b, c), std::pair(c, a)}) ++edges[std::minmax(place[p], place[q])];
   }
   if (flat > 0)

@@ -18,7 +18,9 @@ Vec3d shastri(double t) {
   const double t2 = t * t;
   return {0.25 * (t2 * t - 3 * t), 0.25 * (t2 * t2 - 4 * t2 + 2), 0.09 * (t2 * t2 * t - 10 * t)};
 }
-constexpr double kEnd = 2;  ///< of its parameter
+constexpr double kEnd = 2;         ///< of its parameter
+constexpr double kShortest = 9.2;  ///< length of an overhand knot over its size: its middle and two arcs into the ends
+constexpr double kLengthByDefault = 10;
 
 Vec3d shastri_tangent(double t) {
   const double t2 = t * t;
@@ -63,7 +65,7 @@ std::vector<Vec3d> KnotShape::unit_curve() const {
     middle.push_back(shastri(kEnd * (2.0 * i / kPieces - 1)));
     if (i > 0) inner += norm(middle[static_cast<std::size_t>(i)] - middle[static_cast<std::size_t>(i) - 1]);
   }
-  const double tail = 0.5 * (length_given.value_or(8 * size) / size - inner);
+  const double tail = 0.5 * (length_given.value_or(kLengthByDefault * size) / size - inner);
   std::vector<Vec3d> first;
   add_tail(first, middle.front(), -normalized(shastri_tangent(-kEnd)), {-1, 0, 0}, tail);
   points.assign(first.rbegin(), first.rend());
@@ -84,9 +86,9 @@ void KnotShape::prepare(const std::string&, Problems& problems) {
   else if (norm(cross(normalized(along), up)) <= 1e-9 * norm(up))
     problems.add(where + "/up", "is zero or parallel to `along`", "choose another direction");
   if (length_given && closed()) problems.add(where + "/length", "has no effect on a closed knot", "leave it out, or use `size`");
-  if (length_given && !closed() && *length_given < 6 * size)
+  if (length_given && !closed() && *length_given < kShortest * size)
     problems.add(where + "/length", fmt::format("is too short for a knot of size {:.3g} m", size),
-                 fmt::format("use at least {:.3g} m", 6 * size));
+                 fmt::format("use at least {:.3g} m", kShortest * size));
 }
 
 double KnotShape::length() const { return polyline_length(curve(), closed()); }

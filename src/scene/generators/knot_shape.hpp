@@ -34,7 +34,7 @@ class KnotShape : public Shape {
     f("up", up, "The other axis of that plane; its part along `along` is dropped");
     f("size", size, "Width of the loop of an overhand knot, or diameter of a closed one",
       {.unit = "m", .min = 0, .above_min = true});
-    f("length", length_given, "Length of an overhand knot with its ends, at least six times `size`; eight times when left out",
+    f("length", length_given, "Length of an overhand knot with its ends, at least 9.2 times `size`; ten times when left out",
       {.unit = "m", .min = 0, .above_min = true});
   }
   void prepare(const std::string& folder, Problems& problems) override;

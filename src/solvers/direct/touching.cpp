@@ -72,6 +72,7 @@ void Touching::find_touching_parts(std::vector<std::uint8_t>& touches) {
 }
 
 bool Touching::take_pairs(const Model& m) {
+  if (contact_.is_quiet() && !any()) return false;
   part_needed_ = part_touches_;
   find_touching_parts(part_needed_);
   if (part_needed_ == part_touches_) return false;

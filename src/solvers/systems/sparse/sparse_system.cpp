@@ -126,8 +126,8 @@ bool SparseSystem::solve(const Field& r, Field& z) {
 }
 
 bool SparseSystem::step(const Accuracy&) {
-  Field gradient;
-  potential_->gradient(*z_, gradient.x, gradient.w);
+  Field gradient;  // of what the factor knows: contact is the matter of whoever couples it to the rods
+  potential_->gradient_of_rods(*z_, gradient.x, gradient.w);
   for (Vec3d& g : gradient.x) g = -g;
   for (Vec3d& g : gradient.w) g = -g;
   return solve(gradient, step_);
