@@ -31,7 +31,7 @@ RodModel make_rod(std::size_t cells, const Made& made) {
     Cell<double> cell{.h = h, .rhoI = {made.inertia, made.inertia, 2 * made.inertia}, .k0 = made.k0};
     cell.compliance = {made.compliance, made.compliance, made.compliance};
     m.cells.push_back(cell);
-    m.chord.push_back({0, 0, h});
+    m.offset.emplace_back();
   }
   m.stiffness.assign(cells + 1, K);
   m.viscosity.assign(cells + 1, made.tau * K);

@@ -58,20 +58,29 @@ void RodControl::resize(std::size_t cells) {
   drag.assign(cells, {});
 }
 
+namespace {
+
+Quatd turn_of(const RodModel& m, const RodState& s, std::size_t c) {
+  return cayley(0.5 * m.cells[c].h * (m.cells[c].k0 + 0.5 * (s.x[c].k + s.x[c + 1].k)));
+}
+
+}  // namespace
+
+Quatd segment_frame(const RodModel& m, const RodState& s, std::size_t c) {
+  const Vec3d shift = (0.25 * m.cells[c].h) * (s.x[c].k - s.x[c + 1].k);
+  return normalized(s.frame[c] * half_rotation(turn_of(m, s, c)) * rotation_exp(shift) * m.offset[c]);
+}
+
 void sweep_frames(const RodModel& m, RodState& s, bool from_last) {
   const std::size_t n = m.cell_count();
   for (std::size_t i = 0; i < n; ++i) {
     const std::size_t c = from_last ? n - 1 - i : i;
-    const Vec3d k = m.cells[c].k0 + 0.5 * (s.x[c].k + s.x[c + 1].k);
-    const Quatd turn = cayley(0.5 * m.cells[c].h * k), half = half_rotation(turn);
-    const Vec3d chord = m.chord[c] + m.cells[c].h * s.strain[c];
-    if (from_last) {
-      s.frame[c] = normalized(s.frame[c + 1] * conj(turn));
-      s.place[c] = s.place[c + 1] - rotate(s.frame[c] * half, chord);
-    } else {
-      s.frame[c + 1] = normalized(s.frame[c] * turn);
-      s.place[c + 1] = s.place[c] + rotate(s.frame[c] * half, chord);
-    }
+    const Quatd turn = turn_of(m, s, c);
+    if (from_last) s.frame[c] = normalized(s.frame[c + 1] * conj(turn));
+    else s.frame[c + 1] = normalized(s.frame[c] * turn);
+    const Vec3d edge = rotate(segment_frame(m, s, c), m.cells[c].h * (Vec3d{0, 0, 1} + s.strain[c]));
+    if (from_last) s.place[c] = s.place[c + 1] - edge;
+    else s.place[c + 1] = s.place[c] + edge;
   }
 }
 

@@ -17,7 +17,7 @@ struct RodModel {
   std::vector<Cell<double>> cells;
   std::vector<Vec3d> stiffness;  ///< K = (EI1, EI2, GJ) per station [N m^2]
   std::vector<Vec3d> viscosity;  ///< C per station [N m^2 s]
-  std::vector<Vec3d> chord;      ///< per cell, from one station to the other at rest, in the axes of its middle [m]
+  std::vector<Quatd> offset;     ///< per cell, from the axes of its middle to the material frame of its segment at rest
 
   std::size_t cell_count() const { return cells.size(); }
   std::size_t station_count() const { return cells.size() + 1; }
@@ -98,6 +98,10 @@ struct Outcome {
   std::size_t worst = 0;               ///< cell
   std::array<Vec3d, 2> force, couple;  ///< what holds an end exerts on it [N], [N m]
 };
+
+/// The material frame of a cell's segment: that of its middle, moved by (h/4) (k_left - k_right), so that the turns between
+/// segments, and that from a clamp to its segment, are those of the stations' curvatures.
+Quatd segment_frame(const RodModel& model, const RodState& state, std::size_t cell);
 
 /// Frames and places along a rod, from the station `from` where they are known.
 void sweep_frames(const RodModel& model, RodState& state, bool from_last);
