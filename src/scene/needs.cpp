@@ -82,11 +82,11 @@ std::vector<Need> needs_of(const Setup& setup) {
   const std::string solver = "/solver/name";
   std::vector<Need> needs;
   const DynamicAnalysis* dynamic = spec.dynamic();
-  if (dynamic && dynamic->integrator && !spec.solver->traits().integrator_choice)
+  if (dynamic && dynamic->integrator)
     needs.push_back({&Traits::integrator_choice,
                      "be led by an integrator: it integrates in time by itself, with the `rho_infinity` of /solver",
                      "/analysis/integrator"});
-  else if (dynamic && dynamic->integrator && *dynamic->integrator != IntegratorKind::implicit_euler)
+  if (dynamic && dynamic->integrator && *dynamic->integrator != IntegratorKind::implicit_euler)
     needs.push_back({&Traits::integrators, "be led by another time integration than its own", "/analysis/integrator"});
   if (const StaticAnalysis* statics = spec.statics()) {
     needs.push_back({&Traits::statics, "solve statics", solver});

@@ -137,6 +137,8 @@ class SolverSettings {
   virtual void set_goal(const StepGoal& goal) { (void)goal; }
   /// Whether a step that does not count as not converged is meant to be a solution.
   virtual bool works_to_tolerance() const { return false; }
+  /// rho_infinity of a solver that integrates in time by itself, by generalized-alpha; none where it is not that.
+  virtual std::optional<double> own_rho() const { return {}; }
   /// The instruction set that the steps of this model run on, which may be narrower than the setting.
   virtual Simd simd_on(const Model& model) const { return (void)model, traits().simd ? execution.simd : Simd::off; }
   /// Settings that do not fit the model or each other, with the solver's pointer as the place. What follows from the traits is

@@ -530,5 +530,61 @@ TEST(GeneralizedAlphaScheme, MotionIsOfSecondOrderInTimeAlsoWhereTheStepChanges)
     }
 }
 
+// --------------------------------------------------------------------------------------------------------------------------- buckling
+
+/// Clamped at both ends, which are brought closer by a share of the length; the force over 4 pi^2 EI/L^2.
+double compressed(double share) {
+  // An inextensible straight rod cannot be compressed at all.
+  const RodModel m = make_rod(100, {.k0 = {}, .compliance = 1e-6});
+  RodState s = at_rest(m, kAlongX);
+  RodStepper stepper;
+  Outcome o;
+  // A small weight across tells it where to go, and is taken away again.
+  for (int i = 0; i <= 11; ++i) {
+    RodControl c = clamped(m, s, {0, 0, i <= 10 ? -1.0 : 0.0});
+    c.place_held[1] = c.frame_held[1] = true;
+    c.end.ends[1].place = {1 - share * std::min(i, 10) / 10, 0, 0}, c.end.ends[1].frame = kAlongX;
+    c.start.ends[1] = c.end.ends[1];
+    o = stepper.relax(m, c, 1e-8, 2000, {}, s);
+    EXPECT_TRUE(o.converged) << i;
+  }
+  return -o.force[1].x / (4 * kPi * kPi);
+}
+
+TEST(GeneralizedAlphaScheme, T13CompressedColumnsBearWhatTheElasticaBears) {
+  EXPECT_NEAR(compressed(0.05), 1.02572, 0.005 * 1.02572);
+  EXPECT_NEAR(compressed(0.20), 1.11274, 0.005 * 1.11274);
+}
+
+/// The largest couple of a straight rod whose last end is turned slowly about its axis from a given angle on, EI = GJ. That end
+/// slides along the axis, or is free to go anywhere.
+double largest_couple(bool slides, double from) {
+  constexpr double kRate = 0.02, kStep = 0.1;
+  const RodModel m = make_rod(100, {.k0 = {}});
+  RodState s = at_rest(m, kAlongX);
+  RodStepper stepper;
+  RodControl c = clamped(m, s, {0, 0, -3e-3});
+  c.frame_held[1] = true, c.place_held[1] = c.slides[1] = slides;
+  c.start.ends[1].place = c.end.ends[1].place = {1, 0, 0};
+  const auto turned = [&](double angle) { return axis_angle(Vec3d{1, 0, 0}, angle) * kAlongX; };
+  // Twisted by hand: where it is straight the twist is the same everywhere.
+  for (auto& x : s.x) x.k.z = from;
+  sweep_frames(m, s, false);
+  double most = 0;
+  for (int i = 0; i < 1000; ++i) {
+    c.start.ends[1].frame = turned(from + kRate * kStep * i), c.end.ends[1].frame = turned(from + kRate * kStep * (i + 1));
+    if (!stepper.step(m, c, weights_of(0.5), kStep, {}, s).converged) break;
+    const double couple = std::abs(s.x[100].k.z);
+    if (couple < 0.9 * most && most > 3) break;  // it has snapped
+    most = std::max(most, couple);
+  }
+  return most;
+}
+
+TEST(GeneralizedAlphaScheme, T13TwistedRodsSnapAtTheirCriticalCouple) {
+  EXPECT_NEAR(largest_couple(true, 8.5), 8.9868, 0.01 * 8.9868);
+  EXPECT_NEAR(largest_couple(false, 6.0), 2 * kPi, 0.015 * 2 * kPi);
+}
+
 }  // namespace
 }  // namespace osier::generalized_alpha

@@ -8,10 +8,18 @@
 
 namespace osier::generalized_alpha {
 
+namespace {
+constexpr double kUsualRho = 0.8;
+}
+
 Weights Settings::weights() const {
   if (alpha && beta && gamma) return {*alpha, *beta, *gamma};
-  constexpr double kUsual = 0.8;
-  return weights_of(rho_infinity.value_or(kUsual));
+  return weights_of(rho_infinity.value_or(kUsualRho));
+}
+
+std::optional<double> Settings::own_rho() const {
+  if (alpha) return {};
+  return rho_infinity.value_or(kUsualRho);
 }
 
 Traits Settings::traits() const {

@@ -56,7 +56,7 @@ class Settings : public SolverSettings {
       "relative to the largest",
       {.min = 1e-14, .max = 1e-2});
     f("max_iterations", max_iterations,
-      "Most iterations per step; where they do not suffice, the step is divided, in up to 64 parts", {.min = 1, .max = 1000});
+      "Most iterations per step; where they do not suffice, the step is divided, in up to 64 parts", {.min = 1, .max = 1e6});
     const int weights = (f.has("alpha") ? 1 : 0) + (f.has("beta") ? 1 : 0) + (f.has("gamma") ? 1 : 0);
     if (weights > 0 && f.has("rho_infinity")) f.problem("`rho_infinity` comes together with weights", "keep one of them");
     if (weights == 1 || weights == 2) f.problem("`alpha`, `beta` and `gamma` go together", "give all three, or `rho_infinity`");
@@ -66,6 +66,7 @@ class Settings : public SolverSettings {
   const char* name() const override { return "generalized_alpha"; }
   Traits traits() const override;
   bool works_to_tolerance() const override { return true; }
+  std::optional<double> own_rho() const override;
   void set_goal(const StepGoal& goal) override;
   void check(const Model& model, bool driven, Problems& problems) const override;
   SolverPlan plan(const Model& model, const Control& control, double h) const override;

@@ -113,7 +113,9 @@ void RodStepper::lead_ends(const RodModel& m, const RodControl& control, const P
     if (control.place_held[e]) {
       lead_[e] = (1 / stage_.dt) * (to.place - from.place);
       velocity_[e] = lead_[e] + ahead * (lead_[e] - s.lead[e]);
-      if (gap_opens) velocity_[e] += (part.closure / stage_.dt) * (from.place - s.place[j]);
+      Vec3d gap = from.place - s.place[j];
+      if (control.slides[e]) gap -= dot(gap, director3(from.frame)) * director3(from.frame);
+      if (gap_opens) velocity_[e] += (part.closure / stage_.dt) * gap;
     }
     if (control.frame_held[e]) {
       lead_turn_[e] = (1 / stage_.dt) * rotation_log(to.frame * conj(from.frame));
@@ -174,10 +176,11 @@ void RodStepper::boundary(const RodModel& m, const RodControl& control, int end,
   const std::size_t j = end == 0 ? 0 : m.cell_count();
   const double sign = end == 0 ? -1 : 1;
   const EndLoad &now = end_.ends[e], &before = start_.ends[e];
+  const Vec3d pull = y_[j].y.n - sign * (local_at_stage(j, now.force, before.force) - control.end_drag[e] * y_[j].y.u);
+  first = pull;
   if (control.place_held[e]) {
     first = x_[j].u - rotate(conj(frame_[j]), velocity_[e]);
-  } else {
-    first = y_[j].y.n - sign * (local_at_stage(j, now.force, before.force) - control.end_drag[e] * y_[j].y.u);
+    if (control.slides[e]) first.z = pull.z;
   }
   if (control.frame_held[e]) {
     second = x_[j].w - spin_[e];
@@ -199,6 +202,10 @@ void RodStepper::boundary_rows(const RodModel& m, const RodControl& control, int
   if (control.place_held[e]) {
     add(0, kU, 1, one);
     if (!control.frame_held[e]) add(0, kW, -1, slope_of(j, velocity_[e]));
+    if (control.slides[e]) {
+      std::fill(rows[2], rows[2] + kRhs, 0.0);
+      rows[2][kN + 2] = 1, rows[2][kU + 2] = sign * control.end_drag[e] * B;
+    }
   } else {
     add(0, kN, 1, one);
     add(0, kU, sign * control.end_drag[e] * B, one);

@@ -67,7 +67,10 @@ struct EndLoad {
 struct Loads {
   std::vector<CellLoad> cells;
   std::array<EndLoad, 2> ends;
-  void resize(std::size_t n) { cells.assign(n, {}); }
+  void resize(std::size_t n) {
+    cells.assign(n, {});
+    ends = {};
+  }
 };
 
 /// What acts on a rod over a step.
@@ -76,6 +79,7 @@ struct RodControl {
   std::vector<std::array<double, 2>> drag;  ///< per cell: at its left and right station [kg/(s m)]
   std::array<double, 2> end_drag{};         ///< [kg/s]
   std::array<bool, 2> place_held{}, frame_held{};
+  std::array<bool, 2> slides{};  ///< of held places: free along the rod
   void resize(std::size_t cells);
   bool any_load = true;  ///< whether any cell has a load in world axes, which turns with the frames
   /// The station from which frames and places are found: one that is held, if there is one.

@@ -87,6 +87,8 @@ void find_rest_frames(const Model& m, Rod& rod) {
   else if (cells > 1) rod.to_station[cells - 1] = rod.to_segment[cells - 1];
 }
 
+/// With b its turn at rest, the frames of a rod give 1/sqrt(1 + |b|^2) of what the curvatures of its stations say. Stiffness is
+/// that with which they give as much as the material does.
 void find_model(const Model& m, const std::vector<double>& masses, bool kirchhoff, Rod& rod) {
   const std::size_t cells = rod.segments.size();
   RodModel& model = rod.model;
@@ -114,7 +116,9 @@ void find_model(const Model& m, const std::vector<double>& masses, bool kirchhof
     if (rod.joint[j] < 0) from = j == 0 ? 1 : cells - 1;
     if (rod.joint[from] < 0) continue;
     const std::size_t joint = at(rod.joint[from]);
-    model.stiffness[j] = (m.joint_length[joint] / 4) * cast<double>(m.joint_stiffness[joint]);
+    const Cell<double>&left = model.cells[j == 0 ? 0 : j - 1], &right = model.cells[j == cells ? cells - 1 : j];
+    const double give = std::sqrt(1 + 0.125 * (left.h * left.h * norm2(left.k0) + right.h * right.h * norm2(right.k0)));
+    model.stiffness[j] = (m.joint_length[joint] / (4 * give)) * cast<double>(m.joint_stiffness[joint]);
     model.viscosity[j] = times(model.stiffness[j], cast<double>(m.joint_tau[joint]));
   }
   model.find_units();
@@ -268,7 +272,7 @@ namespace {
 /// Changes of curvature from the turns between segments, and then such that the means of cells turn their ends as far as they are
 /// turned. What is left of that is the part that alternates from station to station, which would only set off vibration.
 void find_changes(const Rod& rod, const State& state, RodState& to) {
-  constexpr int kPasses = 8;
+  constexpr int kPasses = 4;
   const std::size_t cells = rod.segments.size();
   const auto frame = [&](std::size_t c) { return state.frame_rotation[at(rod.segments[c])]; };
   for (std::size_t j = 0; j <= cells; ++j) {

@@ -41,6 +41,11 @@ class GeneralizedAlpha final : public Solver {
   void arrange(const Model& model) {
     rods_ = find_rods(model, settings_.theory == Theory::kirchhoff);
     outcomes_.assign(rods_.size(), {});
+    std::size_t segments = 0;
+    for (const Rod& rod : rods_) segments += rod.segments.size();
+    const auto alive = std::count(model.segment_alive.begin(), model.segment_alive.end(), std::uint8_t{1});
+    if (segments != static_cast<std::size_t>(alive))
+      throw RunError("`generalized_alpha` steps rods without branches and rings, and without masses on vertices");
   }
   template <class F>
   void each_rod(const F& f) {
@@ -56,8 +61,14 @@ class GeneralizedAlpha final : public Solver {
   std::vector<Workplace> places_;
 };
 
-/// Loads on a rod at one time. What acts on an end is a boundary condition; what acts on a vertex inside is spread over the two
-/// cells there, as its mass is.
+/// The part of the load on an end that goes on from the cell's other end, as weight does: it belongs to the cell. The rest acts
+/// on the end. `inner` and `end` are per length; the part is along `inner`, and no more than that.
+double share_of_field(const Vec3d& inner, const Vec3d& end) {
+  const double size = norm2(inner);
+  return size > 0 ? std::clamp(dot(inner, end) / size, 0.0, 1.0) : 0;
+}
+
+/// Loads on a rod at one time. What acts on a vertex inside is spread over the two cells there, as its mass is.
 void gather(const Rod& rod, const Control& c, const State& state, Loads& to) {
   const std::size_t cells = rod.segments.size();
   to.resize(cells);
@@ -70,6 +81,15 @@ void gather(const Rod& rod, const Control& c, const State& state, Loads& to) {
     const std::size_t v = at(e == 0 ? rod.vertices.front() : rod.vertices.back());
     EndLoad& end = to.ends[e];
     end.force = rod.end_share[e] * c.vertex_force[v];
+    if (cells > 1) {
+      const std::size_t inside = e == 0 ? 1 : cells - 1;
+      const double h = rod.model.cells[e == 0 ? 0 : cells - 1].h;
+      // Per length: inside, and at the end, whose load stands for half a cell.
+      const Vec3d inner = (2 * rod.density[inside]) * c.vertex_force[at(rod.vertices[inside])];
+      const Vec3d field = (0.5 * share_of_field(inner, (2 / h) * end.force)) * inner;
+      (e == 0 ? to.cells.front().left : to.cells.back().right) = field;
+      end.force -= h * field;
+    }
     end.place = c.vertex_fixed[v] != 0 ? c.vertex_target[v] : state.vertex_position[v];
     const Index anchor = rod.anchor[e];
     if (anchor < 0) continue;
@@ -101,7 +121,10 @@ void gather(const Rod& rod, const Control& start, const Control& end, const Stat
     for (std::size_t e = 0; e < 2; ++e) to.drag[c][e] = rod.density[c + e] * end.vertex_damping[at(rod.vertices[c + e])];
   for (std::size_t e = 0; e < 2; ++e) {
     const std::size_t v = at(e == 0 ? rod.vertices.front() : rod.vertices.back());
-    to.end_drag[e] = rod.end_share[e] * end.vertex_damping[v];
+    const std::size_t cells = rod.segments.size(), cell = e == 0 ? 0 : cells - 1, inside = e == 0 ? 1 : cells - 1;
+    const double all = rod.end_share[e] * end.vertex_damping[v], h = rod.model.cells[cell].h;
+    to.drag[cell][e] = cells > 1 ? std::min(all / h, rod.density[inside] * end.vertex_damping[at(rod.vertices[inside])]) : 0;
+    to.end_drag[e] = all - h * to.drag[cell][e];
     to.place_held[e] = end.vertex_fixed[v] != 0;
     to.frame_held[e] = rod.anchor[e] >= 0;
   }
@@ -148,6 +171,7 @@ bool jumps(const Rod& rod, const RodControl& c, const RodState& state) {
 void GeneralizedAlpha::take_over(const Rod& rod, const Model& m, const RodMemory& memory, const State& state,
                                  Workplace& place) const {
   const RodControl& c = place.control;
+
   if (!memory.load(rod, state, place.state)) start_from(rod, m, state, c.from_last(), place.state);
   else if (memory.holds(rod) != holds_of(c) || jumps(rod, c, place.state)) place.state.history = 0;
 }
