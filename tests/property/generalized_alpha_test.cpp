@@ -1,7 +1,6 @@
 // The solver `generalized_alpha` in scenes: what it agrees on with others, what it keeps, what it refuses.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
-
 #include <numbers>
 
 #include "support/scenes.hpp"
@@ -15,15 +14,13 @@ const char* kSolver = R"({"name": "generalized_alpha"})";
 const char* kMaterial = R"("materials": {"m": {"young": 2e7, "poisson": 0.4, "density": 1100, "radius": 0.003}},)";
 
 std::string scene_of(const std::string& shape, int segments, const std::string& more, const std::string& analysis) {
-  return fmt::format(
-      R"({{{} "rods": [{{"name": "r", "material": "m", "segments": {}, "shape": {}}}], {}, "analysis": {}}})", kMaterial, segments,
-      shape, more, analysis);
+  return fmt::format(R"({{{} "rods": [{{"name": "r", "material": "m", "segments": {}, "shape": {}}}], {}, "analysis": {}}})",
+                     kMaterial, segments, shape, more, analysis);
 }
-std::string line(double length) {
-  return fmt::format(R"({{"type": "line", "from": [0, 0, 0], "to": [{}, 0, 0]}})", length);
-}
+std::string line(double length) { return fmt::format(R"({{"type": "line", "from": [0, 0, 0], "to": [{}, 0, 0]}})", length); }
 const char* kHelix = R"({"type": "helix", "radius": 0.05, "pitch": 0.03, "turns": 1.5, "axis": [0, -1, 0], "start": [1, 0, 0]})";
-const char* kClampedInGravity = R"("constraints": [{"name": "base", "type": "clamp", "vertices": "r:start"}], "forces": [{"type": "gravity"}],
+const char* kClampedInGravity =
+    R"("constraints": [{"name": "base", "type": "clamp", "vertices": "r:start"}], "forces": [{"type": "gravity"}],
   "probes": [{"name": "base", "reaction": "base"}])";
 std::string dynamic(double step, double duration = 1000) {
   return fmt::format(R"({{"type": "dynamic", "step": {}, "duration": {}, "steps_per_frame": 1}})", step, duration);
@@ -100,12 +97,11 @@ TEST(GeneralizedAlpha, ReactionsBearTheWeightAndItsMoment) {
     EXPECT_NEAR(r.moment.z, moment, 2e-3 * moment);
   }
   // In motion: a rod that is swung upwards by its clamp weighs more.
-  Simulation lifted = simulate(scene_of(
-      line(L), 20,
-      R"("constraints": [{"name": "base", "type": "clamp", "vertices": "r:start",
+  Simulation lifted = simulate(scene_of(line(L), 20,
+                                        R"("constraints": [{"name": "base", "type": "clamp", "vertices": "r:start",
           "motion": {"translate": {"keys": [[0, [0, 0, 0]], [0.1, [0, 0.005, 0]], [0.2, [0, 0.02, 0]], [0.3, [0, 0.045, 0]], [0.4, [0, 0.08, 0]]], "interpolation": "smooth"}}}],
          "forces": [{"type": "gravity"}, {"type": "drag", "rate": 200}], "probes": [{"name": "base", "reaction": "base"}])",
-      dynamic(0.002)));
+                                        dynamic(0.002)));
   for (int i = 0; i < 100; ++i) lifted.step();
   EXPECT_GT(lifted.reaction(0).force.y, 1.02 * weight);
 }
@@ -196,33 +192,36 @@ TEST(GeneralizedAlpha, AClampInsideDividesARod) {
   EXPECT_NEAR(a.reaction(0).force.y, b.reaction(0).force.y, 1e-3 * std::abs(b.reaction(0).force.y));
 }
 
-const char* kMany = R"("constraints": [{"type": "clamp", "vertices": ["a:start", "b:start", "c:start", "d:start"]}], "forces": [{"type": "gravity"},
-  {"type": "wind", "direction": [1, 0, 1], "speed": 3, "wavelength": 0.2, "coefficient": 0.5}])";
-std::string many(const std::string& analysis) {
+const char* kClampedMany = R"("constraints": [{"type": "clamp", "vertices": ["a:start", "b:start", "c:start", "d:start"]}],)";
+const char* kGravity = R"("forces": [{"type": "gravity"}])";
+const char* kGravityAndWind =
+    R"("forces": [{"type": "gravity"}, {"type": "wind", "direction": [1, 0, 1], "speed": 3, "wavelength": 0.2, "coefficient": 0.5}])";
+std::string many(const std::string& analysis, const char* forces) {
   std::string rods;
   for (int i = 0; i < 4; ++i)
     rods += fmt::format(
         R"({}{{"name": "{}", "material": "m", "segments": {}, "shape": {{"type": "line", "from": [0, 0, {}], "to": [{}, 0.05, {}]}}, "taper": {{"keys": [[0, 1], [1, 0.7]]}}}})",
         i > 0 ? ", " : "", std::string(1, static_cast<char>('a' + i)), 15 + 10 * i, 0.1 * i, 0.2 + 0.05 * i, 0.1 * i);
-  return fmt::format(R"({{{} "rods": [{}], {}, "analysis": {}}})", kMaterial, rods, kMany, analysis);
+  return fmt::format(R"({{{} "rods": [{}], {} {}, "analysis": {}}})", kMaterial, rods, kClampedMany, forces, analysis);
 }
 
 TEST(GeneralizedAlpha, ThreadsDoNotChangeABit) {
   LoadOptions one, three;
   for (LoadOptions* o : {&one, &three}) o->overrides.push_back(std::string("/solver=") + kSolver);
   one.overrides.push_back("/execution/threads=1"), three.overrides.push_back("/execution/threads=3");
-  Simulation a(Scene::parse(many(dynamic(0.005)), "test", ".", one)), b(Scene::parse(many(dynamic(0.005)), "test", ".", three));
+  Simulation a(Scene::parse(many(dynamic(0.005), kGravityAndWind), "test", ".", one)),
+      b(Scene::parse(many(dynamic(0.005), kGravityAndWind), "test", ".", three));
   for (int i = 0; i < 20; ++i) a.step(), b.step();
   EXPECT_TRUE(identical(a.state(), b.state()));
 }
 
 TEST(GeneralizedAlpha, ARestoredStateGivesTheSameStepsAgain) {
-  Simulation a = simulate(many(dynamic(0.005)));
+  Simulation a = simulate(many(dynamic(0.005), kGravity));
   for (int i = 0; i < 10; ++i) a.step();
   const State kept = a.state();
   for (int i = 0; i < 5; ++i) a.step();
   const State first = a.state();
-  Simulation b = simulate(many(dynamic(0.005)));
+  Simulation b = simulate(many(dynamic(0.005), kGravity));
   for (int i = 0; i < 10; ++i) b.step();
   EXPECT_TRUE(identical(kept, b.state()));
   ASSERT_TRUE(b.continue_from(b));
@@ -248,7 +247,8 @@ TEST(GeneralizedAlpha, RefusesWithTheReason) {
     std::string text, where, what;
   } cases[] = {
       {scene_of(R"({"type": "circle", "radius": 0.1, "normal": [0, 0, 1]})", 20, weight, dynamic(0.01)), "/solver/name", "loops"},
-      {scene_of(line(1), 10, R"("constraints": [{"type": "pin", "vertices": "r:5"}])", dynamic(0.01)), "/constraints/0", "inside"},
+      {scene_of(line(1), 10, R"("constraints": [{"type": "pin", "vertices": "r:5"}])", dynamic(0.01)), "/constraints/0",
+       "inside"},
       {scene_of(line(1), 10, R"("constraints": [{"type": "fix", "segments": "r:start"}])", dynamic(0.01)), "/constraints/0",
        "frames of segments"},
       {scene_of(line(1), 10, R"("constraints": [{"type": "hinge", "vertex": "r:start"}])", dynamic(0.01)), "/constraints/0",
@@ -262,7 +262,8 @@ TEST(GeneralizedAlpha, RefusesWithTheReason) {
        "/analysis/integrator", "rho_infinity"},
       {scene_of(line(1), 10, weight, R"({"type": "static", "stop_at_instability": true})"), "/analysis/stop_at_instability",
        "unstable"},
-      {scene_of(line(1), 10, weight + R"(, "execution": {"precision": "float"})", dynamic(0.01)), "/execution/precision", "float"},
+      {scene_of(line(1), 10, weight + R"(, "execution": {"precision": "float"})", dynamic(0.01)), "/execution/precision",
+       "float"},
   };
   for (const auto& c : cases) {
     const std::string said = refusal(c.text);
@@ -273,7 +274,8 @@ TEST(GeneralizedAlpha, RefusesWithTheReason) {
   // Inextensible rods have no strains to read forces from.
   const std::string sections = scene_of(line(1), 10, weight + R"(, "output": {"sections": true})", dynamic(0.01));
   EXPECT_EQ(refusal(sections), "");
-  EXPECT_NE(refusal(sections, R"({"name": "generalized_alpha", "theory": "kirchhoff"})").find("/output/sections"), std::string::npos);
+  EXPECT_NE(refusal(sections, R"({"name": "generalized_alpha", "theory": "kirchhoff"})").find("/output/sections"),
+            std::string::npos);
   // Weights.
   const std::string plain = scene_of(line(1), 10, weight, dynamic(0.01));
   EXPECT_EQ(refusal(plain, R"({"name": "generalized_alpha", "alpha": 0.3, "beta": 0, "gamma": 0.7})"), "");
@@ -289,8 +291,9 @@ TEST(GeneralizedAlpha, FailsAloudWhereAStepCannotBeSolved) {
 }
 
 TEST(GeneralizedAlpha, StartsFromEquilibriumAndStaysThere) {
-  Simulation s = simulate(scene_of(kHelix, 40, kClampedInGravity,
-                                   R"({"type": "dynamic", "step": 0.01, "duration": 10, "steps_per_frame": 1, "start": "equilibrium"})"));
+  Simulation s =
+      simulate(scene_of(kHelix, 40, kClampedInGravity,
+                        R"({"type": "dynamic", "step": 0.01, "duration": 10, "steps_per_frame": 1, "start": "equilibrium"})"));
   const State before = s.state();
   for (int i = 0; i < 50; ++i) s.step();
   EXPECT_LT(farthest(before.vertex_position, s.state().vertex_position), 1e-7);

@@ -122,6 +122,9 @@ void find_model(const Model& m, const std::vector<double>& masses, bool kirchhof
     model.viscosity[j] = times(model.stiffness[j], cast<double>(m.joint_tau[joint]));
   }
   model.find_units();
+  // Nothing would tell how a straight rod that is free to spin about its axis does so if it had no inertia at all.
+  constexpr double kLeastInertia = 1e-8;  // of a rod's length, squared
+  for (auto& cell : model.cells) cell.rhoI.z = std::max(cell.rhoI.z, kLeastInertia * cell.rhoA * model.length * model.length);
 }
 
 }  // namespace
