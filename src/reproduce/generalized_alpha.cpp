@@ -136,7 +136,7 @@ void figure2(const Folder& scenes, ReproducedFigure& f) {
   f.numbers.push_back(
       {.what = "spring rate between clamps [N/m]", .expected = expected, .computed = rate, .allowed = 0.015 * expected});
   ReproducedPlot energy{.title = "energy after the release", .x = "time [s]", .y = "J", .log_y = true, .curves = {}};
-  ReproducedPlot motion{.title = "end of the coil, rho 0.9", .x = "time [s]", .y = "y [m]", .curves = {}};
+  ReproducedPlot motion{.title = "middle of the coil's mass, rho 0.9", .x = "time [s]", .y = "y [m]", .curves = {}};
   const auto run = [&](const char* label, const Weights& w, int n, double h) {
     Trial t(scenes / "coil.json", {solver(w), segments(n), step_of(h), "/analysis/steps_per_frame=1"});
     energy.curves.push_back({.label = label, .points = {}});
@@ -168,17 +168,22 @@ void figure2(const Folder& scenes, ReproducedFigure& f) {
   motion.curves.push_back({.label = "100 segments", .points = {}});
   int swings = 0;
   double first = 0, last = 0, before = 0;
-  const double rest = t.state().vertex_position.back().y;
+  const auto middle = [&] {
+    double sum = 0;
+    for (const Vec3d& x : t.state().vertex_position) sum += x.y;
+    return sum / static_cast<double>(t.model().vertex_count());
+  };
+  const double rest = middle();
   for (double time = fine; time <= 8; time += fine) {
     t.run_to(time);
-    const double y = t.state().vertex_position.back().y - rest;
+    const double y = middle() - rest;
     motion.curves.back().points.emplace_back(time, y);
     if (time > 0.15 && before < 0 && y >= 0) (swings == 0 ? first : last) = time - fine * y / (y - before), ++swings;
     before = y;
   }
   const double frequency = swings > 1 ? (swings - 1) / (last - first) : 0;
   const double mass = 1100 * kPi * 0.0015 * 0.0015 * t.length();
-  f.numbers.push_back({.what = "frequency of the end [Hz], against a quarter wave along the wire",
+  f.numbers.push_back({.what = "frequency of the middle of mass [Hz], against a quarter wave along the wire",
                        .expected = 0.25 * std::sqrt(expected / mass),
                        .computed = frequency,
                        .allowed = 0.05});
@@ -196,6 +201,7 @@ void figure3(const Folder& scenes, ReproducedFigure& f) {
   force.curves = {{.label = "100 segments", .points = {}},
                   {.label = "elastica", .points = {{.05, 1.02572}, {.2, 1.11274}}, .marked = true}};
   ReproducedPlot shape{.title = "shapes", .x = "x/L", .y = "y/L", .equal = true, .curves = {}};
+  t.step();  // the weight alone
   for (int i = 1; i <= 20; ++i) {
     t.step();
     const double by = 0.2 * i / 20, P = -t.simulation().reaction(1).force.x / (4 * kPi * kPi);
@@ -258,8 +264,6 @@ void figure5(const Folder& scenes, ReproducedFigure& f) {
   const double stretched = start - t.state().vertex_position.back().z;
   f.numbers.push_back(
       {.what = "way of the end before the release [m]", .expected = 0.028, .computed = stretched, .allowed = 1e-4});
-  f.numbers.push_back(
-      {.what = "force at the end [N]", .expected = -6.4e-6, .computed = force.curves[0].points.back().second, .allowed = -1});
   f.numbers.push_back({.what = "Newton iterations per step",
                        .expected = 14,
                        .computed = static_cast<double>(t.iterations()) / static_cast<double>(t.steps()),

@@ -224,7 +224,7 @@ void RodStepper::boundary_rows(const RodModel& m, const RodControl& control, int
 }
 
 /// The residual of everything at x_; returns the largest number, in the units of the rod.
-double RodStepper::evaluate(const RodModel& m, const RodControl& control, const RodState&) {
+double RodStepper::evaluate(const RodModel& m, const RodControl& control) {
   const std::size_t stations = m.station_count(), cells = m.cell_count();
   for (std::size_t j = 0; j < stations; ++j) {
     const Station<double>&now = x_[j], &before = before_[j];
@@ -352,7 +352,7 @@ void RodStepper::accept(const RodModel& m, const RodControl& control, RodState& 
   s.history = std::min(s.history + 1, 2);
 }
 
-void RodStepper::tell(const RodModel& m, const RodControl& control, const RodState&, Outcome& outcome) const {
+void RodStepper::tell(const RodModel& m, const RodControl& control, Outcome& outcome) const {
   const std::size_t cells = m.cell_count();
   outcome.residual = outcome.scale = outcome.inertia = 0;
   for (std::size_t c = 0; c < cells; ++c) {
@@ -388,40 +388,47 @@ void RodStepper::tell(const RodModel& m, const RodControl& control, const RodSta
   }
 }
 
-/// Newton's method for one step; the state stays as it is where that fails.
+/// Newton's method for one step; the state stays as it is where that fails. Whole corrections often pass through larger residuals
+/// on their way, as where an end is drawn, so they are tried first, and shortened ones where that leads nowhere.
 Outcome RodStepper::attempt(const RodModel& m, const RodControl& control, const Stage& stage, const Part& part,
                             const NewtonGoal& goal, RodState& state) {
-  constexpr double kFloor = 1e-6;  ///< corrections below it that do not shrink any more are rounding
-  constexpr int kBacktracks = 4;
   stage_ = stage;
-  begin(m, control, part, state);
   Outcome outcome;
-  outcome.steps = 1;
-  double left = evaluate(m, control, state), last = std::numeric_limits<double>::infinity();
-  while (outcome.iterations < goal.max_iterations && std::isfinite(left)) {
+  for (const bool shortened : {false, true}) {
+    begin(m, control, part, state);
+    iterate(m, control, goal, shortened, outcome);
+    if (!outcome.converged) continue;
+    tell(m, control, outcome);
+    accept(m, control, state);
+    break;
+  }
+  return outcome;
+}
+
+void RodStepper::iterate(const RodModel& m, const RodControl& control, const NewtonGoal& goal, bool shortened, Outcome& outcome) {
+  constexpr double kFloor = 1e-6;  ///< corrections below it that do not shrink any more are rounding
+  constexpr double kLost = 1e3;    ///< corrections beyond it lead nowhere
+  constexpr int kBacktracks = 4;
+  double left = evaluate(m, control), last = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < goal.max_iterations && std::isfinite(left); ++i) {
     ++outcome.iterations;
-    if (!solve(m, control)) break;
+    if (!solve(m, control)) return;
     double share = 1;
-    double size = correct(m, 1);
-    if (!std::isfinite(size)) break;
-    double now = evaluate(m, control, state);
-    for (int i = 0; i < kBacktracks && !(now <= left) && left > 1e3 * goal.tolerance; ++i) {
+    const double size = correct(m, 1);
+    if (!(size < kLost)) return;
+    double now = evaluate(m, control);
+    for (int k = 0; shortened && k < kBacktracks && !(now <= left) && left > 1e3 * goal.tolerance; ++k) {
       correct(m, -0.5 * share);
       share *= 0.5;
-      now = evaluate(m, control, state);
+      now = evaluate(m, control);
     }
     left = now;
     if (share == 1 && (size <= goal.tolerance || (size < kFloor && size > 0.5 * last))) {
       outcome.converged = std::isfinite(left);
-      break;
+      return;
     }
     last = size;
   }
-  outcome.finite = std::isfinite(left);
-  if (!outcome.converged) return outcome;
-  tell(m, control, state, outcome);
-  accept(m, control, state);
-  return outcome;
 }
 
 Outcome RodStepper::step(const RodModel& m, const RodControl& control, const Weights& weights, double dt, const NewtonGoal& goal,

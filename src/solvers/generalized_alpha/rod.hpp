@@ -93,7 +93,6 @@ struct NewtonGoal {
 
 struct Outcome {
   bool converged = false;
-  bool finite = true;
   int iterations = 0;
   int steps = 0;                       ///< into which the step was divided
   double residual = 0;                 ///< largest force, or moment over length, that is left over [N]
@@ -136,13 +135,14 @@ class RodStepper {
                   RodState& state);
   void begin(const RodModel& model, const RodControl& control, const Part& part, const RodState& state);
   void lead_ends(const RodModel& model, const RodControl& control, const Part& part, const RodState& state);
-  double evaluate(const RodModel& model, const RodControl& control, const RodState& state);
+  void iterate(const RodModel& model, const RodControl& control, const NewtonGoal& goal, bool shortened, Outcome& outcome);
+  double evaluate(const RodModel& model, const RodControl& control);
   bool solve(const RodModel& model, const RodControl& control);
   void boundary(const RodModel& model, const RodControl& control, int end, Vec3d& first, Vec3d& second) const;
   void boundary_rows(const RodModel& model, const RodControl& control, int end, Elimination::Row* rows) const;
   double correct(const RodModel& model, double share);
   void accept(const RodModel& model, const RodControl& control, RodState& state);
-  void tell(const RodModel& model, const RodControl& control, const RodState& before, Outcome& outcome) const;
+  void tell(const RodModel& model, const RodControl& control, Outcome& outcome) const;
   Vec3d local_at_stage(std::size_t station, const Vec3d& now, const Vec3d& before) const;
   Mat3<double> slope_of(std::size_t station, const Vec3d& world) const;
 
