@@ -8,7 +8,6 @@ namespace osier::generalized_alpha {
 
 namespace {
 
-constexpr int kLine = 8;  ///< numbers of a cache line
 constexpr std::size_t kKeptNumbers = static_cast<std::size_t>(kBlock) * kStride;
 
 /// Rows of equations in different units are made alike, so that pivots can be compared.
@@ -20,34 +19,7 @@ void equilibrate(double* row) {
   for (int c = 0; c <= kRhs; ++c) row[c] *= scale;
 }
 
-/// Swaps only what is not eliminated yet.
-void swap_rows(double* a, double* b, int first) {
-  for (int c = first; c < kStride; ++c) std::swap(a[c], b[c]);
-}
-
 }  // namespace
-
-/// Eliminates `columns` columns of `count` rows below the diagonal, whose first numbers are zero afterwards.
-bool Elimination::triangulate(Row* rows, int count, int columns) {
-  for (int p = 0; p < columns; ++p) {
-    int pivot = p;
-    for (int r = p + 1; r < count; ++r)
-      if (std::abs(rows[r][p]) > std::abs(rows[pivot][p])) pivot = r;
-    const double value = rows[pivot][p];
-    if (!(std::abs(value) > 0) || !std::isfinite(value)) return false;
-    const int first = p / kLine * kLine;
-    if (pivot != p) swap_rows(rows[p], rows[pivot], first);
-    const double over = 1 / value;
-    const double* const source = rows[p];
-    for (int r = p + 1; r < count; ++r) {
-      double* const row = rows[r];
-      const double factor = row[p] * over;
-      if (factor == 0) continue;
-      for (int c = first; c < kStride; ++c) row[c] -= factor * source[c];
-    }
-  }
-  return true;
-}
 
 Elimination::Row* Elimination::begin(std::size_t cells) {
   cells_ = cells, done_ = 0;
@@ -63,7 +35,7 @@ Elimination::Row* Elimination::cell() {
 
 bool Elimination::eliminate() {
   for (int r = done_ == 0 ? 0 : kEnd; r < kPanelRows; ++r) equilibrate(panel_[r]);
-  if (!triangulate(panel_, kPanelRows, kBlock)) return false;
+  if (!triangulate_(panel_, kPanelRows, kBlock)) return false;
   std::memcpy(kept_.data() + done_ * kKeptNumbers, panel_, sizeof(Row) * kBlock);
   for (int r = 0; r < kEnd; ++r) {
     double* const to = panel_[r];
@@ -83,7 +55,7 @@ Elimination::Row* Elimination::end() {
 
 bool Elimination::solve(double* x) {
   for (int r = 0; r < kBlock; ++r) equilibrate(panel_[r]);
-  if (!triangulate(panel_, kBlock, kBlock)) return false;
+  if (!triangulate_(panel_, kBlock, kBlock)) return false;
   double* last = x + cells_ * kBlock;
   for (int p = kBlock - 1; p >= 0; --p) {
     double sum = panel_[p][kRhs];

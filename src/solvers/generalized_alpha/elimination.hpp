@@ -8,6 +8,7 @@
 #include <cstddef>
 
 #include "exec/aligned.hpp"
+#include "solvers/generalized_alpha/panel_kernels.hpp"
 
 namespace osier::generalized_alpha {
 
@@ -16,11 +17,13 @@ inline constexpr int kBlock = 12;  ///< unknowns of a station, rows of a cell
 inline constexpr int kPanelRows = kEnd + kBlock;
 inline constexpr int kRight = kBlock;  ///< first column of the right station
 inline constexpr int kRhs = 2 * kBlock;
-inline constexpr int kStride = 32;  ///< of a row, so that rows begin on cache lines
+inline constexpr int kStride = kPanelStride;
 
 class Elimination {
  public:
   using Row = double[kStride];
+  /// Works on this instruction set, which the machine must have.
+  explicit Elimination(Simd simd = Simd::off) : triangulate_(triangulate_by(simd)) {}
   /// Six rows of the first station: its twelve columns and the right-hand side.
   Row* begin(std::size_t cells);
   /// Twelve zero rows for the next cell.
@@ -33,7 +36,7 @@ class Elimination {
   bool solve(double* x);
 
  private:
-  static bool triangulate(Row* rows, int count, int columns);
+  Triangulate triangulate_;
   alignas(64) Row panel_[kPanelRows];
   AlignedArray<double> kept_;  ///< pivot rows, twelve per cell
   std::size_t cells_ = 0, done_ = 0;

@@ -115,6 +115,7 @@ double box_energy(const RodModel& model, const RodState& state);
 /// Steps of rods, with memory for the longest of them.
 class RodStepper {
  public:
+  explicit RodStepper(Simd simd = Simd::off) : elimination_(simd) {}
   /// One step of length dt; where Newton's method fails, in up to 64 parts, each begun with backward Euler. `state` is that of
   /// before where nothing helps.
   Outcome step(const RodModel& model, const RodControl& control, const Weights& weights, double dt, const NewtonGoal& goal,

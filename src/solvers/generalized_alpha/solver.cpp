@@ -16,6 +16,7 @@ std::size_t at(Index i) { return static_cast<std::size_t>(i); }
 
 /// What a thread works with.
 struct Workplace {
+  explicit Workplace(Simd simd) : stepper(simd) {}
   RodStepper stepper;
   RodControl control;
   RodState state;
@@ -24,7 +25,9 @@ struct Workplace {
 class GeneralizedAlpha final : public Solver {
  public:
   GeneralizedAlpha(const Settings& settings, const Model& model)
-      : settings_(settings), executor_(settings.execution.threads), places_(at(executor_.threads())) {
+      : settings_(settings),
+        executor_(settings.execution.threads),
+        places_(at(executor_.threads()), Workplace(settings.execution.simd)) {
     arrange(model);
   }
 
