@@ -55,6 +55,14 @@ void Reactions::measure(const StepPotential& potential, const StepBalance& balan
   }
 }
 
+void Reactions::take(const Solver& solver, const Model& m) {
+  force_.assign(static_cast<std::size_t>(m.vertex_count()), {});
+  couple_.assign(static_cast<std::size_t>(m.frame_count()), {});
+  springs_.clear();
+  solver.tell_reactions(force_, couple_);
+  known_ = true;
+}
+
 void Reactions::correct_inertia(const StepPotential& potential, const State& reference, const std::vector<Vec3d>& stage_velocity,
                                 const State& start, const State& end, double h) {
   const Model& m = potential.model();

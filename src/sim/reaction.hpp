@@ -12,6 +12,7 @@
 #include "osier/model.hpp"
 #include "osier/simulation.hpp"
 #include "osier/state.hpp"
+#include "solvers/solver.hpp"
 #include "solvers/step_potential.hpp"
 
 namespace osier {
@@ -37,6 +38,8 @@ class Reactions {
   /// The momentum that held vertices really gain, from `start` to `end` in h, in place of the stage's share.
   void correct_inertia(const StepPotential& potential, const State& reference, const std::vector<Vec3d>& stage_velocity,
                        const State& start, const State& end, double h);
+  /// As the solver tells them, for one with its own balance. Motors are none of its business.
+  void take(const Solver& solver, const Model& model);
   void forget() { known_ = false; }
   bool known() const { return known_; }
 

@@ -369,7 +369,8 @@ StepReport Simulation::Impl::attempt(Solver& with, double t, double h, bool meas
   keep_state();
   integrator->prepare(model(), state, control);
   pull.apply(state, integrator->stage_length(), control);
-  measure = measure || wants_reactions || certifier;
+  const bool own_balance = setup->spec.solver->traits().own_balance;
+  measure = (measure || wants_reactions || certifier) && !own_balance;
   if (measure) reference = state;
   if (certifier) certifier->begin(model(), state);
   contacts.set_step(from, t);
@@ -381,6 +382,7 @@ StepReport Simulation::Impl::attempt(Solver& with, double t, double h, bool meas
     measure_balance();
     measuring_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
   }
+  if (wants_reactions && own_balance) reactions.take(with, model());
   if (wants_reactions) velocity_at_stage = state.vertex_velocity;
   if (energy_watch) stage = state;
   if (!integrator->is_implicit_euler()) {
@@ -584,7 +586,9 @@ StepReport Simulation::Impl::static_step() {
   if (path ? path->finished() : loop->finished()) return report;
   report = path ? path->step() : loop->step();
   if (loop && loop->finished()) return report;
-  if (wants_reactions) {
+  if (wants_reactions && setup->spec.solver->traits().own_balance) {
+    reactions.take(*solver, model());
+  } else if (wants_reactions) {
     potential.begin(model(), control, last_good, 0);
     const StepReport kept = report;
     measure_balance();

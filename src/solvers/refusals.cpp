@@ -20,8 +20,12 @@ void refuse(const SolverSettings& solver, const std::vector<Need>& needs, Proble
       able.push_back(
           fmt::format("`{}`{}", entry.name, solver.name() == std::string(entry.name) ? " with its default settings" : ""));
   const std::string remedy = able.empty() ? "leave it out" : "use " + join(able, " or ");
+  std::vector<std::string> refused;  // one reason for a place is enough
   for (const Need& n : needs)
-    if (!(traits.*n.trait)) problems.add(n.where, std::string("`") + solver.name() + "` cannot " + n.what, remedy);
+    if (!(traits.*n.trait) && std::find(refused.begin(), refused.end(), n.where + n.what) == refused.end()) {
+      refused.push_back(n.where + n.what);
+      problems.add(n.where, std::string("`") + solver.name() + "` cannot " + n.what, remedy);
+    }
 }
 
 }  // namespace osier

@@ -5,6 +5,7 @@
 #include "osier/error.hpp"
 #include "solvers/automatic/automatic.hpp"
 #include "solvers/direct/direct.hpp"
+#include "solvers/generalized_alpha/generalized_alpha.hpp"
 #include "solvers/newton/newton.hpp"
 #include "solvers/projective/projective.hpp"
 #include "solvers/solver.hpp"
@@ -33,6 +34,9 @@ static std::vector<RegistryEntry<SolverSettings>>& entries() {
       registry_entry<SolverSettings, projective::Settings>(
           "projective",
           "Cosserat rods with projective dynamics: global solves for positions and for turns, repaired or as printed"),
+      registry_entry<SolverSettings, generalized_alpha::Settings>(
+          "generalized_alpha",
+          "The dynamic Cosserat equations of single rods as a boundary-value problem, in dynamics and statics"),
   };
   return list;
 }

@@ -96,6 +96,11 @@ class Solver {
   /// The model's topology has changed (fracture, a clamp that let go), or the state has been replaced by another.
   virtual void rebind(const Model& model, State& state) = 0;
 
+  /// For those with their own balance: what held vertices and frames have exerted on them in the last step, by number [N], [N m].
+  virtual void tell_reactions(std::vector<Vec3d>& vertex_force, std::vector<Vec3d>& frame_couple) const {
+    (void)vertex_force, (void)frame_couple;
+  }
+
   /// Makes its arrays in State::memory where the state does not have them yet, so that copies of it have them from the start.
   virtual void declare_memory(const Model& model, State& state) const { (void)model, (void)state; }
 };
@@ -111,6 +116,15 @@ struct Traits {
   bool rotary_damping = true;      ///< motors with a torque-speed curve
   bool damping = true;             ///< Kelvin-Voigt, of segments and joints
   bool integrators = true;  ///< its steps are those of implicit Euler, from which others are made (integration/integrator.hpp)
+  bool integrator_choice = true;   ///< knows /analysis/integrator at all; others integrate in time by themselves
+  bool own_balance = false;        ///< its equations are not those of the step potential: it tells residual and reactions itself
+  bool branches = true;            ///< vertices where more than two segments meet, and joints but those along a rod
+  bool cables = true;              ///< segments without joints
+  bool inner_pins = true;          ///< held vertices inside of a rod whose frames are free
+  bool frame_holds = true;         ///< frames of segments that are held or driven
+  bool fracture = true;            ///< segments and joints that break
+  bool strains = true;             ///< places and frames show strains, from which section forces are read
+  bool stability = true;           ///< solve_static() tells stable equilibria from unstable ones
   bool single_directions = false;  ///< vertices that are held along one or two directions
   bool springs = false;            ///< between vertices or to a place
   bool contacts = false;           ///< reads StepInput::contacts
@@ -151,6 +165,8 @@ class SolverSettings {
   virtual void set_goal(const StepGoal& goal) { (void)goal; }
   /// Whether a step that does not count as not converged is meant to be a solution.
   virtual bool works_to_tolerance() const { return false; }
+  /// rho_infinity of a solver that integrates in time by itself, by generalized-alpha; none where it is not that.
+  virtual std::optional<double> own_rho() const { return {}; }
   /// The instruction set that the steps of this model run on, which may be narrower than the setting.
   virtual Simd simd_on(const Model& model) const { return (void)model, traits().simd ? execution.simd : Simd::off; }
   /// Settings that do not fit the model or each other, with the solver's pointer as the place. What follows from the traits is

@@ -19,7 +19,9 @@ static Scene at_rest(const Scene& scene) {
 void Vibration::prepare(const Scene& scene, Problems& problems) {
   const RodInfo* r = find_rod(scene, rod, where + "/rod", problems);
   if (!r) return;
-  if (scene.setup().spec.dynamic()) integrator_ = scene.setup().spec.integrator();
+  const SceneSpec& spec = scene.setup().spec;
+  if (spec.dynamic()) integrator_ = spec.integrator();
+  if (const auto rho = spec.solver->own_rho()) integrator_ = TimeIntegrator(IntegratorKind::generalized_alpha, *rho);
   vertices_ = r->vertices, segments_ = r->segments;
   try {
     rest_ = at_rest(scene).initial_state();

@@ -1,0 +1,158 @@
+// The dynamic Cosserat equations on one cell of a rod, by the centred box scheme in space and generalized-alpha in time.
+//
+// In local axes, R = [d1 d2 d3], R_s = R [k]x, R_t = R [w]x, v = R u, with n and m what the part beyond s exerts on the part
+// before it:
+//
+//   (a)  rhoA (u_t + w x u)          = n_s + k x n + f
+//   (b)  rhoI w_t + w x (rhoI w)     = m_s + k x m + nu x n + l        m = K (k - k0) + C k_t
+//   (c)  k_t                         = w_s + k x w
+//   (d)  e_t                         = u_s + k x u - w x nu            nu = nu0 + e,  e + tau e_t = n/S
+//
+// [slides Eq. 12a-d; of Eq. 5 the sign holds for absolute derivatives only; rho is a volumetric density.] An inextensible,
+// unshearable rod has 1/S = 0.
+//
+//   u     velocity                                  [m/s]      h     length of the cell                       [m]
+//   w     angular velocity                          [rad/s]    rhoA  mass per length                          [kg/m]
+//   k     change of curvature and twist, k - k0     [1/m]      rhoI  moments of inertia per length            [kg m]
+//   n     force                                     [N]        k0    curvature and twist at rest              [1/m]
+//   e     stretch and shear                         [-]        nu0   tangent at rest, in the middle's axes    [-]
+//
+// Deviations from the slides:
+// 1. Nonlinear terms are those of the mean state of the cell at the weighted time, not means of the terms (Eq. 18): then the
+//    work of all triple products cancels, and without dissipation (rho = 1) energy is kept to the last digits.
+// 2. All weights in space are 1/2: the only ones that couple neighbours only and are of second order.
+// 3. n is the force at the stage of the step, a multiplier; strains e are kept per cell instead of n_t.
+// 4. A station's unknown is the change of curvature; the curvature at rest belongs to the cell, which the turn from one end to
+//    the other at rest defines exactly. A rod at rest stays there whatever its shape.
+// 5. Stiffness belongs to stations, so that moments are continuous where the section changes.
+#pragma once
+
+#include "math/mat3.hpp"
+#include "math/vec3.hpp"
+
+namespace osier::generalized_alpha {
+
+/// Unknowns of a station, or their rates.
+template <class T>
+struct Station {
+  Vec3<T> u, w, k, n;
+};
+inline constexpr int kUnknowns = 12;
+
+/// What does not change.
+template <class T>
+struct Cell {
+  T h = T(1);
+  T rhoA = T(1);
+  Vec3<T> rhoI{}, k0{}, nu0{T(0), T(0), T(1)};
+  Vec3<T> compliance{};  ///< 1/S [1/N]
+  Vec3<T> tau{};         ///< of stretch and shear [s]
+};
+
+/// Strain and its rate at the stage as affine functions of the force there, e = before + share (n/S - before),
+/// e_t = (n/S - before) pace, axis by axis.
+template <class T>
+struct StrainLaw {
+  Vec3<T> before;  ///< strain that the step would end up with at the stage without a rate there
+  Vec3<T> share{T(1), T(1), T(1)};
+  Vec3<T> pace;  ///< [1/s]
+};
+
+/// The stage at one end of a cell: values, rates of u, w and k in n's place unused, and the moment.
+template <class T>
+struct StageEnd {
+  Station<T> y;
+  Vec3<T> u_rate, w_rate, k_rate;
+  Vec3<T> m;  ///< [N m]
+};
+
+/// Loads on a cell at the stage, local axes.
+template <class T>
+struct CellForce {
+  Vec3<T> f, l;                           ///< per length [N/m], [N]
+  T drag_left = T(0), drag_right = T(0);  ///< -drag u is added to f [kg/(s m)]
+};
+
+/// What is left of the equations.
+template <class T>
+struct Residual {
+  Vec3<T> a, b, c, d;
+};
+
+/// Values in the middle of a cell.
+template <class T>
+struct Middle {
+  Vec3<T> u, w, k, n, m, nu, e_rate;
+  OSIER_FN Middle(const Cell<T>& cell, const StrainLaw<T>& law, const StageEnd<T>& l, const StageEnd<T>& r) {
+    const T half(0.5);
+    u = half * (l.y.u + r.y.u), w = half * (l.y.w + r.y.w), n = half * (l.y.n + r.y.n), m = half * (l.m + r.m);
+    k = cell.k0 + half * (l.y.k + r.y.k);
+    const Vec3<T> ahead = times(cell.compliance, n) - law.before;
+    e_rate = times(law.pace, ahead);
+    nu = cell.nu0 + law.before + times(law.share, ahead);
+  }
+};
+
+template <class T>
+OSIER_FN Residual<T> residual(const Cell<T>& cell, const StrainLaw<T>& law, const CellForce<T>& load, const StageEnd<T>& l,
+                              const StageEnd<T>& r) {
+  const Middle<T> y(cell, law, l, r);
+  const T half(0.5), over_h = T(1) / cell.h;
+  const Vec3<T> f = load.f - load.drag_left * l.y.u - load.drag_right * r.y.u;
+  const Vec3<T> Jw = times(cell.rhoI, y.w);
+  Residual<T> F;
+  F.a = (half * cell.rhoA) * (l.u_rate + r.u_rate) + cell.rhoA * cross(y.w, y.u) - over_h * (r.y.n - l.y.n) - cross(y.k, y.n) - f;
+  F.b = half * times(cell.rhoI, l.w_rate + r.w_rate) + cross(y.w, Jw) - over_h * (r.m - l.m) - cross(y.k, y.m) -
+        cross(y.nu, y.n) - load.l;
+  F.c = half * (l.k_rate + r.k_rate) - over_h * (r.y.w - l.y.w) - cross(y.k, y.w);
+  F.d = y.e_rate - over_h * (r.y.u - l.y.u) - cross(y.k, y.u) + cross(y.w, y.nu);
+  return F;
+}
+
+/// Derivatives of the stage by the new values, and of loads by the angular velocities at both ends.
+template <class T>
+struct Slopes {
+  T value;                  ///< of values by new values; that of n is 1
+  T rate;                   ///< of rates [1/s]
+  Vec3<T> m_left, m_right;  ///< of moments by new changes of curvature [N m^2]
+  Mat3<T> f_left, f_right;  ///< of f by the new angular velocities
+  Mat3<T> l_left, l_right;  ///< of l
+};
+
+enum Column : int { kU = 0, kW = 3, kK = 6, kN = 9 };
+
+/// Rows a to d of the derivative by the new unknowns of one end, whose columns begin at `First`. `rows` has twelve rows of
+/// `Stride` numbers, zero so far.
+template <class T, int Stride, int First>
+OSIER_FN void jacobian_of_end(const Cell<T>& cell, const StrainLaw<T>& law, const Middle<T>& y, const Slopes<T>& s, bool right,
+                              T drag, T (*rows)[Stride]) {
+  const T half(0.5), over_h = right ? T(1) / cell.h : T(-1) / cell.h;
+  const T B = s.value, Bh = half * B;
+  const Mat3<T> k = skew(y.k), w = skew(y.w), u = skew(y.u), n = skew(y.n), m = skew(y.m), nu = skew(y.nu);
+  const Mat3<T> Jw = skew(times(cell.rhoI, y.w));
+  const Mat3<T>&fw = right ? s.f_right : s.f_left, &lw = right ? s.l_right : s.l_left;
+  const Vec3<T>& mk = right ? s.m_right : s.m_left;
+  const Vec3<T> e_n = times(law.share, cell.compliance), rate_n = times(law.pace, cell.compliance);
+  const T J[3]{cell.rhoI.x, cell.rhoI.y, cell.rhoI.z}, K[3]{mk.x, mk.y, mk.z};
+  const T E[3]{e_n.x, e_n.y, e_n.z}, P[3]{rate_n.x, rate_n.y, rate_n.z};
+  for (int i = 0; i < 3; ++i)
+    for (int j = 0; j < 3; ++j) {
+      const T one = i == j ? T(1) : T(0);
+      const T box = over_h * one + half * k.m[i][j];  // of D + k x mean
+      rows[i][First + kU + j] = one * (half * cell.rhoA * s.rate + B * drag) + Bh * cell.rhoA * w.m[i][j];
+      rows[i][First + kW + j] = -Bh * cell.rhoA * u.m[i][j] - fw.m[i][j];
+      rows[i][First + kK + j] = Bh * n.m[i][j];
+      rows[i][First + kN + j] = -box;
+      rows[3 + i][First + kW + j] = one * half * J[i] * s.rate + Bh * (w.m[i][j] * J[j] - Jw.m[i][j]) - lw.m[i][j];
+      rows[3 + i][First + kK + j] = -box * K[j] + Bh * m.m[i][j];
+      rows[3 + i][First + kN + j] = half * (n.m[i][j] * E[j] - nu.m[i][j]);
+      rows[6 + i][First + kW + j] = -B * box;
+      rows[6 + i][First + kK + j] = one * half * s.rate + Bh * w.m[i][j];
+      rows[9 + i][First + kU + j] = -B * box;
+      rows[9 + i][First + kW + j] = -Bh * nu.m[i][j];
+      rows[9 + i][First + kK + j] = Bh * u.m[i][j];
+      rows[9 + i][First + kN + j] = half * (one * P[i] + w.m[i][j] * E[j]);
+    }
+}
+
+}  // namespace osier::generalized_alpha

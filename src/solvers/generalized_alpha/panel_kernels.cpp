@@ -1,0 +1,49 @@
+// Compiled once per instruction set, see exec/simd_target.hpp.
+#include "solvers/generalized_alpha/panel_kernels.hpp"
+
+#include "exec/simd_target.hpp"
+
+namespace osier::generalized_alpha {
+
+namespace {
+
+constexpr int kLine = 8;  ///< numbers of a cache line
+
+double size_of(double x) { return x < 0 ? -x : x; }
+
+bool triangulate(double (*rows)[kPanelStride], int count, int columns) {
+  for (int p = 0; p < columns; ++p) {
+    int pivot = p;
+    for (int r = p + 1; r < count; ++r)
+      if (size_of(rows[r][p]) > size_of(rows[pivot][p])) pivot = r;
+    const double value = rows[pivot][p];
+    if (!(size_of(value) > 0) || !(size_of(value) < 1e300)) return false;
+    const int first = p / kLine * kLine;
+    double* const source = rows[p];
+    if (pivot != p)
+      for (int c = first; c < kPanelStride; ++c) {
+        const double kept = source[c];
+        source[c] = rows[pivot][c];
+        rows[pivot][c] = kept;
+      }
+    const double over = 1 / value;
+    for (int r = p + 1; r < count; ++r) {
+      double* const row = rows[r];
+      const double factor = row[p] * over;
+      if (factor == 0) continue;
+      for (int line = first; line < kPanelStride; line += kLine)
+        for (int c = line; c < line + kLine; ++c) row[c] -= factor * source[c];
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+template <Simd S>
+Triangulate triangulate_for() {
+  return &triangulate;
+}
+template Triangulate triangulate_for<kSimdTarget>();
+
+}  // namespace osier::generalized_alpha

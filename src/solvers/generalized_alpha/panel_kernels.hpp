@@ -1,0 +1,21 @@
+// The inner loops of the elimination, by instruction set.
+#pragma once
+
+#include "exec/simd_dispatch.hpp"
+
+namespace osier::generalized_alpha {
+
+inline constexpr int kPanelStride = 32;  ///< numbers of a row, so that rows begin on cache lines
+
+/// Eliminates the first `columns` columns of `count` rows below the diagonal, with pivots from any row below. False where there
+/// is none.
+using Triangulate = bool (*)(double (*rows)[kPanelStride], int count, int columns);
+
+template <Simd S>
+Triangulate triangulate_for();
+/// `simd` must be available on this machine.
+inline Triangulate triangulate_by(Simd simd) {
+  return with_simd(simd, []<Simd S>() { return triangulate_for<S>(); });
+}
+
+}  // namespace osier::generalized_alpha

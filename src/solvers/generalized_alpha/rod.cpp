@@ -1,0 +1,522 @@
+#include "solvers/generalized_alpha/rod.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+
+#include "solvers/generalized_alpha/cayley.hpp"
+
+namespace osier::generalized_alpha {
+
+namespace {
+
+double largest(const Vec3d& a) { return std::max({std::abs(a.x), std::abs(a.y), std::abs(a.z)}); }
+
+Vec3d mixed(const Vec3d& a, const Vec3d& b, double share) { return (1 - share) * a + share * b; }
+Quatd mixed(const Quatd& a, const Quatd& b, double share) {
+  return normalized(a * rotation_exp(share * rotation_log(conj(a) * b)));
+}
+
+/// Loads between those of two times.
+void mix(const Loads& a, const Loads& b, double share, Loads& to) {
+  to.cells.resize(a.cells.size());
+  for (std::size_t c = 0; c < a.cells.size(); ++c) {
+    to.cells[c].left = mixed(a.cells[c].left, b.cells[c].left, share);
+    to.cells[c].right = mixed(a.cells[c].right, b.cells[c].right, share);
+    to.cells[c].couple = mixed(a.cells[c].couple, b.cells[c].couple, share);
+    to.cells[c].couple_material = mixed(a.cells[c].couple_material, b.cells[c].couple_material, share);
+  }
+  for (std::size_t e = 0; e < 2; ++e) {
+    const EndLoad &p = a.ends[e], &q = b.ends[e];
+    to.ends[e] = {.force = mixed(p.force, q.force, share),
+                  .couple = mixed(p.couple, q.couple, share),
+                  .couple_material = mixed(p.couple_material, q.couple_material, share),
+                  .place = mixed(p.place, q.place, share),
+                  .frame = mixed(p.frame, q.frame, share)};
+  }
+}
+
+}  // namespace
+
+void RodModel::find_units() {
+  length = 0, line_density = 0, bending = 0;
+  for (const Cell<double>& c : cells) length += c.h, line_density += c.rhoA * c.h;
+  line_density /= length;
+  for (const Vec3d& k : stiffness) bending = std::max(bending, largest(k));
+}
+double RodModel::time_unit() const { return length * length * std::sqrt(line_density / bending); }
+double RodModel::force_unit() const { return bending / (length * length); }
+
+void RodState::resize(std::size_t cells) {
+  x.resize(cells + 1), rate.resize(cells + 1), rate_before.resize(cells + 1);
+  frame.resize(cells + 1), place.resize(cells + 1);
+  strain.resize(cells), strain_rate.resize(cells), strain_rate_before.resize(cells);
+}
+
+void RodControl::resize(std::size_t cells) {
+  start.resize(cells), end.resize(cells);
+  drag.assign(cells, {});
+}
+
+namespace {
+
+Quatd turn_of(const RodModel& m, const RodState& s, std::size_t c) {
+  return cayley(0.5 * m.cells[c].h * (m.cells[c].k0 + 0.5 * (s.x[c].k + s.x[c + 1].k)));
+}
+
+}  // namespace
+
+Quatd segment_frame(const RodModel& m, const RodState& s, std::size_t c) {
+  const Vec3d shift = (0.25 * m.cells[c].h) * (s.x[c].k - s.x[c + 1].k);
+  return normalized(s.frame[c] * half_rotation(turn_of(m, s, c)) * rotation_exp(shift) * m.offset[c]);
+}
+
+void sweep_frames(const RodModel& m, RodState& s, bool from_last) {
+  const std::size_t n = m.cell_count();
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::size_t c = from_last ? n - 1 - i : i;
+    const Quatd turn = turn_of(m, s, c);
+    if (from_last) s.frame[c] = normalized(s.frame[c + 1] * conj(turn));
+    else s.frame[c + 1] = normalized(s.frame[c] * turn);
+    const Vec3d edge = rotate(segment_frame(m, s, c), m.cells[c].h * (Vec3d{0, 0, 1} + s.strain[c]));
+    if (from_last) s.place[c] = s.place[c + 1] - edge;
+    else s.place[c + 1] = s.place[c] + edge;
+  }
+}
+
+double box_energy(const RodModel& m, const RodState& s) {
+  double sum = 0;
+  for (std::size_t c = 0; c < m.cell_count(); ++c) {
+    const Cell<double>& cell = m.cells[c];
+    const Station<double>&a = s.x[c], &b = s.x[c + 1];
+    const Vec3d u = 0.5 * (a.u + b.u), w = 0.5 * (a.w + b.w), k = 0.5 * (a.k + b.k);
+    const Vec3d moment = 0.5 * (times(m.stiffness[c], a.k) + times(m.stiffness[c + 1], b.k));
+    sum += 0.5 * cell.h * (cell.rhoA * norm2(u) + dot(w, times(cell.rhoI, w)) + dot(k, moment));
+    const auto stretching = [](double e, double compliance) { return compliance > 0 ? e * e / compliance : 0; };
+    const Vec3d& e = s.strain[c];
+    sum += 0.5 * cell.h *
+           (stretching(e.x, cell.compliance.x) + stretching(e.y, cell.compliance.y) + stretching(e.z, cell.compliance.z));
+  }
+  return sum;
+}
+
+/// How held ends move: velocities at the end of the step, by differences of second order, and on top of them a share of the gap
+/// that is left, so that it does not grow.
+void RodStepper::lead_ends(const RodModel& m, const RodControl& control, const Part& part, const RodState& s) {
+  for (std::size_t e = 0; e < 2; ++e) {
+    const std::size_t j = e == 0 ? 0 : m.cell_count();
+    const bool known = !part.restart && s.dt > 0;
+    const double ahead = known ? stage_.dt / (stage_.dt + s.dt) : 0;
+    const EndLoad &from = start_.ends[e], &to = end_.ends[e];
+    const bool gap_opens = control.from_last() != (e == 1);
+    velocity_[e] = spin_[e] = lead_[e] = lead_turn_[e] = {};
+    if (control.place_held[e]) {
+      lead_[e] = (1 / stage_.dt) * (to.place - from.place);
+      velocity_[e] = lead_[e] + ahead * (lead_[e] - s.lead[e]);
+      Vec3d gap = from.place - s.place[j];
+      if (control.slides[e]) gap -= dot(gap, director3(from.frame)) * director3(from.frame);
+      if (gap_opens) velocity_[e] += (part.closure / stage_.dt) * gap;
+    }
+    if (control.frame_held[e]) {
+      lead_turn_[e] = (1 / stage_.dt) * rotation_log(to.frame * conj(from.frame));
+      Vec3d turn = lead_turn_[e] + ahead * (lead_turn_[e] - s.lead_turn[e]);
+      if (gap_opens) turn += (part.closure / stage_.dt) * rotation_log(from.frame * conj(s.frame[j]));
+      spin_[e] = rotate(conj(to.frame), turn);
+    }
+  }
+}
+
+void RodStepper::begin(const RodModel& m, const RodControl& control, const Part& part, const RodState& s) {
+  const std::size_t stations = m.station_count(), cells = m.cell_count();
+  mix(control.start, control.end, part.from, start_);
+  mix(control.start, control.end, part.to, end_);
+  lead_ends(m, control, part, s);
+  x_ = s.x, before_ = s.x;
+  for (std::size_t j = 0; j < stations; ++j) x_[j].n = s.x[j].n;
+  rate_before_ = s.rate, strain_rate_before_ = s.strain_rate, place_rate_before_ = s.place_rate;
+  strain_before_ = s.strain;
+  if (!part.restart && s.history >= 2 && stage_.dt != s.dt) {
+    for (std::size_t j = 0; j < stations; ++j) {
+      Rates& r = rate_before_[j];
+      const Rates& q = s.rate_before[j];
+      r.u = stage_.moved(r.u, q.u, s.dt), r.w = stage_.moved(r.w, q.w, s.dt), r.k = stage_.moved(r.k, q.k, s.dt);
+      r.turn = stage_.moved(r.turn, q.turn, s.dt);
+    }
+    for (std::size_t c = 0; c < cells; ++c)
+      strain_rate_before_[c] = stage_.moved(s.strain_rate[c], s.strain_rate_before[c], s.dt);
+    place_rate_before_ = stage_.moved(s.place_rate, s.place_rate_before, s.dt);
+  }
+  rate_.resize(stations), y_.resize(stations), turn_.resize(stations);
+  frame_.resize(stations), frame_before_ = s.frame;
+  law_.resize(cells), force_.resize(cells), residual_.resize(cells);
+  dx_.resize(stations * kUnknowns);
+  const double gain = stage_.gain();
+  for (std::size_t c = 0; c < cells; ++c) {
+    const Vec3d none = stage_.rate_from_stage(Vec3d{}, strain_rate_before_[c]);
+    law_[c].before = strain_before_[c] + stage_.of_new() * stage_.growth(none, strain_rate_before_[c]);
+    const Vec3d& tau = m.cells[c].tau;
+    law_[c].pace = {1 / (gain + tau.x), 1 / (gain + tau.y), 1 / (gain + tau.z)};
+    law_[c].share = gain * law_[c].pace;
+  }
+}
+
+/// A vector in world axes, in the local ones of a station.
+Vec3d RodStepper::local_at_stage(std::size_t j, const Vec3d& now, const Vec3d& before) const {
+  return stage_.value(rotate(conj(frame_[j]), now), rotate(conj(frame_before_[j]), before));
+}
+
+/// d(R^T F)/dw = g [R^T F]x Jr(turn), g the gain of the step.
+Mat3<double> RodStepper::slope_of(std::size_t j, const Vec3d& world) const {
+  return stage_.gain() * (skew(rotate(conj(frame_[j]), world)) * right_jacobian(turn_[j]));
+}
+
+/// The six numbers that vanish at an end, in local axes: of velocity or force, and of angular velocity or moment.
+void RodStepper::boundary(const RodModel& m, const RodControl& control, int end, Vec3d& first, Vec3d& second) const {
+  const auto e = static_cast<std::size_t>(end);
+  const std::size_t j = end == 0 ? 0 : m.cell_count();
+  const double sign = end == 0 ? -1 : 1;
+  const EndLoad &now = end_.ends[e], &before = start_.ends[e];
+  const Vec3d pull = y_[j].y.n - sign * (local_at_stage(j, now.force, before.force) - control.end_drag[e] * y_[j].y.u);
+  first = pull;
+  if (control.place_held[e]) {
+    first = x_[j].u - rotate(conj(frame_[j]), velocity_[e]);
+    if (control.slides[e]) first.z = pull.z;
+  }
+  if (control.frame_held[e]) {
+    second = x_[j].w - spin_[e];
+  } else {
+    second = y_[j].m -
+             sign * (local_at_stage(j, now.couple, before.couple) + stage_.value(now.couple_material, before.couple_material));
+  }
+}
+
+void RodStepper::boundary_rows(const RodModel& m, const RodControl& control, int end, Elimination::Row* rows) const {
+  const auto e = static_cast<std::size_t>(end);
+  const std::size_t j = end == 0 ? 0 : m.cell_count();
+  const double sign = end == 0 ? -1 : 1, B = stage_.of_new();
+  const auto add = [&](int row, int column, double factor, const Mat3<double>& block) {
+    for (int a = 0; a < 3; ++a)
+      for (int b = 0; b < 3; ++b) rows[row + a][column + b] += factor * block.m[a][b];
+  };
+  const Mat3<double> one = identity3<double>();
+  if (control.place_held[e]) {
+    add(0, kU, 1, one);
+    if (!control.frame_held[e]) add(0, kW, -1, slope_of(j, velocity_[e]));
+    if (control.slides[e]) {
+      std::fill(rows[2], rows[2] + kRhs, 0.0);
+      rows[2][kN + 2] = 1, rows[2][kU + 2] = sign * control.end_drag[e] * B;
+    }
+  } else {
+    add(0, kN, 1, one);
+    add(0, kU, sign * control.end_drag[e] * B, one);
+    if (!control.frame_held[e]) add(0, kW, -sign * B, slope_of(j, end_.ends[e].force));
+  }
+  if (control.frame_held[e]) {
+    add(3, kW, 1, one);
+  } else {
+    const Vec3d slope = B * m.stiffness[j] + stage_.rate_of_new() * m.viscosity[j];
+    rows[3][kK] += slope.x, rows[4][kK + 1] += slope.y, rows[5][kK + 2] += slope.z;
+    add(3, kW, -sign * B, slope_of(j, end_.ends[e].couple));
+  }
+  const Vec3d &first = end_residual_[e][0], &second = end_residual_[e][1];
+  rows[0][kRhs] = -first.x, rows[1][kRhs] = -first.y, rows[2][kRhs] = -first.z;
+  rows[3][kRhs] = -second.x, rows[4][kRhs] = -second.y, rows[5][kRhs] = -second.z;
+}
+
+/// The residual of everything at x_; returns the largest number, in the units of the rod.
+double RodStepper::evaluate(const RodModel& m, const RodControl& control) {
+  const std::size_t stations = m.station_count(), cells = m.cell_count();
+  for (std::size_t j = 0; j < stations; ++j) {
+    const Station<double>&now = x_[j], &before = before_[j];
+    Rates& rate = rate_[j];
+    const Rates& rate_before = rate_before_[j];
+    StageEnd<double>& y = y_[j];
+    rate.u = stage_.new_rate(now.u, before.u, rate_before.u);
+    rate.w = stage_.new_rate(now.w, before.w, rate_before.w);
+    rate.k = stage_.new_rate(now.k, before.k, rate_before.k);
+    y.u_rate = stage_.rate(rate.u, rate_before.u);
+    y.w_rate = stage_.rate(rate.w, rate_before.w);
+    y.k_rate = stage_.rate(rate.k, rate_before.k);
+    y.y = {stage_.value(now.u, before.u), stage_.value(now.w, before.w), stage_.value(now.k, before.k), now.n};
+    y.m = times(m.stiffness[j], y.y.k) + times(m.viscosity[j], y.k_rate);
+    rate.turn = stage_.rate_from_stage(y.y.w, rate_before.turn);
+    turn_[j] = stage_.growth(rate.turn, rate_before.turn);
+    const std::size_t e = j == 0 ? 0 : 1;
+    const bool held = (j == 0 || j + 1 == stations) && control.frame_held[e];
+    if (held) frame_[j] = end_.ends[e].frame;
+    else if (control.any_load || j == 0 || j + 1 == stations) frame_[j] = frame_before_[j] * rotation_exp(turn_[j]);
+  }
+  const double length = m.length, force = m.force_unit(), dt = stage_.dt;
+  double most = 0;
+  for (std::size_t c = 0; c < cells; ++c) {
+    CellForce<double>& f = force_[c];
+    const CellLoad &now = end_.cells[c], &before = start_.cells[c];
+    f.drag_left = control.drag[c][0], f.drag_right = control.drag[c][1];
+    f.l = stage_.value(now.couple_material, before.couple_material);
+    f.f = {};
+    if (control.any_load) {
+      f.f = local_at_stage(c, now.left, before.left) + local_at_stage(c + 1, now.right, before.right);
+      f.l += 0.5 * (local_at_stage(c, now.couple, before.couple) + local_at_stage(c + 1, now.couple, before.couple));
+    }
+    const Residual<double>& r = residual_[c] = residual(m.cells[c], law_[c], f, y_[c], y_[c + 1]);
+    most = std::max({most, largest(r.a) * length / force, largest(r.b) / force, largest(r.c) * dt * length, largest(r.d) * dt});
+  }
+  for (int end = 0; end < 2; ++end) {
+    const auto e = static_cast<std::size_t>(end);
+    auto& [first, second] = end_residual_[e];
+    boundary(m, control, end, first, second);
+    most = std::max(most, largest(first) * (control.place_held[e] ? dt / length : 1 / force));
+    most = std::max(most, largest(second) * (control.frame_held[e] ? dt : 1 / (force * length)));
+  }
+  return most;
+}
+
+/// dx_ from the derivative at x_; false where that is singular.
+bool RodStepper::solve(const RodModel& m, const RodControl& control) {
+  const std::size_t cells = m.cell_count();
+  const double B = stage_.of_new();
+  boundary_rows(m, control, 0, elimination_.begin(cells));
+  Slopes<double> s{.value = B,
+                   .rate = stage_.rate_of_new(),
+                   .m_left = {},
+                   .m_right = {},
+                   .f_left = {},
+                   .f_right = {},
+                   .l_left = {},
+                   .l_right = {}};
+  for (std::size_t c = 0; c < cells; ++c) {
+    s.m_left = B * m.stiffness[c] + s.rate * m.viscosity[c];
+    s.m_right = B * m.stiffness[c + 1] + s.rate * m.viscosity[c + 1];
+    if (control.any_load) {
+      const CellLoad& load = end_.cells[c];
+      s.f_left = B * slope_of(c, load.left), s.f_right = B * slope_of(c + 1, load.right);
+      s.l_left = (0.5 * B) * slope_of(c, load.couple), s.l_right = (0.5 * B) * slope_of(c + 1, load.couple);
+      if (c == 0 && control.frame_held[0]) s.f_left = s.l_left = {};
+      if (c + 1 == cells && control.frame_held[1]) s.f_right = s.l_right = {};
+    }
+    const Middle<double> y(m.cells[c], law_[c], y_[c], y_[c + 1]);
+    Elimination::Row* const rows = elimination_.cell();
+    jacobian_of_end<double, kStride, 0>(m.cells[c], law_[c], y, s, false, force_[c].drag_left, rows);
+    jacobian_of_end<double, kStride, kRight>(m.cells[c], law_[c], y, s, true, force_[c].drag_right, rows);
+    const Residual<double>& r = residual_[c];
+    const Vec3d list[4]{r.a, r.b, r.c, r.d};
+    for (int b = 0; b < 4; ++b)
+      rows[3 * b][kRhs] = -list[b].x, rows[3 * b + 1][kRhs] = -list[b].y, rows[3 * b + 2][kRhs] = -list[b].z;
+    if (!elimination_.eliminate()) return false;
+  }
+  boundary_rows(m, control, 1, elimination_.end());
+  return elimination_.solve(dx_.data());
+}
+
+/// x_ += share dx_; the size of that in the units of the rod, forces and curvatures relative to what there is of them.
+double RodStepper::correct(const RodModel& m, double share) {
+  const double length = m.length, dt = stage_.dt;
+  double most_force = m.force_unit(), most_k = 1 / length, du = 0, dw = 0, dk = 0, dn = 0;
+  for (std::size_t j = 0; j < m.station_count(); ++j) {
+    const double* const d = dx_.data() + j * kUnknowns;
+    const auto part = [&](int column) { return Vec3d{share * d[column], share * d[column + 1], share * d[column + 2]}; };
+    Station<double>& x = x_[j];
+    const Vec3d u = part(kU), w = part(kW), k = part(kK), n = part(kN);
+    x.u += u, x.w += w, x.k += k, x.n += n;
+    du = std::max(du, largest(u)), dw = std::max(dw, largest(w)), dk = std::max(dk, largest(k)), dn = std::max(dn, largest(n));
+    most_force = std::max(most_force, largest(x.n)), most_k = std::max(most_k, largest(x.k));
+  }
+  const double most = std::max({dt * du / length, dt * dw, dk / most_k, dn / most_force});
+  return std::isfinite(du + dw + dk + dn) ? most : std::numeric_limits<double>::infinity();
+}
+
+void RodStepper::accept(const RodModel& m, const RodControl& control, RodState& s) {
+  const std::size_t cells = m.cell_count();
+  for (std::size_t c = 0; c < cells; ++c) {
+    const Middle<double> y(m.cells[c], law_[c], y_[c], y_[c + 1]);
+    s.strain_rate_before[c] = strain_rate_before_[c];
+    s.strain_rate[c] = stage_.rate_from_stage(y.e_rate, strain_rate_before_[c]);
+    s.strain[c] = strain_before_[c] + stage_.growth(s.strain_rate[c], strain_rate_before_[c]);
+  }
+  s.rate_before = rate_before_, s.rate = rate_, s.x = x_;
+  const bool last = control.from_last();
+  const std::size_t e = last ? 1 : 0, j = last ? cells : 0;
+  s.place_rate_before = place_rate_before_;
+  if (control.place_held[e]) {
+    s.place[j] = end_.ends[e].place;
+    s.place_rate = lead_[e];
+  } else {
+    const Vec3d v = stage_.value(rotate(frame_[j], x_[j].u), rotate(frame_before_[j], before_[j].u));
+    s.place_rate = stage_.rate_from_stage(v, place_rate_before_);
+    s.place[j] += stage_.growth(s.place_rate, place_rate_before_);
+  }
+  s.frame[j] = normalized(frame_[j]);
+  sweep_frames(m, s, last);
+  s.lead = lead_, s.lead_turn = lead_turn_;
+  s.dt = stage_.dt;
+  s.history = std::min(s.history + 1, 2);
+}
+
+void RodStepper::tell(const RodModel& m, const RodControl& control, Outcome& outcome) const {
+  const std::size_t cells = m.cell_count();
+  outcome.residual = outcome.scale = outcome.inertia = 0;
+  for (std::size_t c = 0; c < cells; ++c) {
+    const Cell<double>& cell = m.cells[c];
+    const Middle<double> y(cell, law_[c], y_[c], y_[c + 1]);
+    const Residual<double>& r = residual_[c];
+    const double left_over = std::max(norm(r.a) * cell.h, norm(r.b));
+    if (!(left_over <= outcome.residual)) outcome.residual = left_over, outcome.worst = c;
+    const Vec3d acceleration = 0.5 * (y_[c].u_rate + y_[c + 1].u_rate) + cross(y.w, y.u);
+    const Vec3d viscous = 0.5 * (times(m.viscosity[c], y_[c].k_rate) + times(m.viscosity[c + 1], y_[c + 1].k_rate));
+    const Vec3d drag = control.drag[c][0] * y_[c].y.u + control.drag[c][1] * y_[c + 1].y.u;
+    const double inertia = std::max({cell.rhoA * norm(acceleration) * cell.h, norm(viscous) / m.length, norm(drag) * cell.h});
+    outcome.inertia = std::max(outcome.inertia, inertia);
+    const double load = norm(force_[c].f) * cell.h;
+    outcome.scale = std::max({outcome.scale, norm(y.n), norm(y.m) / m.length, load, inertia});
+  }
+  for (int end = 0; end < 2; ++end) {
+    const auto e = static_cast<std::size_t>(end);
+    const std::size_t j = end == 0 ? 0 : cells;
+    const double sign = end == 0 ? -1 : 1;
+    const EndLoad &now = end_.ends[e], &before = start_.ends[e];
+    const auto to_world = [&](const Vec3d& a) { return stage_.value(rotate(frame_[j], a), rotate(frame_before_[j], a)); };
+    const auto& [first, second] = end_residual_[e];
+    if (!control.place_held[e]) outcome.residual = std::max(outcome.residual, norm(first));
+    if (!control.frame_held[e]) outcome.residual = std::max(outcome.residual, norm(second) / m.length);
+    outcome.force[e] = outcome.couple[e] = {};
+    if (control.place_held[e])
+      outcome.force[e] =
+          sign * to_world(y_[j].y.n) + control.end_drag[e] * to_world(y_[j].y.u) - stage_.value(now.force, before.force);
+    if (control.frame_held[e])
+      outcome.couple[e] = sign * to_world(y_[j].m) - stage_.value(now.couple, before.couple) -
+                          to_world(stage_.value(now.couple_material, before.couple_material));
+  }
+}
+
+/// Newton's method for one step; the state stays as it is where that fails. Whole corrections often pass through larger residuals
+/// on their way, as where an end is drawn, so they are tried first, and shortened ones where that leads nowhere.
+Outcome RodStepper::attempt(const RodModel& m, const RodControl& control, const Stage& stage, const Part& part,
+                            const NewtonGoal& goal, RodState& state) {
+  stage_ = stage;
+  Outcome outcome;
+  for (const bool shortened : {false, true}) {
+    begin(m, control, part, state);
+    iterate(m, control, goal, shortened, outcome);
+    if (!outcome.converged) continue;
+    tell(m, control, outcome);
+    accept(m, control, state);
+    break;
+  }
+  return outcome;
+}
+
+void RodStepper::iterate(const RodModel& m, const RodControl& control, const NewtonGoal& goal, bool shortened, Outcome& outcome) {
+  constexpr double kFloor = 1e-6;  ///< corrections below it that do not shrink any more are rounding
+  constexpr double kLost = 1e3;    ///< corrections beyond it lead nowhere
+  constexpr int kBacktracks = 4;
+  double left = evaluate(m, control), last = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < goal.max_iterations && std::isfinite(left); ++i) {
+    ++outcome.iterations;
+    if (!solve(m, control)) return;
+    double share = 1;
+    const double size = correct(m, 1);
+    if (!(size < kLost)) return;
+    double now = evaluate(m, control);
+    for (int k = 0; shortened && k < kBacktracks && !(now <= left) && left > 1e3 * goal.tolerance; ++k) {
+      correct(m, -0.5 * share);
+      share *= 0.5;
+      now = evaluate(m, control);
+    }
+    left = now;
+    if (share == 1 && (size <= goal.tolerance || (size < kFloor && size > 0.5 * last))) {
+      outcome.converged = std::isfinite(left);
+      return;
+    }
+    last = size;
+  }
+}
+
+Outcome RodStepper::step(const RodModel& m, const RodControl& control, const Weights& weights, double dt, const NewtonGoal& goal,
+                         RodState& state) {
+  constexpr int kMostParts = 64;
+  const bool restart = state.history == 0;
+  Outcome outcome = attempt(m, control, {restart ? kBackwardEuler : weights, dt}, {.restart = restart}, goal, state);
+  if (outcome.converged) return outcome;
+  int iterations = outcome.iterations;
+  kept_ = state;
+  for (int parts = 2; parts <= kMostParts; parts *= 2) {
+    state = kept_;
+    state.history = 0;
+    for (int i = 0; i < parts; ++i) {
+      const bool first = state.history == 0;
+      const Part part{.from = static_cast<double>(i) / parts, .to = static_cast<double>(i + 1) / parts, .restart = first};
+      outcome = attempt(m, control, {first ? kBackwardEuler : weights, dt / parts}, part, goal, state);
+      iterations += outcome.iterations;
+      if (!outcome.converged) break;
+    }
+    outcome.iterations = iterations, outcome.steps = parts;
+    if (outcome.converged) return outcome;
+  }
+  state = kept_;
+  return outcome;
+}
+
+Outcome RodStepper::relax(const RodModel& m, const RodControl& control, double tolerance, int max_iterations,
+                          const NewtonGoal& goal, RodState& state) {
+  constexpr double kFirst = 0.05, kLargest = 1e3, kSmallest = 1e-7;  ///< steps, in units of time
+  constexpr double kGrowth = 3, kCut = 0.25;
+  constexpr int kFew = 7;                         ///< iterations of a step that may grow
+  constexpr double kFarthest = 0.1, kTurn = 0.3;  ///< that a held end goes in a step: of the length, [rad]
+  for (auto& x : state.x) x.u = x.w = {};
+  state.rate.assign(state.rate.size(), {});
+  state.strain_rate.assign(state.strain_rate.size(), {});
+  state.place_rate = {};
+  RodControl leading = control;
+  leading.start = control.end;
+  double load = 0;
+  for (std::size_t c = 0; c < m.cell_count(); ++c)
+    load += (norm(control.end.cells[c].left) + norm(control.end.cells[c].right)) * m.cells[c].h;
+  for (const EndLoad& e : control.end.ends) load += norm(e.force);
+  const double unit = m.time_unit() / std::sqrt(1 + load / m.force_unit() / 50);
+  double dt = kFirst * unit;
+  Outcome outcome;
+  int iterations = 0, steps = 0;
+  bool there = false;
+  while (iterations < max_iterations) {
+    double far = 0;
+    for (std::size_t e = 0; e < 2; ++e) {
+      const std::size_t j = e == 0 ? 0 : m.cell_count();
+      EndLoad& now = leading.start.ends[e];
+      now.place = state.place[j], now.frame = state.frame[j];
+      if (control.place_held[e]) far = std::max(far, norm(control.end.ends[e].place - now.place) / (kFarthest * m.length));
+      if (control.frame_held[e]) far = std::max(far, norm(rotation_log(control.end.ends[e].frame * conj(now.frame))) / kTurn);
+    }
+    const double share = far > 1 ? 1 / far : 1;
+    for (std::size_t e = 0; e < 2; ++e) {
+      leading.end.ends[e].place = mixed(leading.start.ends[e].place, control.end.ends[e].place, share);
+      leading.end.ends[e].frame = mixed(leading.start.ends[e].frame, control.end.ends[e].frame, share);
+    }
+    // Without the velocities of the last step the way down is overdamped.
+    for (auto& x : state.x) x.u = x.w = {};
+    state.history = 0;
+    outcome = attempt(m, leading, {kBackwardEuler, dt}, {.closure = 0, .restart = true}, goal, state);
+    iterations += outcome.iterations;
+    ++steps;
+    if (!outcome.converged) {
+      dt *= kCut;
+      if (dt < kSmallest * unit) break;
+      continue;
+    }
+    there = share == 1 && far < 1e-6 && outcome.inertia <= tolerance * outcome.scale;
+    if (there) break;
+    if (outcome.iterations <= kFew) dt = std::min(dt * kGrowth, kLargest * unit);
+  }
+  outcome.converged = there;
+  outcome.residual = std::max(outcome.residual, outcome.inertia);
+  outcome.iterations = iterations, outcome.steps = steps;
+  for (auto& x : state.x) x.u = x.w = {};
+  state.rate.assign(state.rate.size(), {});
+  state.rate_before = state.rate;
+  state.strain_rate.assign(state.strain_rate.size(), {});
+  state.place_rate = {};
+  state.lead = state.lead_turn = {};
+  state.history = 0, state.dt = 0;
+  return outcome;
+}
+
+}  // namespace osier::generalized_alpha
