@@ -51,6 +51,9 @@ std::vector<Need> needs_of(const Setup& setup) {
       needs.push_back({&Traits::torques, "take torques", c->where});
     }
   }
+  for (std::size_t i = 0; i < spec.probes.size(); ++i)
+    if (spec.probes[i].reaction)
+      needs.push_back({&Traits::judged, "tell what constraints exert", spec.probes[i].where + "/reaction"});
   if (spec.execution.in_float()) needs.push_back({&Traits::single_precision, "work in float", "/execution/precision"});
   if (spec.execution.threads > 1)
     needs.push_back({&Traits::threads, fmt::format("use {} threads", spec.execution.threads), "/execution/threads"});

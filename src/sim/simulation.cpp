@@ -343,7 +343,7 @@ StepReport Simulation::Impl::attempt(Solver& with, double t, double h, bool meas
   keep_state();
   integrator->prepare(model(), state, control);
   pull.apply(state, integrator->stage_length(), control);
-  measure = measure || wants_reactions || certifier;
+  measure = setup->spec.solver->traits().judged && (measure || wants_reactions || certifier);
   if (measure) reference = state;
   if (certifier) certifier->begin(model(), state);
   contacts.set_step(from, t);
@@ -550,6 +550,11 @@ void Simulation::certify() {
   if (!s.contacts.active())
     problems.add("/contact", "is not there: rods pass through each other, and there is nothing to certify",
                  "add \"contact\": {}, or leave --certify out");
+  if (!s.setup->spec.solver->traits().judged)
+    problems.add("/solver/name",
+                 fmt::format("the energy budget of a certificate is that of implicit Euler, and `{}` is none",
+                             s.setup->spec.solver->name()),
+                 "use `direct`, or leave --certify out");
   if (s.integrator && !s.integrator->is_implicit_euler())
     problems.add("/analysis/integrator", "the energy budget of a certificate is that of implicit_euler", "use implicit_euler");
   for (const auto& c : s.setup->spec.constraints) {

@@ -83,6 +83,7 @@ struct Traits {
   bool rotary_damping = true;      ///< motors with a torque-speed curve
   bool damping = true;             ///< Kelvin-Voigt, of segments and joints
   bool integrators = true;  ///< its steps are those of implicit Euler, from which others are made (integration/integrator.hpp)
+  bool judged = true;  ///< what a step leaves of the equations of implicit Euler judges it, and tells reactions
   bool single_directions = false;  ///< vertices that are held along one or two directions
   bool springs = false;            ///< between vertices or to a place
   bool contacts = false;           ///< reads StepInput::contacts
