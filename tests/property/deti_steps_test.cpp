@@ -189,6 +189,51 @@ TEST(DetiSwing, LargeStepsKeepTheAccuracyOfSmallOnesWhateverTheStiffnessOfStretc
   }
 }
 
+/// Hair as a helix of radius and pitch 10 mm, of 24 cuboids.
+deti::Fibre helix_of_hair() {
+  const double r = 3e-5, R = 0.01, pitch = 0.01, L = 0.25, pi = 3.14159265358979324;
+  const double I = pi * r * r * r * r / 4, h = L / 24, a = h / 1.5, per_turn = std::hypot(2 * pi * R, pitch);
+  const deti::Scaffold s = deti::scaffold({3.58e9 * I, 1.07e9 * 2 * I, 0}, h, a, 1, true);
+  deti::Shape rest;
+  std::vector<double> mass;
+  for (int k = 0; k <= 24; ++k) {
+    const double turn = 2 * pi * k * h / per_turn;
+    rest.position.push_back({R * std::cos(turn), R * std::sin(turn), pitch * turn / (2 * pi)});
+    const Vec3d d3 = normalized(Vec3d{-R * std::sin(turn), R * std::cos(turn), pitch / (2 * pi)}),
+                d1{-std::cos(turn), -std::sin(turn), 0};
+    rest.frame.push_back(quat_from_frame(d1, cross(d3, d1), d3));
+    mass.push_back(3.13e-6 * h * (k == 0 || k == 24 ? 0.5 : 1));
+  }
+  deti::Fibre f = deti::make_fibre(rest, std::vector<deti::CuboidStiffness>(24, s.k), mass, a, false);
+  return f;
+}
+
+TEST(DetiSwing, AHelixOfHairBouncesAsInThePrototype) {
+  const std::pair<double, double> heights[] = {{.1, .07919}, {.2, .11751}, {.5, .09106}, {1, .09228}};
+  for (const auto& [variant, rho, allowed] : {std::tuple{Variant::complex_pair, 0.7, 2e-5}, {Variant::double_pole, 0.8, 6e-5}})
+    for (const double h : {0.002, 0.004}) {
+      LoneFibre f(helix_of_hair(), variant);
+      const double R = 0.01, pitch = 0.01, pi = 3.14159265358979324, per_turn = std::hypot(2 * pi * R, pitch);
+      for (Index k = 0; k < f.fibre.size(); ++k) {
+        const double turn = 2 * pi * k * 0.25 / 24 / per_turn;
+        const Vec3d d3 = normalized(Vec3d{-R * std::sin(turn), R * std::cos(turn), pitch / (2 * pi)}),
+                    d1{-std::cos(turn), -std::sin(turn), 0};
+        deti::put_section({R * std::cos(turn), R * std::sin(turn), pitch * turn / (2 * pi)},
+                          quat_from_frame(d1, cross(d3, d1), d3), f.fibre.side, f.view.y + LoneFibre::N * k);
+      }
+      f.hold(0);
+      f.gravity(-9.81);
+      f.begin(h, rho, 6);
+      int n = 0;
+      for (const auto& [t, z] : heights) {
+        for (; n < std::lround(t / h); ++n) f.step();
+        EXPECT_NEAR(f.tip().z, z, allowed) << h << " " << t;
+      }
+      for (; n < std::lround(3 / h); ++n) f.step();
+      EXPECT_LE(norm(f.tip() - Vec3d{.01068761, .00074314, .09028364}), 1e-5) << h;
+    }
+}
+
 TEST(DetiSwing, EnergyWithoutDampingStaysBounded) {
   for (const Variant variant : kVariants) {
     struct {

@@ -40,7 +40,7 @@ class Settings : public SolverSettings {
   double alpha0 = 0, alpha1 = 0;
   Stretch stretch = Stretch::material;
   std::optional<double> aspect;
-  double section_stiffness = 1;
+  double section_stiffness = 30;
 
   static const char* kind() { return "deti"; }
   static const char* help() {
@@ -73,12 +73,13 @@ class Settings : public SolverSettings {
       "springs "
       "that bend, a being the side of the cuboids");
     f("aspect", aspect,
-      "Length of a cuboid over its side; 1.5 when left out, or 1 for GJ > 0.8 EI, or less where segments are about as short as "
+      "Length of a cuboid over its side; the smaller of 1.5 and 0.9 sqrt(2 EI/GJ) when left out, or less where segments are "
+      "about as short as "
       "the "
       "rod is thick",
       {.min = 0, .above_min = true});
     f("section_stiffness", section_stiffness, "Stiffness of sections against distortion, over the largest of the other springs",
-      {.min = 1, .max = 10});
+      {.min = 1, .max = 100});
     if (network == Network::paper)
       for (const char* key : {"stretch", "aspect", "section_stiffness"})
         if (f.has(key)) f.problem(std::string("`") + key + "` is of `network` scaffold", "leave it out");

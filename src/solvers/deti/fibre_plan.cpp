@@ -11,7 +11,8 @@ namespace osier::deti {
 
 namespace {
 
-constexpr double kAspect = 1.5, kAspectOfTwist = 1, kMuchTwist = 0.8;
+constexpr double kAspect = 1.5;
+constexpr double kOfLargest = 0.9;  ///< of the aspect at which longitudinal springs vanish, sqrt(2 EI/GJ)
 
 Quatd aligned(const Quatd& q, const Quatd& with) { return dot(q, with) < 0 ? -q : q; }
 
@@ -147,7 +148,8 @@ class Planner {
                "use another solver for flat sections");
         return false;
       }
-      if (!m_.joint_tau[j].uniform()) {
+      const PerAxis& t = m_.joint_tau[j];
+      if (t.largest() - t.smallest() > 1e-9 * t.largest()) {
         refuse(fmt::format("joint {} damps bending and twisting with different times", j), "use the same for both");
         return false;
       }
@@ -200,7 +202,7 @@ class Planner {
       c.weakest.EI = std::min(c.weakest.EI, rod[i].EI);
     }
     const bool soft = s_.stretch == Stretch::soft;
-    double side = longest / s_.aspect.value_or(twist > kMuchTwist ? kAspectOfTwist : kAspect);
+    double side = longest / s_.aspect.value_or(std::min(kAspect, kOfLargest * std::sqrt(2 / twist)));
     if (!soft && !s_.aspect) side = std::max(side, least);
     std::vector<CuboidStiffness> k(rod.size());
     constexpr int kMostGrowths = 60;

@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
+#include <utility>
 
 #include "math/quat.hpp"
 #include "solvers/deti/block_chain.hpp"
@@ -71,6 +73,16 @@ double FibreEquilibrium::residual(Index* worst) {
   return most;
 }
 
+/// What rounding leaves of forces: the digits of springs' lengths.
+double FibreEquilibrium::rounding() const {
+  double most = 0;
+  for (const Cuboid& c : fibre_.cuboids)
+    for (const auto& [k, i] : {std::pair{c.k.k1, 0}, {c.k.kf, 1}, {c.k.kd, 2}, {c.k.kc, kCuboidSprings - 1}})
+      most = std::max(most, std::abs(k) * c.rest[i]);
+  for (const SectionSprings& s : fibre_.sections) most = std::max(most, s.k2 * s.rest[0]);
+  return 16 * std::numeric_limits<double>::epsilon() * most;
+}
+
 /// The largest force at work: loads, what holds the fibre, and what sections pass on.
 double FibreEquilibrium::scale() {
   AlignedArray<double> free(view_.free, view_.free + view_.sections * kUnknowns),
@@ -132,6 +144,7 @@ void FibreEquilibrium::converge(const StaticOptions& options, double least_shift
   const Index n = view_.sections * kUnknowns;
   AlignedArray<double> best(view_.y, view_.y + n);
   double lowest = energy(), shift = 0, turn = kMostTurn;
+  const double floor = rounding();
   int rises = 0;
   const int most = 20 * options.max_iterations;
   for (int i = 0; i < most; ++i, ++report.iterations) {
@@ -139,7 +152,7 @@ void FibreEquilibrium::converge(const StaticOptions& options, double least_shift
     report.residual = residual(&worst);
     const double size = scale();
     residual();
-    report.residual_relative = size > 0 ? report.residual / size : 0;
+    report.residual_relative = report.residual > floor ? report.residual / size : 0;
     report.worst_vertex = worst;
     if (report.residual_relative <= options.tolerance) return;
     shift = shift <= least_shift ? 0 : shift / 8;
@@ -169,8 +182,16 @@ StaticReport FibreEquilibrium::solve(const StaticOptions& options, double EI, do
   turn_to_targets();
   converge(options, least_shift, report);
   const auto count = [&] {
-    // Modes that cost nothing, like the spin of a straight rod between pins, are not unstable.
-    return factor(1e-3 * least_shift);
+    // Modes that cost nothing, like the spin of a straight rod between pins, are not unstable, and neither is what rounding
+    // makes.
+    factor(0);
+    double stiffest = 0, lightest = fibre_.mass[0];
+    for (Index i = 0; i < view_.sections * kUnknowns; ++i)
+      stiffest = std::max(stiffest, view_.free[i] / std::abs(BlockChain<double>(view_.sections, view_.diagonal, view_.above)
+                                                                 .inverse_pivot(i / kUnknowns, i % kUnknowns)));
+    for (const double m : fibre_.mass) lightest = std::min(lightest, m);
+    constexpr double kRounding = 4 * std::numeric_limits<double>::epsilon();
+    return factor(std::max(1e-3 * least_shift, kRounding * stiffest / lightest));
   };
   if (report.not_converged) return report;
   report.unstable_modes = count();

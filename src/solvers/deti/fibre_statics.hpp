@@ -27,6 +27,7 @@ class FibreEquilibrium {
   void turn_to_targets();
   double residual(Index* worst = nullptr);
   double scale();
+  double rounding() const;
   int factor(double shift);
   bool newton_step(double& shift, double least_shift, double most_turn);
   void converge(const StaticOptions& options, double least_shift, StaticReport& report);

@@ -60,7 +60,6 @@ class FibreStep {
   void step(const StepRule& rule) {
     move(rule.h);
     own_.forces();
-    if (rule.viscous) dissipate(rule.h);
     for (Index k = 0; k < f_.sections; ++k) {
       const P reach = own_.at(f_.reach, k);
       for (Index i = k * N; i < (k + 1) * N; ++i) own_.put(f_.force, i, reach * own_.at(f_.force, i));
@@ -69,12 +68,18 @@ class FibreStep {
     for (Index k = 0; k < f_.sections; ++k) {
       const P reach = own_.at(f_.reach, k), decay = own_.at(f_.decay, k);
       for (Index i = k * N; i < (k + 1) * N; ++i) {
-        const P now = own_.at(f_.w, i), held = P(1) - own_.at(f_.free, i);
-        const P damped = decay * (now - P(1 - rule.rho) * own_.at(f_.r2, i)) + P(rule.h) * reach * own_.at(f_.force, i);
-        const P next = select(held > P(0.5), now, damped);
-        own_.put(f_.velocity, i, P(0.5) * (own_.at(f_.velocity, i) + next));
-        own_.put(f_.w, i, next);
+        const P now = own_.at(f_.w, i);
+        const auto held = own_.at(f_.free, i) < P(0.5);
+        own_.put(f_.w, i, select(held, now, decay * (now - P(1 - rule.rho) * own_.at(f_.r2, i))));
+        own_.put(f_.force, i, P(rule.h) * reach * own_.at(f_.force, i));
       }
+    }
+    if (rule.viscous) dissipate(rule.h);
+    for (Index i = 0; i < f_.sections * N; ++i) {
+      const auto held = own_.at(f_.free, i) < P(0.5);
+      const P now = own_.at(f_.w, i), next = select(held, now, now + own_.at(f_.force, i));
+      own_.put(f_.velocity, i, P(0.5) * (own_.at(f_.velocity, i) + next));
+      own_.put(f_.w, i, next);
     }
   }
 
@@ -108,15 +113,34 @@ class FibreStep {
       for (Index i = k * N; i < (k + 1) * N; ++i) own_.put(x, i, mass(k) * own_.at(x, i));
   }
 
-  /// w <- w - (M + h K_v)^-1 h K_v w: damping in the springs, implicit and of first order. What is held takes part with its
-  /// motion.
+  /// Damping in the springs, Z = h M^-1 K_v, to second order and implicit. With R = (1 + gamma Z)^-1, gamma = 1 - sqrt(1/2):
+  ///
+  ///   w <- (1 - (1 - 2 gamma) Z) R^2 w = w - [gamma R + (1 - gamma) R^2] Z w       (e^-Z)
+  ///   kick <- [(1 - b) R + b R^2] kick, b = 1/(2 gamma) - 1                        ((1 - e^-Z)/Z)
+  ///
+  /// The kick of modes that are damped at once has to be damped, too, and both factors of it are positive: otherwise such modes
+  /// would grow. What is held takes part in Z w with its motion.
   void dissipate(double h) {
+    const double gamma = 1 - std::sqrt(0.5), b = 1 / (2 * gamma) - 1;
     own_.template product<Stiffness::viscous>(P(h), f_.w, f_.r1);
-    own_.template assemble<Stiffness::viscous>(P(h));
+    own_.template assemble<Stiffness::viscous>(P(gamma * h));
     BlockChain<P> chain(f_.sections, f_.diagonal, f_.above);
     factor(chain);
-    chain.template solve<1>({f_.r1});
-    for (Index i = 0; i < f_.sections * N; ++i) own_.put(f_.w, i, own_.at(f_.w, i) - own_.at(f_.r1, i));
+    const Index n = f_.sections * N;
+    for (Index i = 0; i < n; ++i) own_.put(f_.r2, i, own_.at(f_.force, i));
+    times_mass(f_.r2);
+    const auto take = [&](double share_of_w, double share_of_kick, bool first) {
+      chain.template solve<2>({f_.r1, f_.r2});
+      for (Index i = 0; i < n; ++i) {
+        own_.put(f_.w, i, own_.at(f_.w, i) - P(share_of_w) * own_.at(f_.r1, i));
+        const P kick = P(share_of_kick) * own_.at(f_.r2, i);
+        own_.put(f_.force, i, first ? kick : own_.at(f_.force, i) + kick);
+      }
+    };
+    take(gamma, 1 - b, true);
+    times_mass(f_.r1);
+    times_mass(f_.r2);
+    take(1 - gamma, b, false);
   }
 
   /// force <- phi(Y) M^-1 force, and with `damps` r2 <- s(Y) w.

@@ -19,7 +19,8 @@ static Scene at_rest(const Scene& scene) {
 void Vibration::prepare(const Scene& scene, Problems& problems) {
   const RodInfo* r = find_rod(scene, rod, where + "/rod", problems);
   if (!r) return;
-  if (scene.setup().spec.dynamic()) integrator_ = scene.setup().spec.integrator();
+  integrator_.reset();
+  if (scene.setup().spec.dynamic() && scene.setup().spec.solver->traits().judged) integrator_ = scene.setup().spec.integrator();
   vertices_ = r->vertices, segments_ = r->segments;
   try {
     rest_ = at_rest(scene).initial_state();
@@ -53,7 +54,8 @@ double Vibration::amplitude(const Simulation& simulation) const {
 }
 
 std::vector<double> Vibration::finish(const Simulation& simulation) {
-  const Oscillation o = oscillation(zero_crossings(samples_), skip, simulation.time_step(), *integrator_);
+  const Oscillation o =
+      oscillation(zero_crossings(samples_), skip, simulation.time_step(), integrator_ ? &*integrator_ : nullptr);
   return {o.frequency, o.damping_ratio, o.raw_frequency, o.raw_damping};
 }
 
