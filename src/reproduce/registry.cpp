@@ -1,12 +1,13 @@
 #include <array>
 
 #include "core/folders.hpp"
+#include "reproduce/deti.hpp"
 #include "reproduce/projective.hpp"
 
 namespace osier {
 
 std::span<const Paper> papers() {
-  static const std::array<Paper, 1> list{projective_paper()};
+  static const std::array<Paper, 2> list{projective_paper(), deti_paper()};
   return list;
 }
 

@@ -42,6 +42,17 @@ TEST(DetiContract, LanesDoWhatSingleFibresDo) {
   }
 }
 
+TEST(DetiContract, LanczosMethodMovesFibresLikeTheFactorisation) {
+  const std::string still = R"({"materials": {"m": {"young": 1e8, "poisson": 0.3, "density": 1200, "radius": 0.001}},
+    "rods": [{"name": "a", "material": "m", "segments": 12, "shape": {"type": "line", "from": [0, 0, 0], "to": [0.3, 0, 0]}}],
+    "constraints": [{"type": "clamp", "vertices": "a:start"}], "forces": [{"type": "gravity"}, {"type": "drag", "rate": 1}],
+    "analysis": {"type": "dynamic", "step": 0.002, "duration": 10, "steps_per_frame": 1}})";
+  Simulation own(scene_with(still, R"({"name": "deti", "functions": "krylov", "krylov_tolerance": 1e-9})")),
+      other(scene_with(still, kDeti));
+  for (int i = 0; i < 100; ++i) own.step(), other.step();
+  EXPECT_LE(farthest(own.state().vertex_position, other.state().vertex_position), 1e-6);
+}
+
 TEST(DetiContract, AStateThatIsPutBackGoesOnAsBefore) {
   Simulation whole(scene_with(hair(5), kDeti)), copy(scene_with(hair(5), kDeti));
   for (int i = 0; i < 20; ++i) whole.step();

@@ -1,6 +1,7 @@
 // The integrator of the solver `deti`, on one fibre.
 #include <gtest/gtest.h>
 
+#include "solvers/deti/krylov.hpp"
 #include "solvers/deti/mode_functions.hpp"
 #include "support/deti.hpp"
 #include "support/random.hpp"
@@ -119,6 +120,44 @@ TEST(DetiStep, IsThatOfEachModeByItself) {
       const Eigen::VectorXd expected = root.cwiseInverse().asDiagonal() * modes.eigenvectors() * a;
       EXPECT_LE((next.tail(n) - expected).cwiseAbs().maxCoeff(), 1e-9 * expected.cwiseAbs().maxCoeff());
     }
+}
+
+TEST(DetiStep, ByLanczosIsThatOfEachModeByItselfToItsToleranceWithDampingByStiffness) {
+  int last = 0;
+  for (const double tolerance : {1e-2, 1e-5, 1e-10}) {
+    LoneFibre f(straight_fibre({.n = 6, .EA = 1e4}));
+    f.clamp();
+    f.gravity(3);
+    Random random(8);
+    for (int i = LoneFibre::N; i < f.size(); ++i) f.view.y[i] += random.range(-0.005, 0.005);
+    f.begin(0.002, 0.8);
+    for (int i = 0; i < f.size(); ++i) f.view.w[i] = f.view.free[i] * random.range(-1, 1);
+    const Eigen::VectorXd w = Eigen::Map<Eigen::VectorXd>(f.view.w, f.size());
+    const double h = 0.002, tau = 3e-4;
+    deti::KrylovFilter filter(f.view, f.rule, tolerance, tau);
+    deti::StepRule rule = f.rule;
+    rule.rho = 0;
+    deti::FibreStep<double>(f.view).step_with(rule, [&](bool damps) { filter(damps); });
+    const Eigen::VectorXd next = Eigen::Map<Eigen::VectorXd>(f.view.w, f.size());
+    f.springs().forces();
+    const Eigen::VectorXd force = Eigen::Map<Eigen::VectorXd>(f.view.force, f.size());
+    const int n = f.size() - LoneFibre::N;
+    const Eigen::VectorXd root = f.free_masses().cwiseSqrt();
+    const Eigen::MatrixXd A =
+        root.cwiseInverse().asDiagonal() * f.free_part(f.stiffness<Stiffness::gauss_newton>()) * root.cwiseInverse().asDiagonal();
+    const Eigen::SelfAdjointEigenSolver<Eigen::MatrixXd> modes(A);
+    Eigen::VectorXd a = modes.eigenvectors().transpose() * root.asDiagonal() * w.tail(n);
+    const Eigen::VectorXd b = modes.eigenvectors().transpose() * root.cwiseInverse().asDiagonal() * force.tail(n);
+    for (int i = 0; i < n; ++i) {
+      const deti::ModeStep s = deti::saturated_mode(Variant::double_pole, 0.8, std::max(modes.eigenvalues()(i), 0.0), h, 0, tau);
+      a(i) = s.E * a(i) + s.Psi / h * b(i);
+    }
+    const Eigen::VectorXd expected = root.cwiseInverse().asDiagonal() * modes.eigenvectors() * a;
+    EXPECT_LE((next.tail(n) - expected).norm(), 3 * tolerance * expected.norm()) << tolerance;
+    EXPECT_GT(filter.dimension(), last);
+    EXPECT_LE(filter.dimension(), n);
+    last = filter.dimension();
+  }
 }
 
 TEST(DetiStep, AConstantForceWithoutStiffnessLeadsToTheTerminalVelocity) {

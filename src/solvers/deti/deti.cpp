@@ -16,7 +16,7 @@ Traits Settings::traits() const {
 }
 
 Simd Settings::simd_on(const Model& model) const {
-  if (execution.simd == Simd::off) return Simd::off;
+  if (execution.simd == Simd::off || functions == Functions::krylov) return Simd::off;
   const FibrePlan fibres = plan_fibres(model, *this);
   std::vector<Index> sizes;
   for (const Chain& c : fibres.chains) sizes.push_back(c.fibre.size());
@@ -25,7 +25,11 @@ Simd Settings::simd_on(const Model& model) const {
 }
 
 void Settings::check(const Model& model, bool, Problems& problems) const {
-  for (const auto& [what, remedy] : plan_fibres(model, *this).problems) problems.add("/solver/name", "`deti`: " + what, remedy);
+  const FibrePlan fibres = plan_fibres(model, *this);
+  for (const auto& [what, remedy] : fibres.problems) problems.add("/solver/name", "`deti`: " + what, remedy);
+  if (functions == Functions::krylov && !fibres.has_one_tau())
+    problems.add("/solver/functions", "`krylov` knows one time of damping for all springs, and materials have several",
+                 "use `functions` factored, or the same time for stretching and bending everywhere");
   for (Index v = 0; v < model.vertex_count(); ++v) {
     if (!model.vertex_segments.of(v).empty() && !(model.vertex_mass[v] > 0)) {
       problems.add("/solver/name", fmt::format("`deti` needs mass everywhere, and vertex {} has none", v), "give rods a density");
@@ -44,8 +48,11 @@ SolverPlan Settings::plan(const Model& model, const Control&, double) const {
   if (fibres.chains.empty()) return {};
   double side = 0;
   for (const Chain& c : fibres.chains) side = std::max(side, c.fibre.side);
-  return {name(), fmt::format("{} fibre{} of cuboids up to {:.3g} m wide; one {} factorisation per step", fibres.chains.size(),
-                              fibres.chains.size() == 1 ? "" : "s", side, variant == Variant::double_pole ? "real" : "complex")};
+  return {name(), fmt::format("{} fibre{} of cuboids up to {:.3g} m wide; {} per step", fibres.chains.size(),
+                              fibres.chains.size() == 1 ? "" : "s", side,
+                              functions == Functions::krylov    ? "Lanczos' method"
+                              : variant == Variant::double_pole ? "one real factorisation"
+                                                                : "one complex factorisation")};
 }
 
 void Settings::warn(const Model& model, double, bool, std::vector<std::string>& warnings) const {

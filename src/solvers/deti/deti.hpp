@@ -12,6 +12,7 @@ namespace osier::deti {
 
 enum class Network : std::uint8_t { scaffold, paper };
 enum class Stretch : std::uint8_t { material, soft };
+enum class Functions : std::uint8_t { factored, krylov };
 
 }  // namespace osier::deti
 
@@ -23,6 +24,10 @@ struct Choices<deti::Network> {
 template <>
 struct Choices<deti::Stretch> {
   static constexpr std::array<const char*, 2> names{"material", "soft"};
+};
+template <>
+struct Choices<deti::Functions> {
+  static constexpr std::array<const char*, 2> names{"factored", "krylov"};
 };
 template <>
 struct Choices<deti::Variant> {
@@ -38,6 +43,8 @@ class Settings : public SolverSettings {
   Variant variant = Variant::double_pole;
   double rho = 0.8;
   double alpha0 = 0, alpha1 = 0;
+  Functions functions = Functions::factored;
+  double krylov_tolerance = 1e-6;
   Stretch stretch = Stretch::material;
   std::optional<double> aspect;
   double section_stiffness = 30;
@@ -68,6 +75,14 @@ class Settings : public SolverSettings {
       "Damping by stiffness, beside that of the material: the alpha_1 of Rayleigh damping. It damps deformation and no rigid "
       "turn",
       {.unit = "s", .min = 0});
+    f("functions", functions,
+      "How the filter is applied. `factored`: by one factorisation per step. `krylov`: by Lanczos' method, as in the paper, with "
+      "as many "
+      "vectors as the step times the highest frequency asks for; worth it for short steps, and without SIMD lanes");
+    f("krylov_tolerance", krylov_tolerance, "Error of the filter by `krylov`, relative, judged by what the last vectors change",
+      {.min = 1e-14, .max = 0.1});
+    if (f.has("krylov_tolerance") && functions != Functions::krylov)
+      f.problem("`krylov_tolerance` without `functions` krylov", "leave it out, or use `functions` krylov");
     f("stretch", stretch,
       "`material`: a spring between the centres of sections gives the rod its EA. `soft`: without it, EA = 16 EI/a^2 of the "
       "springs "

@@ -274,6 +274,13 @@ FibrePlan plan_fibres(const Model& model, const Settings& settings) {
   return plan;
 }
 
+bool FibrePlan::has_one_tau() const {
+  for (const Chain& chain : chains)
+    for (const Cuboid& c : chain.fibre.cuboids)
+      if (std::abs(c.tau - tau()) > 1e-9 * tau() || std::abs(c.tau_c - tau()) > 1e-9 * tau()) return false;
+  return true;
+}
+
 std::vector<Quatd> section_frames(const Model& m, const Chain& c, std::span<const Quatd> frames) {
   (void)m;
   std::vector<Quatd> q(c.vertices.size());

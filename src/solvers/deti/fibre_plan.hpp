@@ -18,11 +18,10 @@ struct Chain {
   std::vector<Index> anchor;  ///< per section: the frame that clamps it, or -1
   Fibre fibre;
   Shape rest;
-  Elasticity weakest;     ///< the least of its stiffnesses
-  double length = 0;      ///< at rest [m]
-  double curvature = 0;   ///< largest, of the rest shape, times the side
-  double shear = 0;       ///< 3 EI/(GA L^2) of the material: what shear would add to its bending
-  double twist_wave = 0;  ///< GJ/EI
+  Elasticity weakest;    ///< the least of its stiffnesses
+  double length = 0;     ///< at rest [m]
+  double curvature = 0;  ///< largest, of the rest shape, times the side
+  double shear = 0;      ///< 3 EI/(GA L^2) of the material: what shear would add to its bending
 };
 
 struct FibrePlan {
@@ -30,6 +29,9 @@ struct FibrePlan {
   std::vector<Index> loose_vertices;
   /// Why the model cannot be made of fibres, and what to do: pairs of sentences.
   std::vector<std::pair<std::string, std::string>> problems;
+  /// Whether all springs are damped with the same time, and which.
+  bool has_one_tau() const;
+  double tau() const { return chains.empty() ? 0 : chains.front().fibre.cuboids.front().tau; }
 };
 
 FibrePlan plan_fibres(const Model& model, const Settings& settings);

@@ -43,10 +43,19 @@ class FibreStep {
  public:
   explicit FibreStep(const FibreView& fibre) : f_(fibre), own_{f_} {}
 
-  /// The first w, where `starting` says so, from the velocity at the start: w = p_0 v + h (1 - p_0)/(alpha_0 h) phi(Y) M^-1 f.
   void start(const StepRule& rule) {
+    start_with(rule, [&](bool damps) { filter(rule, damps); });
+  }
+  void step(const StepRule& rule) {
+    step_with(rule, [&](bool damps) { filter(rule, damps); });
+  }
+
+  /// The first w, where `starting` says so, from the velocity at the start: w = p_0 v + h (1 - p_0)/(alpha_0 h) phi(Y) M^-1 f.
+  /// filter(damps): force <- phi(Y) M^-1 force, and with `damps` r2 <- s(Y) w, otherwise r2 <- 0.
+  template <class Filter>
+  void start_with(const StepRule& rule, const Filter& filter) {
     own_.forces();
-    filter(rule, false);
+    filter(false);
     const auto starts = own_.at(f_.starting, 0) > P(0.5);
     for (Index k = 0; k < f_.sections; ++k) {
       const P lead = own_.at(f_.lead, k), reach = own_.at(f_.reach, k);
@@ -57,14 +66,15 @@ class FibreStep {
     }
   }
 
-  void step(const StepRule& rule) {
+  template <class Filter>
+  void step_with(const StepRule& rule, const Filter& filter) {
     move(rule.h);
     own_.forces();
     for (Index k = 0; k < f_.sections; ++k) {
       const P reach = own_.at(f_.reach, k);
       for (Index i = k * N; i < (k + 1) * N; ++i) own_.put(f_.force, i, reach * own_.at(f_.force, i));
     }
-    filter(rule, true);
+    filter(true);
     for (Index k = 0; k < f_.sections; ++k) {
       const P reach = own_.at(f_.reach, k), decay = own_.at(f_.decay, k);
       for (Index i = k * N; i < (k + 1) * N; ++i) {
@@ -143,7 +153,6 @@ class FibreStep {
     take(1 - gamma, b, false);
   }
 
-  /// force <- phi(Y) M^-1 force, and with `damps` r2 <- s(Y) w.
   void filter(const StepRule& rule, bool damps) {
     damps = damps && rule.rho < 1;
     if (rule.variant == Variant::double_pole) filter_double(rule, damps);

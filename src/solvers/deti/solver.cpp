@@ -11,39 +11,22 @@
 #include "math/quat.hpp"
 #include "osier/error.hpp"
 #include "solvers/deti/deti.hpp"
+#include "solvers/deti/fibre_energy.hpp"
 #include "solvers/deti/fibre_memory.hpp"
 #include "solvers/deti/fibre_plan.hpp"
 #include "solvers/deti/fibre_statics.hpp"
+#include "solvers/deti/fibre_step.hpp"
 #include "solvers/deti/kernels.hpp"
-#include "solvers/solver_memory.hpp"
+#include "solvers/deti/krylov.hpp"
 
 namespace osier::deti {
 
 namespace {
 
-constexpr MemoryDeclaration kSections{"deti/sections", ElementKind::vertex, 9};      ///< a1, a2, a3
-constexpr MemoryDeclaration kMotion{"deti/motion", ElementKind::vertex, kUnknowns};  ///< mean velocity of the next step
-constexpr MemoryDeclaration kVelocity{"deti/velocity", ElementKind::vertex, 3};      ///< as the last step has left it
-constexpr MemoryDeclaration kStep{"deti/step", ElementKind::whole, 1};               ///< length of the step that `motion` is for
-
 /// `simd` must be available on this machine.
 const FibreKernel& fibre_kernel(Simd simd) {
   return with_simd(simd, []<Simd S>() -> const FibreKernel& { return fibre_kernel_for<S>(); });
 }
-
-struct Memory {
-  std::span<double> sections, motion, velocity, step;
-  Memory(const Model& m, State& state)
-      : sections(solver_memory(state, m, kSections)),
-        motion(solver_memory(state, m, kMotion)),
-        velocity(solver_memory(state, m, kVelocity)),
-        step(solver_memory(state, m, kStep)) {
-    // Arrays may have moved when one was added.
-    sections = solver_memory(state, m, kSections);
-    motion = solver_memory(state, m, kMotion);
-    velocity = solver_memory(state, m, kVelocity);
-  }
-};
 
 /// Equal fibres side by side.
 struct Group {
@@ -75,6 +58,21 @@ class Deti final : public Solver {
   void store(const Chain& c, int lane, const FibreView& view, State& state, Memory& memory) const;
   void place_frames(const Chain& c, State& state, const Memory& memory) const;
   void finish(const Model& m, const Control& c, State& state, StepReport& report) const;
+  void start_fibres(const StepInput& input, State& state, Memory& memory);
+  void step_fibres(const StepInput& input, State& state, Memory& memory);
+  StepRule rule(double h) const { return {h, settings_.rho, settings_.variant, viscous_}; }
+  bool is_krylov() const { return settings_.functions == Functions::krylov; }
+  void by_krylov(const FibreView& view, double h, bool starts) const;
+  /// use(group, view, kernel) for every group, with memory of its own for every thread.
+  template <class F>
+  void each_group(const F& use) {
+    executor_.for_each_job(groups_.size(), [&](std::size_t i) {
+      const Group& g = groups_[i];
+      FibreView view = view_of(g.sections, g.lanes, settings_.variant, constants_.data() + g.constants,
+                               memory_.data() + static_cast<std::size_t>(executor_.worker()) * numbers_of_thread_);
+      use(g, view, g.lanes > 1 ? *lanes_ : *single_);
+    });
+  }
 
   Settings settings_;
   Executor executor_;
@@ -82,6 +80,7 @@ class Deti final : public Solver {
   const FibreKernel *lanes_ = nullptr, *single_ = nullptr;
   std::vector<Group> groups_;
   AlignedArray<double> constants_, memory_;
+  std::size_t numbers_of_thread_ = 0;
   std::vector<std::uint8_t> starts_;  ///< per chain
   bool viscous_ = false;
 };
@@ -90,7 +89,7 @@ void Deti::arrange(const Model& m) {
   plan_ = plan_fibres(m, settings_);
   if (!plan_.problems.empty()) throw RunError("`deti`: " + plan_.problems.front().first + "; " + plan_.problems.front().second);
   single_ = &fibre_kernel(Simd::off);
-  lanes_ = &fibre_kernel(settings_.execution.simd);
+  lanes_ = is_krylov() ? single_ : &fibre_kernel(settings_.execution.simd);
   viscous_ = false;
   for (const Chain& c : plan_.chains)
     for (const Cuboid& cuboid : c.fibre.cuboids) viscous_ = viscous_ || cuboid.tau > 0 || cuboid.tau_c > 0;
@@ -116,18 +115,14 @@ void Deti::arrange(const Model& m) {
     groups_.push_back(std::move(g));
     begin = end;
   }
+  numbers_of_thread_ = 0;
+  for (const Group& g : groups_)
+    numbers_of_thread_ = std::max(numbers_of_thread_, step_numbers(g.sections, g.lanes, settings_.variant));
+  memory_.assign(numbers_of_thread_ * static_cast<std::size_t>(executor_.threads()), 0.0);
   constants_.assign(numbers, 0.0);
   for (const Group& g : groups_)
     for (int k = 0; k < g.lanes; ++k)
       load_fibre(chain(g.chain[static_cast<std::size_t>(k)]).fibre, constants_.data() + g.constants, g.lanes, k);
-}
-
-/// Section k of a chain as 12 numbers.
-void put_unknowns(const Chain& c, std::size_t k, const State& state, const Memory& memory, double* u) {
-  const auto v = static_cast<std::size_t>(c.vertices[k]);
-  const Vec3d& x = state.vertex_position[v];
-  u[0] = x.x, u[1] = x.y, u[2] = x.z;
-  for (std::size_t i = 0; i < 9; ++i) u[3 + i] = memory.sections[9 * v + i];
 }
 
 Quatd frame_of(const Chain& c, std::size_t k, const State& state, const Memory& memory) {
@@ -154,7 +149,9 @@ bool Deti::fits(const Chain& c, const State& state, const Memory& memory) const 
       if (!(std::min(norm(q - known), norm(q + known)) < kSame)) return false;
     }
     const Vec3d& w = state.vertex_velocity[v];
-    if (w.x != memory.velocity[3 * v] || w.y != memory.velocity[3 * v + 1] || w.z != memory.velocity[3 * v + 2]) return false;
+    if (w.x != memory.velocity[kUnknowns * v] || w.y != memory.velocity[kUnknowns * v + 1] ||
+        w.z != memory.velocity[kUnknowns * v + 2])
+      return false;
     first = second;
   }
   return true;
@@ -246,9 +243,10 @@ void Deti::store(const Chain& c, int lane, const FibreView& view, State& state, 
     state.vertex_position[v] = {view.y[at(first)], view.y[at(first + 1)], view.y[at(first + 2)]};
     for (std::size_t i = 0; i < 9; ++i) memory.sections[9 * v + i] = view.y[at(first + 3 + static_cast<Index>(i))];
     for (std::size_t i = 0; i < kUnknowns; ++i) memory.motion[kUnknowns * v + i] = view.w[at(first + static_cast<Index>(i))];
-    for (std::size_t i = 0; i < 3; ++i) memory.velocity[3 * v + i] = view.velocity[at(first + static_cast<Index>(i))];
+    double* own = &memory.velocity[kUnknowns * v];
+    for (std::size_t i = 0; i < kUnknowns; ++i) own[i] = view.velocity[at(first + static_cast<Index>(i))];
     state.vertex_velocity_previous[v] = state.vertex_velocity[v];
-    state.vertex_velocity[v] = {memory.velocity[3 * v], memory.velocity[3 * v + 1], memory.velocity[3 * v + 2]};
+    state.vertex_velocity[v] = {own[0], own[1], own[2]};
   }
   place_frames(c, state, memory);
 }
@@ -263,42 +261,67 @@ void Deti::place_frames(const Chain& c, State& state, const Memory& memory) cons
   }
 }
 
-StepReport Deti::step(const StepInput& input, State& state) {
-  const Model& m = input.model;
-  const double h = input.h;
-  Memory memory(m, state);
-  const bool same_step = std::abs(memory.step[0] - h) <= 1e-12 * h;
-  const StepRule rule{h, settings_.rho, settings_.variant, viscous_};
+/// Which fibres begin to move, and their first mean velocities, by the loads at the start of the step.
+void Deti::start_fibres(const StepInput& input, State& state, Memory& memory) {
+  const bool same_step = std::abs(memory.step[0] - input.h) <= 1e-12 * input.h;
   starts_.assign(plan_.chains.size(), 0);
-  std::size_t most = 0;
-  for (const Group& g : groups_) most = std::max(most, step_numbers(g.sections, g.lanes, settings_.variant));
-  if (memory_.size() < most * static_cast<std::size_t>(executor_.threads()))
-    memory_.assign(most * static_cast<std::size_t>(executor_.threads()), 0.0);
-  executor_.for_each_job(groups_.size(), [&](std::size_t i) {
-    const Group& g = groups_[i];
-    const FibreKernel& kernel = g.lanes > 1 ? *lanes_ : *single_;
-    FibreView view = view_of(g.sections, g.lanes, settings_.variant, constants_.data() + g.constants,
-                             memory_.data() + static_cast<std::size_t>(executor_.worker()) * most);
-    bool some_start = false;
+  each_group([&](const Group& g, FibreView& view, const FibreKernel& kernel) {
+    bool some = false;
     for (int k = 0; k < g.fibres; ++k) {
       const std::size_t own = g.chain[static_cast<std::size_t>(k)];
       const bool known = fits(chain(own), state, memory);
       starts_[own] = !known || !same_step;
-      some_start = some_start || starts_[own];
-      if (starts_[own]) begin_to_move(m, chain(own), state, memory, known);
+      some = some || starts_[own];
+      if (starts_[own]) begin_to_move(input.model, chain(own), state, memory, known);
     }
-    for (int k = 0; k < g.lanes; ++k) load(m, some_start ? input.start : input.end, state, memory, g, k, h, view);
-    if (some_start) {
-      kernel.start(view, rule);
-      for (int k = 0; k < g.lanes; ++k) load_control(m, input.end, chain(g.chain[static_cast<std::size_t>(k)]), k, h, view);
+    if (!some) return;
+    for (int k = 0; k < g.lanes; ++k) load(input.model, input.start, state, memory, g, k, input.h, view);
+    if (is_krylov()) by_krylov(view, input.h, true);
+    else kernel.start(view, rule(input.h));
+    for (int k = 0; k < g.fibres; ++k) {
+      const std::size_t own = g.chain[static_cast<std::size_t>(k)];
+      if (!starts_[own]) continue;
+      for (std::size_t v = 0; v < chain(own).vertices.size(); ++v)
+        for (std::size_t i = 0; i < kUnknowns; ++i)
+          memory.motion[kUnknowns * static_cast<std::size_t>(chain(own).vertices[v]) + i] =
+              view.w[(kUnknowns * v + i) * static_cast<std::size_t>(g.lanes) + static_cast<std::size_t>(k)];
     }
-    kernel.step(view, rule);
+  });
+  memory.step[0] = input.h;
+}
+
+/// The start, or a step, with Lanczos' method.
+void Deti::by_krylov(const FibreView& view, double h, bool starts) const {
+  StepRule all = rule(h);
+  all.viscous = false;
+  KrylovFilter filter(view, all, settings_.krylov_tolerance, plan_.tau());
+  const auto apply = [&](bool damps) { filter(damps); };
+  FibreStep<double> fibre(view);
+  if (starts) {
+    fibre.start_with(all, apply);
+  } else {
+    all.rho = 0;  // the filter knows what is left
+    fibre.step_with(all, apply);
+  }
+}
+
+/// All fibres move by their mean velocities, and find the next ones.
+void Deti::step_fibres(const StepInput& input, State& state, Memory& memory) {
+  each_group([&](const Group& g, FibreView& view, const FibreKernel& kernel) {
+    for (int k = 0; k < g.lanes; ++k) load(input.model, input.end, state, memory, g, k, input.h, view);
+    if (is_krylov()) by_krylov(view, input.h, false);
+    else kernel.step(view, rule(input.h));
     for (int k = 0; k < g.fibres; ++k) store(chain(g.chain[static_cast<std::size_t>(k)]), k, view, state, memory);
   });
-  memory.step[0] = h;
+}
+
+StepReport Deti::step(const StepInput& input, State& state) {
+  Memory memory(input.model, state);
   StepReport report;
   report.iterations = 1;
-  finish(m, input.end, state, report);
+  start_fibres(input, state, memory);
+  step_fibres(input, state, memory);
+  finish(input.model, input.end, state, report);
   return report;
 }
 
@@ -341,7 +364,9 @@ StaticReport Deti::solve_static(const StepInput& input, State& state, const Stat
       state.vertex_position[v] = {view.y[kUnknowns * k], view.y[kUnknowns * k + 1], view.y[kUnknowns * k + 2]};
       for (std::size_t n = 0; n < 9; ++n) memory.sections[9 * v + n] = view.y[kUnknowns * k + 3 + n];
       const Vec3d& w = state.vertex_velocity[v];
-      memory.velocity[3 * v] = w.x, memory.velocity[3 * v + 1] = w.y, memory.velocity[3 * v + 2] = w.z;
+      double* own = &memory.velocity[kUnknowns * v];
+      std::fill_n(own, kUnknowns, 0.0);
+      own[0] = w.x, own[1] = w.y, own[2] = w.z;
     }
     place_frames(fibre, state, memory);
   });
@@ -376,7 +401,7 @@ std::optional<std::size_t> Settings::bytes(const Model& model, const Control&, d
     most = std::max(most, step_numbers(c.fibre.size(), lanes, variant));
     lists += c.vertices.size() * (sizeof(Cuboid) + sizeof(SectionSprings) + sizeof(Vec3d) + sizeof(Quatd) + 4 * sizeof(Index));
   }
-  constexpr std::size_t kMemory = 9 + kUnknowns + 3;
+  constexpr std::size_t kMemory = 9 + 2 * kUnknowns;
   return sizeof(double) * (numbers + most * static_cast<std::size_t>(execution.threads) +
                            kMemory * static_cast<std::size_t>(model.vertex_count())) +
          lists;
