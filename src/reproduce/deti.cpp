@@ -33,7 +33,8 @@ double farthest_from_axis(const Trial& t) {
 void figure2(const Folder& scenes, ReproducedFigure& f) {
   f.claim = "A fibre whose ends are pushed together and twisted buckles.";
   f.finding =
-      "It does, in steps of 2 to 8 ms alike, and comes to the shape of the Cosserat rod. The paper gives no numbers of its rod.";
+      "It does, in steps of 2 to 8 ms alike, and comes to the shape of the Cosserat rod. In steps of 16 ms noise of stiff "
+      "springs takes over. The paper gives no numbers of its rod.";
   ReproducedPlot side{.title = "at rest, from the side", .x = "x/L", .y = "y/L", .equal = true, .curves = {}},
       top{.title = "at rest, from above", .x = "x/L", .y = "z/L", .equal = true, .curves = {}};
   const auto rest = [&](const std::string& label, const std::vector<std::string>& changes) {
