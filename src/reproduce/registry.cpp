@@ -1,13 +1,14 @@
 #include <array>
 
 #include "core/folders.hpp"
+#include "reproduce/deti.hpp"
 #include "reproduce/generalized_alpha.hpp"
 #include "reproduce/projective.hpp"
 
 namespace osier {
 
 std::span<const Paper> papers() {
-  static const std::array<Paper, 2> list{projective_paper(), generalized_alpha_paper()};
+  static const std::array<Paper, 3> list{projective_paper(), deti_paper(), generalized_alpha_paper()};
   return list;
 }
 

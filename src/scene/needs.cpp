@@ -84,7 +84,7 @@ std::vector<Need> needs_of(const Setup& setup) {
   const DynamicAnalysis* dynamic = spec.dynamic();
   if (dynamic && dynamic->integrator)
     needs.push_back({&Traits::integrator_choice,
-                     "be led by an integrator: it integrates in time by itself, with the `rho_infinity` of /solver",
+                     "be led by an integrator: it integrates in time by itself, with the settings of /solver",
                      "/analysis/integrator"});
   if (dynamic && dynamic->integrator && *dynamic->integrator != IntegratorKind::implicit_euler)
     needs.push_back({&Traits::integrators, "be led by another time integration than its own", "/analysis/integrator"});
@@ -128,6 +128,9 @@ std::vector<Need> needs_of(const Setup& setup) {
       needs.push_back({&Traits::torques, "take torques", c->where});
     }
   }
+  for (std::size_t i = 0; i < spec.probes.size(); ++i)
+    if (spec.probes[i].reaction)
+      needs.push_back({&Traits::reactions, "tell what constraints exert", spec.probes[i].where + "/reaction"});
   if (spec.execution.in_float()) needs.push_back({&Traits::single_precision, "work in float", "/execution/precision"});
   if (spec.execution.threads > 1)
     needs.push_back({&Traits::threads, fmt::format("use {} threads", spec.execution.threads), "/execution/threads"});

@@ -652,6 +652,11 @@ void Simulation::certify() {
   if (!s.contacts.active())
     problems.add("/contact", "is not there: rods pass through each other, and there is nothing to certify",
                  "add \"contact\": {}, or leave --certify out");
+  if (s.setup->spec.solver->traits().own_balance)
+    problems.add("/solver/name",
+                 fmt::format("the energy budget of a certificate is that of implicit Euler, and `{}` is none",
+                             s.setup->spec.solver->name()),
+                 "use `direct`, or leave --certify out");
   if (s.integrator && !s.integrator->is_implicit_euler())
     problems.add("/analysis/integrator", "the energy budget of a certificate is that of implicit_euler", "use implicit_euler");
   problems.throw_if_any();

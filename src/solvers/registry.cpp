@@ -4,6 +4,7 @@
 #include "core/fields.hpp"
 #include "osier/error.hpp"
 #include "solvers/automatic/automatic.hpp"
+#include "solvers/deti/deti.hpp"
 #include "solvers/direct/direct.hpp"
 #include "solvers/generalized_alpha/generalized_alpha.hpp"
 #include "solvers/newton/newton.hpp"
@@ -34,6 +35,8 @@ static std::vector<RegistryEntry<SolverSettings>>& entries() {
       registry_entry<SolverSettings, projective::Settings>(
           "projective",
           "Cosserat rods with projective dynamics: global solves for positions and for turns, repaired or as printed"),
+      registry_entry<SolverSettings, deti::Settings>(
+          "deti", "Stiff fibres as chains of springs by a damped exponential integrator: one linear solve per step"),
       registry_entry<SolverSettings, generalized_alpha::Settings>(
           "generalized_alpha",
           "The dynamic Cosserat equations of single rods as a boundary-value problem, in dynamics and statics"),

@@ -117,7 +117,8 @@ struct Traits {
   bool damping = true;             ///< Kelvin-Voigt, of segments and joints
   bool integrators = true;  ///< its steps are those of implicit Euler, from which others are made (integration/integrator.hpp)
   bool integrator_choice = true;   ///< knows /analysis/integrator at all; others integrate in time by themselves
-  bool own_balance = false;        ///< its equations are not those of the step potential: it tells residual and reactions itself
+  bool own_balance = false;        ///< its equations are not those of the step potential: it tells what they leave itself, if anything
+  bool reactions = true;           ///< what constraints exert can be told
   bool branches = true;            ///< vertices where more than two segments meet, and joints but those along a rod
   bool cables = true;              ///< segments without joints
   bool inner_pins = true;          ///< held vertices inside of a rod whose frames are free

@@ -51,7 +51,7 @@ TEST(Oscillation, OfImplicitEulerGivesBackTheEquationItIntegrates) {
   for (double zeta : {0.0, 0.01, 0.25})
     for (double wh : {0.1, 0.02}) {
       const double h = wh / w;
-      const Oscillation o = oscillation(zero_crossings(implicit_euler(w, zeta, h, static_cast<int>(16 / wh))), 0, h, kEuler);
+      const Oscillation o = oscillation(zero_crossings(implicit_euler(w, zeta, h, static_cast<int>(16 / wh))), 0, h, &kEuler);
       EXPECT_NEAR(o.frequency, w / (2 * kPi), std::pow(wh, 4) * w) << zeta << " " << wh;
       EXPECT_NEAR(o.damping_ratio, zeta, 2 * std::pow(wh, 4)) << zeta << " " << wh;
     }
@@ -60,7 +60,7 @@ TEST(Oscillation, OfImplicitEulerGivesBackTheEquationItIntegrates) {
 /// What the samples themselves show: factor atan(w h)/(w h), damping about w h/2.
 TEST(Oscillation, RawValuesAreThoseOfTheSamples) {
   const double w = 3, wh = 0.05, h = wh / w;
-  const Oscillation o = oscillation(zero_crossings(implicit_euler(w, 0, h, 400)), 0, h, kEuler);
+  const Oscillation o = oscillation(zero_crossings(implicit_euler(w, 0, h, 400)), 0, h, &kEuler);
   const double rate = std::log(std::hypot(1, wh)) / h, turn = std::atan(wh) / h;
   EXPECT_NEAR(o.raw_frequency, std::hypot(rate, turn) / (2 * kPi), 1e-5);
   EXPECT_NEAR(o.raw_damping, rate / std::hypot(rate, turn), 1e-5);
@@ -69,9 +69,9 @@ TEST(Oscillation, RawValuesAreThoseOfTheSamples) {
 
 TEST(Oscillation, UsesWholePeriodsAfterTheSkippedCrossings) {
   const std::vector<Crossing> uneven{{0, -1}, {9, 1}, {20, -1}, {29, 1}, {40, -1}, {49, 1}};
-  EXPECT_NEAR(oscillation(uneven, 0, 1, kEuler).raw_frequency, 1.0 / 20, 1e-15);
-  EXPECT_NEAR(oscillation(uneven, 1, 1, kEuler).raw_frequency, 1.0 / 20, 1e-15);
-  EXPECT_THROW(oscillation(uneven, 4, 1, kEuler), RunError);
+  EXPECT_NEAR(oscillation(uneven, 0, 1, &kEuler).raw_frequency, 1.0 / 20, 1e-15);
+  EXPECT_NEAR(oscillation(uneven, 1, 1, &kEuler).raw_frequency, 1.0 / 20, 1e-15);
+  EXPECT_THROW(oscillation(uneven, 4, 1, &kEuler), RunError);
 }
 
 /// Half a chain of one mass: a rod of one segment fixed at its start, its end vertex carrying mu l/2. EA/l and that mass

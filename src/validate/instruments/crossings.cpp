@@ -31,7 +31,7 @@ std::vector<Crossing> zero_crossings(const std::vector<double>& samples) {
   return out;
 }
 
-Oscillation oscillation(const std::vector<Crossing>& crossings, int skip, double h, const TimeIntegrator& integrator) {
+Oscillation oscillation(const std::vector<Crossing>& crossings, int skip, double h, const TimeIntegrator* integrator) {
   const std::size_t first = static_cast<std::size_t>(skip), count = crossings.size();
   if (count < first + 3)
     throw RunError(fmt::format("the signal passes through zero {} times, {} are needed; run longer", count, first + 3));
@@ -39,7 +39,7 @@ Oscillation oscillation(const std::vector<Crossing>& crossings, int skip, double
   const Crossing &a = crossings[first], &b = crossings[first + half_periods];
   const std::complex<double> turns{std::log(std::abs(b.slope / a.slope)), static_cast<double>(half_periods) * std::numbers::pi};
   const std::complex<double> step = turns / (b.at - a.at);  // ln z
-  const std::complex<double> raw = step / h, lambda = integrator.rate_of(std::exp(step), h);
+  const std::complex<double> raw = step / h, lambda = integrator ? integrator->rate_of(std::exp(step), h) : raw;
   const double two_pi = 2 * std::numbers::pi;
   return {std::abs(lambda) / two_pi, -lambda.real() / std::abs(lambda), std::abs(raw) / two_pi, -raw.real() / std::abs(raw)};
 }

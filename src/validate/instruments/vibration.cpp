@@ -20,7 +20,8 @@ void Vibration::prepare(const Scene& scene, Problems& problems) {
   const RodInfo* r = find_rod(scene, rod, where + "/rod", problems);
   if (!r) return;
   const SceneSpec& spec = scene.setup().spec;
-  if (spec.dynamic()) integrator_ = spec.integrator();
+  integrator_.reset();
+  if (spec.dynamic() && spec.solver->traits().integrator_choice) integrator_ = spec.integrator();
   if (const auto rho = spec.solver->own_rho()) integrator_ = TimeIntegrator(IntegratorKind::generalized_alpha, *rho);
   vertices_ = r->vertices, segments_ = r->segments;
   try {
@@ -55,7 +56,8 @@ double Vibration::amplitude(const Simulation& simulation) const {
 }
 
 std::vector<double> Vibration::finish(const Simulation& simulation) {
-  const Oscillation o = oscillation(zero_crossings(samples_), skip, simulation.time_step(), *integrator_);
+  const Oscillation o =
+      oscillation(zero_crossings(samples_), skip, simulation.time_step(), integrator_ ? &*integrator_ : nullptr);
   return {o.frequency, o.damping_ratio, o.raw_frequency, o.raw_damping};
 }
 

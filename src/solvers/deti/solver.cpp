@@ -1,0 +1,412 @@
+// Steps of a model whose rods are fibres. The conductor is step(); what a fibre does in it is in fibre_step.hpp.
+//
+// Unknowns and mean velocities of sections are solver memory of the vertices. Memory that does not fit the state, because
+// somebody else has moved it, is made anew from the state, as at the start.
+#include <algorithm>
+#include <cmath>
+
+#include "exec/aligned.hpp"
+#include "exec/parallel.hpp"
+#include "exec/simd_dispatch.hpp"
+#include "math/quat.hpp"
+#include "osier/error.hpp"
+#include "solvers/deti/deti.hpp"
+#include "solvers/deti/fibre_energy.hpp"
+#include "solvers/deti/fibre_memory.hpp"
+#include "solvers/deti/fibre_plan.hpp"
+#include "solvers/deti/fibre_statics.hpp"
+#include "solvers/deti/fibre_step.hpp"
+#include "solvers/deti/kernels.hpp"
+#include "solvers/deti/krylov.hpp"
+
+namespace osier::deti {
+
+namespace {
+
+/// `simd` must be available on this machine.
+const FibreKernel& fibre_kernel(Simd simd) {
+  return with_simd(simd, []<Simd S>() -> const FibreKernel& { return fibre_kernel_for<S>(); });
+}
+
+/// Equal fibres side by side.
+struct Group {
+  Index sections = 0;
+  int lanes = 1, fibres = 1;
+  std::vector<std::size_t> chain;  ///< per lane
+  std::size_t constants = 0;       ///< where its numbers of the model begin
+};
+
+class Deti final : public Solver {
+ public:
+  Deti(const Settings& settings, const Model& model) : settings_(settings), executor_(settings.execution.threads) {
+    arrange(model);
+  }
+
+  void rebind(const Model& m, State&) override { arrange(m); }
+  void declare_memory(const Model& m, State& state) const override { Memory(m, state); }
+  StepReport step(const StepInput& input, State& state) override;
+  StaticReport solve_static(const StepInput& input, State& state, const StaticOptions& options) override;
+
+ private:
+  void arrange(const Model& m);
+  const Chain& chain(std::size_t i) const { return plan_.chains[i]; }
+  bool fits(const Chain& c, const State& state, const Memory& memory) const;
+  void begin_to_move(const Model& m, const Chain& c, const State& state, Memory& memory, bool known) const;
+  void load(const Model& m, const Control& c, const State& state, const Memory& memory, const Group& g, int lane, double h,
+            FibreView& view) const;
+  void load_control(const Model& m, const Control& c, const Chain& chain, int lane, double h, FibreView& view) const;
+  void store(const Chain& c, int lane, const FibreView& view, State& state, Memory& memory) const;
+  void place_frames(const Chain& c, State& state, const Memory& memory) const;
+  void finish(const Model& m, const Control& c, State& state, StepReport& report) const;
+  void start_fibres(const StepInput& input, State& state, Memory& memory);
+  void step_fibres(const StepInput& input, State& state, Memory& memory);
+  StepRule rule(double h) const { return {h, settings_.rho, settings_.variant, viscous_}; }
+  bool is_krylov() const { return settings_.functions == Functions::krylov; }
+  void by_krylov(const FibreView& view, double h, bool starts) const;
+  /// use(group, view, kernel) for every group, with memory of its own for every thread.
+  template <class F>
+  void each_group(const F& use) {
+    executor_.for_each_job(groups_.size(), [&](std::size_t i) {
+      const Group& g = groups_[i];
+      FibreView view = view_of(g.sections, g.lanes, settings_.variant, constants_.data() + g.constants,
+                               memory_.data() + static_cast<std::size_t>(executor_.worker()) * numbers_of_thread_);
+      use(g, view, g.lanes > 1 ? *lanes_ : *single_);
+    });
+  }
+
+  Settings settings_;
+  Executor executor_;
+  FibrePlan plan_;
+  const FibreKernel *lanes_ = nullptr, *single_ = nullptr;
+  std::vector<Group> groups_;
+  AlignedArray<double> constants_, memory_;
+  std::size_t numbers_of_thread_ = 0;
+  std::vector<std::uint8_t> starts_;  ///< per chain
+  bool viscous_ = false;
+};
+
+void Deti::arrange(const Model& m) {
+  plan_ = plan_fibres(m, settings_);
+  if (!plan_.problems.empty()) throw RunError("`deti`: " + plan_.problems.front().first + "; " + plan_.problems.front().second);
+  single_ = &fibre_kernel(Simd::off);
+  lanes_ = is_krylov() ? single_ : &fibre_kernel(settings_.execution.simd);
+  viscous_ = false;
+  for (const Chain& c : plan_.chains)
+    for (const Cuboid& cuboid : c.fibre.cuboids) viscous_ = viscous_ || cuboid.tau > 0 || cuboid.tau_c > 0;
+  // Fibres of as many sections go into lanes together, in their order.
+  groups_.clear();
+  std::vector<std::size_t> order(plan_.chains.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  const auto size = [&](std::size_t i) { return plan_.chains[i].fibre.size(); };
+  std::stable_sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) { return size(a) < size(b); });
+  std::size_t numbers = 0;
+  for (std::size_t begin = 0; begin < order.size();) {
+    std::size_t end = begin;
+    while (end < order.size() && size(order[end]) == size(order[begin]) && end - begin < static_cast<std::size_t>(lanes_->lanes))
+      ++end;
+    Group g;
+    g.sections = size(order[begin]);
+    g.fibres = static_cast<int>(end - begin);
+    g.lanes = g.fibres > 1 ? lanes_->lanes : 1;
+    g.constants = numbers;
+    // Lanes without a fibre repeat the last one.
+    for (int k = 0; k < g.lanes; ++k) g.chain.push_back(order[std::min(begin + static_cast<std::size_t>(k), end - 1)]);
+    numbers += model_numbers(g.sections, g.lanes);
+    groups_.push_back(std::move(g));
+    begin = end;
+  }
+  numbers_of_thread_ = 0;
+  for (const Group& g : groups_)
+    numbers_of_thread_ = std::max(numbers_of_thread_, step_numbers(g.sections, g.lanes, settings_.variant));
+  memory_.assign(numbers_of_thread_ * static_cast<std::size_t>(executor_.threads()), 0.0);
+  constants_.assign(numbers, 0.0);
+  for (const Group& g : groups_)
+    for (int k = 0; k < g.lanes; ++k)
+      load_fibre(chain(g.chain[static_cast<std::size_t>(k)]).fibre, constants_.data() + g.constants, g.lanes, k);
+}
+
+Quatd frame_of(const Chain& c, std::size_t k, const State& state, const Memory& memory) {
+  double u[kUnknowns];
+  put_unknowns(c, k, state, memory, u);
+  return section_frame(u);
+}
+
+/// Whether the memory belongs to the state: its sections have the frames of the state's segments, and velocities are as they were
+/// left.
+bool Deti::fits(const Chain& c, const State& state, const Memory& memory) const {
+  constexpr double kSame = 1e-9;
+  Quatd first{};
+  for (std::size_t k = 0; k < c.vertices.size(); ++k) {
+    const auto v = static_cast<std::size_t>(c.vertices[k]);
+    double size = 0;
+    for (std::size_t i = 0; i < 9; ++i) size += std::abs(memory.sections[9 * v + i]);
+    if (!(size > 0)) return false;
+    const Quatd second = frame_of(c, k, state, memory);
+    if (k > 0) {
+      const auto u = static_cast<std::size_t>(c.vertices[k - 1]);
+      const Quatd q = segment_frame(state.vertex_position[u], state.vertex_position[v], first, second);
+      const Quatd& known = state.frame_rotation[c.segments[k - 1]];
+      if (!(std::min(norm(q - known), norm(q + known)) < kSame)) return false;
+    }
+    const Vec3d& w = state.vertex_velocity[v];
+    if (w.x != memory.velocity[kUnknowns * v] || w.y != memory.velocity[kUnknowns * v + 1] ||
+        w.z != memory.velocity[kUnknowns * v + 2])
+      return false;
+    first = second;
+  }
+  return true;
+}
+
+/// Sections from the state's frames, unless they are `known`, and velocities of unknowns into the memory's motion.
+void Deti::begin_to_move(const Model& m, const Chain& c, const State& state, Memory& memory, bool known) const {
+  if (!known) {
+    const std::vector<Quatd> frames = section_frames(m, c, state.frame_rotation);
+    for (std::size_t k = 0; k < c.vertices.size(); ++k) {
+      double u[kUnknowns];
+      put_section({}, frames[k], c.fibre.side, u);
+      for (std::size_t i = 0; i < 9; ++i) memory.sections[9 * static_cast<std::size_t>(c.vertices[k]) + i] = u[3 + i];
+    }
+  }
+  for (std::size_t k = 0; k < c.vertices.size(); ++k) {
+    const auto v = static_cast<std::size_t>(c.vertices[k]);
+    double* w = &memory.motion[kUnknowns * v];
+    const Vec3d& own = state.vertex_velocity[v];
+    w[0] = own.x, w[1] = own.y, w[2] = own.z;
+    if (known) continue;
+    // Sections turn with the segments beside them.
+    Vec3d spin{};
+    int count = 0;
+    for (const std::size_t s : {k - 1, k}) {
+      if (s >= c.segments.size()) continue;
+      const Index a = c.vertices[s], b = c.vertices[s + 1];
+      const Vec3d e = state.vertex_position[b] - state.vertex_position[a];
+      spin += (1 / norm2(e)) * cross(e, state.vertex_velocity[b] - state.vertex_velocity[a]);
+      ++count;
+    }
+    spin = (1.0 / count) * spin;
+    for (std::size_t a = 0; a < 3; ++a) {
+      const double* s = &memory.sections[9 * v + 3 * a];
+      const Vec3d turn = cross(spin, Vec3d{s[0], s[1], s[2]});
+      w[3 + 3 * a] = turn.x, w[4 + 3 * a] = turn.y, w[5 + 3 * a] = turn.z;
+    }
+  }
+}
+
+void Deti::load(const Model& m, const Control& c, const State& state, const Memory& memory, const Group& g, int lane, double h,
+                FibreView& view) const {
+  const Chain& fibre = chain(g.chain[static_cast<std::size_t>(lane)]);
+  const auto at = [&](Index i) { return i * g.lanes + lane; };
+  for (std::size_t k = 0; k < fibre.vertices.size(); ++k) {
+    double u[kUnknowns];
+    put_unknowns(fibre, k, state, memory, u);
+    const double* w = &memory.motion[kUnknowns * static_cast<std::size_t>(fibre.vertices[k])];
+    for (Index i = 0; i < kUnknowns; ++i) {
+      const Index unknown = static_cast<Index>(k) * kUnknowns + i;
+      view.y[at(unknown)] = u[i];
+      view.w[at(unknown)] = w[i];
+      view.velocity[at(unknown)] = w[i];
+    }
+  }
+  view.starting[lane] = starts_[g.chain[static_cast<std::size_t>(lane)]] ? 1 : 0;
+  load_control(m, c, fibre, lane, h, view);
+}
+
+/// Loads, what is held, and drag.
+void Deti::load_control(const Model& m, const Control& c, const Chain& fibre, int lane, double h, FibreView& view) const {
+  const auto at = [&](Index i) { return i * view.lanes + lane; };
+  for (std::size_t k = 0; k < fibre.vertices.size(); ++k) {
+    const Index section = static_cast<Index>(k), v = fibre.vertices[k], first = section * kUnknowns;
+    const Held held = held_unknowns(c, fibre, k);
+    for (Index i = 0; i < kUnknowns; ++i) {
+      view.free[at(first + i)] = (i < 3 ? held.centre : held.frame) ? 0 : 1;
+      view.target[at(first + i)] = held.target[i];
+      view.load[at(first + i)] = 0;
+    }
+    const Vec3d& f = c.vertex_force[v];
+    view.load[at(first)] = f.x;
+    view.load[at(first + 1)] = f.y;
+    view.load[at(first + 2)] = f.z;
+    const double x = h * (settings_.alpha0 + c.vertex_damping[v] / m.vertex_mass[v]);
+    constexpr double kSeries = 1e-4;
+    const double p0 = x > 0 ? -std::expm1(-x) / x : 1;
+    view.decay[at(section)] = std::exp(-x);
+    view.reach[at(section)] = std::sqrt(p0);
+    view.lead[at(section)] = x > kSeries ? (1 - p0) / x : 0.5 - x / 6 + x * x / 24;
+  }
+}
+
+void Deti::store(const Chain& c, int lane, const FibreView& view, State& state, Memory& memory) const {
+  const auto at = [&](Index i) { return i * view.lanes + lane; };
+  for (std::size_t k = 0; k < c.vertices.size(); ++k) {
+    const auto v = static_cast<std::size_t>(c.vertices[k]);
+    const Index first = static_cast<Index>(k) * kUnknowns;
+    state.vertex_position[v] = {view.y[at(first)], view.y[at(first + 1)], view.y[at(first + 2)]};
+    for (std::size_t i = 0; i < 9; ++i) memory.sections[9 * v + i] = view.y[at(first + 3 + static_cast<Index>(i))];
+    for (std::size_t i = 0; i < kUnknowns; ++i) memory.motion[kUnknowns * v + i] = view.w[at(first + static_cast<Index>(i))];
+    double* own = &memory.velocity[kUnknowns * v];
+    for (std::size_t i = 0; i < kUnknowns; ++i) own[i] = view.velocity[at(first + static_cast<Index>(i))];
+    state.vertex_velocity_previous[v] = state.vertex_velocity[v];
+    state.vertex_velocity[v] = {own[0], own[1], own[2]};
+  }
+  place_frames(c, state, memory);
+}
+
+void Deti::place_frames(const Chain& c, State& state, const Memory& memory) const {
+  Quatd first = frame_of(c, 0, state, memory);
+  for (std::size_t k = 0; k < c.segments.size(); ++k) {
+    const Quatd second = frame_of(c, k + 1, state, memory);
+    const Quatd q = segment_frame(state.vertex_position[c.vertices[k]], state.vertex_position[c.vertices[k + 1]], first, second);
+    state.frame_rotation[c.segments[k]] = q;
+    first = second;
+  }
+}
+
+/// Which fibres begin to move, and their first mean velocities, by the loads at the start of the step.
+void Deti::start_fibres(const StepInput& input, State& state, Memory& memory) {
+  const bool same_step = std::abs(memory.step[0] - input.h) <= 1e-12 * input.h;
+  starts_.assign(plan_.chains.size(), 0);
+  each_group([&](const Group& g, FibreView& view, const FibreKernel& kernel) {
+    bool some = false;
+    for (int k = 0; k < g.fibres; ++k) {
+      const std::size_t own = g.chain[static_cast<std::size_t>(k)];
+      const bool known = fits(chain(own), state, memory);
+      starts_[own] = !known || !same_step;
+      some = some || starts_[own];
+      if (starts_[own]) begin_to_move(input.model, chain(own), state, memory, known);
+    }
+    if (!some) return;
+    for (int k = 0; k < g.lanes; ++k) load(input.model, input.start, state, memory, g, k, input.h, view);
+    if (is_krylov()) by_krylov(view, input.h, true);
+    else kernel.start(view, rule(input.h));
+    for (int k = 0; k < g.fibres; ++k) {
+      const std::size_t own = g.chain[static_cast<std::size_t>(k)];
+      if (!starts_[own]) continue;
+      for (std::size_t v = 0; v < chain(own).vertices.size(); ++v)
+        for (std::size_t i = 0; i < kUnknowns; ++i)
+          memory.motion[kUnknowns * static_cast<std::size_t>(chain(own).vertices[v]) + i] =
+              view.w[(kUnknowns * v + i) * static_cast<std::size_t>(g.lanes) + static_cast<std::size_t>(k)];
+    }
+  });
+  memory.step[0] = input.h;
+}
+
+/// The start, or a step, with Lanczos' method.
+void Deti::by_krylov(const FibreView& view, double h, bool starts) const {
+  StepRule all = rule(h);
+  all.viscous = false;
+  KrylovFilter filter(view, all, settings_.krylov_tolerance, plan_.tau());
+  const auto apply = [&](bool damps) { filter(damps); };
+  FibreStep<double> fibre(view);
+  if (starts) {
+    fibre.start_with(all, apply);
+  } else {
+    all.rho = 0;  // the filter knows what is left
+    fibre.step_with(all, apply);
+  }
+}
+
+/// All fibres move by their mean velocities, and find the next ones.
+void Deti::step_fibres(const StepInput& input, State& state, Memory& memory) {
+  each_group([&](const Group& g, FibreView& view, const FibreKernel& kernel) {
+    for (int k = 0; k < g.lanes; ++k) load(input.model, input.end, state, memory, g, k, input.h, view);
+    if (is_krylov()) by_krylov(view, input.h, false);
+    else kernel.step(view, rule(input.h));
+    for (int k = 0; k < g.fibres; ++k) store(chain(g.chain[static_cast<std::size_t>(k)]), k, view, state, memory);
+  });
+}
+
+StepReport Deti::step(const StepInput& input, State& state) {
+  Memory memory(input.model, state);
+  StepReport report;
+  report.iterations = 1;
+  start_fibres(input, state, memory);
+  step_fibres(input, state, memory);
+  finish(input.model, input.end, state, report);
+  return report;
+}
+
+/// What belongs to no fibre, and the first number that is not finite.
+void Deti::finish(const Model& m, const Control& c, State& state, StepReport& report) const {
+  for (const Index v : plan_.loose_vertices) {
+    state.vertex_velocity_previous[v] = state.vertex_velocity[v];
+    state.vertex_velocity[v] = {};
+  }
+  for (Index f = 0; f < m.frame_count(); ++f)
+    if ((m.is_anchor(f) || !m.segment_alive[f]) && c.frame_control[f] == FrameControl::fixed)
+      state.frame_rotation[f] = c.frame_target[f];
+  for (Index v = 0; v < m.vertex_count() && !report.non_finite; ++v)
+    if (!std::isfinite(norm2(state.vertex_position[v]) + norm2(state.vertex_velocity[v])))
+      report.non_finite = true, report.worst_vertex = v;
+  for (Index s = 0; s < m.segment_count() && !report.non_finite; ++s)
+    if (!is_finite(state.frame_rotation[s])) report.non_finite = true, report.worst_segment = s;
+}
+
+/// Every fibre for itself.
+StaticReport Deti::solve_static(const StepInput& input, State& state, const StaticOptions& options) {
+  const Model& m = input.model;
+  const Control& c = input.end;
+  Memory memory(m, state);
+  std::vector<StaticReport> reports(plan_.chains.size());
+  executor_.for_each_job(plan_.chains.size(), [&](std::size_t i) {
+    const Chain& fibre = chain(i);
+    if (const bool known = fits(fibre, state, memory); !known) begin_to_move(m, fibre, state, memory, known);
+    FibreEquilibrium problem(fibre.fibre, settings_.variant);
+    FibreView& view = problem.view();
+    for (std::size_t k = 0; k < fibre.vertices.size(); ++k) put_unknowns(fibre, k, state, memory, view.y + kUnknowns * k);
+    load_control(m, c, fibre, 0, 0, view);
+    std::fill_n(view.w, kUnknowns * fibre.vertices.size(), 0.0);
+    std::fill_n(view.velocity, kUnknowns * fibre.vertices.size(), 0.0);
+    reports[i] = problem.solve(options, fibre.weakest.EI, fibre.length);
+    const Index worst = reports[i].worst_vertex;
+    reports[i].worst_vertex = worst >= 0 ? fibre.vertices[static_cast<std::size_t>(worst)] : -1;
+    for (std::size_t k = 0; k < fibre.vertices.size(); ++k) {
+      const auto v = static_cast<std::size_t>(fibre.vertices[k]);
+      state.vertex_position[v] = {view.y[kUnknowns * k], view.y[kUnknowns * k + 1], view.y[kUnknowns * k + 2]};
+      for (std::size_t n = 0; n < 9; ++n) memory.sections[9 * v + n] = view.y[kUnknowns * k + 3 + n];
+      const Vec3d& w = state.vertex_velocity[v];
+      double* own = &memory.velocity[kUnknowns * v];
+      std::fill_n(own, kUnknowns, 0.0);
+      own[0] = w.x, own[1] = w.y, own[2] = w.z;
+    }
+    place_frames(fibre, state, memory);
+  });
+  memory.step[0] = 0;
+  StaticReport all;
+  all.residual = all.residual_relative = 0;
+  all.unstable_modes = 0;
+  for (const StaticReport& r : reports) {
+    all.iterations = std::max(all.iterations, r.iterations);
+    all.not_converged = all.not_converged || r.not_converged;
+    all.branches_left += r.branches_left;
+    all.modes_left += r.modes_left;
+    all.unstable_modes += std::max(r.unstable_modes, 0);
+    if (!(r.residual_relative <= all.residual_relative)) {
+      all.residual = r.residual;
+      all.residual_relative = r.residual_relative;
+      all.worst_vertex = r.worst_vertex;
+    }
+  }
+  finish(m, c, state, all);
+  return all;
+}
+
+}  // namespace
+
+std::optional<std::size_t> Settings::bytes(const Model& model, const Control&, double) const {
+  const FibrePlan fibres = plan_fibres(model, *this);
+  const int lanes = fibre_kernel(execution.simd).lanes;
+  std::size_t numbers = 0, most = 0, lists = 0;
+  for (const Chain& c : fibres.chains) {
+    numbers += model_numbers(c.fibre.size(), 1);
+    most = std::max(most, step_numbers(c.fibre.size(), lanes, variant));
+    lists += c.vertices.size() * (sizeof(Cuboid) + sizeof(SectionSprings) + sizeof(Vec3d) + sizeof(Quatd) + 4 * sizeof(Index));
+  }
+  constexpr std::size_t kMemory = 9 + 2 * kUnknowns;
+  return sizeof(double) * (numbers + most * static_cast<std::size_t>(execution.threads) +
+                           kMemory * static_cast<std::size_t>(model.vertex_count())) +
+         lists;
+}
+
+std::unique_ptr<Solver> Settings::make(const Model& model) const { return std::make_unique<Deti>(*this, model); }
+
+}  // namespace osier::deti
