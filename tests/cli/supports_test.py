@@ -440,7 +440,7 @@ class Refusals(CliTest):
         scene = statics([], forces=[], rods=[rod(), rod("b", (1, 0, 0), (2, 0, 0))], fracture={})
         scene["welds"] = [{"vertices": ["a:end", "b:start"], "close": 2, "open": 1}, {"vertices": "a:*", "within": 1},
                           {"vertices": ["a:0", "b:1"], "open": 1}, {"vertices": ["a:0", "a:1"], "close": 1}]
-        self.assert_refused(scene, {"/fracture": "no limit", "/welds/0": "not after `close`", "/welds/1/vertices": "41 vertices",
+        self.assert_refused(scene, {"/fracture": "has none of", "/welds/0": "not after `close`", "/welds/1/vertices": "41 vertices",
                                     "/welds/2": "apart", "/welds/3/vertices": "both are ends of segment"}, exactly=False)
         both = [{"type": "pin", "vertices": "a:end"}, {"type": "pin", "vertices": "b:start"}]
         scene = statics(both, forces=[], rods=[rod(), rod("b", (1, 0, 0), (2, 0, 0))])
