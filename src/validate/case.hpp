@@ -148,7 +148,9 @@ struct RunSpec {
     f("needs", needs, "What the engine lacks to run it; then it is listed but not run");
     f("of_solver", of_solver, "The solver whose own property this is; with another `--solver` it is listed but not run");
     f("unstable", unstable,
-      "The equilibrium does not last in motion, so that statics are needed to find it and no relaxation takes their place");
+      "The equilibrium does not last in motion, or is one of many that cost the same, so that statics are needed to follow a "
+      "path to "
+      "it and no relaxation takes their place");
     f("parameters", parameters, "Parameters of this run, over those of the case");
     f("scene", scene, "JSON merge patch on the case's scene");
     f("instruments", instruments, "Instead of the case's");

@@ -16,7 +16,9 @@ std::string unmet_need(const Trial& trial, const std::string& solver) {
   const Traits traits = make_settings(solver)->traits();
   for (const Need& need : needs_of(scene.setup())) {
     const bool in_place_of_statics = need.trait == &Traits::statics && relaxes;
-    if (!(traits.*need.trait) && !in_place_of_statics) return "a solver that can " + need.what;
+    if ((traits.*need.trait) || in_place_of_statics) continue;
+    const bool no_rest = need.trait == &Traits::statics && trial.run->unstable;
+    return "a solver that can " + need.what + (no_rest ? ": no motion is sure to come to rest in this equilibrium" : "");
   }
   return "";
 }

@@ -17,19 +17,36 @@ bool is_static(const Json& scene) {
 
 bool stops_at_instability(const Json& scene) { return is_static(scene) && scene["analysis"].value("stop_at_instability", false); }
 
-Schedule schedule_of(const Json& scene) {
+/// The tolerance that a static case gives; 0 when it gives none.
+static double own_tolerance(const Json& scene) {
+  if (!is_static(scene)) return 0;
+  const auto given = scene["analysis"].find("tolerance");
+  return given != scene["analysis"].end() && given->is_number() ? std::max(0.0, given->get<double>()) : 0;
+}
+
+/// How long drag takes to bring a motion down to this fraction: it decays by exp(-rate t/2).
+static double settling_time(double fraction, double rate) { return 2 * std::log(1 / fraction) / rate; }
+
+/// Where keyframes end, in cases whose pseudo-time is their own; 0 elsewhere.
+static double own_pseudo_time(const Json& scene) { return is_static(scene) ? scene["analysis"].value("duration", 0.0) : 0; }
+
+Schedule schedule_of(const Json& scene, const std::string& solver) {
   Schedule s;
-  if (!is_static(scene) || !scene["analysis"].contains("tolerance")) return s;
-  const double tolerance = scene["analysis"].value("tolerance", s.rest_tolerance);
-  if (!(tolerance > 0)) return s;
-  s.duration = std::max(s.duration, 2 * std::log(1 / tolerance) / s.drag_rate);  // motion decays by exp(-rate t/2)
-  s.rest_tolerance = std::min(s.rest_tolerance, tolerance);
+  const double tolerance = own_tolerance(scene);
+  if (solver != solver_with(SolverRole::sweeps)) {
+    s.step = 0.02;
+    s.rest_tolerance = tolerance > 0 ? tolerance : StaticOptions{}.tolerance;
+    s.duration = settling_time(s.rest_tolerance, s.drag_rate);
+  } else if (tolerance > 0) {
+    s.rest_tolerance = std::min(s.rest_tolerance, tolerance);
+    s.duration = std::max(s.duration, settling_time(tolerance, s.drag_rate));
+  }
+  s.duration += own_pseudo_time(scene);
   return s;
 }
 
-Json as_dynamics(Json scene) {
+Json as_dynamics(Json scene, const Schedule& schedule) {
   if (!is_static(scene)) return scene;
-  const Schedule schedule = schedule_of(scene);
   scene["analysis"] = {{"type", "dynamic"}, {"step", schedule.step}, {"duration", schedule.duration}};
   scene.erase("solver");
   Json& forces = scene["forces"];
@@ -39,8 +56,9 @@ Json as_dynamics(Json scene) {
 }
 
 Json with_four_sweeps(Json scene) {
-  scene = as_dynamics(std::move(scene));
   const std::string sweeps = solver_with(SolverRole::sweeps);
+  const Schedule schedule = schedule_of(scene, sweeps);
+  scene = as_dynamics(std::move(scene), schedule);
   // Other settings of the sweeps, such as how lambda is found, belong to the case and stay.
   Json solver = solver_name_of(scene) == sweeps ? scene["solver"] : Json::object();
   for (const char* key : {"method", "tolerance", "max_iterations"}) solver.erase(key);
@@ -61,7 +79,10 @@ static bool can_solve_statics(const std::string& solver) {
 }
 
 Json with_solver(Json scene, const std::string& solver) {
-  if (!can_solve_statics(solver)) scene = as_dynamics(std::move(scene));
+  if (!can_solve_statics(solver)) {
+    const Schedule schedule = schedule_of(scene, solver);
+    scene = as_dynamics(std::move(scene), schedule);
+  }
   const Json own = scene.value("solver", Json::object());
   scene["solver"] = solver_called(solver);
   for (const char* key : {"tolerance", "max_iterations"})
@@ -88,27 +109,37 @@ bool RestWatch::at_rest(const State& state) {
   return rest;
 }
 
-static std::string schedule_text() {
-  const Schedule s;
+static std::string schedule_text(const std::string& solver) {
+  const Schedule s = schedule_of(Json::object(), solver);
+  const bool small_steps = solver == solver_with(SolverRole::sweeps);
+  const std::string duration = small_steps
+                                   ? fmt::format(
+                                         "{:g} s of simulated time (2 ln(1/t) s where the case has a tolerance t and that "
+                                         "is longer)",
+                                         s.duration)
+                                   : fmt::format(
+                                         "2 ln(1/t) s of simulated time (t: the tolerance of statics, {:g} where the case "
+                                         "gives none)",
+                                         s.rest_tolerance);
   return fmt::format(
-      "full load from the start, step {:g} s, drag {:g}/s, until nothing moves or for {:g} s of simulated time (2 ln(1/t) s "
-      "where the "
-      "case has a tolerance t and that is longer); what has not settled by then counts as error",
-      s.step, s.drag_rate, s.duration);
+      "full load from the start, or by the case's own pseudo-time, step {:g} s, drag {:g}/s, until nothing moves or for {} more; "
+      "what has not settled by then counts as error",
+      s.step, s.drag_rate, duration);
 }
 
 std::string solver_protocol(const std::string& solver) {
   const std::string settings = fmt::format(
       "Every case is run by `{}` with its default settings, and with the tolerance of a step where the case has one.", solver);
   if (can_solve_statics(solver)) return settings;
-  return fmt::format("{} It has no statics, so static cases are run as dynamics: {}.", settings, schedule_text());
+  return fmt::format("{} It has no statics, so static cases are run as dynamics: {}.", settings, schedule_text(solver));
 }
 
 std::string four_sweeps_protocol() {
+  const std::string sweeps = solver_with(SolverRole::sweeps);
   return fmt::format(
       "The column \"4 sweeps\" is the error of the same quantity when `{}` runs the same problem as in its paper, with four "
       "sweeps per step in single precision. Statics become dynamics for that, up to resolution {}: {}.",
-      solver_with(SolverRole::sweeps), kRelaxedResolution, schedule_text());
+      sweeps, kRelaxedResolution, schedule_text(sweeps));
 }
 
 }  // namespace osier::validate

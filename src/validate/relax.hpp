@@ -12,13 +12,15 @@ namespace osier::validate {
 /// One rule for every static case, so that nobody can tune it case by case.
 struct Schedule {
   double step = 1e-3;            ///< [s]
-  double duration = 20;          ///< [s]
+  double duration = 20;          ///< [s], from where a pseudo-time of the case's own ends
   double drag_rate = 1;          ///< mass-proportional [1/s]
   double rest_tolerance = 1e-7;  ///< of the scene's size, or rad, in half a second
 };
 
-/// A static case with a tolerance of its own relaxes for as long as drag takes to bring a motion down to it.
-Schedule schedule_of(const Json& scene);
+/// How `solver` with its default settings relaxes a static case. The solver that makes few sweeps per step keeps small steps, as
+/// in its paper; every other one takes large steps, which dampen fast motion by themselves, and has the time that drag takes to
+/// bring a motion down to the tolerance of statics.
+Schedule schedule_of(const Json& scene, const std::string& solver);
 
 /// Finer static cases have no four-sweeps column: relaxing them takes minutes and tells the same, only more so.
 constexpr int kRelaxedResolution = 100;
@@ -28,7 +30,7 @@ bool is_static(const Json& scene);
 bool stops_at_instability(const Json& scene);
 
 /// The static scene as a dynamic one; a dynamic scene is returned as it is.
-Json as_dynamics(Json scene);
+Json as_dynamics(Json scene, const Schedule& schedule);
 
 /// The paper's way: Stable Cosserat Rods with four sweeps per step, in single precision.
 Json with_four_sweeps(Json scene);

@@ -90,7 +90,7 @@ long step_count(const Setup& setup) {
 }
 
 void run_to_end(const Json& json, const Json& instrument_list, const std::string& where, const std::filesystem::path& folder,
-                Outcome& out, const Trial* trial) {
+                Outcome& out, const Trial* trial, double rest_tolerance) {
   const Scene scene = Scene::parse(json.dump(), "case", folder);
   out.solver = scene.setup().spec.solver->name();
   Problems problems;
@@ -100,8 +100,7 @@ void run_to_end(const Json& json, const Json& instrument_list, const std::string
   for (const auto& i : instruments) i->start(simulation);
   const long steps = step_count(scene.setup());
   const bool relaxing = trial && is_static(trial->scene) && !is_static(json);
-  RestWatch watch(relaxing ? trial->scene["analysis"].value("duration", 1.0) : 0,
-                  relaxing ? schedule_of(trial->scene).rest_tolerance : 0);
+  RestWatch watch(relaxing ? trial->scene["analysis"].value("duration", 1.0) : 0, rest_tolerance);
   std::vector<std::pair<double, double>> residuals;  // [N], and over the largest force at work
   bool last = false, rest = false;
   for (long k = 0; !last && !simulation.finished(); ++k, ++out.steps) {
@@ -189,13 +188,15 @@ Outcome run_trial(const Trial& trial, Mode mode, const std::string& solver) {
     Json scene = trial.scene;
     if (mode == Mode::four_sweeps) scene = with_four_sweeps(std::move(scene));
     else if (!solver.empty()) scene = with_solver(std::move(scene), solver);
+    const Schedule schedule = schedule_of(trial.scene, solver_name_of(scene));
     Problems problems;
     if (const std::unique_ptr<Experiment> experiment = read_experiment(trial, problems)) {
       out.solver = solver_name_of(scene);
       problems.throw_if_any();
       put(out.values, "", experiment->columns(), experiment->examine(scene, trial.spec->file.parent_path()));
     } else {
-      run_to_end(scene, trial.instruments, in_file(*trial.spec, "/instruments"), trial.spec->file.parent_path(), out, &trial);
+      run_to_end(scene, trial.instruments, in_file(*trial.spec, "/instruments"), trial.spec->file.parent_path(), out, &trial,
+                 schedule.rest_tolerance);
     }
   } catch (const InputError& e) {
     out.error = first_line(e);

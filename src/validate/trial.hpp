@@ -42,10 +42,10 @@ struct Outcome {
 long step_count(const Setup& setup);
 
 /// Runs a scene to its end with instruments looking on, and adds what was measured to `out`. `where` is the instruments' place in
-/// their file. `trial`, when given, says whether the scene stands in for a static one (then it ends at rest) and which rod is
-/// drawn. Throws what goes wrong.
+/// their file. `trial`, when given, says whether the scene stands in for a static one (then it ends at rest, by `rest_tolerance`)
+/// and which rod is drawn. Throws what goes wrong.
 void run_to_end(const Json& scene, const Json& instruments, const std::string& where, const std::filesystem::path& folder,
-                Outcome& out, const Trial* trial = nullptr);
+                Outcome& out, const Trial* trial = nullptr, double rest_tolerance = 0);
 
 enum class Mode : std::uint8_t { normal, four_sweeps };
 

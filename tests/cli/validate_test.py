@@ -170,6 +170,13 @@ class Validate(CliTest):
         result, rows = self.rows("--solver", "direct", cases=self.own(case))
         self.assertTrue(all(r["pass"] for r in rows), rows)
 
+    def test_an_equilibrium_in_which_no_motion_rests_takes_statics(self):
+        result, rows = self.rows("--solver", "projective", "--fast", "V07")
+        self.assertEqual(result.code, DONE, rows)
+        self.assertTrue(all(r["pass"] for r in rows if r["run"] == "0.5 turns"), rows)
+        notes = {r["note"] for r in rows if r["run"] != "0.5 turns"}
+        self.assertEqual(notes, {"needs a solver that can solve statics: no motion is sure to come to rest in this equilibrium"})
+
     def test_a_property_of_one_solver_is_not_asked_of_another(self):
         case = copy.deepcopy(BAR)
         case["of_solver"] = "stable_cosserat"

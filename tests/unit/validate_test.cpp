@@ -117,11 +117,35 @@ TEST(RestWatch, WaitsUntilNothingMovesOrTurnsForHalfASecond) {
 }
 
 TEST(Relaxation, LastsUntilDragHasBroughtMotionDownToTheTolerance) {
-  const auto schedule = [](const char* analysis) { return schedule_of(Json{{"analysis", Json::parse(analysis)}}); };
-  const Schedule usual = schedule(R"({"type": "static"})"), exact = schedule(R"({"type": "static", "tolerance": 1e-12})");
-  EXPECT_DOUBLE_EQ(usual.duration, 20);
-  EXPECT_NEAR(std::exp(-exact.drag_rate * exact.duration / 2), 1e-12, 1e-18);
-  EXPECT_DOUBLE_EQ(exact.rest_tolerance, 1e-12);
+  const auto schedule = [](const char* analysis, const char* solver) {
+    return schedule_of(Json{{"analysis", Json::parse(analysis)}}, solver);
+  };
+  const auto left_of_motion = [](const Schedule& s) { return std::exp(-s.drag_rate * s.duration / 2); };
+  const char* exact = R"({"type": "static", "tolerance": 1e-12})";
+  const Schedule usual = schedule(R"({"type": "static"})", "projective");
+  EXPECT_NEAR(left_of_motion(usual), 1e-8, 1e-14);
+  EXPECT_DOUBLE_EQ(usual.rest_tolerance, 1e-8);
+  for (const char* solver : {"projective", "stable_cosserat"}) {
+    EXPECT_NEAR(left_of_motion(schedule(exact, solver)), 1e-12, 1e-18);
+    EXPECT_DOUBLE_EQ(schedule(exact, solver).rest_tolerance, 1e-12);
+  }
+}
+
+TEST(Relaxation, FewSweepsKeepSmallStepsAndOtherSolversDampenByLargeOnes) {
+  const Json scene = Json::parse(R"({"analysis": {"type": "static"}})");
+  const Schedule few_sweeps = schedule_of(scene, "stable_cosserat"), other = schedule_of(scene, "projective");
+  EXPECT_DOUBLE_EQ(few_sweeps.step, 1e-3);
+  EXPECT_DOUBLE_EQ(few_sweeps.duration, 20);
+  EXPECT_DOUBLE_EQ(other.step, 0.02);
+  EXPECT_DOUBLE_EQ(with_solver(scene, "projective")["analysis"]["step"].get<double>(), 0.02);
+  EXPECT_DOUBLE_EQ(with_four_sweeps(scene)["analysis"]["step"].get<double>(), 1e-3);
+}
+
+TEST(Relaxation, SettlesAfterThePseudoTimeOfTheCase) {
+  const Json at_once = Json::parse(R"({"analysis": {"type": "static"}})");
+  const Json slowly = Json::parse(R"({"analysis": {"type": "static", "duration": 14}})");
+  for (const char* solver : {"projective", "stable_cosserat"})
+    EXPECT_DOUBLE_EQ(schedule_of(slowly, solver).duration, schedule_of(at_once, solver).duration + 14);
 }
 
 TEST(AnotherSolver, GetsTheToleranceOfTheCaseAndNothingElseOfItsSolver) {
