@@ -277,10 +277,12 @@ std::vector<fs::path> convert_frames(const ConvertArguments& o, const CurveOutpu
   const bool as_segments = !o.edited() && (extension == ".h5" || extension == ".vtp" || extension == ".pvd" ||
                                            (extension == ".obj" && (o.per_frame || frames.size() == 1)));
   if (as_segments) return copy_run(o, run, frames);
-  CurveWriteOptions options = write_options(
-      o,
-      options_of({.scene_name = run.name(), .scene_json = run.scene_json(), .version = {}, .obstacles = run.info().obstacles}));
-  if (o.edited()) options.obstacles.clear();  // edits move curves alone
+  CurveWriteOptions options = write_options(o, options_of({.scene_name = run.name(),
+                                                           .scene_json = run.scene_json(),
+                                                           .version = {},
+                                                           .contacts = run.info().contacts,
+                                                           .obstacles = run.info().obstacles}));
+  if (o.edited()) options.obstacles.clear(), options.contacts = false;  // edits move curves alone
   if (o.physics) options.materials = materials_of(run);
   // Segments that are gone at the end may break on the way; formats that cannot change their curves need to know.
   Model model = run.model();

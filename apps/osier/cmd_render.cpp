@@ -33,7 +33,8 @@ struct RenderArguments {
   std::string output, frame, mp4, png_folder, size = "1280x720", camera, style = "tubes", color = "rod", legend = "auto",
                                               background = "light", palette, ground;
   std::optional<double> fps;
-  double orbit = 0, thickness = 1, range = 0;
+  double orbit = 0, thickness = 1, range = 0, force_scale = 0;
+  bool contacts = false;
   int samples = 16, plies = 3;
   bool quiet = false;
 
@@ -114,10 +115,13 @@ StageOptions read_options(const RenderArguments& o, Problems& problems) {
   check_range("--plies", o.plies, 1, 12, problems);
   check_range("--orbit", o.orbit, -3600, 3600, problems);
   check_range("--range", o.range, 0, 1e12, problems);
+  check_range("--force-scale", o.force_scale, 0, 1e12, problems);
   if (o.fps) check_range("--fps", *o.fps, 0.1, 1000, problems);
   if (o.scene.threads) check_range("--threads", *o.scene.threads, 1, 1024, problems);
   stage.samples = o.samples, stage.geometry.thickness = o.thickness, stage.geometry.plies = o.plies;
   stage.orbit = o.orbit, stage.range = o.range;
+  stage.contacts = o.contacts, stage.force_scale = o.force_scale;
+  if (o.force_scale != 0 && !o.contacts) problems.add("--force-scale", "no forces are drawn", "add --contacts");
   // A value that is accepted is one that is used.
   if (stage.legend == LegendUse::on && stage.color == ColorBy::rod)
     problems.add("--legend", "colours by rod tell rods apart and mean nothing else", "choose another --color");
@@ -193,7 +197,9 @@ struct Source {
         trajectory.emplace(open_recording(o.scene.file));
         choose(o, trajectory->frame_count(), problems);
       } else {
-        scene.emplace(o.scene.load());
+        SceneOption source = o.scene;
+        if (o.contacts) source.sets.emplace_back("/output/contacts=true");
+        scene.emplace(source.load());
         // Before it runs: a frame that is not there must not cost minutes.
         if (!o.frame.empty()) choose(o, Simulation(*scene).frame_count() + 1, problems);
       }
@@ -214,6 +220,12 @@ void check_recording(const Trajectory& run, ColorBy color) {
                      fmt::format("{} does not tell {}", run.path().string(),
                                  color == ColorBy::material ? "the materials of its rods" : "their rest shape"),
                      "run the scene again: this file was written by an earlier version"}});
+}
+
+void expect_contacts(const Trajectory& run) {
+  if (run.info().contacts) return;
+  throw InputError({{"--contacts", run.path().string() + " does not tell what touches",
+                     "run the scene again with --set /output/contacts=true"}});
 }
 
 // ---------------------------------------------------------------------------------------------------------------- drawing
@@ -237,6 +249,7 @@ void tell(const RenderArguments& o, const StageOptions& stage_options, const Sta
   std::string text = fmt::format("{} in {:.1f} s; grid {:.4g} m", what, seconds, stage.grid());
   if (is_measured(stage_options.color))
     text += fmt::format("; {} up to {:.4g} {}", name_of(stage_options.color), stage.range(), unit_of(stage_options.color));
+  if (stage_options.contacts && stage.force_scale() > 0) text += fmt::format("; arrows {:.4g} m per newton", stage.force_scale());
   while (text.ends_with(' ')) text.pop_back();
   fmt::print("{} -> {}\n", text, o.mp4.empty() ? o.png_folder.empty() ? o.output : o.png_folder : o.mp4);
 }
@@ -308,6 +321,7 @@ int render(const RenderArguments& o) {
     }
     Trajectory& run = *source.trajectory;
     check_recording(run, stage.color);
+    if (stage.contacts) expect_contacts(run);
     const Executor executor(o.scene.threads.value_or(all_cores()));
     if (o.is_film()) make_film(run, o, stage, executor);
     else make_picture(run, source.frame, o, stage, executor);
@@ -346,6 +360,10 @@ Command add_render(CLI::App& app) {
   sub->add_option("--legend", o->legend,
                   "What the colours mean, in the corner: on, off, or auto: where they mean something and there is room")
       ->capture_default_str();
+  sub->add_flag("--contacts", o->contacts,
+                "Mark what touches: a yellow ball at each contact, red arrows for normal forces, green ones for friction");
+  sub->add_option("--force-scale", o->force_scale,
+                  "Length of these arrows in metres per newton (default: the longest is well seen)");
   sub->add_option("--palette", o->palette, "Colours for rods or materials: '#2f6f9f,#d2642c'");
   sub->add_option("--background", o->background, "light, white, dark or #rrggbb")->capture_default_str();
   sub->add_option("--ground", o->ground, "Height of the ground in metres, or none (default: under the lowest point)");

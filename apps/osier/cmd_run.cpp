@@ -72,7 +72,8 @@ int run(const RunArguments& o) {
     return kRunFailed;
   }
   if (!o.quiet) {
-    if (stats.instability_time >= 0)
+    for (const std::string& line : stats.path_lines()) fmt::print("{}\n", line);
+    if (stats.instability_time >= 0 && !stats.path)
       fmt::print("the equilibrium becomes unstable at pseudo-time {:.8g} s{}{}\n", stats.instability_time,
                  stats.critical_loads.empty() ? "" : ", at ", join(stats.critical_loads, "; "));
     fmt::print("{} frames, {} steps in {:.2f} s ({:.2f} ms/frame, {:.1f} ns per vertex and iteration) -> {}\n", stats.frames,

@@ -16,6 +16,16 @@ struct FrameReport {
   double residual_relative = -1;  ///< of the last step, relative to the largest force at work; negative: not measured
   int iterations = 0;             ///< sweeps or Newton iterations since the frame before
   double compute_ms = 0;          ///< solver time since the frame before [ms]
+  double load_factor = 1;         ///< statics
+};
+
+/// Where something touched in the step before a frame.
+struct ContactPoint {
+  Vec3d position;        ///< between the two surfaces; on that of an obstacle [m]
+  Index a = -1, b = -1;  ///< segments; against an obstacle b is -1 less the obstacle's number
+  double gap = 0;        ///< between the surfaces [m]; negative where they are squeezed
+  Vec3d normal_force;    ///< on segment a [N]
+  Vec3d friction_force;  ///< on segment a [N]
 };
 
 struct Frame {
@@ -39,6 +49,8 @@ struct Frame {
   /// Points of the surfaces of all obstacles, one after the other [m]; empty where none of them moves: they are where RunInfo
   /// says.
   std::span<const Vec3d> obstacle_points = {};
+
+  std::span<const ContactPoint> contacts = {};  ///< ascending by segments; empty unless the scene asks for /output/contacts
 
   std::optional<FrameReport> report = {};
 };

@@ -32,8 +32,10 @@ struct RunInfo {
   std::vector<Index> segment_material = {};  ///< one of these for each segment
   std::vector<MaterialStiffness> material_stiffness = {};
   bool reports = false;                 ///< frames carry a FrameReport
+  bool is_static = false;               ///< and in it a load factor
   bool clamp_frames = false;            ///< frames carry those of clamps
   bool spins = false;                   ///< frames carry the angular velocities of segments
+  bool contacts = false;                ///< frames carry what touches
   std::vector<Surface> obstacles = {};  ///< where they are before any motion; frames say where they are then
 };
 
@@ -78,6 +80,7 @@ struct FormatEntry {
   std::unique_ptr<Writer> (*maker)(const WriteTarget& target);  ///< or nothing
   const CurveOutput* curves;                                    ///< or nothing
   bool holds_sections;                                          ///< writes what RunInfo::sections announces
+  bool holds_contacts;                                          ///< writes what RunInfo::contacts announces
 
   std::unique_ptr<Writer> make(const WriteTarget& target) const;
 };

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,7 @@ struct Diagnostics {
   double max_bend = 0;                         ///< largest change of curvature or twist (2/l)|Im| [1/m]
   Vec3d momentum, angular_momentum;
   int iterations = 0;
+  double load_factor = 1;   ///< statics: share of the duration, and of the loads where they ramp
   int unstable_modes = -1;  ///< statics: directions in which the energy falls away from this equilibrium
   Index vertices_alive = 0, segments_alive = 0;
 };
@@ -45,6 +47,29 @@ struct BranchesLeft {
   double first_at = -1;  ///< pseudo-time by which the first of them had become unstable [s]
   int modes = 0;         ///< in so many directions
   double kept_at = -1;   ///< the last pseudo-time at which an unstable one was kept against `branch`; negative: none was [s]
+};
+
+/// Critical loads that load control has passed within a load step, where rods snapped or buckled to another branch.
+struct Snaps {
+  long count = 0;
+  double at = -1;        ///< pseudo-time of the first of them [s]
+  bool is_jump = false;  ///< the shape jumped there (a limit point); otherwise it left the path gradually (a bifurcation)
+  double turn = 0;       ///< by which a segment turned in that load step, at most [rad]
+};
+
+/// A place of a path of equilibria where the stability changes.
+struct CriticalPoint {
+  double load = 0;        ///< factor
+  bool is_limit = false;  ///< the load is largest or smallest there; otherwise another path branches off
+  int modes_before = 0, modes_after = 0;
+  std::vector<std::string> loads;  ///< in their own units; filled in by run_scene()
+};
+
+/// The path that a static analysis by arc length has followed.
+struct PathTaken {
+  double load = 0, most_load = 0;  ///< factors: at the end, and the largest
+  bool is_complete = false;        ///< the end is at the full load
+  std::vector<CriticalPoint> critical_points;
 };
 
 class Simulation {
@@ -74,6 +99,8 @@ class Simulation {
   /// divided into smaller ones.
   long steps_by_others() const;
   long steps_divided() const;
+  /// Steps that implicit Euler took because the midpoint rule would have made energy.
+  long steps_damped() const;
   /// Directions in which the energy falls away from the equilibrium that it started from; -1 where it did not start from one.
   int start_unstable_modes() const;
   /// Welds and joints whose time to close has come and whose vertices have not met.
@@ -81,8 +108,14 @@ class Simulation {
   /// Steps that were divided because prescribed motion turns something by more than a quarter turn in them.
   long steps_turned() const;
   BranchesLeft branches_left() const;
-  /// A static analysis that was to stop at an instability has found it; its state and time are the critical ones.
+  Snaps snaps() const;
+  /// Of an analysis by arc length; null: of another kind.
+  const PathTaken* path() const;
+  /// A static analysis that was to stop at an instability has found it; its state and time are the critical ones. By arc length:
+  /// the path has come to its end.
   bool finished() const;
+  /// The pseudo-time of the loads [s]; `state().time` but along a path, where that is the length of the path.
+  double pseudo_time() const;
 
   const Model& model() const;  ///< changes when something breaks
   const State& state() const;
@@ -99,6 +132,8 @@ class Simulation {
   /// What touched in the last step (contact/record.hpp).
   const contact::Record& touched() const;
   Frame frame(int index) const;  ///< valid until the next step or the next call
+  /// Frames carry what touches, also where the scene does not ask for it.
+  void show_contacts(bool on);
 
   // For those who take part while it runs.
 
@@ -144,7 +179,7 @@ struct RunStats {
   long steps_held_back = 0;                           ///< in which contact held prescribed motion back
   double held_back_at = 0;                            ///< time of the first of them [s]
   long steps_by_others = 0, steps_divided = 0;        ///< see Simulation
-  long steps_turned = 0;                              ///< likewise
+  long steps_turned = 0, steps_damped = 0;            ///< likewise
   BranchesLeft branches_left;                         ///< likewise
   long steps_judged = 0, steps_not_solved = 0;        ///< the last of every frame; those that left more than kUnsolved
   double worst_residual = -1, worst_residual_at = 0;  ///< of these, relative to the largest force at work, and when [s]
@@ -152,8 +187,13 @@ struct RunStats {
   static constexpr double kUnsolved = 0.1;
   /// What is to be said of the run's convergence, in whole sentences; nothing where all is well.
   std::vector<std::string> remarks() const;
-  int start_unstable_modes = -1;            ///< see Simulation
-  bool ends_by_count = false;               ///< steps ended after so many iterations, whatever was left
+  int start_unstable_modes = -1;        ///< see Simulation
+  bool ends_by_count = false;           ///< steps ended after so many iterations, whatever was left
+  Snaps snaps;                          ///< see Simulation
+  std::vector<std::string> snap_loads;  ///< what acted at the first of them
+  std::optional<PathTaken> path;        ///< of statics by arc length
+  /// What is to be said of the path, one sentence a line.
+  std::vector<std::string> path_lines() const;
   std::vector<std::string> critical_loads;  ///< what acts at that time, each in its own unit, as in "/forces/0: 0.5 N"
   double instability_time = -1;  ///< pseudo-time at which equilibrium lost its stability; negative: not looked for or not found
   Index vertices_alive = 0, segments_alive = 0;

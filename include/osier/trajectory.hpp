@@ -18,6 +18,7 @@ struct FramePieces {
   bool moment = true;    ///< of joints, where sections were recorded
   bool sections = true;  ///< the other quantities of sections, where they were recorded
   bool restart = true;   ///< frames of clamps and angular velocities, where they were recorded
+  bool contacts = true;  ///< what touches, where it was recorded
 };
 
 /// A trajectory.h5, open for reading. Frames are read when asked for, so a file may be larger than memory.

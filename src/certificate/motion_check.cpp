@@ -48,13 +48,14 @@ double MotionCheck::least(Index a, std::size_t obstacle, Index feature) const {
 }
 
 /// One box for each segment that lives, around all of its places.
-void MotionCheck::boxes_of(const Path& path, double reach, std::vector<Bounds>& boxes) const {
+void MotionCheck::boxes_of(const Path& path, double reach, const Executor& executor, std::vector<Bounds>& boxes) const {
   boxes.assign(static_cast<std::size_t>(m_->segment_count()), Bounds::nothing());
-  for (Index s = 0; s < m_->segment_count(); ++s) {
-    if (!m_->segment_alive[s]) continue;
+  executor.for_each(boxes.size(), [&](std::size_t s) {
+    if (!m_->segment_alive[s]) return;
+    const double margin = reach * contacts_->radius(static_cast<Index>(s));
     for (const auto& x : path.position)
-      for (const Index v : m_->segment_vertices[s]) boxes[s].include(x[v], reach * contacts_->radius(s));
-  }
+      for (const Index v : m_->segment_vertices[s]) boxes[s].include(x[v], margin);
+  });
 }
 
 std::optional<Collision> MotionCheck::begin(const Model& m, const contact::Contacts& contacts, const std::vector<Vec3d>& x) {
@@ -63,7 +64,7 @@ std::optional<Collision> MotionCheck::begin(const Model& m, const contact::Conta
   near_at_start_.clear();
   const Path here{{x}, {std::vector<double>(contacts.obstacles().size(), 0)}};
   std::vector<Bounds> boxes;
-  boxes_of(here, kNear, boxes);
+  boxes_of(here, kNear, Executor(1), boxes);
   std::vector<IndexPair> pairs;
   if (contacts.rods_touch()) overlapping_pairs(boxes, pairs);
   std::optional<Collision> crossing;
@@ -191,7 +192,7 @@ std::optional<Collision> MotionCheck::check_obstacles(const Path& path, Index a,
 std::optional<Collision> MotionCheck::check(const Path& path, const Executor& executor, bool every_pair) const {
   if (path.position.size() < 2) return {};
   std::vector<Bounds> boxes;
-  boxes_of(path, kLeast, boxes);
+  boxes_of(path, kLeast, executor, boxes);
   std::vector<IndexPair> pairs;
   if (contacts_->rods_touch()) {
     if (every_pair) {
@@ -246,7 +247,7 @@ double MotionCheck::smallest_distance(const Path& path, const Collision& c) cons
   return least;
 }
 
-NearestPair MotionCheck::nearest(const std::vector<Vec3d>& x) const {
+NearestPair MotionCheck::nearest(const std::vector<Vec3d>& x, const Executor& executor) const {
   NearestPair best;
   double least = std::numeric_limits<double>::infinity();
   const auto consider = [&](Index a, Index b, double distance, double radii) {
@@ -258,14 +259,21 @@ NearestPair MotionCheck::nearest(const std::vector<Vec3d>& x) const {
   const std::size_t obstacles = contacts_->obstacles().size();
   const Path here{{x}, {std::vector<double>(obstacles, 1)}};
   std::vector<Bounds> boxes;
-  boxes_of(here, 2, boxes);
+  boxes_of(here, 2, executor, boxes);
   std::vector<IndexPair> pairs;
   if (contacts_->rods_touch()) overlapping_pairs(boxes, pairs);
-  for (const auto& [a, b] : pairs) {
-    if (contacts_->neighbour(a, b)) continue;
+  constexpr double kNoPair = -1;
+  std::vector<double> distance(pairs.size(), kNoPair);
+  executor.for_each(pairs.size(), [&](std::size_t p) {
+    const auto [a, b] = pairs[p];
+    if (contacts_->neighbour(a, b)) return;
     const auto [a0, a1] = m_->segment_vertices[a];
     const auto [b0, b1] = m_->segment_vertices[b];
-    consider(a, b, segment_distance(x[a0], x[a1], x[b0], x[b1]), contacts_->radius(a) + contacts_->radius(b));
+    distance[p] = segment_distance(x[a0], x[a1], x[b0], x[b1]);
+  });
+  for (std::size_t p = 0; p < pairs.size(); ++p) {
+    const auto [a, b] = pairs[p];
+    if (distance[p] != kNoPair) consider(a, b, distance[p], contacts_->radius(a) + contacts_->radius(b));
   }
   std::vector<Index> features;
   for (Index s = 0; obstacles > 0 && s < m_->segment_count(); ++s) {

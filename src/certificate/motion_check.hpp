@@ -68,7 +68,7 @@ class MotionCheck {
   /// The smallest distance that the pair of a collision has on the way, of many places that are looked at.
   double smallest_distance(const Path& path, const Collision& collision) const;
   /// At the end of a path.
-  NearestPair nearest(const std::vector<Vec3d>& x) const;
+  NearestPair nearest(const std::vector<Vec3d>& x, const Executor& executor) const;
   double least(Index a, Index b) const;
   double least(Index a, std::size_t obstacle, Index feature) const;
 
@@ -80,7 +80,7 @@ class MotionCheck {
   };
   double at_start(Index a, Index b, Index feature) const;
   bool is_pair(Index a, Index b) const;
-  void boxes_of(const Path& path, double reach, std::vector<Bounds>& boxes) const;
+  void boxes_of(const Path& path, double reach, const Executor& executor, std::vector<Bounds>& boxes) const;
   std::optional<Collision> check_pair(const Path& path, Index a, Index b) const;
   std::optional<Collision> check_obstacles(const Path& path, Index a, const Bounds& box) const;
   std::optional<Collision> check_feature(const Path& path, Index a, std::size_t obstacle, Index feature) const;

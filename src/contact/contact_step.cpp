@@ -823,12 +823,13 @@ void ContactStep::tell(Record& record) const {
   for (const Contact& c : contacts_at_hand_) {
     const double radii =
         c.pair.with_obstacle() ? contacts_->radius(c.pair.a) : contacts_->radius(c.pair.a) + contacts_->radius(c.pair.b);
-    Vec3d push = c.force * c.n;
-    if (c.limit > 0) push -= c.friction_force();
+    const Vec3d friction = c.limit > 0 ? -c.friction_force() : Vec3d{};
+    const Vec3d push = c.force * c.n + friction;
     record.touches.push_back({.pair = c.pair,
                               .vertex = c.vertex,
                               .weight = c.weight,
                               .push = push,
+                              .friction = friction,
                               .normal = c.force,
                               .place = c.place,
                               .surface = c.surface,

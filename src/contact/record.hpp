@@ -15,6 +15,7 @@ struct Touch {
   std::array<Index, 4> vertex{-1, -1, -1, -1};  ///< -1 where there is none
   std::array<double, 4> weight{};
   Vec3d push;         ///< normal force and friction [N]
+  Vec3d friction;     ///< the second of these
   double normal = 0;  ///< size of the normal force [N]
   Vec3d place;        ///< on the side of segment a [m]
   Vec3d surface;      ///< against an obstacle: the point of it that is touched [m]

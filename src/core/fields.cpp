@@ -159,6 +159,7 @@ OrderedJson SchemaBuilder::schema(const std::string& root) const {
         {"type", "object"}, {"description", doc.help}, {"properties", properties}, {"additionalProperties", false}};
     if (!required.empty()) def["required"] = required;
     for (const std::string& key : doc.exactly_one) def["oneOf"].push_back({{"required", {key}}});
+    for (const std::string& key : doc.at_least_one) def["anyOf"].push_back({{"required", {key}}});
     result["$defs"][doc.kind] = def;
   }
   return result;

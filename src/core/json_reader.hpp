@@ -52,6 +52,12 @@ class JsonReader {
     if (given != 1) problem("needs exactly one of " + join(keys, ", "), "keep one");
   }
 
+  /// Of these keys one or more.
+  void at_least_one(const std::vector<std::string>& keys) {
+    const auto is_there = [&](const std::string& key) { return has(key.c_str()); };
+    if (std::none_of(keys.begin(), keys.end(), is_there)) problem("has none of " + join(keys, ", "), "give one of them");
+  }
+
   /// Reports keys that nothing asked for. Call after all fields.
   void finish() {
     if (!json_.is_object()) return;

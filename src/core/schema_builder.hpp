@@ -29,7 +29,7 @@ struct ObjectDoc {
   std::string kind, help, tag_name, tag_value;
   bool tag_required = true;
   std::vector<FieldDoc> fields;
-  std::vector<std::string> exactly_one = {};
+  std::vector<std::string> exactly_one = {}, at_least_one = {};
 };
 
 class SchemaBuilder {
@@ -72,6 +72,7 @@ class SchemaBuilder {
   void finish() {}
   void problem(const std::string&, const std::string& = {}) {}
   void exactly_one(const std::vector<std::string>& keys) { current_->exactly_one = keys; }
+  void at_least_one(const std::vector<std::string>& keys) { current_->at_least_one = keys; }
   bool has(const char*) const { return false; }
 
   std::vector<ObjectDoc> objects;

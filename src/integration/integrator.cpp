@@ -77,14 +77,14 @@ void TimeIntegrator::restart(const Model& m, State& state) const {
   if (!implicit_euler_) solver_memory(state, m, kLastStep)[0] = 0;
 }
 
-void TimeIntegrator::begin(const Model& m, State& state, double h) {
+void TimeIntegrator::begin(const Model& m, State& state, double h, bool damped) {
   h_ = h;
   damps_ = false;
   if (!implicit_euler_) {
     const double last = solver_memory(state, m, kLastStep)[0];
     // The rates belong to a place between two steps, which moves with their length.
     damps_ = one_step_ ? last == 0 && state.step_index > 0 : std::abs(last - h) > 1e-9 * h;
-    damps_ = damps_ || turns_too_far(m, state, h);
+    damps_ = damped || damps_ || turns_too_far(m, state, h);
   }
   const bool euler = implicit_euler_ || damps_;
   stage_length_ = euler ? h : g_ * af_ * h / am_;

@@ -54,8 +54,10 @@ class TimeIntegrator {
   /// The next step will be one of implicit Euler, which damps what a sudden change (a release, a break) sets off.
   void restart(const Model& model, State& state) const;
 
-  /// Chooses the step of length h from the state, which is at y_n.
-  void begin(const Model& model, State& state, double h);
+  /// Chooses the step of length h from the state, which is at y_n; `damped`: one of implicit Euler.
+  void begin(const Model& model, State& state, double h, bool damped = false);
+  /// The midpoint rule, which damps nothing.
+  bool is_midpoint() const { return one_step_; }
   double stage_length() const { return stage_length_; }  ///< H
   double stage_share() const { return stage_share_; }    ///< af: loads and prescribed motion are those of t_n + af h
   /// Turns the state from y_n into y_ref. The torque of a motor with a torque-speed curve was found at the speed of y_n: the

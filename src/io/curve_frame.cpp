@@ -159,6 +159,7 @@ void RodCurves::add_pieces(CurveFrame& out, const Frame& frame, const Chain& cha
 CurveFrame RodCurves::curves_of(const Frame& frame, bool constant) const {
   CurveFrame out{.index = frame.index, .time = frame.time, .curves = {}, .normals = {}, .velocities = {}};
   out.obstacle_points.assign(frame.obstacle_points.begin(), frame.obstacle_points.end());
+  out.contacts.assign(frame.contacts.begin(), frame.contacts.end());
   Seen seen(vertex_radius_.size(), kNobody);
   for (const Chain& chain : chains_)
     add_pieces(

@@ -17,6 +17,7 @@ struct CurveFrame {
   std::vector<Vec3d> normals;               ///< the material axis d1 at each point, a unit vector; or empty when nobody knows
   std::vector<Vec3d> velocities;            ///< at each point [m/s], or empty
   std::vector<Vec3d> obstacle_points = {};  ///< of all obstacles, one after the other, or empty
+  std::vector<ContactPoint> contacts = {};
 };
 
 /// Two frames have the same curves with the same numbers of points.

@@ -101,6 +101,7 @@ CurveWriteOptions options_of(const RunInfo& info) {
   CurveWriteOptions options;
   options.title = info.scene_name, options.version = info.version;
   options.obstacles = info.obstacles;
+  options.contacts = info.contacts;
   const Vec3d up = up_direction(info.scene_json);
   if (std::abs(up.z) > std::abs(up.y)) options.up = 'z';
   return options;

@@ -40,6 +40,7 @@ struct CurveWriteOptions {
   std::uint64_t chunk_bytes = 8'000'000;    ///< USD: size of one clip
   CurveMaterials materials;                 ///< USD: deformable-curve physics, when there are any
   std::vector<Surface> obstacles = {};      ///< USD and glTF: what frames have points of
+  bool contacts = false;                    ///< USD and glTF: what touches is written as points
 };
 
 /// write for each frame in order, then end. Whatever has been written is complete even when end() is never reached, except where

@@ -88,6 +88,24 @@ class Hdf5Writer final : public Writer {
       obstacles_.push_back(
           numbers("/obstacle_position", {points_of(info.obstacles).size(), 3}, "m", "points of the surfaces of all obstacles"));
     }
+    contacts_.clear();
+    if (info.contacts) {
+      const Hdf5Handle group(check(H5Gcreate2(file_, "/contacts", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), "/contacts"), H5Gclose);
+      for (const auto& [name, description] :
+           {std::pair{"/contacts/start", "first of the rows that are this frame's"}, {"/contacts/count", "number of these rows"}})
+        contacts_.push_back(create_series(name, {}, H5T_STD_I64LE, H5T_NATIVE_INT64, "1", description));
+      const auto rows = [&](const char* name, const Shape& shape, hid_t file_type, hid_t memory_type, const char* unit,
+                            const char* description) {
+        contacts_.push_back(create_series(name, shape, file_type, memory_type, unit, description, kContactChunk));
+      };
+      rows("/contacts/segments", {2}, H5T_STD_I32LE, H5T_NATIVE_INT32, "1",
+           "segments a and b that touch; against an obstacle b is -1 less its number");
+      rows("/contacts/position", {3}, number_type_, H5T_NATIVE_DOUBLE, "m", "between the two surfaces");
+      rows("/contacts/gap", {}, number_type_, H5T_NATIVE_DOUBLE, "m", "between the surfaces; negative where they are squeezed");
+      rows("/contacts/normal_force", {3}, number_type_, H5T_NATIVE_DOUBLE, "N", "on segment a, world axes");
+      rows("/contacts/friction_force", {3}, number_type_, H5T_NATIVE_DOUBLE, "N", "on segment a, world axes");
+    }
+    contact_rows_ = 0;
     reports_.clear();
     if (info.reports) {
       const auto report = [&](const char* name, const Shape& shape, hid_t type, const char* unit, const char* description) {
@@ -98,6 +116,7 @@ class Hdf5Writer final : public Writer {
              "of the last step, relative to the largest force at work; -1 where not measured");
       report("/iterations", {}, H5T_STD_I32LE, "1", "sweeps or Newton iterations since the frame before");
       report("/compute_ms", {}, H5T_IEEE_F64LE, "ms", "solver time since the frame before");
+      if (info.is_static) report("/load_factor", {}, H5T_IEEE_F64LE, "1", "share of the full load");
     }
     check(H5Fflush(file_, H5F_SCOPE_GLOBAL), "the header");
     sound_ = true;
@@ -121,7 +140,7 @@ class Hdf5Writer final : public Writer {
                            frame.segment_frame.size_bytes() + clamp_frames_.size() * sizeof(Quatd) +
                            frame.segment_spin.size_bytes() + frame.segment_alive.size() + section_bytes(sections) +
                            (obstacles_.empty() ? 0 : frame.obstacle_points.size_bytes()) + sizeof(double) * report.size() +
-                           all_series().size() * kTableBytes);
+                           (contacts_.empty() ? 0 : contact_bytes(frame.contacts.size())) + all_series().size() * kTableBytes);
     sound_ = false;
     append(position_, frame.vertex_position.data());
     append(velocity_, frame.vertex_velocity.data());
@@ -131,6 +150,7 @@ class Hdf5Writer final : public Writer {
     if (has_spins_) append(restart_.back(), frame.segment_spin.data());
     for (std::size_t i = 0; i < sections.size(); ++i) append(sections_[i], sections[i].data());
     for (const Series& s : obstacles_) append(s, frame.obstacle_points.data());
+    if (!contacts_.empty()) append_contacts(frame.contacts);
     for (std::size_t i = 0; i < reports_.size(); ++i) append(reports_[i], report.data() + (i == 0 ? 0 : 3 + i));
     check(H5Fflush(file_, H5F_SCOPE_GLOBAL), "a frame");
     // The time comes last, on its own, and so says which frames are whole: a kill is far likelier to fall in the lines above.
@@ -151,6 +171,8 @@ class Hdf5Writer final : public Writer {
  private:
   /// Room for what HDF5 keeps beside the numbers of one dataset: per frame at most a few index nodes of 2 to 3 KiB.
   static constexpr std::uintmax_t kTableBytes = 26 * 1024;
+  static constexpr hsize_t kContactChunk = 256;                 ///< rows
+  static constexpr std::uintmax_t kChunkTableBytes = 3 * 1024;  ///< likewise, for one more chunk
 
   std::vector<Series*> all_series() {
     std::vector<Series*> all{&time_, &position_, &velocity_, &rotation_, &alive_};
@@ -158,6 +180,7 @@ class Hdf5Writer final : public Writer {
     for (Series& s : sections_) all.push_back(&s);
     for (Series& s : obstacles_) all.push_back(&s);
     for (Series& s : reports_) all.push_back(&s);
+    for (Series& s : contacts_) all.push_back(&s);
     return all;
   }
 
@@ -193,8 +216,8 @@ class Hdf5Writer final : public Writer {
     if (reports_.empty()) return {};
     if (!frame.report) throw RunError(path_ + ": cannot write /energy: a frame without the report that was announced");
     const FrameReport& r = *frame.report;
-    return {r.kinetic,   r.stretch_shear, r.bend_twist, r.external, r.residual_relative, static_cast<double>(r.iterations),
-            r.compute_ms};
+    return {r.kinetic,    r.stretch_shear, r.bend_twist, r.external, r.residual_relative, static_cast<double>(r.iterations),
+            r.compute_ms, r.load_factor};
   }
   static std::uintmax_t section_bytes(const std::vector<std::span<const Vec3d>>& sections) {
     std::uintmax_t bytes = 0;
@@ -204,7 +227,8 @@ class Hdf5Writer final : public Writer {
 
   static std::uintmax_t header_bytes(const Model& model, const RunInfo& info) {
     std::uintmax_t bytes =
-        (7 + (info.sections ? 6 : 0) + (info.reports ? 4 : 0) + (info.obstacles.empty() ? 0 : 1)) * kTableBytes +
+        (7 + (info.sections ? 6 : 0) + (info.reports ? 5 : 0) + (info.obstacles.empty() ? 0 : 1) + (info.contacts ? 7 : 0)) *
+            kTableBytes +
         info.scene_json.size() + info.scene_name.size() + info.version.size();
     bytes += 16 * model.vertex_radius.size() + 44 * model.segment_vertices.size() + 76 * model.joint_frames.size();
     for (const Surface& s : info.obstacles)
@@ -409,8 +433,8 @@ class Hdf5Writer final : public Writer {
   }
 
   Series create_series(const std::string& name, const Shape& shape, hid_t file_type, hid_t memory_type, const char* unit,
-                       const char* description) const {
-    Shape now{0}, most{H5S_UNLIMITED}, chunk{1};
+                       const char* description, hsize_t chunk_rows = 1) const {
+    Shape now{0}, most{H5S_UNLIMITED}, chunk{chunk_rows};
     for (const hsize_t n : shape) {
       now.push_back(n);
       most.push_back(std::max<hsize_t>(n, 1));  // a chunk has no empty side, and must fit into the largest extent
@@ -431,8 +455,11 @@ class Hdf5Writer final : public Writer {
     return {name, shape, memory_type, std::move(dataset)};
   }
 
-  void append(const Series& series, const void* data) const {
-    Shape start{frames_}, block{1}, now{frames_ + 1};
+  void append(const Series& series, const void* data) const { append_rows(series, frames_, 1, frames_ + 1, data); }
+
+  /// `size`: of the dataset afterwards, in rows.
+  void append_rows(const Series& series, hsize_t first, hsize_t count, hsize_t size, const void* data) const {
+    Shape start{first}, block{count}, now{size};
     for (const hsize_t n : series.shape) {
       start.push_back(0);
       block.push_back(n);
@@ -446,6 +473,32 @@ class Hdf5Writer final : public Writer {
     check(H5Dwrite(series.dataset, series.memory_type, memory_space, file_space, H5P_DEFAULT, data), series.name);
   }
 
+  /// A frame begins a chunk of its own, so that no chunk is ever written twice; rows that are left over stay zero.
+  static hsize_t chunks_of(std::size_t contacts) { return (contacts + kContactChunk - 1) / kContactChunk; }
+  static std::uintmax_t contact_bytes(std::size_t contacts) {
+    constexpr std::uintmax_t kEach = 2 * sizeof(Index) + 10 * sizeof(double);
+    return chunks_of(contacts) * (kContactChunk * kEach + 5 * kChunkTableBytes);
+  }
+  void append_contacts(std::span<const ContactPoint> contacts) {
+    std::vector<std::array<Index, 2>> segments;
+    std::vector<Vec3d> position, normal, friction;
+    std::vector<double> gap;
+    for (const ContactPoint& c : contacts) {
+      segments.push_back({c.a, c.b});
+      position.push_back(c.position), gap.push_back(c.gap);
+      normal.push_back(c.normal_force), friction.push_back(c.friction_force);
+    }
+    const auto first = static_cast<std::int64_t>(contact_rows_), count = static_cast<std::int64_t>(contacts.size());
+    append(contacts_[0], &first);
+    append(contacts_[1], &count);
+    if (contacts.empty()) return;
+    const hsize_t size = contact_rows_ + kContactChunk * chunks_of(contacts.size());
+    const void* rows[] = {segments.data(), position.data(), gap.data(), normal.data(), friction.data()};
+    for (std::size_t i = 0; i < std::size(rows); ++i)
+      append_rows(contacts_[2 + i], contact_rows_, contacts.size(), size, rows[i]);
+    contact_rows_ = size;
+  }
+
   std::string path_;
   hid_t number_type_ = H5I_INVALID_HID;
   hsize_t frames_ = 0;
@@ -454,6 +507,8 @@ class Hdf5Writer final : public Writer {
   Series time_, position_, velocity_, rotation_, alive_;
   std::vector<Series> restart_;                         ///< frames of clamps, then spins: those that there are
   std::vector<Series> sections_, obstacles_, reports_;  ///< only where asked for
+  std::vector<Series> contacts_;                        ///< start and count by frame, then what there is by row
+  hsize_t contact_rows_ = 0;                            ///< written so far, with those that fill up chunks
   bool has_spins_ = false;
   std::vector<Index> joints_, half_joints_, half_joint_anchor_;
   std::vector<Quatd> clamp_frames_;

@@ -8,19 +8,21 @@
 namespace osier {
 
 static constexpr FormatEntry kFormats[] = {
-    {"hdf5", ".h5", "every frame in one file, trajectory.h5 (h5py, MATLAB, Julia)", make_hdf5_writer, nullptr, true},
-    {"obj", ".obj", "frames/frame_00000.obj, one polyline mesh per frame (Blender, Houdini)", make_obj_writer, nullptr, false},
-    {"vtp", ".vtp", "paraview/frame_00000.vtp and trajectory.pvd with true times (ParaView)", make_vtp_writer, nullptr, true},
-    {"usda", ".usda", "trajectory.usda, curves with time samples, widths and normals (USD)", nullptr, &kUsdaFormat, false},
-    {"pc2", ".pc2", "trajectory.obj and trajectory.pc2, a mesh of lines with its point cache (Blender)", nullptr, &kPc2Format,
+    {"hdf5", ".h5", "every frame in one file, trajectory.h5 (h5py, MATLAB, Julia)", make_hdf5_writer, nullptr, true, true},
+    {"obj", ".obj", "frames/frame_00000.obj, one polyline mesh per frame (Blender, Houdini)", make_obj_writer, nullptr, false,
      false},
-    {"npz", ".npz", "trajectory.npz, arrays of all frames (numpy)", nullptr, &kNpzFormat, false},
-    {"csv", ".csv", "trajectory.csv, a line for each point of each frame (spreadsheets)", nullptr, &kCsvFormat, false},
-    {"gltf", ".glb", "frames/frame_00000.glb, tube meshes (web, viewers, game engines)", nullptr, &kGlbFramesFormat, false},
-    {"bcc", ".bcc", "frames/frame_00000.bcc, binary curves (yarn tools)", nullptr, &kBccFormat, false},
-    {"hair", ".hair", "frames/frame_00000.hair, strands with thickness (hair tools)", nullptr, &kHairFormat, false},
-    {"poly", ".poly", "frames/frame_00000.poly, text polygons (Houdini)", nullptr, &kPolyFormat, false},
-    {"ply", ".ply", "frames/frame_00000.ply, vertices and edges (MeshLab)", nullptr, &kPlyFormat, false},
+    {"vtp", ".vtp", "paraview/frame_00000.vtp and trajectory.pvd with true times (ParaView)", make_vtp_writer, nullptr, true,
+     false},
+    {"usda", ".usda", "trajectory.usda, curves with time samples, widths and normals (USD)", nullptr, &kUsdaFormat, false, true},
+    {"pc2", ".pc2", "trajectory.obj and trajectory.pc2, a mesh of lines with its point cache (Blender)", nullptr, &kPc2Format,
+     false, false},
+    {"npz", ".npz", "trajectory.npz, arrays of all frames (numpy)", nullptr, &kNpzFormat, false, false},
+    {"csv", ".csv", "trajectory.csv, a line for each point of each frame (spreadsheets)", nullptr, &kCsvFormat, false, false},
+    {"gltf", ".glb", "frames/frame_00000.glb, tube meshes (web, viewers, game engines)", nullptr, &kGlbFramesFormat, false, true},
+    {"bcc", ".bcc", "frames/frame_00000.bcc, binary curves (yarn tools)", nullptr, &kBccFormat, false, false},
+    {"hair", ".hair", "frames/frame_00000.hair, strands with thickness (hair tools)", nullptr, &kHairFormat, false, false},
+    {"poly", ".poly", "frames/frame_00000.poly, text polygons (Houdini)", nullptr, &kPolyFormat, false, false},
+    {"ply", ".ply", "frames/frame_00000.ply, vertices and edges (MeshLab)", nullptr, &kPlyFormat, false, false},
 };
 
 std::unique_ptr<Writer> FormatEntry::make(const WriteTarget& target) const {

@@ -432,6 +432,17 @@ struct Trajectory::Impl {
     return s;
   }
 
+  /// A dataset whose rows are not one for each frame.
+  StoredSeries rows(const char* dataset, hsize_t width, hid_t type) {
+    StoredSeries s{dataset, width == 1 ? Shape{} : Shape{width}, type, file.open(dataset), {}};
+    const Shape whole = file.shape(s.dataset);
+    if (whole.size() != s.shape.size() + 1 || !std::equal(s.shape.begin(), s.shape.end(), whole.begin() + 1))
+      refuse(path, fmt::format("{} does not have the shape it should", dataset));
+    file.expect_numbers(dataset, s.dataset);
+    s.chunk = file.chunk(s.dataset);
+    return s;
+  }
+
   void open_series() {
     times = file.read<double>("/time", 1, H5T_NATIVE_DOUBLE);
     const auto vertices = static_cast<hsize_t>(model.vertex_count()), segments = static_cast<hsize_t>(model.segment_count());
@@ -452,6 +463,16 @@ struct Trajectory::Impl {
     if (info.spins) spin_series = series("/angular_velocity", segments, 3, H5T_NATIVE_DOUBLE);
     if (any_moves(info.obstacles))
       obstacle_series.push_back(series("/obstacle_position", obstacle_points.size(), 3, H5T_NATIVE_DOUBLE));
+    info.contacts = file.has("/contacts");
+    if (info.contacts) {
+      contact_series.push_back(series("/contacts/start", 0, 0, H5T_NATIVE_INT64));
+      contact_series.push_back(series("/contacts/count", 0, 0, H5T_NATIVE_INT64));
+      contact_rows.push_back(rows("/contacts/segments", 2, H5T_NATIVE_INT32));
+      contact_rows.push_back(rows("/contacts/position", 3, H5T_NATIVE_DOUBLE));
+      contact_rows.push_back(rows("/contacts/gap", 1, H5T_NATIVE_DOUBLE));
+      contact_rows.push_back(rows("/contacts/normal_force", 3, H5T_NATIVE_DOUBLE));
+      contact_rows.push_back(rows("/contacts/friction_force", 3, H5T_NATIVE_DOUBLE));
+    }
     info.sections = file.has("/segment_force");
     if (info.sections) {
       section_series.push_back(series("/segment_force", segments, 3, H5T_NATIVE_DOUBLE));
@@ -467,9 +488,13 @@ struct Trajectory::Impl {
 
   template <class T>
   void read(const StoredSeries& s, int frame, T* data, std::size_t count) const {
-    if (count == 0) return;
+    if (count > 0) read_rows(s, frame, static_cast<hsize_t>(frame), 1, data);
+  }
+
+  template <class T>
+  void read_rows(const StoredSeries& s, int frame, hsize_t first_row, hsize_t row_count, T* data) const {
     hdf5_be_quiet();
-    Shape first{static_cast<hsize_t>(frame)}, block{1};
+    Shape first{first_row}, block{row_count};
     for (const hsize_t n : s.shape) first.push_back(0), block.push_back(n);
     if (!file.are_chunks_sound(s.dataset, s.chunk, first, block))
       throw RunError(fmt::format("{}: {} of frame {} is damaged", path.string(), s.name, frame));
@@ -478,6 +503,36 @@ struct Trajectory::Impl {
     if (H5Sselect_hyperslab(in_file, H5S_SELECT_SET, first.data(), nullptr, block.data(), nullptr) < 0 ||
         H5Dread(s.dataset, s.memory_type, in_memory, in_file, H5P_DEFAULT, data) < 0)
       throw RunError(fmt::format("{}: cannot read {} of frame {}: {}", path.string(), s.name, frame, hdf5_reason()));
+  }
+
+  void read_contacts(int frame) {
+    contacts.clear();
+    std::array<std::int64_t, 2> range{};
+    for (std::size_t i = 0; i < 2; ++i) read(contact_series[i], frame, &range[i], 1);
+    const auto [first, count] = range;
+    bool inside = first >= 0 && count >= 0;
+    for (const StoredSeries& s : contact_rows) {
+      const auto size = static_cast<std::int64_t>(file.shape(s.dataset)[0]);
+      inside = inside && count <= size && first <= size - count;
+    }
+    if (!inside) throw RunError(fmt::format("{}: /contacts of frame {} is damaged", path.string(), frame));
+    if (count == 0) return;
+    const auto n = static_cast<std::size_t>(count);
+    std::vector<std::array<Index, 2>> segments(n);
+    std::vector<Vec3d> place(n), normal(n), friction(n);
+    std::vector<double> gap(n);
+    const auto fetch = [&](std::size_t series, auto& list) {
+      read_rows(contact_rows[series], frame, static_cast<hsize_t>(first), static_cast<hsize_t>(count), list.data());
+    };
+    fetch(0, segments), fetch(1, place), fetch(2, gap), fetch(3, normal), fetch(4, friction);
+    const Index obstacles = static_cast<Index>(info.obstacles.size());
+    for (std::size_t i = 0; i < n; ++i) {
+      const auto [a, b] = segments[i];
+      if (a < 0 || std::max(a, b) >= model.segment_count() || b < -obstacles)
+        throw RunError(fmt::format("{}: /contacts/segments of frame {} names segments {} and {} of {}", path.string(), frame, a,
+                                   b, model.segment_count()));
+      contacts.push_back({place[i], a, b, gap[i], normal[i], friction[i]});
+    }
   }
 
   void expect(int frame) const {
@@ -525,6 +580,10 @@ struct Trajectory::Impl {
     if (info.clamp_frames && pieces.restart) out.clamp_frame = fetch(clamp_series, clamp_frame, joints - joints_between);
     if (info.spins && pieces.restart) out.segment_spin = fetch(spin_series, spin, segments);
     if (!obstacle_series.empty()) out.obstacle_points = fetch(obstacle_series.front(), obstacle_points, obstacle_points.size());
+    if (info.contacts && pieces.contacts) {
+      read_contacts(frame);
+      out.contacts = contacts;
+    }
     if (info.reports) out.report = read_report(frame);
     if (info.sections && pieces.moment) out.joint_moment = fetch_joints(2, 4, moment);
     if (info.sections && pieces.sections) {
@@ -544,7 +603,9 @@ struct Trajectory::Impl {
   std::vector<double> times;
   StoredSeries position_series, velocity_series, frame_series, alive_series, clamp_series, spin_series;
   std::vector<StoredSeries> section_series, report_series, obstacle_series;
-  std::vector<Vec3d> obstacle_points;  ///< of the frame read last
+  std::vector<StoredSeries> contact_series, contact_rows;  ///< by frame; by contact
+  std::vector<ContactPoint> contacts;                      ///< of the frame read last
+  std::vector<Vec3d> obstacle_points;                      ///< of the frame read last
   std::vector<Vec3d> position, velocity, force, strain, moment, curvature;
   std::vector<Quatd> rotation, clamp_frame;
   std::vector<Vec3d> spin;

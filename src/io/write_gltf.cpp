@@ -19,7 +19,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-enum : int { kFloat = 5126, kUnsignedInt = 5125, kArrayBuffer = 34962, kIndexBuffer = 34963 };
+enum : int { kPointsMode = 0, kFloat = 5126, kUnsignedInt = 5125, kArrayBuffer = 34962, kIndexBuffer = 34963 };
 
 /// The JSON of a file whose buffer grows as accessors are added.
 class Document {
@@ -35,7 +35,7 @@ class Document {
     return accessors_.size() - 1;
   }
 
-  std::size_t add_vectors(const std::vector<Vec3d>& vectors, bool bounds) {
+  std::size_t add_vectors(const std::vector<Vec3d>& vectors, bool bounds, int target = kArrayBuffer) {
     std::string bytes;
     bytes.reserve(12 * vectors.size());
     constexpr float kFar = std::numeric_limits<float>::infinity();
@@ -45,7 +45,7 @@ class Document {
       for (std::size_t i = 0; i < 3; ++i) low[i] = std::min(low[i], v[i]), high[i] = std::max(high[i], v[i]);
       append_binary(bytes, v);
     }
-    const std::size_t accessor = add(bytes, vectors.size(), "VEC3", kFloat, kArrayBuffer);
+    const std::size_t accessor = add(bytes, vectors.size(), "VEC3", kFloat, target);
     if (bounds) accessors_.back()["min"] = low, accessors_.back()["max"] = high;
     return accessor;
   }
@@ -76,6 +76,24 @@ class Document {
   }
   void add_obstacle_target(const std::vector<Vec3d>& displacements) {
     obstacles_["targets"].push_back(Json{{"POSITION", add_vectors(displacements, true)}});
+  }
+
+  /// What touches in frame `frame`: how many that is changes with the frame, so that each has a mesh and a node of its own.
+  void add_contacts(const std::vector<ContactPoint>& contacts, std::size_t frame) {
+    if (contacts.empty()) return;
+    std::vector<Vec3d> position, normal, friction;
+    std::string gap, segments;
+    for (const ContactPoint& c : contacts) {
+      position.push_back(c.position), normal.push_back(c.normal_force), friction.push_back(c.friction_force);
+      append_binary(gap, static_cast<float>(c.gap));
+      for (const Index s : {c.a, c.b}) append_binary(segments, static_cast<float>(s));
+    }
+    Json attributes{{"POSITION", add_vectors(position, true)},
+                    {"_NORMAL_FORCE", add_vectors(normal, false)},
+                    {"_FRICTION_FORCE", add_vectors(friction, false)},
+                    {"_GAP", add(gap, contacts.size(), "SCALAR", kFloat, kArrayBuffer)},
+                    {"_SEGMENTS", add(segments, contacts.size(), "VEC2", kFloat, kArrayBuffer)}};
+    contacts_.push_back({frame, Json{{"attributes", std::move(attributes)}, {"mode", kPointsMode}}});
   }
 
   void add_mesh(const TubeMesh& mesh) {
@@ -114,8 +132,23 @@ class Document {
     };
     if (!primitive_.empty()) add_channel(0);
     if (obstacles_.contains("targets")) add_channel(1);
-    animation_ = {{"name", "run"}, {"samplers", Json::array({sampler})}, {"channels", channels}};
+    Json samplers = Json::array();
+    if (!channels.empty()) samplers.push_back(sampler);
+    // The contacts of a frame are there from its time to that of the next one, and have no size at other times.
+    for (std::size_t i = 0; i < contacts_.size(); ++i) {
+      const std::size_t frame = contacts_[i].frame;
+      std::vector<float> keys;
+      std::vector<Vec3d> scale;
+      if (frame > 0) keys.push_back(input.front()), scale.emplace_back();
+      keys.push_back(input[frame]), scale.emplace_back(1, 1, 1);
+      if (frame + 1 < input.size()) keys.push_back(input[frame + 1]), scale.emplace_back();
+      const std::size_t at = add_numbers(keys, true);
+      channels.push_back(Json{{"sampler", samplers.size()}, {"target", {{"node", first_contact_node() + i}, {"path", "scale"}}}});
+      samplers.push_back(Json{{"input", at}, {"interpolation", "STEP"}, {"output", add_vectors(scale, false, 0)}});
+    }
+    animation_ = {{"name", "run"}, {"samplers", samplers}, {"channels", channels}};
   }
+  bool has_contacts() const { return !contacts_.empty(); }
 
   /// `uri` is empty for the buffer inside a .glb. Curves without tubes make a file without a mesh.
   std::string json(const std::string& uri) const {
@@ -126,7 +159,8 @@ class Document {
              {"scene", 0},
              {"scenes", Json::array({Json{{"nodes", Json::array({0})}}})},
              {"nodes", Json::array({node})}};
-    if (primitive_.empty() && obstacles_.empty()) return out.dump(-1, ' ', false, Json::error_handler_t::replace);
+    if (primitive_.empty() && obstacles_.empty() && contacts_.empty())
+      return out.dump(-1, ' ', false, Json::error_handler_t::replace);
     const auto material = [](const char* name, std::array<double, 4> color, bool two_sided) {
       Json m{{"name", name},
              {"pbrMetallicRoughness", {{"baseColorFactor", color}, {"metallicFactor", 0.0}, {"roughnessFactor", 0.6}}}};
@@ -144,6 +178,18 @@ class Document {
       out["meshes"].push_back(Json{{"name", "obstacles"}, {"primitives", Json::array({obstacles_})}});
       out["materials"].push_back(material("obstacles", {0.47, 0.49, 0.52, 1.0}, true));
     }
+    for (const ContactMesh& contacts : contacts_) {
+      Json points{{"name", fmt::format("contacts {}", contacts.frame)}, {"mesh", out["meshes"].size()}};
+      if (options_.up == 'z') points["rotation"] = node["rotation"];
+      if (contacts.frame > 0) points["scale"] = {0, 0, 0};  // until its time comes
+      out["scenes"][0]["nodes"].push_back(out["nodes"].size());
+      out["nodes"].push_back(points);
+      out["meshes"].push_back(
+          Json{{"name", points["name"]},
+               {"primitives", Json::array({contacts.primitive})},
+               {"extras",
+                {{"force_unit", "N"}, {"force_on", "the first of _SEGMENTS"}, {"gap_unit", "m"}, {"frame", contacts.frame}}}});
+    }
     if (!animation_.empty()) out["animations"] = Json::array({animation_});
     Json buffer{{"byteLength", buffer_.size()}};
     if (!uri.empty()) buffer["uri"] = uri;
@@ -154,8 +200,15 @@ class Document {
   }
 
  private:
+  struct ContactMesh {
+    std::size_t frame;
+    Json primitive;
+  };
+  std::size_t first_contact_node() const { return obstacles_.empty() ? 1 : 2; }
+
   OutputFile& buffer_;
   const CurveWriteOptions& options_;
+  std::vector<ContactMesh> contacts_;
   Json views_ = Json::array(), accessors_ = Json::array(), primitive_, obstacles_, animation_;
 };
 
@@ -202,11 +255,13 @@ class GltfFile final : public CurveWriter {
       if (!first_.positions.empty()) document_->add_mesh(first_);
     }
     write_obstacles(frame);
+    if (options_.contacts) document_->add_contacts(frame.contacts, times_.size());
     times_.push_back(frame.time);
   }
 
   void end() override {
-    if (times_.size() > 1 && (!first_.positions.empty() || obstacles_move_)) document_->add_animation(times_);
+    if (times_.size() > 1 && (!first_.positions.empty() || obstacles_move_ || document_->has_contacts()))
+      document_->add_animation(times_);
     binary_ ? finish_glb() : finish_gltf();
     wrote(path_);
   }

@@ -14,6 +14,7 @@
 
 #include "io/atomic_file.hpp"
 #include "io/curve_writer.hpp"
+#include "io/tubes.hpp"
 #include "osier/error.hpp"
 
 namespace osier {
@@ -22,11 +23,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A BasisCurves prim of the file.
+/// A prim of the file: BasisCurves, or Points for contacts.
 struct Slot {
   std::string name;
   bool closed;
   std::size_t material;
+  bool contacts = false;
 };
 
 /// An attribute of a prim, and how it is declared.
@@ -34,7 +36,21 @@ struct Attribute {
   const char* declaration;  ///< "point3f[] points"
   const char* metadata;     ///< what follows the value in parentheses, or nothing
 };
-enum : std::size_t { kCounts, kExtent, kPoints, kNormals, kWidths, kVelocities, kNames, kIds, kAttributes };
+enum : std::size_t {
+  kCounts,
+  kExtent,
+  kPoints,
+  kNormals,
+  kWidths,
+  kVelocities,
+  kNames,
+  kIds,
+  kNormalForce,
+  kFrictionForce,
+  kGap,
+  kSegments,
+  kAttributes
+};
 constexpr Attribute kAttribute[kAttributes] = {
     {"int[] curveVertexCounts", ""},
     {"float3[] extent", ""},
@@ -44,6 +60,10 @@ constexpr Attribute kAttribute[kAttributes] = {
     {"vector3f[] velocities", ""},
     {"string[] primvars:osier:name", "interpolation = \"uniform\""},
     {"int64[] primvars:osier:id", "interpolation = \"uniform\""},
+    {"vector3f[] primvars:osier:normal_force", "interpolation = \"vertex\""},
+    {"vector3f[] primvars:osier:friction_force", "interpolation = \"vertex\""},
+    {"float[] primvars:osier:gap", "interpolation = \"vertex\""},
+    {"int2[] primvars:osier:segments", "interpolation = \"vertex\""},
 };
 
 /// A value in time: text of its own, or a place in a clip that is written already.
@@ -144,6 +164,32 @@ std::array<std::string, kAttributes> values_of(const CurveFrame& frame, const st
   return text;
 }
 
+/// The values of the prim of contacts.
+std::array<std::string, kAttributes> values_of_contacts(const CurveFrame& frame) {
+  const std::vector<ContactPoint>& contacts = frame.contacts;
+  const double width = 0.5 * usual_width(frame.curves);
+  const auto vectors = [&](Vec3d ContactPoint::*member) {
+    return list(contacts, [&](auto out, const ContactPoint& c) { print_vector(out, c.*member); });
+  };
+  std::array<std::string, kAttributes> text;
+  text[kPoints] = vectors(&ContactPoint::position);
+  text[kNormalForce] = vectors(&ContactPoint::normal_force);
+  text[kFrictionForce] = vectors(&ContactPoint::friction_force);
+  text[kGap] = list(contacts, [](auto out, const ContactPoint& c) { fmt::format_to(out, "{}", static_cast<float>(c.gap)); });
+  text[kSegments] = list(contacts, [](auto out, const ContactPoint& c) { fmt::format_to(out, "({}, {})", c.a, c.b); });
+  text[kWidths] = list(contacts, [&](auto out, const ContactPoint&) { fmt::format_to(out, "{}", static_cast<float>(width)); });
+  if (contacts.empty()) return text;
+  Vec3d low = contacts.front().position, high = low;
+  for (const ContactPoint& c : contacts) {
+    const Vec3d& x = c.position;
+    low = {std::min(low.x, x.x), std::min(low.y, x.y), std::min(low.z, x.z)};
+    high = {std::max(high.x, x.x), std::max(high.y, x.y), std::max(high.z, x.z)};
+  }
+  const Vec3d radius{width / 2, width / 2, width / 2};
+  text[kExtent] = list(std::array{low - radius, high + radius}, print_vector);
+  return text;
+}
+
 class UsdaWriter final : public CurveWriter {
  public:
   UsdaWriter(fs::path path, CurveWriteOptions options)
@@ -164,6 +210,7 @@ class UsdaWriter final : public CurveWriter {
       for (const bool closed : {false, true})
         slots_.push_back(
             {std::string(closed ? "closed" : "open") + (material_name_.size() > 1 ? "_" + material_name_[m] : ""), closed, m});
+    if (options_.contacts) slots_.push_back({.name = "contacts", .closed = false, .material = 0, .contacts = true});
     chunk_.resize(slots_.size()), done_.resize(slots_.size());
     held_until_.resize(slots_.size()), had_curves_.resize(slots_.size(), 0);
   }
@@ -224,8 +271,9 @@ class UsdaWriter final : public CurveWriter {
     std::vector<std::vector<std::size_t>> curves(slots_.size());
     for (std::size_t k = 0; k < frame.curves.size(); ++k) curves[slot_of(frame.curves, k)].push_back(k);
     for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
-      auto values = values_of(frame, curves[slot]);
-      had_curves_[slot] = had_curves_[slot] || !curves[slot].empty();
+      const bool contacts = slots_[slot].contacts;
+      auto values = contacts ? values_of_contacts(frame) : values_of(frame, curves[slot]);
+      had_curves_[slot] = had_curves_[slot] || !(contacts ? frame.contacts.empty() : curves[slot].empty());
       for (std::size_t a = 0; a < kAttributes; ++a) {
         Samples& samples = chunk_[slot].attribute[a];
         if (values[a].empty() || (!samples.empty() && samples.back().text == values[a])) continue;
@@ -281,6 +329,7 @@ class UsdaWriter final : public CurveWriter {
   }
 
   std::string prim_start(std::size_t slot) const {
+    if (slots_[slot].contacts) return fmt::format("    def Points \"{}\"\n    {{\n", slots_[slot].name);
     std::string text = fmt::format("    def BasisCurves \"{}\"", slots_[slot].name);
     if (!material_name_.empty()) text += " (\n        prepend apiSchemas = [\"MaterialBindingAPI\"]\n    )";
     text += fmt::format("\n    {{\n        uniform token type = \"linear\"\n        uniform token wrap = \"{}\"\n",

@@ -22,6 +22,8 @@ struct Geometry {
   std::vector<Rgb> color;                   ///< per point
   std::vector<std::uint32_t> piece;         ///< first of two neighbouring points
   std::vector<std::uint8_t> neighbors;      ///< per piece: 1 one before it goes on smoothly, 2 one after it
+  std::size_t plain_from = kNone;           ///< the first piece that has no style: marks, as arrows are
+  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
   // Yarn only: the way from the yarn's middle to the ply's, and turns of the ply along the material.
   std::vector<Vec3f> outward;
   std::vector<float> turns;

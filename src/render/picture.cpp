@@ -94,10 +94,10 @@ class Picture {
     if (!std::isfinite(hit.distance)) return;
     s.seen = Seen::rod, s.distance = hit.distance;
     s.matt = hit.on_obstacle;
-    s.style = hit.on_obstacle ? Style::tubes : options_.style;
+    s.style = hit.on_obstacle || is_mark(hit) ? Style::tubes : options_.style;
     s.surface = hit.on_obstacle ? obstacle_at(ray, hit) : surface_at(ray, hit);
     // Off the surface, or rounding would let a rod shade itself; ribbons turn to every ray, so a step past their own width.
-    const bool hair = s.style == Style::hair;
+    const bool hair = !hit.on_obstacle && options_.style == Style::hair;
     const float clear = 1e-4F * hit.distance + (hair ? 2.5F : 0.02F) * s.surface.radius;
     const Vec3f start = hair ? s.surface.position : s.surface.position + clear * s.surface.normal;
     s.direct = times(studio_.light, reflected(s.style, s.surface, s.light));
@@ -125,6 +125,8 @@ class Picture {
     const float gloss = open && !s.matt ? mirrored(s.style, surface) : 0.0F;
     return (lit ? s.direct : transmitted) + times(surface.color, ambient) + gloss * studio_.sky(mirror);
   }
+
+  bool is_mark(const Hit& hit) const { return !hit.on_obstacle && hit.piece >= geometry_.plain_from; }
 
   Surface obstacle_at(const Ray& ray, const Hit& hit) const {
     const std::array<Vec3f, 3>& normal = geometry_.corner_normal[hit.piece];
@@ -162,7 +164,7 @@ class Picture {
       const float itself = std::max(smooth_step(0.1F, 0.3F, slope), smooth_step(0.25F, 0.6F, std::abs(lean) / norm(out)));
       s.normal = normalized(mix(s.normal, hit.normal, cap ? 1 : itself));
     }
-    if (options_.style == Style::yarn) {
+    if (options_.style == Style::yarn && !is_mark(hit)) {
       const Vec3f outward = mix(geometry_.outward[i], geometry_.outward[i + 1], u);
       const float turns = geometry_.turns[i] + u * (geometry_.turns[i + 1] - geometry_.turns[i]);
       add_fibers(s, std::atan2(dot(s.normal, cross(s.tangent, outward)), dot(s.normal, outward)), turns);

@@ -35,7 +35,10 @@ Stage::Stage(const Model& model, const RunInfo& run, const StageOptions& options
     if (first) first_time_ = frame.time;
     first = false;
     survey_.add(model_, frame, obstacle_points(frame));
+    for (const ContactPoint& c : frame.contacts) strongest_contact_ = std::max(strongest_contact_, norm(c.normal_force));
   });
+  const double vertices = static_cast<double>(std::max<std::size_t>(1, model.vertex_radius.size()));
+  for (const double r : model.vertex_radius) mean_radius_ += options_.geometry.thickness * r / vertices;
   place_camera(frames);
   studio_.emplace(survey_.axes(), survey_.center(), survey_.radius(),
                   options_.floor_height.value_or(level_.value_or(survey_.lowest())), azimuth_, options_.background);
@@ -74,6 +77,10 @@ void Stage::place_camera(const EachFrame& frames) {
         for_each_living_end(model_, frame, [&](const Vec3d& p, double r) { fit.add(p, options_.geometry.thickness * r); });
         for (const Vec3d& p : obstacle_points(frame))
           if (norm(p - survey_.center()) < 1.2 * survey_.radius()) fit.add(p, 0);
+        if (!options_.contacts) return;
+        for (const ContactPoint& c : frame.contacts)
+          for (const double side : {1.0, -1.0})
+            if (side > 0 || c.b >= 0) fit.add(c.position + (side * force_scale()) * c.normal_force, 0);
       });
     camera_ = fit.camera(kStageMargin);
     if (view.at) camera_.position += *view.at - survey_.center();
@@ -87,6 +94,12 @@ double Stage::range() const {
   const double size = survey_.radius();
   const double natural = options_.color == ColorBy::stretch ? 1 : options_.color == ColorBy::speed ? size : 1 / size;
   return survey_.range() > 1e-9 * natural ? survey_.range() : 0;
+}
+
+double Stage::force_scale() const {
+  constexpr double kLongest = 0.25;  // of the size of what is looked at
+  if (options_.force_scale > 0) return options_.force_scale;
+  return strongest_contact_ > 0 ? kLongest * survey_.radius() / strongest_contact_ : 0;
 }
 
 Legend Stage::legend() const {
@@ -116,6 +129,8 @@ Image Stage::draw(const Frame& frame, const Executor& executor, const PictureOpt
   const std::vector<Strand> strands = find_strands(model_, frame.segment_alive, rod_of_segment_);
   Geometry geometry = build_geometry(model_, frame, strands, colors(frame), view, options_.geometry, executor);
   add_obstacles(obstacles_, obstacle_points(frame), is_floor_, geometry);
+  if (options_.contacts)
+    add_contact_marks(frame.contacts, {.scale = force_scale(), .radius = 0.5 * mean_radius_}, view, geometry);
   const Tracer tracer(geometry, options_.geometry.style == Style::hair);
   PictureOptions options = progress;
   options.style = options_.geometry.style;

@@ -4,6 +4,7 @@
 #include <functional>
 #include <optional>
 
+#include "render/contact_marks.hpp"
 #include "render/geometry.hpp"
 #include "render/image.hpp"
 #include "render/picture.hpp"
@@ -28,6 +29,8 @@ struct StageOptions {
   std::vector<Rgb> palette;  ///< empty: the style's own
   LegendUse legend = LegendUse::automatic;
   Rgb background{1, 1, 1};  ///< as the screen shows it, linear
+  bool contacts = false;    ///< whether what touches is marked, with its forces
+  double force_scale = 0;   ///< length of their arrows per newton [m/N]; 0: the strongest one is well visible
   bool floor = true;
   std::optional<double> floor_height;  ///< [m]; else the lowest point of the frames looked at
 };
@@ -42,6 +45,8 @@ class Stage {
 
   bool empty() const { return survey_.empty(); }
   double range() const;  ///< at the end of the colour scale
+  /// Of the arrows of contacts [m/N]; 0 where nothing touches.
+  double force_scale() const;
   /// What the colours mean; empty when they need no words or there is no room for them.
   Legend legend() const;
   double grid() const { return grid_spacing(survey_.radius()); }  ///< [m]
@@ -66,6 +71,8 @@ class Stage {
   Survey survey_;
   Camera camera_;
   double azimuth_ = 0, first_time_ = 0;
+  double strongest_contact_ = 0;  ///< in the frames looked at [N]
+  double mean_radius_ = 0;        ///< of the rods [m]
   std::optional<Studio> studio_;
 };
 

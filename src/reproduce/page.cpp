@@ -26,6 +26,14 @@ double nice_step(double size, int count) {
 }
 
 std::vector<double> ticks(const Range& r, bool logarithmic) {
+  constexpr double kFewDecades = 2.5;
+  if (logarithmic && r.size() < kFewDecades) {  // powers of ten alone would be one or two
+    std::vector<double> out;
+    for (double power = std::floor(r.low); power <= r.high; ++power)
+      for (const double m : {1.0, 2.0, 5.0})
+        if (const double v = power + std::log10(m); v >= r.low && v <= r.high) out.push_back(v);
+    return out;
+  }
   double step = nice_step(r.size(), 5);
   if (logarithmic) step = std::max(1.0, std::ceil(step));
   std::vector<double> out;
@@ -34,7 +42,11 @@ std::vector<double> ticks(const Range& r, bool logarithmic) {
   return out;
 }
 
-std::string tick_text(double v, bool logarithmic) { return logarithmic ? fmt::format("1e{:.0f}", v) : fmt::format("{:.4g}", v); }
+std::string tick_text(double v, bool logarithmic) {
+  if (!logarithmic) return fmt::format("{:.4g}", v);
+  const double value = std::pow(10, v);
+  return value >= 0.99 && value < 1e4 ? fmt::format("{:.0f}", value) : fmt::format("{:.0e}", value);
+}
 
 std::string plot_svg(const ReproducedPlot& plot) {
   Frame f{.left = 56, .top = 8, .width = kWidth - 66, .height = kHeight - 50, .x = {}, .y = {}};
@@ -68,8 +80,11 @@ std::string plot_svg(const ReproducedPlot& plot) {
     for (const auto& [x, y] : plot.curves[i].points)
       if (std::isfinite(x) && std::isfinite(y)) pixels.emplace_back(f.px(scaled(x, plot.log_x)), f.py(scaled(y, plot.log_y)));
     if (!plot.curves[i].marked) out += path(pixels, "line " + color_class(i));
-    if (plot.curves[i].marked || pixels.size() < 12)
-      for (const auto& [x, y] : pixels) out += marker(i, x, y, "dot " + color_class(i));
+    if (!plot.curves[i].marked && pixels.size() >= 12) continue;
+    constexpr std::size_t kMarks = 24;  // more would hide the curve below
+    const std::size_t each = (pixels.size() + kMarks - 1) / kMarks;
+    for (std::size_t k = 0; k < pixels.size(); ++k)
+      if (k % each == 0 || k + 1 == pixels.size()) out += marker(i, pixels[k].first, pixels[k].second, "dot " + color_class(i));
   }
   return out + "</svg>";
 }
@@ -108,15 +123,16 @@ std::string reproduction_html(const Reproduction& result) {
       "<title>Osier: " +
       escape(result.paper) + "</title><style>" + validate::kReportStyle + "</style>\n<main>\n";
   html += "<h1>" + escape(result.citation) + "</h1>\n";
-  int judged = 0;
+  int held = 0, refuted = 0;
   for (const ReproducedFigure& f : result.figures)
-    judged += static_cast<int>(std::count_if(f.numbers.begin(), f.numbers.end(), [](const Reproduced& n) { return n.judged(); }));
+    for (const Reproduced& n : f.numbers)
+      if (n.judged() && n.passed()) ++(n.differs ? refuted : held);
   const int failed = result.failed();
   html += fmt::format(
-      "<p class=\"soft\">Its figures, run again by Osier {}.</p>\n<ul class=\"tiles\"><li><b class=\"pass\">{}</b>as "
+      "<p class=\"soft\">Its figures, run again by Osier {}.</p>\n<ul class=\"tiles\"><li><b class=\"pass\">{}</b>numbers as "
       "expected</li>"
-      "<li><b class=\"{}\">{}</b>not as expected</li></ul>\n",
-      escape(result.version), judged - failed, failed > 0 ? "fail" : "", failed);
+      "<li><b class=\"needs\">{}</b>show that a claim does not hold</li><li><b class=\"{}\">{}</b>not as expected</li></ul>\n",
+      escape(result.version), held, refuted, failed > 0 ? "fail" : "", failed);
   for (const ReproducedFigure& f : result.figures) {
     html += fmt::format("<h2 id=\"figure{}\">Figure {}: {}<span class=\"chip {}\">{}</span></h2>\n", f.number, f.number,
                         escape(f.title), f.failed() > 0 ? "fail" : "pass",

@@ -58,6 +58,7 @@ class Compiler {
   ElementPlaces places() const;
   void check_names();
   void check_statics();
+  void check_path();
   void add_inertia();
   void add_point_masses(const Names& lookup);
 
@@ -577,6 +578,19 @@ void Compiler::check_statics() {
       problems_.add(r.where + "/velocity", "has no effect on statics", "leave it out");
 }
 
+/// Along a path the pseudo-time goes forth and back, and nothing can happen at one of its moments.
+void Compiler::check_path() {
+  const StaticAnalysis* statics = spec_.statics();
+  if (!statics || !statics->by_arc_length()) return;
+  const std::string remedy = "leave it out, or set /analysis/control to load";
+  for (const auto& c : spec_.constraints)
+    if (c && c->release)
+      problems_.add(c->where + "/release", "has no meaning by arc length, where the load goes forth and back", remedy);
+  if (!setup_.timed_joints.empty())
+    problems_.add("/analysis/control", "is arc_length, and welds or joints close or open in time",
+                  "set it to load, or leave their times out");
+}
+
 void Compiler::check_names() {
   std::set<std::string> seen;
   for (const FormatName& f : spec_.output.formats)
@@ -587,6 +601,16 @@ void Compiler::check_names() {
   };
   if (spec_.output.sections && std::none_of(spec_.output.formats.begin(), spec_.output.formats.end(), holds_sections))
     problems_.add(spec_.output.where + "/sections", "no format of this run can hold them", "add `hdf5` or `vtp` to `formats`");
+  const auto holds_contacts = [](const FormatName& f) {
+    const FormatEntry* format = find_format(f.name);
+    return !format || format->holds_contacts;
+  };
+  if (spec_.output.contacts && !spec_.contact)
+    problems_.add(spec_.output.where + "/contacts", "rods pass through each other in this scene",
+                  "add `contact`, or leave `contacts` out");
+  else if (spec_.output.contacts && std::none_of(spec_.output.formats.begin(), spec_.output.formats.end(), holds_contacts))
+    problems_.add(spec_.output.where + "/contacts", "no format of this run can hold them",
+                  "add `hdf5`, `usda` or `gltf` to `formats`");
   seen.clear();
   for (std::size_t i = 0; i < graph_.rods.size(); ++i)
     if (const std::string& name = graph_.rods[i].name; !seen.insert(name).second)
@@ -676,7 +700,7 @@ void Compiler::bind() {
   update_topology(setup_.model);
   for (auto& f : spec_.forces)
     if (f) f->bind(lookup, problems_), f->check(setup_.model, problems_);
-  if (is_static) check_statics();
+  if (is_static) check_statics(), check_path();
   for (const ProbeSpec& p : spec_.probes) bind_probe(p, lookup);
   if (problems_.empty())
     for (std::string& odd : oddities(setup_, graph_, [this](Index s) -> const std::string& { return origin_of(s); }))

@@ -214,11 +214,6 @@ Scene Scene::parse(const std::string& text, const std::string& name, const std::
   problems.tell_at([&](const std::string& where) { return places.of(where); });
   problems.throw_if_any();
   warn_of_unresisted_couples(*setup);
-  if (spec.dynamic() && spec.dynamic()->integrator == IntegratorKind::midpoint && !spec.rotational_inertia)
-    setup->warnings.push_back(
-        "/analysis/integrator: `midpoint` damps nothing, and frames without `rotational_inertia` do not move by its rule: where "
-        "the "
-        "step is too long for the motion, energy can grow; watch it in diagnostics.csv, or use `bdf2`");
   if (spec.dynamic()) spec.solver->warn(setup->model, spec.dynamic()->time_step(), driven, setup->warnings);
   setup->json = json.dump(2, ' ', false, Json::error_handler_t::replace);
 

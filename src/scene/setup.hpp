@@ -50,7 +50,8 @@ struct StructureUse {
 struct Setup {
   std::string name, json;
   std::vector<std::string> warnings;
-  bool ends_by_count = false;  ///< steps end after so many iterations, whatever is left
+  std::vector<std::string> unresisted;  ///< torques that no motion balances (unresisted.hpp)
+  bool ends_by_count = false;           ///< steps end after so many iterations, whatever is left
   Model model;
   State initial;
   SceneSpec spec;     ///< owns constraints, forces, solver settings and analysis, bound to the model

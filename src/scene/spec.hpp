@@ -187,9 +187,7 @@ struct FractureSpec {
       {.unit = "1/m", .min = 0, .above_min = true});
     f("twist_limit", twist_limit, "A joint breaks when its twist away from rest, per length, reaches this",
       {.unit = "rad/m", .min = 0, .above_min = true});
-    if (!strain_limit && !curvature_limit && !twist_limit && !f.has("strain_limit") && !f.has("curvature_limit") &&
-        !f.has("twist_limit"))
-      f.problem("no limit is given", "give `strain_limit`, `curvature_limit` or `twist_limit`");
+    f.at_least_one({"strain_limit", "curvature_limit", "twist_limit"});
   }
 };
 
@@ -266,6 +264,7 @@ struct OutputSpec {
   Rate diagnostics = Rate::frame;
   Rate probes = Rate::frame;
   bool sections = false;
+  bool contacts = false;
   std::string where;
   static const char* kind() { return "output"; }
   static const char* help() { return "What a run writes into its folder."; }
@@ -274,6 +273,7 @@ struct OutputSpec {
     f.where(where);
     f("formats", formats, "Trajectory formats, see `osier list formats`; `hdf5` when left out");
     f("sections", sections, "Adds section forces, strains, moments and curvatures to the trajectory");
+    f("contacts", contacts, "Adds contacts to the trajectory: where rods touch, the gap, normal force and friction");
     f("diagnostics", diagnostics, "How often a line goes to `diagnostics.csv`");
     f("probes", probes, "How often a line goes to `probes.csv`");
   }
@@ -308,6 +308,12 @@ enum class Branch : std::uint8_t { stable, follow };
 template <>
 struct Choices<Branch> {
   static constexpr std::array<const char*, 2> names{"stable", "follow"};
+};
+
+enum class LoadControl : std::uint8_t { load, arc_length };
+template <>
+struct Choices<LoadControl> {
+  static constexpr std::array<const char*, 2> names{"load", "arc_length"};
 };
 
 enum class AnalysisKind : std::uint8_t { dynamic, statics };
@@ -386,6 +392,9 @@ class StaticAnalysis final : public Analysis {
   int max_iterations = 200;
   bool stop_at_instability = false;
   Branch branch = Branch::stable;
+  LoadControl control = LoadControl::load;
+  int path_steps = 1000;
+  bool by_arc_length() const { return control == LoadControl::arc_length; }
   /// Whether the path is followed through unstable equilibria.
   bool along_path() const { return stop_at_instability || branch == Branch::follow; }
   static const char* kind() { return "static"; }
@@ -395,7 +404,17 @@ class StaticAnalysis final : public Analysis {
   }
   template <class F>
   void fields(F& f) {
-    f("load_steps", load_steps, "Steps from no load to full load", {.min = 1});
+    f("control", control,
+      "`load`: the load grows step by step, and where it passes the largest load of a path (a limit point) the rods snap to "
+      "another branch, which the run says. `arc_length`: the load is an unknown, too, and the path of equilibria is followed "
+      "through limit points, forth and back, until it reaches the full load, or minus the full load (docs/theory/arc_length.md). "
+      "Every step is a frame, and critical points are frames of their own; the time of a frame is the length of the path, its "
+      "`load_factor` the share of the full load and of the pseudo-time of prescribed motion");
+    f("load_steps", load_steps,
+      "Steps from no load to full load. With `arc_length` no step is longer than one over this: the length of a step is the root "
+      "of the mean square turn of the rods in rad and of the change of the load factor",
+      {.min = 1});
+    f("path_steps", path_steps, "With `control` arc_length: the run ends after so many steps, if not before", {.min = 1});
     f("duration", duration, "Pseudo-time of the last step, for keyframes", {.unit = "s", .min = 0, .above_min = true});
     f("ramp", ramp, "Whether loads grow in proportion to the pseudo-time; `false` takes them as keyframed");
     f("tolerance", tolerance, "Largest left-over force, relative to the largest force at work", {.min = 1e-15, .max = 1});
@@ -408,6 +427,10 @@ class StaticAnalysis final : public Analysis {
     f("branch", branch,
       "Past a critical load: `stable` leaves an equilibrium that has become unstable, downhill along its softest mode, and says "
       "so; `follow` stays on the path, unstable or not. With torques, which have no potential, no branch is left");
+    if (f.has("path_steps") && !by_arc_length())
+      f.problem("`path_steps` belongs to `control` arc_length", "leave it out, or set `control` to arc_length");
+    if (f.has("branch") && by_arc_length())
+      f.problem("`branch` has no effect beside `control` arc_length, which follows the path", "leave one of them out");
     if (f.has("branch") && stop_at_instability)
       f.problem("`branch` has no effect beside `stop_at_instability`", "leave one of them out");
   }

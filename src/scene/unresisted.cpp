@@ -114,11 +114,12 @@ void warn_of_unresisted_couples(Setup& setup) {
         if (driven < 0 && std::abs(along) > kBalanced * norm(couple)) driven = f;
       }
       if (std::abs(sum) <= kBalanced * size || is_held(piece, control)) continue;
-      setup.warnings.push_back(
+      setup.unresisted.push_back(
           fmt::format("nothing resists the torque of {:.3g} N m about the line of the straight rod at segment {}: the rod is "
                       "free to spin about itself and has no inertia against that, so that steps cannot converge; hold it "
                       "against turning (`fix`, `clamp`), or set `rotational_inertia`",
                       sum, driven));
+      setup.warnings.push_back(setup.unresisted.back());
       break;
     }
   }

@@ -8,6 +8,7 @@
 #include "contact/contact_step.hpp"
 #include "energies/stretch_shear.hpp"
 #include "model/edge.hpp"
+#include "model/held_axes.hpp"
 #include "sim/measure.hpp"
 #include "solvers/direction_terms.hpp"
 
@@ -53,7 +54,7 @@ double elastic_of(const Model& m, const State& s) {
 /// Keeps the path of a step and what contact does in it, with pairs that are found here.
 class Certifier::Observer final : public certificate::PathRecorder {
  public:
-  Observer(const Contacts& contacts) : contacts_(contacts) {}
+  Observer(const Contacts& contacts, const Executor& executor) : contacts_(contacts), executor_(executor) {}
   void start(const Model& model, const State& state) {
     m_ = &model, start_ = &state;
     account_ = {};
@@ -69,16 +70,25 @@ class Certifier::Observer final : public certificate::PathRecorder {
     const std::vector<double> begun(contacts_.obstacles().size(), 0), share = last_share();
     find_pairs(u);
     const std::vector<Vec3d> still(u.size());
-    std::vector<contact::Contact> list;
-    for (const contact::Pair& pair : pairs_) contact.contacts_of(pair, still, begun, list);
-    for (const contact::Contact& c : list) account_.energy_start += energy_of(c);
-    list.clear();
-    for (const contact::Pair& pair : pairs_) contact.contacts_of(pair, u, share, list);
-    for (const contact::Contact& c : list) take(c, u, share);
+    each_contact(contact, still, begun, [&](const contact::Contact& c) { account_.energy_start += energy_of(c); });
+    each_contact(contact, u, share, [&](const contact::Contact& c) { take(c, u, share); });
     for (const contact::Contact& c : contact.contacts()) take_friction(c, u, share);
   }
 
  private:
+  /// Calls f for what all pairs make at u, in their order.
+  template <class F>
+  void each_contact(const contact::ContactStep& contact, const std::vector<Vec3d>& u, const std::vector<double>& share,
+                    const F& f) const {
+    constexpr std::size_t kChunk = 1024;
+    std::vector<std::vector<contact::Contact>> lists((pairs_.size() + kChunk - 1) / kChunk);
+    executor_.for_each_job(lists.size(), [&](std::size_t chunk) {
+      const std::size_t end = std::min(pairs_.size(), (chunk + 1) * kChunk);
+      for (std::size_t p = chunk * kChunk; p < end; ++p) contact.contacts_of(pairs_[p], u, share, lists[chunk]);
+    });
+    for (const auto& list : lists)
+      for (const contact::Contact& c : list) f(c);
+  }
   static double energy_of(const contact::Contact& c) { return contact::barrier_energy(c.s(), c.range, c.stiffness_k); }
   static Vec3d motion(const contact::Contact& c, const std::vector<Vec3d>& u) {
     Vec3d sum;
@@ -157,6 +167,7 @@ class Certifier::Observer final : public certificate::PathRecorder {
   }
 
   const Contacts& contacts_;
+  const Executor& executor_;
   const Model* m_ = nullptr;
   const State* start_ = nullptr;
   std::vector<contact::Pair> pairs_;
@@ -185,7 +196,7 @@ Certifier::Certifier(const Model& model, const State& initial, Contacts& contact
       executor_(threads),
       rounding_(std::max(rounding, kSumError)),
       solves_(solves),
-      observer_(std::make_unique<Observer>(contacts)),
+      observer_(std::make_unique<Observer>(contacts, executor_)),
       linking_(model, initial.vertex_position, {}),
       last_(initial),
       segment_alive_(model.segment_alive),
@@ -251,6 +262,52 @@ void Certifier::begin(const Model& model, const State& start) {
   step_->energy.broken = gained;
 }
 
+/// Springs are outside of the rods, and their forces need not lie along the lines between their ends.
+void Certifier::take_springs_off(const StepPotential& potential, const State& end, const Vec3d& centre, Vec3d& force,
+                                 Vec3d& couple, double& size) const {
+  const Unknowns z{displacements(end), {}};
+  for (const Index i : potential.springs()) {
+    const SpringAtHand s = potential.spring_at(z, i);
+    const Vec3d pull = vertex_spring::gradient(s.terms, s.d);
+    const auto take = [&](Index v, const Vec3d& on_it) {
+      force -= on_it;
+      couple -= cross(end.vertex_position[v] - centre, on_it);
+      size += norm(on_it);
+    };
+    take(s.a, pull);
+    if (s.b >= 0) take(s.b, -pull);
+  }
+}
+
+std::vector<Vec3d> Certifier::displacements(const State& end) const {
+  std::vector<Vec3d> u(end.vertex_position.size());
+  for (std::size_t v = 0; v < u.size(); ++v) u[v] = end.vertex_position[v] - start_.vertex_position[v];
+  return u;
+}
+
+/// What springs did: their elastic energy is stored, their dampers lose, and the places that they are tied to may be led.
+Certifier::SpringAccount Certifier::account_of_springs(const StepPotential& potential, const State& end) const {
+  SpringAccount sum;
+  const Unknowns z{displacements(end), {}};
+  for (const Index i : potential.springs()) {
+    const SpringAtHand s = potential.spring_at(z, i);
+    vertex_spring::Terms<double> elastic = s.terms;
+    elastic.damping = 0;
+    const Vec3d pull = vertex_spring::gradient(s.terms, s.d), pull_elastic = vertex_spring::gradient(elastic, s.d);
+    const Vec3d stretching = s.d - s.terms.start, of_rods = (s.b < 0 ? Vec3d{} : z.u[s.b]) - z.u[s.a];
+    const double before = vertex_spring::elastic_value(elastic, s.terms.start),
+                 after = vertex_spring::elastic_value(elastic, s.d);
+    sum.work.push_back(dot(pull, of_rods));
+    sum.driven += dot(pull, stretching - of_rods);
+    sum.driven_size += std::abs(dot(pull, stretching - of_rods));
+    sum.damping += dot(pull - pull_elastic, stretching);
+    sum.step += dot(pull_elastic, stretching) - (after - before);
+    sum.energy_start += before, sum.energy_end += after;
+    sum.noise += 1e4 * kRounding * norm(pull) * (norm(s.d) + norm(stretching));
+  }
+  return sum;
+}
+
 /// sum over vertices and frames of forces and couples that ought to be none, about the middle of all.
 void Certifier::measure_momentum(const StepPotential& potential, const StepBalance& balance, const State& end, Step& step) const {
   const Model& m = *m_;
@@ -274,6 +331,7 @@ void Certifier::measure_momentum(const StepPotential& potential, const StepBalan
     size += norm(inertia) + norm(drag) + norm(c.vertex_force[v]) + norm(balance.force[v]);
     reach = std::max(reach, norm(arm));
   }
+  take_springs_off(potential, end, centre, force, couple, size);
   for (Index s = 0; s < m.segment_count(); ++s)
     if (m.segment_alive[s]) size += norm(section_force(m, end, s));
   double couples = size * reach;
@@ -325,6 +383,21 @@ void Certifier::measure(const StepPotential& potential, const StepBalance& balan
     noise += balance.rounding * norm(dx) + mass / h * norm(dv) * kRounding * norm(end.vertex_position[v]);
   }
   e.step += vertex_step;
+  // What is held along single directions is driven along these.
+  for (const HeldAxes& held : c.held_axes) {
+    if (!m.vertex_alive[held.vertex] || c.vertex_fixed[held.vertex]) continue;
+    const double work = dot(along(held, balance.force[held.vertex]), motion(held.vertex));
+    e.driven += work;
+    e.left -= work;
+    moved_by_hand += std::abs(work);
+  }
+  const SpringAccount springs = account_of_springs(potential, end);
+  for (const double work : springs.work) add(work);
+  e.driven += springs.driven;
+  e.damping += springs.damping;
+  e.step += springs.step;
+  moved_by_hand += springs.driven_size;
+  noise += springs.noise;
   // Couples on frames, about the turn of each.
   std::vector<Vec3d> w(static_cast<std::size_t>(m.frame_count()));
   for (Index f = 0; f < m.frame_count(); ++f) {
@@ -349,7 +422,8 @@ void Certifier::measure(const StepPotential& potential, const StepBalance& balan
     e.step += inertia;
   }
   // Elasticity and damping of the material, element by element.
-  const double elastic = elastic_of(m, end), elastic_start = elastic_of(m, start_);
+  const double elastic_rods = elastic_of(m, end), elastic_rods_start = elastic_of(m, start_);
+  const double elastic = elastic_rods + springs.energy_end, elastic_start = elastic_rods_start + springs.energy_start;
   double elastic_work = 0;
   for (Index s = 0; s < m.segment_count(); ++s) {
     if (!m.segment_alive[s]) continue;
@@ -391,7 +465,7 @@ void Certifier::measure(const StepPotential& potential, const StepBalance& balan
   step.turnover += contact.turnover;
   const double kinetic_gain = kinetic(end) - kinetic(start_), contact_gain = contact.energy_end - contact.energy_start;
   // What the forces at the end of the step did, and has become no energy.
-  e.step += elastic_work - (elastic - elastic_start) - contact.work + contact.obstacle_push_work - contact_gain;
+  e.step += elastic_work - (elastic_rods - elastic_rods_start) - contact.work + contact.obstacle_push_work - contact_gain;
   e.step -= kinetic_of_frames(m, end) - kinetic_of_frames(m, start_);
   e.driven += contact.obstacle_work;
   e.friction += contact.friction_loss;
@@ -421,7 +495,7 @@ void Certifier::end(const StepPotential& potential, const StepBalance& balance, 
   const certificate::Path& path = observer_->complete(end.vertex_position);
   step.collision = check_.check(path, executor_);
   if (step.collision) step.collision->distance = check_.smallest_distance(path, *step.collision);
-  step.nearest = check_.nearest(end.vertex_position);
+  step.nearest = check_.nearest(end.vertex_position, executor_);
   for (std::size_t f = 0; f < end.frame_rotation.size() && step.off_frame < 0; ++f) {
     const double size = norm(end.frame_rotation[f]);
     if (!(std::abs(size - 1) < 1e-6)) step.off_frame = static_cast<Index>(f);

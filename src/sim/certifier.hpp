@@ -59,12 +59,23 @@ class Certifier {
     Vec3d obstacle_force, obstacle_moment, friction_couple;
     double force_size = 0;
   };
+  /// What springs did in the step at hand.
+  struct SpringAccount {
+    std::vector<double> work;            ///< against rods, one of each
+    double driven = 0, driven_size = 0;  ///< by the places they are tied to, and without signs
+    double damping = 0, step = 0;        ///< lost
+    double energy_start = 0, energy_end = 0, noise = 0;
+  };
   class Observer;
   struct Step;
 
   const Model& model() const { return *m_; }
   void measure(const StepPotential& potential, const StepBalance& balance, const State& end, const StepReport& report);
   void measure_momentum(const StepPotential& potential, const StepBalance& balance, const State& end, Step& step) const;
+  std::vector<Vec3d> displacements(const State& end) const;
+  SpringAccount account_of_springs(const StepPotential& potential, const State& end) const;
+  void take_springs_off(const StepPotential& potential, const State& end, const Vec3d& centre, Vec3d& force, Vec3d& couple,
+                        double& size) const;
   double kinetic(const State& state) const;
   std::string names(Index a, Index b) const;
   std::string about(const certificate::Collision& collision) const;

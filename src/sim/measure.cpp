@@ -5,6 +5,7 @@
 
 #include "energies/bend_twist.hpp"
 #include "energies/stretch_shear.hpp"
+#include "math/quat.hpp"
 #include "model/edge.hpp"
 #include "model/rod_graph.hpp"
 #include "solvers/step_potential.hpp"
@@ -14,6 +15,16 @@ namespace osier {
 Vec3d section_strain(const Model& m, const State& state, Index s) {
   const Vec3d p = edge_over_length(m, state.vertex_position, s);
   return stretch_shear::local_strain(p, state.frame_rotation[s]);
+}
+
+double largest_bend(const Model& m, const State& a, const State& b) {
+  double most = 0;
+  for (Index s = 0; s < m.segment_count(); ++s) {
+    if (!m.segment_alive[s]) continue;
+    const double half_chord = 0.5 * norm(director3(a.frame_rotation[s]) - director3(b.frame_rotation[s]));
+    most = std::max(most, 2 * std::asin(std::min(half_chord, 1.0)));
+  }
+  return most;
 }
 
 static Quatd joint_deviation(const Model& m, const State& state, Index j) {

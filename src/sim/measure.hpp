@@ -39,6 +39,9 @@ struct BendAndTwist {
 BendAndTwist joint_bend_and_twist(const Model& m, const State& state, Index j);
 double joint_angle(const Model& model, const State& state, Index joint);
 
+/// The largest angle between the directions of a segment in two states [rad].
+double largest_bend(const Model& model, const State& a, const State& b);
+
 /// Everything in Diagnostics that follows from the state alone.
 Diagnostics measure_state(const Model& model, const State& state);
 

@@ -26,7 +26,7 @@ static void flush(std::FILE* file, const char* name) {
 }
 
 static std::string probe_header(const Setup& setup) {
-  std::string header = "time";
+  std::string header = setup.spec.statics() ? "time,load_factor" : "time";
   for (const std::string& column : probe_columns(setup)) header += "," + column;
   return header;
 }
@@ -68,8 +68,10 @@ RunInfo run_info(const Setup& setup) {
                .segment_material = setup.segment_material,
                .material_stiffness = {},
                .reports = true,
+               .is_static = setup.spec.statics() != nullptr,
                .clamp_frames = setup.model.anchor_count > 0,
-               .spins = setup.model.has_inertia()};
+               .spins = setup.model.has_inertia(),
+               .contacts = setup.spec.output.contacts};
   info.obstacles = obstacle_surfaces(setup);
   for (const MaterialUse& m : setup.materials) {
     info.materials.push_back(m.name);
@@ -100,7 +102,8 @@ FrameReport frame_report(const Diagnostics& d, int iterations, double seconds) {
           .external = d.external,
           .residual_relative = d.residual_relative,
           .iterations = iterations,
-          .compute_ms = 1e3 * seconds};
+          .compute_ms = 1e3 * seconds,
+          .load_factor = d.load_factor};
 }
 
 Recorder::Recorder(const fs::path& folder, const Setup& setup, const Simulation& simulation) : setup_(setup), folder_(folder) {
@@ -123,6 +126,7 @@ void Recorder::open(const fs::path& folder, const Simulation& simulation) {
     std::string header =
         "time,step,kinetic,stretch_shear,bend_twist,external,total,residual,residual_relative,max_stretch,max_bend,"
         "px,py,pz,lx,ly,lz,iterations,vertices_alive,segments_alive,unstable_modes";
+    if (simulation.is_static()) header += ",load_factor";
     if (simulation.is_certified())
       header +=
           ",gap,gap_a,gap_b,contacts,penetration,contact_energy,work_loads,work_driven,work_stiffening,work_broken,"
@@ -144,6 +148,7 @@ void Recorder::diagnostics_line(const Simulation& simulation, const Diagnostics&
   fmt::print(diagnostics_.get(), "{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},{:.9g},{},{},{},{}", d.momentum.x, d.momentum.y,
              d.momentum.z, d.angular_momentum.x, d.angular_momentum.y, d.angular_momentum.z, d.iterations, d.vertices_alive,
              d.segments_alive, d.unstable_modes);
+  if (simulation.is_static()) fmt::print(diagnostics_.get(), ",{:.17g}", d.load_factor);
   if (simulation.is_certified()) {
     const CertificateReport& c = simulation.certificate();
     const EnergyBudget& e = c.energy;
@@ -158,6 +163,7 @@ void Recorder::diagnostics_line(const Simulation& simulation, const Diagnostics&
 
 void Recorder::probe_line(const Simulation& simulation) {
   fmt::print(probes_.get(), "{:.9g}", simulation.state().time);
+  if (simulation.is_static()) fmt::print(probes_.get(), ",{:.17g}", simulation.diagnostics().load_factor);
   probe_values(setup_, simulation, probe_values_);
   for (double v : probe_values_) fmt::print(probes_.get(), ",{:.17g}", v);
   fmt::print(probes_.get(), "\n");

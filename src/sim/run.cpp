@@ -4,7 +4,9 @@
 #include <cmath>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
+#include <numbers>
 
+#include "core/text.hpp"
 #include "exec/simd.hpp"
 #include "osier/simulation.hpp"
 #include "scene/setup.hpp"
@@ -117,6 +119,7 @@ RunStats run_scene(const Scene& scene, const RunOptions& options) {
   stats.steps_by_others = simulation.steps_by_others();
   stats.steps_divided = simulation.steps_divided();
   stats.steps_turned = simulation.steps_turned();
+  stats.steps_damped = simulation.steps_damped();
   stats.welds_not_met = simulation.welds_not_met();
   stats.branches_left = simulation.branches_left();
   stats.ns_per_vertex_iteration = std::max(timer.best_ns, 0.0);
@@ -125,10 +128,20 @@ RunStats run_scene(const Scene& scene, const RunOptions& options) {
   stats.max_stretch = d.max_stretch;
   stats.max_bend = d.max_bend;
   stats.residual = d.residual;
-  if (simulation.finished()) {
+  if (const PathTaken* path = simulation.path()) {
+    stats.path = *path;
+    const double duration = scene.setup().spec.statics()->duration;
+    for (CriticalPoint& p : stats.path->critical_points) p.loads = loads_at(scene.setup(), p.load * duration);
+    if (!stats.path->critical_points.empty()) {
+      stats.instability_time = stats.path->critical_points.front().load * duration;
+      stats.critical_loads = stats.path->critical_points.front().loads;
+    }
+  } else if (simulation.finished()) {
     stats.instability_time = simulation.state().time;
     stats.critical_loads = loads_at(scene.setup(), stats.instability_time);
   }
+  stats.snaps = simulation.snaps();
+  if (stats.snaps.count > 0) stats.snap_loads = loads_at(scene.setup(), stats.snaps.at);
   stats.vertices_alive = d.vertices_alive;
   stats.segments_alive = d.segments_alive;
   return stats;
@@ -180,15 +193,41 @@ std::vector<std::string> RunStats::remarks() const {
     list.push_back(
         fmt::format("{} of {} steps were divided, because prescribed motion turns something by more than a quarter turn in them",
                     steps_turned, steps));
+  if (steps_damped > 0)
+    list.push_back(fmt::format(
+        "{} of {} steps were taken by implicit Euler, because the midpoint rule would have made energy: the step is too "
+        "long for the motion. Use a smaller `step`, or `bdf2`",
+        steps_damped, steps));
   if (branches_left.kept_at >= 0 && instability_time < 0)
     list.push_back(fmt::format("equilibria that are unstable were kept, at last at pseudo-time {:.6g} s: rods would leave them",
                                branches_left.kept_at));
+  if (snaps.count > 0)
+    list.push_back(fmt::format(
+        "at pseudo-time {:.6g} s{}{} the equilibrium {}, and within a load step the rods {} to another branch, with turns of up "
+        "to {:.3g} degrees{}. To follow the path of equilibria, say `control` arc_length; to stop there, `stop_at_instability`",
+        snaps.at, snap_loads.empty() ? "" : ", at ", join(snap_loads, "; "),
+        snaps.is_jump ? "came to an end" : "lost its stability", snaps.is_jump ? "snapped" : "buckled",
+        snaps.turn * 180 / std::numbers::pi, snaps.count > 1 ? fmt::format("; so they did {} times in all", snaps.count) : ""));
   if (branches_left.count > 0)
     list.push_back(fmt::format(
         "by pseudo-time {:.6g} s the equilibrium had become unstable in {} direction{}; the run left it for a stable one"
-        "{}. To stay on the path, say `branch` follow; to find the critical load, `stop_at_instability`",
+        "{}. To stay on the path, say `branch` follow, or `control` arc_length, which follows it through limit points, too; to "
+        "find the critical load, `stop_at_instability`",
         branches_left.first_at, branches_left.modes, branches_left.modes == 1 ? "" : "s",
         branches_left.count > 1 ? fmt::format(", and did so {} times in all", branches_left.count) : ""));
+  return list;
+}
+
+std::vector<std::string> RunStats::path_lines() const {
+  if (!path) return {};
+  std::vector<std::string> list;
+  for (const CriticalPoint& p : path->critical_points)
+    list.push_back(fmt::format("{} at load factor {:.8g}{}{}: from {} to {} unstable mode{}",
+                               p.is_limit ? "limit point" : "bifurcation", p.load, p.loads.empty() ? "" : ", ",
+                               join(p.loads, "; "), p.modes_before, p.modes_after, p.modes_after == 1 ? "" : "s"));
+  list.push_back(
+      fmt::format("the path ends at load factor {:.8g} after {} steps{}", path->load, steps,
+                  path->is_complete ? "" : "; it did not reach the full load: raise `path_steps` to follow it further"));
   return list;
 }
 
@@ -215,6 +254,20 @@ std::vector<std::string> RunStats::certificate_lines() const {
 }
 
 namespace {
+
+OrderedJson path_json(const PathTaken& path) {
+  OrderedJson points = OrderedJson::array();
+  for (const CriticalPoint& p : path.critical_points)
+    points.push_back({{"kind", p.is_limit ? "limit" : "bifurcation"},
+                      {"load_factor", p.load},
+                      {"loads", p.loads},
+                      {"unstable_modes_before", p.modes_before},
+                      {"unstable_modes_after", p.modes_after}});
+  return {{"load_factor", path.load},
+          {"largest_load_factor", path.most_load},
+          {"reached_full_load", path.is_complete},
+          {"critical_points", points}};
+}
 
 OrderedJson certificate_json(const CertificateReport& c) {
   const auto number = [](double x) { return std::isfinite(x) ? OrderedJson(x) : OrderedJson(nullptr); };
@@ -272,8 +325,13 @@ std::string RunStats::to_json() const {
       {"steps_by_others", steps_by_others},
       {"steps_divided", steps_divided},
       {"steps_turned", steps_turned},
+      {"steps_damped", steps_damped},
       {"branches_left", branches_left.count},
       {"branch_left_at", branches_left.count > 0 ? OrderedJson(branches_left.first_at) : OrderedJson(nullptr)},
+      {"snaps", snaps.count},
+      {"snapped_at", snaps.count > 0 ? OrderedJson(snaps.at) : OrderedJson(nullptr)},
+      {"snap_loads", snap_loads},
+      {"path", path ? path_json(*path) : OrderedJson(nullptr)},
       {"steps_judged", steps_judged},
       {"steps_not_solved", steps_not_solved},
       {"worst_residual", worst_residual >= 0 ? OrderedJson(worst_residual) : OrderedJson(nullptr)},

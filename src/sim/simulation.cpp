@@ -13,8 +13,11 @@
 #include "model/held_axes.hpp"
 #include "scene/setup.hpp"
 #include "sim/certifier.hpp"
+#include "sim/contact_points.hpp"
+#include "sim/energy_watch.hpp"
 #include "sim/free_motion.hpp"
 #include "sim/measure.hpp"
+#include "sim/path_loop.hpp"
 #include "sim/pull.hpp"
 #include "sim/reaction.hpp"
 #include "sim/readout.hpp"
@@ -25,7 +28,7 @@
 
 namespace osier {
 
-struct Simulation::Impl final : StaticHost {
+struct Simulation::Impl final : StaticHost, LoadPath {
   static constexpr std::size_t kVerticesInCache = 512;
   static constexpr double kFloatRounding = 5e8;  ///< of float, in units of that of double
   std::shared_ptr<const Setup> setup;
@@ -50,6 +53,10 @@ struct Simulation::Impl final : StaticHost {
   enum class Help { none, other_solver, smaller_steps } helped = Help::none;  ///< that the step at hand needed
   std::vector<std::unique_ptr<Solver>> helpers;                               ///< once they were needed
   long steps_by_others = 0, steps_divided = 0, steps_turned = 0;
+  long steps_damped = 0;
+  std::optional<EnergyWatch> energy_watch;  ///< where steps could make energy
+  State stage;                              ///< of the last step, for the watch
+  int help_waits = 0, help_in_vain = 0;     ///< steps until help is tried again, and how often running it did not help
   StepBalance balance;
   Reactions reactions;
   std::vector<Vec3d> motor_torque;  ///< per frame, of the control
@@ -61,17 +68,30 @@ struct Simulation::Impl final : StaticHost {
   bool wants_control_start = false;
   bool breakable = false, joints_break = false;
   std::optional<StaticLoop> loop;  ///< statics only
+  std::optional<PathLoop> path;    ///< instead, by arc length
   double measuring_seconds = 0;
   SectionArrays sections;          ///< of the frame handed out last
   std::vector<Quatd> clamp_frame;  ///< likewise
   int start_modes = -1;            ///< unstable ones of the equilibrium it started from; -1: not from one
   std::vector<Surface> obstacles;
   std::vector<Vec3d> obstacle_points, points_of_obstacle;  ///< of the frame handed out last
+  std::vector<ContactPoint> contact_points;                ///< likewise
+  bool shows_contacts = false;
 
   const Model& model() const { return changed ? *changed : setup->model; }
   Model& mutable_model() { return changed ? *changed : changed.emplace(setup->model); }
   State& state_at_hand() override { return state; }
+  const State& state_before() const override { return last_good; }
+  const Model& model_at_hand() const override { return model(); }
   StaticReport solve_at(double t, bool along_path) override;
+  PathReport follow(const PathStep& step) override;
+  const Control& at(double load) override;  ///< of a path
+  void put_back(const State& before, const State& now, double t) override;
+  bool has_potential() const override { return !control.has_torque; }
+  bool goes_below_zero() const override;
+  StaticOptions static_options(bool along_path) const;
+  double ramp_at(double t) const { return statics && statics->ramp ? t / statics->duration : 1; }
+  double pseudo_time() const { return path ? path->load() * statics->duration : state.time; }
   void prepare_control(double t, double ramp);
   void fit(Control& c) const;  ///< its size to the model
   void hold(double t, Control& c) const;
@@ -115,9 +135,13 @@ struct Simulation::Impl final : StaticHost {
   void measure_balance();
   void lead_loose(const Control& c, double h);
   std::vector<std::unique_ptr<Solver>> make_helpers() const;
-  StepReport attempt(Solver& with, double t, double h, bool measure);
+  StepReport attempt(Solver& with, double t, double h, bool measure, bool damped = false);
+  void damp(StepReport& taken, Solver& with, double t, double h, bool measure);
   StepReport advance(double t, double h, bool measure, int halvings);
   void accept();  ///< the last attempt counts
+  bool is_driven_for_nothing() const;
+  void stop_if_driven_for_nothing(double t);
+  void wait_for_help();
   StepReport dynamic_step(bool measure);
   StepReport static_step();
   void start_in_equilibrium();
@@ -150,10 +174,12 @@ Simulation::Simulation(const Scene& scene) : impl_(std::make_unique<Impl>()) {
   s.obstacles = obstacle_surfaces(*s.setup);
   s.solver->declare_memory(s.model(), s.state);
   if (s.dynamic && s.dynamic->start && s.dynamic->start->run.empty()) s.start_in_equilibrium();
-  if (s.statics) s.loop.emplace(s, *s.statics);
+  if (s.statics && s.statics->by_arc_length()) s.path.emplace(s, *s.statics);
+  else if (s.statics) s.loop.emplace(s, *s.statics);
   if (s.dynamic) {
     s.integrator = s.setup->spec.integrator();
     s.integrator->declare_memory(s.model(), s.state);
+    if (s.integrator->is_midpoint() && !s.model().has_inertia()) s.energy_watch.emplace();
   }
   s.last_good = s.state;
   s.falls_back = s.setup->spec.solver->role() == SolverRole::automatic;
@@ -336,9 +362,9 @@ void Simulation::Impl::measure_balance() {
 }
 
 /// A step of one solver, of length h, from the present state to time t. The state before is in last_good.
-StepReport Simulation::Impl::attempt(Solver& with, double t, double h, bool measure) {
+StepReport Simulation::Impl::attempt(Solver& with, double t, double h, bool measure, bool damped) {
   const double from = state.time;
-  integrator->begin(model(), state, h);
+  integrator->begin(model(), state, h, damped);
   prepare_step(integrator->stage_share() == 1 ? t : from + integrator->stage_share() * h, 1);
   keep_state();
   integrator->prepare(model(), state, control);
@@ -356,6 +382,7 @@ StepReport Simulation::Impl::attempt(Solver& with, double t, double h, bool meas
     measuring_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
   }
   if (wants_reactions) velocity_at_stage = state.vertex_velocity;
+  if (energy_watch) stage = state;
   if (!integrator->is_implicit_euler()) {
     fit(holds_at_end);
     std::fill(holds_at_end.vertex_fixed.begin(), holds_at_end.vertex_fixed.end(), std::uint8_t{0});
@@ -368,7 +395,22 @@ StepReport Simulation::Impl::attempt(Solver& with, double t, double h, bool meas
   timed_joints.follow(state);
   state.time = t;
   if (certifier) certifier->end(potential, balance, state, report);
+  if (energy_watch && !damped) damp(report, with, t, h, measure);
   return report;
+}
+
+/// Takes a step of the midpoint rule that makes energy once more, by implicit Euler.
+void Simulation::Impl::damp(StepReport& taken, Solver& with, double t, double h, bool measure) {
+  if (taken.not_converged) return;
+  if (integrator->stage_share() == 1) return energy_watch->count_damped(model(), control, last_good, state);
+  if (energy_watch->allows(model(), control, last_good, stage, state)) return;
+  const int iterations = taken.iterations;
+  roll_back();
+  with.rebind(model(), state);
+  taken = attempt(with, t, h, measure, true);
+  taken.iterations += iterations;
+  ++steps_damped;
+  if (!taken.non_finite) energy_watch->count_damped(model(), control, last_good, state);
 }
 
 void Simulation::Impl::accept() {
@@ -404,7 +446,7 @@ StepReport Simulation::Impl::advance(double t, double h, bool measure, int halvi
     solver->rebind(model(), state);
   };
   StepReport taken = attempt(*solver, t, h, measure);
-  if (!falls_back || !failed(taken)) {
+  if (!falls_back || !failed(taken) || (help_waits > 0 && !taken.non_finite) || is_driven_for_nothing()) {
     if (!taken.non_finite) accept();
     return taken;
   }
@@ -440,6 +482,32 @@ StepReport Simulation::Impl::advance(double t, double h, bool measure, int halvi
   return taken;
 }
 
+/// Some torque acts now, and the scene has one that nothing resists: steps need not converge.
+bool Simulation::Impl::is_driven_for_nothing() const { return !setup->unresisted.empty() && control.has_torque; }
+
+/// Such a run ends where a step fails, or leaves forces that no motion balances, instead of dividing every step in vain.
+void Simulation::Impl::stop_if_driven_for_nothing(double t) {
+  const bool failed = report.non_finite || report.not_converged || report.residual_relative > RunStats::kUnsolved;
+  if (!failed || !is_driven_for_nothing()) return;
+  roll_back();
+  solver->rebind(model(), state);
+  throw RunError(fmt::format("step {}, t = {:.6g} s, has no solution: {}", state.step_index + 1, t, setup->unresisted.front()));
+}
+
+/// Where neither other solvers nor smaller steps helped, they are tried again only after some steps, and after twice as many
+/// each time: a step that they do not help costs as much as hundreds of others.
+void Simulation::Impl::wait_for_help() {
+  constexpr int kLongestWait = 10;
+  if (help_waits > 0) {
+    --help_waits;
+  } else if (report.not_converged && helped == Help::smaller_steps) {
+    help_in_vain = std::min(help_in_vain + 1, kLongestWait);
+    help_waits = 1 << help_in_vain;
+  } else {
+    help_in_vain = 0;
+  }
+}
+
 StepReport Simulation::Impl::dynamic_step(bool measure) {
   constexpr int kMostHalvings = 4;
   constexpr double kMostParts = 10000;
@@ -464,7 +532,9 @@ StepReport Simulation::Impl::dynamic_step(bool measure) {
   report.not_converged = report.not_converged || whole.not_converged;
   report.held_back = report.held_back || whole.held_back;
   if (!report.non_finite) report.iterations = whole.iterations;
+  stop_if_driven_for_nothing(t);
   if (report.non_finite) throw_non_finite(report);
+  wait_for_help();
   if (helped == Help::other_solver) ++steps_by_others;
   if (helped == Help::smaller_steps) ++steps_divided;
   state.step_index += 1;
@@ -472,21 +542,48 @@ StepReport Simulation::Impl::dynamic_step(bool measure) {
   return report;
 }
 
+StaticOptions Simulation::Impl::static_options(bool along_path) const {
+  return {.tolerance = statics->tolerance,
+          .max_iterations = statics->max_iterations,
+          .along_path = along_path,
+          .leave_unstable = !statics->along_path() && !statics->by_arc_length()};
+}
+
 /// Equilibrium at pseudo-time t, from the present state, which stays in last_good.
 StaticReport Simulation::Impl::solve_at(double t, bool along_path) {
-  prepare_step(t, statics->ramp ? t / statics->duration : 1);
+  prepare_step(t, ramp_at(t));
   last_good = state;
-  return solver->solve_static(input(0), state,
-                              {.tolerance = statics->tolerance,
-                               .max_iterations = statics->max_iterations,
-                               .along_path = along_path,
-                               .leave_unstable = !statics->along_path()});
+  return solver->solve_static(input(0), state, static_options(along_path));
+}
+
+PathReport Simulation::Impl::follow(const PathStep& step) {
+  last_good = state;
+  return solver->follow_path(model(), *this, state, static_options(true), step);
+}
+
+const Control& Simulation::Impl::at(double load) {
+  const double t = load * statics->duration;
+  prepare_control(t, ramp_at(t));
+  return control;
+}
+
+void Simulation::Impl::put_back(const State& before, const State& now, double t) {
+  state = before;
+  prepare_control(t, ramp_at(t));
+  last_good = before;
+  state = now;
+}
+
+bool Simulation::Impl::goes_below_zero() const {
+  return statics->ramp && std::none_of(setup->spec.constraints.begin(), setup->spec.constraints.end(), [&](const auto& c) {
+           return c->motion.moves_places() || c->motion.orientation.given() || c->turn_between(0, statics->duration) > 0;
+         });
 }
 
 StepReport Simulation::Impl::static_step() {
-  if (loop->finished()) return report;
-  report = loop->step();
-  if (loop->finished()) return report;
+  if (path ? path->finished() : loop->finished()) return report;
+  report = path ? path->step() : loop->step();
+  if (loop && loop->finished()) return report;
   if (wants_reactions) {
     potential.begin(model(), control, last_good, 0);
     const StepReport kept = report;
@@ -506,6 +603,7 @@ void Simulation::Impl::start_in_equilibrium() {
   const DynamicAnalysis* const then = std::exchange(dynamic, nullptr);
   statics = &analysis;
   loop.emplace(*this, analysis);
+  loop->expect_jumps();
   std::unique_ptr<Solver> own;
   if (!setup->spec.solver->traits().statics) {
     own = std::exchange(solver, make_settings(solver_with(SolverRole::converging))->make(model()));
@@ -552,12 +650,6 @@ void Simulation::certify() {
                  "add \"contact\": {}, or leave --certify out");
   if (s.integrator && !s.integrator->is_implicit_euler())
     problems.add("/analysis/integrator", "the energy budget of a certificate is that of implicit_euler", "use implicit_euler");
-  for (const auto& c : s.setup->spec.constraints) {
-    if (c->has_springs()) problems.add(c->where, "is not in the energy budget of a certificate", "leave it or --certify out");
-    if (c->holds_directions() && c->motion.moves_places())
-      problems.add(c->where + "/motion", "moves single directions, which a certificate does not account for",
-                   "leave it or --certify out");
-  }
   problems.throw_if_any();
   // Velocities of float are rounded displacements over the step.
   const double rounding = s.setup->spec.execution.in_float() ? 1e-4 : 0;
@@ -579,6 +671,7 @@ void Simulation::advance_frame(const std::function<bool()>& after_step) {
 }
 
 long Simulation::steps_by_others() const { return impl_->steps_by_others; }
+long Simulation::steps_damped() const { return impl_->steps_damped; }
 long Simulation::steps_divided() const { return impl_->steps_divided; }
 int Simulation::start_unstable_modes() const { return impl_->start_modes; }
 BranchesLeft Simulation::branches_left() const {
@@ -588,11 +681,17 @@ BranchesLeft Simulation::branches_left() const {
 }
 long Simulation::welds_not_met() const { return impl_->timed_joints.never_met(impl_->state.time); }
 long Simulation::steps_turned() const { return impl_->steps_turned; }
-bool Simulation::finished() const { return impl_->loop && impl_->loop->finished(); }
+Snaps Simulation::snaps() const { return impl_->loop ? impl_->loop->snaps() : Snaps{}; }
+const PathTaken* Simulation::path() const { return impl_->path ? &impl_->path->taken() : nullptr; }
+double Simulation::pseudo_time() const { return impl_->pseudo_time(); }
+bool Simulation::finished() const { return (impl_->loop && impl_->loop->finished()) || (impl_->path && impl_->path->finished()); }
 bool Simulation::is_static() const { return impl_->statics != nullptr; }
 
 int Simulation::steps_per_frame() const { return is_static() ? 1 : impl_->dynamic->steps_per_frame(); }
-int Simulation::frame_count() const { return is_static() ? impl_->statics->load_steps : impl_->dynamic->frame_count(); }
+int Simulation::frame_count() const {
+  if (impl_->path) return impl_->statics->path_steps;
+  return is_static() ? impl_->statics->load_steps : impl_->dynamic->frame_count();
+}
 double Simulation::time_step() const { return is_static() ? 0 : impl_->dynamic->time_step(); }
 const Model& Simulation::model() const { return impl_->model(); }
 const State& Simulation::state() const { return impl_->state; }
@@ -602,10 +701,11 @@ const Control& Simulation::control() const { return impl_->control; }
 
 Diagnostics Simulation::diagnostics() const {
   Diagnostics d = measure_state(impl_->model(), impl_->state);
-  const double ramp = impl_->statics && impl_->statics->ramp ? impl_->state.time / impl_->statics->duration : 1;
+  const double time = impl_->pseudo_time();
+  const double ramp = impl_->ramp_at(time);
+  if (impl_->statics) d.load_factor = time / impl_->statics->duration;
   for (std::size_t i = 0; i < impl_->acts.size(); ++i)
-    if (impl_->acts[i])
-      d.external += impl_->setup->spec.forces[i]->potential({impl_->model(), impl_->state, impl_->state.time, ramp});
+    if (impl_->acts[i]) d.external += impl_->setup->spec.forces[i]->potential({impl_->model(), impl_->state, time, ramp});
   for (const Spring& spring : impl_->control.springs) {
     const std::vector<Vec3d>& x = impl_->state.vertex_position;
     const std::vector<std::uint8_t>& alive = impl_->model().vertex_alive;
@@ -628,7 +728,7 @@ Wrench Simulation::reaction(std::size_t index, bool material_axes) const {
   const Attachment& constraint = *s.setup->spec.constraints[index];
   Wrench wrench = constraint.has_springs() ? s.reactions.of_springs(&constraint, vertices, s.state)
                                            : s.reactions.of(vertices, frames, s.state, [&](Index v, const Vec3d& force) {
-                                               return constraint.share(s.state.time, s.control, v, force);
+                                               return constraint.share(s.pseudo_time(), s.control, v, force);
                                              });
   if (!material_axes) return wrench;
   Index frame = frames.empty() ? -1 : frames.front();
@@ -681,6 +781,10 @@ Frame Simulation::frame(int index) const {
     s.obstacle_points.insert(s.obstacle_points.end(), s.points_of_obstacle.begin(), s.points_of_obstacle.end());
   }
   frame.obstacle_points = s.obstacle_points;
+  if (s.setup->spec.output.contacts || s.shows_contacts) {
+    list_contact_points(s.touched, s.contacts, s.state, s.contact_points);
+    frame.contacts = s.contact_points;
+  }
   if (!s.setup->spec.output.sections) return frame;
   s.sections.measure(s.model(), s.state);
   frame.segment_force = s.sections.segment_force;
@@ -691,6 +795,8 @@ Frame Simulation::frame(int index) const {
   frame.joint_curvature = s.sections.joint_curvature;
   return frame;
 }
+
+void Simulation::show_contacts(bool on) { impl_->shows_contacts = on; }
 
 void Simulation::pull(Index vertex, const Vec3d& target, double stiffness) {
   const auto refuse = [](std::string what, std::string remedy) {

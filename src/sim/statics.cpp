@@ -6,6 +6,7 @@
 
 #include "osier/error.hpp"
 #include "scene/spec.hpp"
+#include "sim/measure.hpp"
 
 namespace osier {
 
@@ -34,9 +35,43 @@ void StaticLoop::fail(double t, bool off_path) const {
   if (const std::string free = host_.free_motion_at_hand(); !free.empty())
     throw RunError(fmt::format("there is no equilibrium: {}", free));
   throw RunError(
-      fmt::format("the static solve did not converge at load {:.4g} of {:.4g} s pseudo-time: residual {:.3g} N, {:.3g} of "
-                  "the largest force, worst at {}; use more load steps, or dynamics with drag",
-                  t, analysis_.duration, r.residual, r.residual_relative, where));
+      fmt::format("the static solve did not converge at load {:.4g} of {:.4g} s pseudo-time, and not in 1024 pieces of the load "
+                  "step either: residual {:.3g} N, {:.3g} of the largest force, worst at {}; {}",
+                  t, analysis_.duration, r.residual, r.residual_relative, where, advice()));
+}
+
+/// The stiffness of stretching against that of bending over the whole length, EA L^2/EI: the largest of any segment.
+static double stretch_over_bending(const Model& m) {
+  double length = 0, most = 0;
+  for (Index s = 0; s < m.segment_count(); ++s) length += m.segment_alive[s] ? m.segment_rest_length[s] : 0;
+  for (Index j = 0; j < m.joint_count(); ++j) {
+    const double bending = 0.25 * m.joint_stiffness[j].smallest() * m.joint_length[j];
+    for (const Index f : m.joint_frames[j]) {
+      if (!m.joint_alive[j] || m.is_anchor(f) || !(bending > 0)) continue;
+      const double stretch = m.segment_stiffness[f].largest() / m.segment_rest_length[f];
+      most = std::max(most, stretch * length * length / bending);
+    }
+  }
+  return most;
+}
+
+/// The remedy that fits the cause.
+std::string StaticLoop::advice() const {
+  constexpr double kDigits = 1e8, kClose = 1e-4;
+  constexpr int kEnough = 200;
+  if (report_.iterations >= analysis_.max_iterations && analysis_.max_iterations < kEnough)
+    return fmt::format("it ended after {} iterations: raise `max_iterations`", analysis_.max_iterations);
+  const double ratio = stretch_over_bending(host_.model_at_hand());
+  if (ratio > kDigits)
+    return fmt::format(
+        "stretching is {:.1g} times as stiff as bending (EA L^2/EI), so that rounding errors of lengths are forces that compare "
+        "with those of bending where both ends are held. Make stretch and shear softer: at 1e7 times they still stretch by no "
+        "more than 1e-7 of what bending moves",
+        ratio);
+  if (report_.residual_relative < kClose)
+    return "the load is next to a critical one, where the rods buckle or snap: `control` arc_length follows the path through "
+           "it, `stop_at_instability` ends there";
+  return "`control` arc_length follows a path that turns back; otherwise let dynamics with drag find the equilibrium";
 }
 
 /// Before a path can be followed, the state has to be on it.
@@ -47,6 +82,42 @@ void StaticLoop::settle() {
   if (report_.non_finite) host_.throw_non_finite(report_);
   if (report_.not_converged) fail(t, false);
   settled_ = true;
+}
+
+/// Whether the path of equilibria ends or branches off between two pseudo-times, and where: the interval is halved, with the half
+/// kept in which the shape changes more. On a smooth path the change halves as well; at a bifurcation it goes with the square
+/// root, and at a jump it stays.
+void StaticLoop::look_for_jump(double from, double to) {
+  constexpr int kHalvings = 18, kAtOnce = 3;
+  constexpr double kSmooth = 0.19;  // 0.57 per halving
+  constexpr double kSmallest = 1e-3, kJump = 0.1;
+  State& state = host_.state_at_hand();
+  const Model& m = host_.model_at_hand();
+  const State first = host_.state_before(), last = state;
+  const StaticReport report = report_;
+  const double whole = largest_bend(m, first, last);
+  State before = first, after = last;
+  double low = from, high = to, change = whole, earlier = whole;
+  bool found = whole > kSmallest;
+  for (int i = 1; i <= kHalvings && found; ++i) {
+    const double middle = 0.5 * (low + high);
+    state = before;
+    const StaticReport r = host_.solve_at(middle, false);
+    if (r.non_finite || r.not_converged) found = false;
+    else if (largest_bend(m, before, state) > largest_bend(m, state, after)) high = middle, after = state;
+    else low = middle, before = state;
+    change = largest_bend(m, before, after);
+    if (i % kAtOnce != 0) continue;
+    found = found && change > kSmooth * earlier;
+    earlier = change;
+  }
+  if (found && snaps_.count++ == 0) {
+    snaps_.at = low;
+    snaps_.is_jump = change > kJump * whole;
+    snaps_.turn = whole;
+  }
+  host_.put_back(first, last, to);
+  report_ = report;
 }
 
 /// The end of the search for an instability: the present state is the last one that is stable, and beyond it there are
@@ -115,6 +186,7 @@ StepReport StaticLoop::step() {
       if (along_path) settle();
       continue;
     }
+    if (looks_for_jumps_ && !along_path && report_.may_have_jumped && report_.branches_left == 0) look_for_jump(done, t);
     done = t;
     state.time = t;
     accepted_ = report_;

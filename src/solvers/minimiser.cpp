@@ -17,6 +17,9 @@
 //     the coordinates cannot hold is kept apart (Unknowns::lost_edge): a rod of EA = 1e14 EI/L^2 would otherwise turn the
 //     rounding errors of its strains into forces of a hundredth of its weight. In Hessians a segment is no more than 1e5 times as
 //     stiff as the joints at it: for directions that is rigid, and the digits of bending survive.
+//  6. Arc-length continuation (Riks 1979, Crisfield 1981; docs/theory/arc_length.md). Along a path of equilibria g(z, load) = 0
+//     the load factor is an unknown, too. With the same factor of H, a = -H^-1 g and b = -H^-1 dg/dload, the correction is
+//     a + d b, d such that it is across the tangent of the path: at a limit point H is singular, and the pair is not.
 #include "solvers/minimiser.hpp"
 
 #include <Eigen/SparseCholesky>
@@ -39,6 +42,7 @@ constexpr double kNearFloor = 1e2;  ///< times the rounding floor: what is left 
 constexpr int kMostAlongPath = 25;  ///< iterations
 constexpr double kHoldStill = 1e3;  ///< times what a turn that costs nothing may cost; keeps a path from drifting along it
 constexpr int kMostBends = 2;       ///< corrections of a straight move
+constexpr double kFarTurn = 0.1;    ///< of a frame by one solve [rad]: beyond, another branch may have been met
 
 class Minimiser final : public Solver {
  public:
@@ -76,10 +80,12 @@ class Minimiser final : public Solver {
     potential_.begin(m, c, state, 0);
     z_.u.assign(state.vertex_position.size(), {});
     z_.q = state.frame_rotation;
+    was_indefinite_ = false;
     StaticReport report{minimise(m, c, options)};
+    report.may_have_jumped = was_indefinite_ || farthest_turn(m, state.frame_rotation) > kFarTurn;
     const auto solved = [&] { return !report.not_converged && !report.non_finite; };
     if (solved()) report.unstable_modes = count_unstable(m);
-    if (options.along_path && solved()) report.off_path = is_off_path(m);
+    if (options.along_path && solved()) report.off_path = is_off_path(m, true);
     constexpr int kMostBranches = 8;
     // The energy of a dead couple depends on the way, so that downhill is not defined.
     while (options.leave_unstable && !c.has_torque && report.unstable_modes > 0 && report.branches_left < kMostBranches) {
@@ -88,6 +94,7 @@ class Minimiser final : public Solver {
       if (!leave(m)) break;
       StaticReport lower{iterate(m, c, options)};
       lower.branches_left = report.branches_left + 1;
+      lower.may_have_jumped = report.may_have_jumped;
       lower.modes_left = report.branches_left > 0 ? report.modes_left : report.unstable_modes;
       lower.iterations += report.iterations;
       const bool good = !lower.not_converged && !lower.non_finite && potential_.value(z_).total() < energy;
@@ -103,11 +110,32 @@ class Minimiser final : public Solver {
     return report;
   }
 
+  PathReport follow_path(const Model& m, LoadPath& path, State& state, const StaticOptions& options,
+                         const PathStep& step) override;
+
  private:
+  /// A direction in which a path goes, of length 1.
+  struct Tangent {
+    std::vector<Vec3d> turn;  ///< per segment, without its spin, which a rod may be free to do
+    double load = 0;
+  };
+  /// Takes loads and targets of a place on a path.
+  void set_load(const Model& m, LoadPath& path, const State& start, double load);
+  /// Finds how z_ changes with the load factor, into rate_; false where the Hessian is singular.
+  bool find_rate(const Model& m, LoadPath& path, double load);
+  /// step_ = -H^-1 gradient, for the matrix of find_rate().
+  bool solve_on_path(const Model& m, const Control& c, const Field& gradient);
+  /// Of the path at z_, after find_rate(), in the direction that has a positive product with `ahead`; null: growing load.
+  Tangent tangent(const Model& m, const Tangent* ahead) const;
+  double product(const Model& m, const Tangent& t, const std::vector<Vec3d>& turn) const;
+  /// Adds `amount` of a direction to the unknowns, and takes what is prescribed.
+  void advance(const Model& m, const Field& direction, double amount);
+  void measure();
+  double farthest_turn(const Model& m, const std::vector<Quatd>& from) const;
   /// Imposes what is prescribed on the unknowns z_, and iterates from there.
   StepReport minimise(const Model& m, const Control& c, const StaticOptions& options);
   StepReport iterate(const Model& m, const Control& c, const StaticOptions& options);
-  bool is_off_path(const Model& m) const;
+  bool is_off_path(const Model& m, bool spins_count) const;
   void store(const Model& m, const Control& c, State& state) const;
   void number_positions(const Model& m, const Control& c);
   /// Matrix of the positions alone; it depends on the frames only when stretching and shearing differ.
@@ -128,8 +156,10 @@ class Minimiser final : public Solver {
   /// Leaves an unstable equilibrium; false when no lower energy is found.
   bool leave(const Model& m);
   bool judge_floor(const Model& m, double force);
+  bool is_rounding_of_lengths(const Model& m, double residual) const;
   /// Finds the direction by the unsymmetric Jacobian of the residual, after linearise(). False when it is singular.
   bool solve_residual(const Model& m, const Control& c);
+  void set_turns(const Model& m, const Control& c);
   bool bend_back(const Model& m, double t);
   bool descend_residual(const Model& m, const Control& c);
   bool predict(const Model& m, const Control& c, bool along_path);
@@ -159,6 +189,14 @@ class Minimiser final : public Solver {
   Unknowns predicted_;                  ///< by the tangent of the path
   double predicted_turn_ = 0;
   double length_ = 0;  ///< of the longest connected piece [m]
+  bool was_indefinite_ = false;
+  // Of z_, by measure():
+  StepPotential::Residual left_;  ///< over
+  double scale_ = 0, floor_ = 0;  ///< the largest force at work, and rounding
+  // Along a path:
+  Control here_, ahead_;  ///< at the load of z_, and next to it
+  StepPotential ahead_potential_;
+  Field rate_, rate_gradient_;
   double shift_ = 0;
 };
 
@@ -388,24 +426,38 @@ bool Minimiser::leave(const Model& m) {
   return true;
 }
 
+/// A turn without the spin of a segment about itself.
+Vec3d across_segment(const Quatd& q, const Vec3d& turn) {
+  const Vec3d d = director3(q);
+  return turn - dot(turn, d) * d;
+}
+
 /// Whether the equilibrium is another one than the tangent of the path leads to: for a short enough step the difference is of
 /// second order, while a path that ends or turns leaves the solver to find whatever lies beyond.
-bool Minimiser::is_off_path(const Model& m) const {
+bool Minimiser::is_off_path(const Model& m, bool spins_count) const {
   constexpr double kShare = 0.3, kLargest = 0.5, kLeast = 1e-5;
   if (predicted_.q.empty()) return true;
   double apart = 0;
-  for (Index s = 0; s < m.segment_count(); ++s)
-    if (m.segment_alive[s]) apart = std::max(apart, norm(rotation_log(z_.q[s] * conj(predicted_.q[s]))));
+  for (Index s = 0; s < m.segment_count(); ++s) {
+    if (!m.segment_alive[s]) continue;
+    const Vec3d turn = rotation_log(z_.q[s] * conj(predicted_.q[s]));
+    apart = std::max(apart, norm(spins_count ? turn : across_segment(z_.q[s], turn)));
+  }
   return apart > std::max(kLeast, kShare * std::min(predicted_turn_, kLargest));
 }
 
-bool Minimiser::solve_residual(const Model& m, const Control& c) {
+/// The part of the residual's Jacobian that is not symmetric.
+void Minimiser::set_turns(const Model& m, const Control& c) {
   turn_.resize(m.segment_count());
   for (Index s = 0; s < m.segment_count(); ++s) {
     const Vec3d follower = c.has_torque ? rotate(z_.q[s], c.frame_torque_material[s]) : Vec3d{};
     const Vec3d g = gradient_.w[s] + potential_.torque(s, z_.q[s]);  // without the torque's own share
     turn_[s] = -0.5 * g + follower;
   }
+}
+
+bool Minimiser::solve_residual(const Model& m, const Control& c) {
+  set_turns(m, c);
   right_ = gradient_;
   for (Vec3d& f : right_.x) f = -f;
   for (Vec3d& f : right_.w) f = -f;
@@ -595,21 +647,40 @@ bool Minimiser::judge_floor(const Model& m, double force) {
   return moved <= kNothing * length_;
 }
 
+/// What is left of the equations at z_.
+void Minimiser::measure() {
+  potential_.set_torque_point(z_.q);
+  potential_.gradient(z_, gradient_.x, gradient_.w);
+  left_ = potential_.residual(gradient_.x, gradient_.w);
+  scale_ = std::max(potential_.force_scale(z_), std::numeric_limits<double>::min());
+  floor_ = potential_.rounding_floor(z_, scale_);
+}
+
+double Minimiser::farthest_turn(const Model& m, const std::vector<Quatd>& from) const {
+  double most = 0;
+  for (Index s = 0; s < m.segment_count(); ++s)
+    if (m.segment_alive[s]) most = std::max(most, norm(rotation_log(z_.q[s] * conj(from[s]))));
+  return most;
+}
+
+/// Whether a residual of statics may be what stiff segments make of the last digits of frames: those of an arch between two
+/// clamps add up to its span no better than to 1e-16, and EA times that is a force. judge_floor() says whether it matters.
+bool Minimiser::is_rounding_of_lengths(const Model& m, double residual) const {
+  constexpr double kDigits = 64 * std::numeric_limits<double>::epsilon();
+  double stiffest = 0;
+  for (Index s = 0; s < m.segment_count(); ++s)
+    stiffest = std::max(stiffest, potential_.position_stiffness(s).largest() * m.segment_rest_length[s]);
+  return potential_.is_static() && residual <= kDigits * stiffest;
+}
+
 StepReport Minimiser::iterate(const Model& m, const Control& c, const StaticOptions& options) {
   StepReport report;
   const State& start = potential_.start();
   double stiffest = 0;
   for (Index s = 0; s < m.segment_count(); ++s)
     stiffest = std::max(stiffest, m.segment_stiffness[s].largest() / m.segment_rest_length[s]);
-  StepPotential::Residual residual;
-  double scale = 0, floor = 0;
-  const auto measure = [&] {
-    potential_.set_torque_point(z_.q);
-    potential_.gradient(z_, gradient_.x, gradient_.w);
-    residual = potential_.residual(gradient_.x, gradient_.w);
-    scale = std::max(potential_.force_scale(z_), std::numeric_limits<double>::min());
-    floor = potential_.rounding_floor(z_, scale);
-  };
+  const StepPotential::Residual& residual = left_;
+  const double &scale = scale_, &floor = floor_;
   measure();
   double before = std::numeric_limits<double>::infinity();
   // Near an instability a small residual is a large displacement along the mode that is about to grow, and that moves the place
@@ -628,6 +699,7 @@ StepReport Minimiser::iterate(const Model& m, const Control& c, const StaticOpti
     const double force = std::max(scale, 1e-9 * stiffest);
     limit_stiffness(m, scale, For::direction);
     Signature signature = system_->linearise(potential_, z_, {.curvature = Curvature::exact});
+    was_indefinite_ = was_indefinite_ || !signature.definite;
     const bool by_residual = (c.has_torque || options.along_path) && position_solvable_;
     bool accepted = false;
     if (by_residual && !c.has_torque) {
@@ -667,7 +739,8 @@ StepReport Minimiser::iterate(const Model& m, const Control& c, const StaticOpti
     measure();
   }
   if (residual.value <= options.tolerance * scale) report.not_converged = false;
-  else if (residual.value <= kNearFloor * floor && !system_->empty() && (potential_.is_static() || report.not_converged))
+  else if ((residual.value <= kNearFloor * floor || is_rounding_of_lengths(m, residual.value)) && !system_->empty() &&
+           (potential_.is_static() || report.not_converged))
     report.not_converged = !judge_floor(m, std::max(scale, 1e-9 * stiffest));
   force_ = scale, residual_ = residual.value;
   report.residual = residual.value;
@@ -681,6 +754,175 @@ StepReport Minimiser::iterate(const Model& m, const Control& c, const StaticOpti
       report.non_finite = true;
       report.worst_vertex = v;
     }
+  return report;
+}
+
+// ---- along a path ----
+
+void Minimiser::set_load(const Model& m, LoadPath& path, const State& start, double load) {
+  here_ = path.at(load);
+  potential_.begin(m, here_, start, 0);
+}
+
+/// The turns of a direction, weighted by lengths: 1 when all segments turn by one radian.
+double Minimiser::product(const Model& m, const Tangent& t, const std::vector<Vec3d>& turn) const {
+  double sum = 0, length = 0;
+  for (Index s = 0; s < m.segment_count(); ++s) {
+    if (!m.segment_alive[s]) continue;
+    sum += m.segment_rest_length[s] * dot(t.turn[s], turn[s]);
+    length += m.segment_rest_length[s];
+  }
+  return length > 0 ? sum / length : 0;
+}
+
+bool Minimiser::solve_on_path(const Model& m, const Control& c, const Field& gradient) {
+  if (!c.has_torque) return solve_for(gradient);
+  right_ = gradient;
+  for (Vec3d& f : right_.x) f = -f;
+  for (Vec3d& f : right_.w) f = -f;
+  set_turns(m, c);
+  return system_->solve_skew(right_, turn_, step_);
+}
+
+/// By a difference of the gradient between two loads, which is exact where loads grow in proportion to the factor.
+bool Minimiser::find_rate(const Model& m, LoadPath& path, double load) {
+  constexpr double kDifference = 1e-4;
+  const double d = load > 0.5 ? -kDifference : kDifference;  // keyframes end at 1
+  ahead_ = path.at(load + d);
+  const State& start = potential_.start();
+  ahead_potential_.begin(m, ahead_, start, 0);
+  ahead_potential_.set_torque_point(z_.q);
+  ahead_potential_.gradient(z_, rate_gradient_.x, rate_gradient_.w);
+  for (std::size_t v = 0; v < rate_gradient_.x.size(); ++v)
+    rate_gradient_.x[v] = (1 / d) * (rate_gradient_.x[v] - gradient_.x[v]);
+  for (std::size_t f = 0; f < rate_gradient_.w.size(); ++f)
+    rate_gradient_.w[f] = (1 / d) * (rate_gradient_.w[f] - gradient_.w[f]);
+  Field imposed{std::vector<Vec3d>(start.vertex_position.size()), std::vector<Vec3d>(start.frame_rotation.size())};
+  bool moves = false;
+  for (Index v = 0; v < m.vertex_count(); ++v)
+    if (here_.vertex_fixed[v] && m.vertex_alive[v]) imposed.x[v] = (1 / d) * (ahead_.vertex_target[v] - here_.vertex_target[v]);
+  for (std::size_t i = 0; i < here_.held_axes.size(); ++i)
+    if (const HeldAxes& held = here_.held_axes[i]; m.vertex_alive[held.vertex])
+      imposed.x[held.vertex] = (1 / d) * along(held, ahead_.held_axes[i].target - held.target);
+  for (Index f = 0; f < m.frame_count(); ++f)
+    if (here_.frame_control[f] == FrameControl::fixed)
+      imposed.w[f] = (1 / d) * rotation_log(ahead_.frame_target[f] * conj(here_.frame_target[f]));
+  for (const Vec3d& x : imposed.x) moves = moves || norm2(x) > 0;
+  for (const Vec3d& w : imposed.w) moves = moves || norm2(w) > 0;
+  // At the beginning there are no forces yet, and those that come are what a segment has to be stiff against.
+  const double coming = potential_.residual(rate_gradient_.x, rate_gradient_.w).value;
+  limit_stiffness(m, std::max(scale_, coming), For::direction);
+  system_->linearise(potential_, z_, {.curvature = Curvature::exact});
+  set_null_stiffness(m, 0);
+  system_->factorise({.size = kHoldStill, .frames = null_stiffness_});
+  if (moves) {
+    Field change;
+    system_->product(imposed, change);
+    for (std::size_t v = 0; v < change.x.size(); ++v) rate_gradient_.x[v] += change.x[v];
+    for (std::size_t f = 0; f < change.w.size(); ++f) rate_gradient_.w[f] += change.w[f];
+  }
+  if (!solve_on_path(m, here_, rate_gradient_)) return false;
+  rate_ = step_;
+  for (std::size_t v = 0; v < imposed.x.size(); ++v) rate_.x[v] += imposed.x[v];
+  for (std::size_t f = 0; f < imposed.w.size(); ++f) rate_.w[f] += imposed.w[f];
+  return true;
+}
+
+Minimiser::Tangent Minimiser::tangent(const Model& m, const Tangent* ahead) const {
+  Tangent t{std::vector<Vec3d>(m.segment_count()), 1};
+  for (Index s = 0; s < m.segment_count(); ++s) t.turn[s] = across_segment(z_.q[s], rate_.w[s]);
+  double size = std::sqrt(1 + product(m, t, t.turn));
+  if (ahead && product(m, *ahead, t.turn) + ahead->load < 0) size = -size;
+  for (Vec3d& w : t.turn) w = (1 / size) * w;
+  t.load /= size;
+  return t;
+}
+
+void Minimiser::advance(const Model& m, const Field& direction, double amount) {
+  for (Index v = 0; v < m.vertex_count(); ++v) z_.u[v] += amount * direction.x[v];
+  for (Index s = 0; s < m.segment_count(); ++s)
+    if (norm2(direction.w[s]) > 0) z_.q[s] = normalized(rotation_exp(amount * direction.w[s]) * z_.q[s]);
+  impose(m, here_, potential_.start(), z_);
+  if (!one_stiffness_) factor_positions(m, z_.q);
+  solve_positions(m, z_);
+}
+
+PathReport Minimiser::follow_path(const Model& m, LoadPath& path, State& state, const StaticOptions& options,
+                                  const PathStep& step) {
+  constexpr int kMostCorrections = 12;
+  constexpr double kLongestTurn = 0.5, kLoadShare = 0.5, kAccuracy = 1e-3;
+  constexpr double kSameWay = 0.98;  ///< least cosine of the angle between the directions at the two ends of a step
+  PathReport report;
+  report.load = step.load;
+  report.not_converged = true;
+  z_.u.assign(state.vertex_position.size(), {});
+  z_.q = state.frame_rotation;
+  set_load(m, path, state, step.load);
+  whole_ = whole_of(m);
+  system_->bind(m, here_, whole_, 0);
+  length_ = longest_piece(m);
+  number_positions(m, here_);
+  factor_positions(m, z_.q);
+  solve_positions(m, z_);
+  measure();
+  if (!find_rate(m, path, step.load)) return report;
+  Tangent behind;
+  if (step.before) {
+    behind.turn.resize(m.segment_count());
+    for (Index s = 0; s < m.segment_count(); ++s) behind.turn[s] = rotation_log(z_.q[s] * conj(step.before->frame_rotation[s]));
+    behind.load = step.load - step.load_before;
+  }
+  const Tangent along = tangent(m, step.before ? &behind : nullptr);
+  double load = step.load + step.length * along.load;
+  const double predicted_load = load;
+  predicted_turn_ = 0;
+  for (const Vec3d& w : along.turn) predicted_turn_ = std::max(predicted_turn_, step.length * norm(w));
+  if (!(predicted_turn_ <= kLongestTurn)) return report;
+  set_load(m, path, state, load);
+  const Field rate = rate_;
+  advance(m, rate, step.length * along.load);
+  predicted_ = z_;
+  measure();
+  double before = std::numeric_limits<double>::infinity();
+  const double goal = kAccuracy * options.tolerance;
+  for (; !(left_.value <= goal * scale_); ++report.iterations) {
+    if ((left_.value <= floor_ || left_.value <= options.tolerance * scale_) && left_.value > 0.5 * before) break;
+    before = left_.value;
+    if (report.iterations == kMostCorrections || !std::isfinite(left_.value) || !find_rate(m, path, load)) return report;
+    if (!solve_on_path(m, here_, gradient_)) return report;
+    Field correction = step_;
+    const double change = -product(m, along, correction.w) / (product(m, along, rate_.w) + along.load);
+    for (std::size_t v = 0; v < correction.x.size(); ++v) correction.x[v] += change * rate_.x[v];
+    for (std::size_t f = 0; f < correction.w.size(); ++f) correction.w[f] += change * rate_.w[f];
+    load += change;
+    if (!(std::abs(load - predicted_load) <= kLoadShare * step.length)) return report;
+    for (Index s = 0; s < m.segment_count(); ++s)
+      if (!(norm(correction.w[s]) <= kLongestTurn)) return report;
+    set_load(m, path, state, load);
+    advance(m, correction, 1);
+    measure();
+  }
+  report.load = load;
+  report.residual = left_.value;
+  report.residual_relative = left_.value <= floor_ && scale_ <= floor_ ? 0 : left_.value / scale_;
+  report.worst_vertex = left_.vertex, report.worst_segment = left_.segment;
+  force_ = scale_, residual_ = left_.value;
+  report.not_converged = left_.value > options.tolerance * scale_ && left_.value > kNearFloor * floor_;
+  report.off_path = is_off_path(m, false);
+  if (report.not_converged || report.off_path || !find_rate(m, path, load)) {
+    report.not_converged = true;
+    return report;
+  }
+  const Tangent end = tangent(m, &along);
+  report.slope = end.load;
+  // Another path that crosses this one, or passes near, goes another way.
+  if (!(product(m, along, end.turn) + along.load * end.load >= kSameWay)) {
+    report.off_path = report.not_converged = true;
+    return report;
+  }
+  report.unstable_modes = count_unstable(m);
+  here_ = path.at(load);
+  store(m, here_, state);
   return report;
 }
 

@@ -1,6 +1,7 @@
 #include "solvers/refusals.hpp"
 
 #include <algorithm>
+#include <fmt/format.h>
 
 #include "core/text.hpp"
 
@@ -15,7 +16,9 @@ void refuse(const SolverSettings& solver, const std::vector<Need>& needs, Proble
   if (can(traits, needs)) return;
   std::vector<std::string> able;
   for (const auto& entry : registry<SolverSettings>())
-    if (can(make_settings(entry.name)->traits(), needs)) able.push_back(std::string("`") + entry.name + "`");
+    if (can(make_settings(entry.name)->traits(), needs))
+      able.push_back(
+          fmt::format("`{}`{}", entry.name, solver.name() == std::string(entry.name) ? " with its default settings" : ""));
   const std::string remedy = able.empty() ? "leave it out" : "use " + join(able, " or ");
   for (const Need& n : needs)
     if (!(traits.*n.trait)) problems.add(n.where, std::string("`") + solver.name() + "` cannot " + n.what, remedy);

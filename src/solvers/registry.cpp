@@ -16,6 +16,10 @@ StaticReport Solver::solve_static(const StepInput&, State&, const StaticOptions&
   throw RunError("this solver cannot solve statics");
 }
 
+PathReport Solver::follow_path(const Model&, LoadPath&, State&, const StaticOptions&, const PathStep&) {
+  throw RunError("this solver cannot follow a path");
+}
+
 static std::vector<RegistryEntry<SolverSettings>>& entries() {
   static std::vector<RegistryEntry<SolverSettings>> list = {
       registry_entry<SolverSettings, automatic::Settings>("automatic", "Chooses for each scene; the default"),

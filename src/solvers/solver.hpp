@@ -31,6 +31,30 @@ struct StaticReport : StepReport {
   int branches_left = 0;  ///< unstable equilibria that were left for one of lower energy
   int modes_left = 0;     ///< in how many directions the first of them was unstable
   bool off_path = false;  ///< along a path: this is not the equilibrium that the path leads to
+  /// On the way down there were places of negative curvature, or rods turned far: another branch may have been met.
+  bool may_have_jumped = false;
+};
+
+/// Loads and prescribed motion as a function of the load factor, along which a path may go forth and back.
+class LoadPath {
+ public:
+  virtual ~LoadPath() = default;
+  /// The reference lasts until the next call.
+  virtual const Control& at(double load) = 0;
+};
+
+/// A step of given length along a path of equilibria, by arc-length continuation (docs/theory/arc_length.md).
+struct PathStep {
+  double load = 0;    ///< factor of the equilibrium that the state is in
+  double length = 0;  ///< of the step: root of the mean square turn of frames [rad] and of the change of the load factor
+  /// The point of the path before this one, which says where ahead is; null: the path begins, with growing load.
+  const State* before = nullptr;
+  double load_before = 0;
+};
+
+struct PathReport : StaticReport {
+  double load = 0;   ///< factor at the end of the step
+  double slope = 0;  ///< d load/d length there, in the direction in which the path goes; 0 at a limit point
 };
 
 /// The input of one step, apart from the state at its start.
@@ -64,6 +88,10 @@ class Solver {
 
   /// Equilibrium under the loads of `input.end`, starting from the state. Only for solvers whose settings say so.
   virtual StaticReport solve_static(const StepInput& input, State& state, const StaticOptions& options);
+
+  /// The equilibrium a step further along a path, stable or not. Where solve_static() is.
+  virtual PathReport follow_path(const Model& model, LoadPath& path, State& state, const StaticOptions& options,
+                                 const PathStep& step);
 
   /// The model's topology has changed (fracture, a clamp that let go), or the state has been replaced by another.
   virtual void rebind(const Model& model, State& state) = 0;

@@ -325,11 +325,28 @@ double StepPotential::force_scale(const Unknowns& z) const {
   return scale;
 }
 
+/// Whether nothing acts and nothing has moved, so that all forces are rounding errors of strains.
+bool StepPotential::is_at_rest(const Unknowns& z, double force_scale) const {
+  constexpr double kDigits = 8 * std::numeric_limits<double>::epsilon();
+  const Model& m = *m_;
+  double stiffest = 0;
+  for (Index s = 0; s < m.segment_count(); ++s) {
+    if (!m.segment_alive[s]) continue;
+    const double l = m.segment_rest_length[s];
+    stiffest = std::max(stiffest, position_stiffness(s).largest() * l);
+    if (c_->has_torque && norm2(torque(s, z.q[s])) > 0) return false;
+    for (const Index v : m.segment_vertices[s])
+      if (norm2(c_->vertex_force[v]) > 0 || norm(z.u[v]) > kDigits * l) return false;
+  }
+  return springs_.empty() && force_scale <= kDigits * stiffest;
+}
+
 double StepPotential::rounding_floor(const Unknowns& z, double force_scale) const {
   const Model& m = *m_;
   constexpr double kRoundings = 256 * std::numeric_limits<double>::epsilon();
   double edges = 0, motion = 0;                                // edges and directors are of order one, displacements of order u
   if (!z.lost_edge.empty()) edges = kRoundings * force_scale;  // forces in segments are exact then
+  if (is_static() && is_at_rest(z, force_scale)) edges = force_scale;
   for (Index s = 0; s < m.segment_count() && z.lost_edge.empty(); ++s) {
     const auto [a, b] = m.segment_vertices[s];
     const double k = kRoundings * position_stiffness(s).largest();

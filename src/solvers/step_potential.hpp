@@ -165,6 +165,7 @@ class StepPotential {
   static std::size_t bytes(const Model& model);
 
  private:
+  bool is_at_rest(const Unknowns& z, double force_scale) const;
   void add_segment(const Unknowns& z, Index s, EnergyTerms& e) const;
   void add_joint(const Unknowns& z, Index j, EnergyTerms& e) const;
   void add_vertex(const Unknowns& z, Index v, EnergyTerms& e) const;

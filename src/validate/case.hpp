@@ -132,7 +132,8 @@ struct ShapeSpec {
 };
 
 struct RunSpec {
-  std::string name, needs;
+  std::string name, needs, of_solver;
+  bool unstable = false;
   std::map<std::string, Formula> parameters;
   RawJson scene, instruments, experiment, shape;
   std::vector<int> resolutions;
@@ -145,6 +146,9 @@ struct RunSpec {
     f.where(where);
     f("name", name, "Short name, unique in the case");
     f("needs", needs, "What the engine lacks to run it; then it is listed but not run");
+    f("of_solver", of_solver, "The solver whose own property this is; with another `--solver` it is listed but not run");
+    f("unstable", unstable,
+      "The equilibrium does not last in motion, so that statics are needed to find it and no relaxation takes their place");
     f("parameters", parameters, "Parameters of this run, over those of the case");
     f("scene", scene, "JSON merge patch on the case's scene");
     f("instruments", instruments, "Instead of the case's");
@@ -156,7 +160,7 @@ struct RunSpec {
 };
 
 struct CaseSpec {
-  std::string name, part_of, title, group, source, note, needs;
+  std::string name, part_of, title, group, source, note, needs, of_solver;
   std::map<std::string, Formula> parameters;
   std::optional<ResolutionSpec> resolution;
   RawJson scene, instruments, experiment, shape;
@@ -175,6 +179,7 @@ struct CaseSpec {
     f("source", source, "Where the reference comes from", {.required = true});
     f("note", note, "What a reader of the results should know");
     f("needs", needs, "What the engine lacks to run it; then it is listed but not run");
+    f("of_solver", of_solver, "The solver whose own property this is; with another `--solver` it is listed but not run");
     f("parameters", parameters, "Names for expressions; they may refer to each other");
     f("resolution", resolution, "What is refined");
     f("scene", scene, "The scene; any text `=...` is an expression, `{...}` in other texts a whole number");

@@ -1,6 +1,7 @@
 #include "validate/relax.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 
 #include "core/json_reader.hpp"
@@ -16,8 +17,19 @@ bool is_static(const Json& scene) {
 
 bool stops_at_instability(const Json& scene) { return is_static(scene) && scene["analysis"].value("stop_at_instability", false); }
 
-Json as_dynamics(Json scene, const Schedule& schedule) {
+Schedule schedule_of(const Json& scene) {
+  Schedule s;
+  if (!is_static(scene) || !scene["analysis"].contains("tolerance")) return s;
+  const double tolerance = scene["analysis"].value("tolerance", s.rest_tolerance);
+  if (!(tolerance > 0)) return s;
+  s.duration = std::max(s.duration, 2 * std::log(1 / tolerance) / s.drag_rate);  // motion decays by exp(-rate t/2)
+  s.rest_tolerance = std::min(s.rest_tolerance, tolerance);
+  return s;
+}
+
+Json as_dynamics(Json scene) {
   if (!is_static(scene)) return scene;
+  const Schedule schedule = schedule_of(scene);
   scene["analysis"] = {{"type", "dynamic"}, {"step", schedule.step}, {"duration", schedule.duration}};
   scene.erase("solver");
   Json& forces = scene["forces"];
@@ -27,7 +39,7 @@ Json as_dynamics(Json scene, const Schedule& schedule) {
 }
 
 Json with_four_sweeps(Json scene) {
-  scene = as_dynamics(std::move(scene), {});
+  scene = as_dynamics(std::move(scene));
   const std::string sweeps = solver_with(SolverRole::sweeps);
   // Other settings of the sweeps, such as how lambda is found, belong to the case and stay.
   Json solver = solver_name_of(scene) == sweeps ? scene["solver"] : Json::object();
@@ -49,11 +61,11 @@ static bool can_solve_statics(const std::string& solver) {
 }
 
 Json with_solver(Json scene, const std::string& solver) {
-  if (!can_solve_statics(solver)) {
-    if (stops_at_instability(scene)) throw RunError(fmt::format("`{}` has no statics and cannot find a critical load", solver));
-    scene = as_dynamics(std::move(scene), {});
-  }
+  if (!can_solve_statics(solver)) scene = as_dynamics(std::move(scene));
+  const Json own = scene.value("solver", Json::object());
   scene["solver"] = solver_called(solver);
+  for (const char* key : {"tolerance", "max_iterations"})
+    if (own.contains(key) && !own[key].is_null()) scene["solver"][key] = own[key];
   scene.erase("execution");
   if (!is_static(scene))
     for (const char* key : {"tolerance", "iterations"}) scene["analysis"].erase(key);
@@ -61,16 +73,16 @@ Json with_solver(Json scene, const std::string& solver) {
 }
 
 bool RestWatch::at_rest(const State& state) {
-  constexpr double kInterval = 0.5, kTolerance = 1e-7;
+  constexpr double kInterval = 0.5;
   if (state.time < next_) return false;
   next_ = state.time + kInterval;
   bool rest = !position_.empty();
   double size = 0;
   for (const Vec3d& x : state.vertex_position) size = std::max(size, norm(x - state.vertex_position.front()));
   for (std::size_t v = 0; v < position_.size() && rest; ++v)
-    rest = norm(state.vertex_position[v] - position_[v]) <= kTolerance * size;
+    rest = norm(state.vertex_position[v] - position_[v]) <= tolerance_ * size;
   for (std::size_t s = 0; s < frame_.size() && rest; ++s)
-    rest = 2 * norm(imag(state.frame_rotation[s] * conj(frame_[s]))) <= kTolerance;
+    rest = 2 * norm(imag(state.frame_rotation[s] * conj(frame_[s]))) <= tolerance_;
   position_ = state.vertex_position;
   frame_ = state.frame_rotation;
   return rest;
@@ -79,16 +91,17 @@ bool RestWatch::at_rest(const State& state) {
 static std::string schedule_text() {
   const Schedule s;
   return fmt::format(
-      "full load from the start, step {:g} s, drag {:g}/s, until nothing moves or for {:g} s of simulated time; what has not "
-      "settled by then counts as error",
+      "full load from the start, step {:g} s, drag {:g}/s, until nothing moves or for {:g} s of simulated time (2 ln(1/t) s "
+      "where the "
+      "case has a tolerance t and that is longer); what has not settled by then counts as error",
       s.step, s.drag_rate, s.duration);
 }
 
 std::string solver_protocol(const std::string& solver) {
-  if (can_solve_statics(solver)) return fmt::format("Every case is run by `{}` with its default settings.", solver);
-  return fmt::format(
-      "Every case is run by `{}` with its default settings. It has no statics, so static cases are run as dynamics: {}.", solver,
-      schedule_text());
+  const std::string settings = fmt::format(
+      "Every case is run by `{}` with its default settings, and with the tolerance of a step where the case has one.", solver);
+  if (can_solve_statics(solver)) return settings;
+  return fmt::format("{} It has no statics, so static cases are run as dynamics: {}.", settings, schedule_text());
 }
 
 std::string four_sweeps_protocol() {

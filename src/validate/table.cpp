@@ -68,7 +68,8 @@ std::vector<const ValidationCase*> by_group(const Validation& v) {
 std::string summary_text(const Validation& v) {
   std::string text = fmt::format("{} passed, {} failed", v.count(Verdict::passed), v.count(Verdict::failed));
   if (const int n = v.count(Verdict::shown)) text += fmt::format(", {} shown without a requirement", n);
-  if (const int n = v.count(Verdict::waiting)) text += fmt::format(", {} waiting for what the engine lacks", n);
+  if (const int n = v.count(Verdict::waiting))
+    text += fmt::format(", {} waiting for what the engine{} lacks", n, v.solver.empty() ? "" : " or the solver");
   return text;
 }
 

@@ -100,7 +100,8 @@ void run_to_end(const Json& json, const Json& instrument_list, const std::string
   for (const auto& i : instruments) i->start(simulation);
   const long steps = step_count(scene.setup());
   const bool relaxing = trial && is_static(trial->scene) && !is_static(json);
-  RestWatch watch(relaxing ? trial->scene["analysis"].value("duration", 1.0) : 0);
+  RestWatch watch(relaxing ? trial->scene["analysis"].value("duration", 1.0) : 0,
+                  relaxing ? schedule_of(trial->scene).rest_tolerance : 0);
   std::vector<std::pair<double, double>> residuals;  // [N], and over the largest force at work
   bool last = false, rest = false;
   for (long k = 0; !last && !simulation.finished(); ++k, ++out.steps) {

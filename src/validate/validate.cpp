@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cmath>
 #include <fmt/format.h>
+#include <map>
 #include <mutex>
 #include <thread>
 
@@ -13,6 +14,7 @@
 #include "osier/simulation.hpp"
 #include "solvers/solver.hpp"
 #include "validate/judge.hpp"
+#include "validate/needs.hpp"
 #include "validate/relax.hpp"
 #include "validate/shape.hpp"
 #include "validate/trial.hpp"
@@ -37,19 +39,32 @@ struct Pair {
   Outcome normal, four_sweeps;
 };
 
-bool waits(const CaseSpec& c, const RunSpec& r) { return !c.needs.empty() || !r.needs.empty(); }
+/// Runs that are listed but not run, and what they need.
+using Waiting = std::map<const RunSpec*, std::string>;
 
-std::vector<Pair> make_pairs(const std::vector<CaseSpec>& cases, const ValidateOptions& options, Problems& problems) {
+std::vector<Pair> make_pairs(const std::vector<CaseSpec>& cases, const ValidateOptions& options, Waiting& waiting,
+                             Problems& problems) {
   std::vector<Pair> pairs;
   for (const CaseSpec& c : cases)
     for (const RunSpec& r : c.runs) {
-      if (waits(c, r)) continue;
+      const std::string& lacking = r.needs.empty() ? c.needs : r.needs;
+      if (!lacking.empty()) {
+        waiting[&r] = lacking;
+        continue;
+      }
       const std::size_t before = problems.size();
       bool first = true;
       for (const std::optional<int> n : c.resolutions(r, options.fast)) {
         Pair p;
         p.trial = make_trial(c, r, n, problems);
         if ((first || p.trial.shape) && problems.size() == before) check_trial(p.trial, problems);
+        if (first && problems.empty()) {
+          const std::string unmet = unmet_need(p.trial, options.solver);
+          if (!unmet.empty()) {
+            waiting[&r] = unmet;
+            break;
+          }
+        }
         p.sweeps = options.sweeps && has_four_sweeps(p.trial);
         pairs.push_back(std::move(p));
         first = false;
@@ -58,13 +73,19 @@ std::vector<Pair> make_pairs(const std::vector<CaseSpec>& cases, const ValidateO
   return pairs;
 }
 
-void check_solver(const std::string& solver, Problems& problems) {
+void check_solver(const std::string& where, const std::string& solver, Problems& problems) {
   std::vector<std::string> known;
   for (const auto& entry : registry<SolverSettings>()) known.emplace_back(entry.name);
   if (solver.empty() || std::find(known.begin(), known.end(), solver) != known.end()) return;
   const std::string guess = closest(solver, known);
-  problems.add("--solver", fmt::format("`{}` is unknown", shorten(solver)),
+  problems.add(where, fmt::format("`{}` is unknown", shorten(solver)),
                guess.empty() ? "use one of " + join(known, ", ") : "did you mean `" + guess + "`?");
+}
+
+void check_solvers(const CaseSpec& c, Problems& problems) {
+  const std::string file = c.file.filename().string();
+  check_solver(file + "/of_solver", c.of_solver, problems);
+  for (const RunSpec& r : c.runs) check_solver(r.where + "/of_solver", r.of_solver, problems);
 }
 
 int thread_count(const ValidateOptions& options) {
@@ -132,27 +153,28 @@ ValidationCase describe(const CaseSpec& c) {
           .figures = {}};
 }
 
-ValidationRow waiting_row(const CaseSpec& c, const RunSpec& r, const ExpectSpec& e) {
+ValidationRow waiting_row(const CaseSpec& c, const RunSpec& r, const ExpectSpec& e, const std::string& need) {
   ValidationRow row;
   row.run = r.name;
   row.quantity = e.quantity;
   row.verdict = Verdict::waiting;
-  row.note = "needs " + (r.needs.empty() ? c.needs : r.needs);
+  row.note = "needs " + need;
   try {
     Problems ignored;
     row.reference = evaluate(e.reference.text, make_trial(c, r, std::nullopt, ignored).parameters);
   } catch (const ExpressionError&) {
     row.reference.reset();  // depends on something that only a run can know
   }
+  if (row.reference && !std::isfinite(*row.reference)) row.reference.reset();  // depends on the resolution
   return row;
 }
 
-ValidationCase judge_case(const CaseSpec& c, const std::vector<Pair>& pairs) {
+ValidationCase judge_case(const CaseSpec& c, const std::vector<Pair>& pairs, const Waiting& waiting) {
   ValidationCase out = describe(c);
   for (const RunSpec& r : c.runs)
     for (const ExpectSpec* e : c.expectations(r)) {
-      if (waits(c, r)) {
-        out.rows.push_back(waiting_row(c, r, *e));
+      if (const auto need = waiting.find(&r); need != waiting.end()) {
+        out.rows.push_back(waiting_row(c, r, *e, need->second));
         continue;
       }
       const std::size_t begin = out.rows.size();
@@ -196,9 +218,11 @@ Validation run_validation(const ValidateOptions& options) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();
   Problems problems;
-  check_solver(options.solver, problems);
+  check_solver("--solver", options.solver, problems);
   const std::vector<CaseSpec> cases = chosen_cases(options, problems);
-  std::vector<Pair> pairs = make_pairs(cases, options, problems);
+  for (const CaseSpec& c : cases) check_solvers(c, problems);
+  Waiting waiting;
+  std::vector<Pair> pairs = make_pairs(cases, options, waiting, problems);
   problems.throw_if_any();
   run_pairs(pairs, options);
   Validation result;
@@ -207,7 +231,7 @@ Validation run_validation(const ValidateOptions& options) {
   result.fast = options.fast;
   if (!options.solver.empty()) result.protocol = solver_protocol(options.solver) + "\n";
   if (options.sweeps) result.protocol += four_sweeps_protocol() + "\n";
-  for (const CaseSpec& c : cases) result.cases.push_back(judge_case(c, pairs));
+  for (const CaseSpec& c : cases) result.cases.push_back(judge_case(c, pairs, waiting));
   result.seconds = std::chrono::duration<double>(Clock::now() - start).count();
   return result;
 }

@@ -65,7 +65,9 @@ Message LiveSession::hello() {
 std::vector<Message> LiveSession::models() { return {model_packet_}; }
 
 Message LiveSession::model_message(const Simulation& simulation, const Scene& scene) {
-  return binary_message(model_packet(simulation.model(), model_text(run_info(scene.setup()), true)));
+  ModelText text = model_text(run_info(scene.setup()), true);
+  text.contacts = scene.setup().spec.contact.has_value();
+  return binary_message(model_packet(simulation.model(), text));
 }
 
 /// Sliders move often, and what a model packet holds seldom changes with them.
@@ -105,14 +107,16 @@ std::span<const Vec3d> LiveSession::measure_moments() {
 }
 
 std::vector<Message> LiveSession::frames_for(Client& client) {
+  const FrameParts &wanted = client.parts, &seen = client.parts_seen;
   const bool more =
-      (client.parts.frame && !client.parts_seen.frame) || (client.parts.joint_moment && !client.parts_seen.joint_moment);
+      (wanted.frame && !seen.frame) || (wanted.joint_moment && !seen.joint_moment) || (wanted.contacts && !seen.contacts);
   if (client.frame_seen[0] == serial_ && !more) return {};
   client.frame_seen[0] = serial_, client.parts_seen = client.parts;
   client.ready = 0;
   if (!seen_) seen_ = true, due_ = Clock::now();
   if (packed_ != serial_ || packed_parts_ != client.parts) {
     packed_ = serial_, packed_parts_ = client.parts;
+    simulation_->show_contacts(client.parts.contacts);
     Frame frame = simulation_->frame(frame_);
     if (client.parts.joint_moment) frame.joint_moment = measure_moments();
     packed_frame_ = binary_message(frame_packet(frame, 0, joints_, client.parts));

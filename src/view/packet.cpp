@@ -44,7 +44,8 @@ ModelText model_text(const RunInfo& info, bool live) {
           .up = up_direction(info.scene_json),
           .materials = info.materials,
           .segment_material = info.segment_material,
-          .obstacles = info.obstacles};
+          .obstacles = info.obstacles,
+          .contacts = info.contacts};
 }
 
 ModelText model_text(const Trajectory& t) {
@@ -99,7 +100,8 @@ std::string model_packet(const Model& model, const ModelText& text) {
                         {"rod_names", names},
                         {"material_names", text.materials},
                         {"up", {text.up.x, text.up.y, text.up.z}},
-                        {"ground", ground}};
+                        {"ground", ground},
+                        {"contacts", text.contacts}};
   const auto segments = static_cast<std::size_t>(model.segment_count());
   std::vector<std::uint32_t> ends, rod_of(segments, 0), joints, material;
   for (const auto& [a, b] : model.segment_vertices)
@@ -164,6 +166,23 @@ static std::vector<float> single(std::span<const Value> values) {
   return out;
 }
 
+ContactArrays::ContactArrays(std::span<const ContactPoint> contacts) {
+  const auto put = [](std::vector<float>& list, const Vec3d& v) {
+    for (const double c : {v.x, v.y, v.z}) list.push_back(static_cast<float>(c));
+  };
+  for (const ContactPoint& c : contacts) {
+    segments.push_back(c.a), segments.push_back(c.b);
+    put(place, c.position), put(normal, c.normal_force), put(friction, c.friction_force);
+  }
+}
+
+void ContactArrays::add_to(Packet& packet) const {
+  packet.add("contact_segments", segments);
+  packet.add("contact_position", place);
+  packet.add("contact_normal_force", normal);
+  packet.add("contact_friction_force", friction);
+}
+
 std::string frame_packet(const Frame& frame, int slot, std::span<const Index> joints, FrameParts parts) {
   Packet packet({{"type", "frame"}, {"slot", slot}, {"index", frame.index}, {"time", frame.time}});
   const std::vector<float> position = single<3>(frame.vertex_position);
@@ -184,6 +203,8 @@ std::string frame_packet(const Frame& frame, int slot, std::span<const Index> jo
     }
     packet.add("joint_moment", moment);
   }
+  const ContactArrays contacts(frame.contacts);
+  if (parts.contacts) contacts.add_to(packet);
   return packet.bytes();
 }
 

@@ -34,6 +34,7 @@ class Packet {
   void add(const char* name, std::span<const float> values) { add(name, "f32", values); }
   void add(const char* name, std::span<const double> values) { add(name, "f64", values); }
   void add(const char* name, std::span<const std::uint32_t> values) { add(name, "u32", values); }
+  void add(const char* name, std::span<const std::int32_t> values) { add(name, "i32", values); }
   void add(const char* name, std::span<const std::uint16_t> values) { add(name, "u16", values); }
   void add(const char* name, std::span<const std::int16_t> values) { add(name, "i16", values); }
   void add(const char* name, std::span<const std::uint8_t> values) { add(name, "u8", values); }
@@ -64,6 +65,7 @@ struct ModelText {
   std::vector<FrameReport> reports{};     ///< of recorded frames, or empty
   std::vector<Vec3d> landmarks{};         ///< of all recorded frames, see Landmarks
   std::vector<Surface> obstacles{};
+  bool contacts = false;  ///< frames can tell what touches
 };
 ModelText model_text(const RunInfo& info, bool live);
 ModelText model_text(const Trajectory& trajectory);
@@ -76,8 +78,17 @@ std::vector<Index> joints_between_segments(const Model& model);
 
 /// What a client wants of a frame beside positions and what is alive.
 struct FrameParts {
-  bool frame = true, joint_moment = true;
+  bool frame = true, joint_moment = true, contacts = false;
   bool operator==(const FrameParts&) const = default;
+};
+
+/// What touches, as arrays of a frame packet.
+struct ContactArrays {
+  explicit ContactArrays(std::span<const ContactPoint> contacts);
+  /// They must outlive the packet.
+  void add_to(Packet& packet) const;
+  std::vector<std::int32_t> segments;          ///< two of each
+  std::vector<float> place, normal, friction;  ///< three of each
 };
 
 /// In single precision, as a view sends it.

@@ -67,8 +67,12 @@ std::vector<Message> PlaybackSession::models() {
 }
 
 Message PlaybackSession::message_of(std::size_t slot, int frame, FrameParts parts) {
-  const FramePieces pieces{
-      .velocity = false, .orientation = parts.frame, .moment = parts.joint_moment, .sections = false, .restart = false};
+  const FramePieces pieces{.velocity = false,
+                           .orientation = parts.frame,
+                           .moment = parts.joint_moment,
+                           .sections = false,
+                           .restart = false,
+                           .contacts = parts.contacts};
   return binary_message(frame_packet(slots_[slot].read(frame, pieces), static_cast<int>(slot), joints_[slot], parts));
 }
 

@@ -141,6 +141,7 @@ struct Entry {
   double time;
   bool has_moments;
   std::size_t obstacle_numbers;
+  std::size_t contacts;
 };
 
 /// Frames in a file of their own until the extent of everything is known.
@@ -184,7 +185,8 @@ class Recording {
       const std::array<float, 3> single{static_cast<float>(m.x), static_cast<float>(m.y), static_cast<float>(m.z)};
       spool_->write(single.data(), sizeof single);
     }
-    entries_.push_back({slot, frame.index, frame.time, moments, obstacles.size()});
+    spool_->write(frame.contacts);
+    entries_.push_back({slot, frame.index, frame.time, moments, obstacles.size(), frame.contacts.size()});
     s.text.times.push_back(frame.time);
     if (frame.report) s.text.reports.push_back(*frame.report);
     s.landmarks.add(frame.vertex_position);
@@ -231,6 +233,9 @@ class Recording {
     spool_->read(position), spool_->read(turned), spool_->read(alive);
     std::vector<float> obstacles(e.obstacle_numbers);
     spool_->read(obstacles), spool_->read(moment);
+    std::vector<ContactPoint> contacts(e.contacts);
+    spool_->read(contacts);
+    const ContactArrays touching(contacts);
     std::vector<std::uint16_t> q;
     q.reserve(3 * position.size());
     const auto put = [&](double x, double low) {
@@ -251,6 +256,7 @@ class Recording {
     packet.add("alive", alive);
     if (!obstacles.empty()) packet.add("obstacle_points", obstacles);
     if (e.has_moments) packet.add("joint_moment", moment);
+    if (s.text.contacts) touching.add_to(packet);
     return packet.bytes();
   }
 

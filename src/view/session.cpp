@@ -118,7 +118,9 @@ void Session::answer(ClientId id, Client& client, const Letter& letter) {
   std::string error;
   try {
     const std::string type = letter.superseded ? "" : word_of(command, "type");
-    if (type == "want") client.parts = {flag_of(command, "frame"), flag_of(command, "joint_moment")};
+    if (type == "want")
+      client.parts = {flag_of(command, "frame"), flag_of(command, "joint_moment"),
+                      command.contains("contacts") && flag_of(command, "contacts")};
     else if (!letter.superseded) handle(client, type, command);
   } catch (const InputError& e) {
     error = text_of(e);

@@ -2,12 +2,21 @@
 
 import json
 import os
+import re
 import shutil
 import subprocess
 
-from osier_cli import BAD_INPUT, DONE, OSIER, RUN_FAILED, CliTest, beam, main
+from osier_cli import BAD_INPUT, DONE, OSIER, RUN_FAILED, SOURCE, CliTest, beam, main
 
 SWING = beam(constraints=[{"type": "pin", "vertices": "a:start"}], forces=[{"type": "gravity"}], probes=[{"name": "tip", "vertex": "a:end"}])
+# Two bars that snap through at 9.530292 N.
+BAR = {"stretch_shear": 1000, "bend_twist": 1e-6, "line_density": 1}
+TRUSS = {
+    "rods": [{"name": name, "shape": {"type": "line", "from": start, "to": end}, "segments": 1, "material": BAR}
+             for name, start, end in (("a", [-1, 0, 0], [0, 0.3, 0]), ("b", [0, 0.3, 0], [1, 0, 0]))],
+    "welds": [{"vertices": ["a:end", "b:start"], "joint": False}],
+    "constraints": [{"type": "pin", "vertices": ["a:start", "b:end"]}, {"type": "pin", "vertices": "a:end", "axes": [[1, 0, 0], [0, 0, 1]]}],
+    "forces": [{"type": "force", "vertices": "a:end", "force": [0, -20, 0]}]}
 
 
 class Commands(CliTest):
@@ -402,6 +411,36 @@ class Run(CliTest):
         told = self.run_scene({**SWING, "solver": {"name": "automatic", **hasty}})
         self.assertRegex(told.err, r"warning: in \d+ of 10 steps the solver that `automatic` had chosen did not converge")
         self.assertEqual(self.stats()["steps_not_converged"], 0)
+
+    def test_every_key_of_the_stats_is_described(self):
+        text = (SOURCE / "docs/output.md").read_text()
+        described = set(re.findall(r"`([a-z_]+)`", text.split("## The file of --stats")[1]))
+
+        def keys_of(value):
+            if isinstance(value, list):
+                return set().union(*map(keys_of, value))
+            return set(value).union(*map(keys_of, value.values())) if isinstance(value, dict) else set()
+
+        rope = {"young": 1e6, "density": 1000, "radius": 0.004}
+        self.run_scene({**SWING, "contact": {}, "materials": {"m": rope},
+                        "analysis": {"type": "dynamic", "step": 0.002, "duration": 0.02, "fps": 50}}, "--certify")
+        self.assertIsNotNone(self.stats()["certificate"])
+        keys = keys_of(self.stats())
+        self.run_scene({**TRUSS, "analysis": {"type": "static", "control": "arc_length", "load_steps": 10}})
+        self.assertEqual([p["kind"] for p in self.stats()["path"]["critical_points"]], ["limit", "limit"])
+        keys |= keys_of(self.stats())
+        self.assertEqual(keys - described, set())
+
+    def test_a_path_tells_its_limit_points_and_load_control_that_it_snapped(self):
+        told = self.run_scene({**TRUSS, "analysis": {"type": "static", "control": "arc_length", "load_steps": 10}})
+        self.assertRegex(told.out, r"limit point at load factor 0\.476514\d+, /forces/0: 9\.53029\d* N: from 0 to 1 unstable mode")
+        self.assertIn("the path ends at load factor 1 ", told.out)
+        self.assertEqual(float(self.table("diagnostics.csv")["load_factor"][-1]), 1)
+        told = self.run_scene({**TRUSS, "analysis": {"type": "static", "load_steps": 5}})
+        self.assertRegex(told.err, r"at /forces/0: 9\.53\d* N the equilibrium came to an end, and within a load step the rods snapped")
+        self.assertIn("`control` arc_length", told.err)
+        self.assertEqual(self.stats()["snaps"], 1)
+        self.assertRegex(self.stats()["snap_loads"][0], r"9\.53\d* N")
 
     def test_few_iterations_are_judged(self):
         material = {"m": {**SWING["materials"]["m"], "stretch_shear": 1e5}}

@@ -158,5 +158,87 @@ class Runs(CliTest):
             self.assertAlmostEqual(float(end[column][-1]), value, places=9)
 
 
+class Contacts(CliTest):
+    """What touches, in the trajectory."""
+
+    def run_scene(self, scene, *arguments):
+        self.write(json.dumps(scene), "scene.json")
+        result = self.call("run", "scene.json", "-o", "out", *arguments)
+        self.assertEqual(result.code, DONE, result)
+        return h5py.File(self.folder / "out/trajectory.h5")
+
+    @staticmethod
+    def of(file, frame):
+        rows = slice(file["contacts/start"][frame], file["contacts/start"][frame] + file["contacts/count"][frame])
+        return {name: file["contacts"][name][rows] for name in ("segments", "position", "gap", "normal_force", "friction_force")}
+
+    def test_forces_of_a_floor_add_up_to_the_weight_and_to_the_probe(self):
+        floor = {"type": "plane", "name": "floor", "point": [0, -0.012, 0]}
+        fallen = scene(floor, forces=[{"type": "gravity", "acceleration": [0, -9.81, 0]}], probes=[{"name": "floor", "reaction": "floor"}],
+                       analysis={"type": "dynamic", "step": 0.004, "duration": 2}, output={"contacts": True})
+        file = self.run_scene(fallen)
+        self.assertEqual(file["contacts/count"][0], 0, "nothing is known before the first step")
+        last = self.of(file, -1)
+        self.assertTrue((last["segments"][:, 1] == -1).all())
+        self.assertAlmostEqual(last["normal_force"][:, 1].sum(), 9.81, delta=1e-3)
+        probe = self.table("probes.csv")
+        for axis, name in enumerate("xyz"):
+            total = (last["normal_force"] + last["friction_force"])[:, axis].sum()
+            self.assertAlmostEqual(total, -float(probe["floor.f" + name][-1]), delta=1e-12)
+        self.assertTrue((abs(last["position"][:, 1] + 0.012) < 1e-12).all(), "the places are on the floor")
+
+    def test_of_two_rods_each_bears_what_the_other_does(self):
+        crossed = beam(contact={"friction": 0.5}, output={"contacts": True}, forces=[{"type": "gravity", "acceleration": [0, -9.81, 0]}],
+                       analysis={"type": "dynamic", "step": 0.004, "duration": 1})
+        crossed["rods"].append({**crossed["rods"][0], "name": "b", "shape": {"type": "line", "from": [0.5, 0.021, -0.2], "to": [0.5, 0.021, 0.2]}})
+        crossed["constraints"] = [{"type": "pin", "vertices": ["a:start", "a:end"]}]
+        file = self.run_scene(crossed)
+        last = self.of(file, -1)
+        self.assertGreater(len(last["gap"]), 0)
+        upper = file["topology/segments"].shape[0] // 2  # segments of b come after those of a
+        self.assertTrue((last["segments"][:, 0] < upper).all() and (last["segments"][:, 1] >= upper).all())
+        force = (last["normal_force"] + last["friction_force"]).sum(axis=0)
+        weight = 9.81 * file["topology/mass"][:].sum() / 2
+        self.assertLess(force[1], 0, "the lower rod is pressed down")
+        self.assertGreater(-force[1], 0.2 * weight)
+        along = (last["normal_force"] * last["friction_force"]).sum(axis=1)
+        self.assertLess(abs(along).max(), 1e-9 * (last["normal_force"] ** 2).sum(), "friction is across the normal")
+
+    def test_asking_for_what_cannot_be(self):
+        self.write(json.dumps(beam(output={"contacts": True})), "scene.json")
+        result = self.call("check", "scene.json")
+        self.assertEqual(result.code, 2)
+        self.assertIn("/output/contacts: rods pass through each other in this scene; add `contact`", result.err)
+        self.write(json.dumps(scene(FLOOR, output={"contacts": True, "formats": ["obj"]})), "scene.json")
+        result = self.call("check", "scene.json")
+        self.assertEqual(result.code, 2)
+        self.assertIn("/output/contacts: no format of this run can hold them", result.err)
+
+
+class CertificateOfSupports(CliTest):
+    """Springs, dampers, elastic supports and single directions that move are in the energy and momentum of a certificate."""
+
+    def test_the_balance_closes_to_rounding(self):
+        keys = lambda *list: {"keys": [[t, x] for t, x in list]}
+        held = scene({"type": "plane", "point": [0, -0.05, 0]}, forces=[{"type": "gravity"}, {"type": "drag", "rate": 0.5}],
+                     contact={"friction": 0.3}, analysis={"type": "dynamic", "step": 0.004, "duration": 0.6}, constraints=[
+                         {"type": "pin", "vertices": "a:start", "axes": "y", "motion": {"translate": keys((0, [0, 0, 0]), (0.3, [0, 0.1, 0]), (0.6, [0, 0, 0]))}},
+                         {"type": "spring", "vertices": "a:end", "stiffness": 40, "damping": 0.5, "rest_length": 0,
+                          "anchor": keys((0, [1, 0.3, 0.2]), (0.3, [1.2, 0.3, 0.2]), (0.6, [1, 0.2, 0]))},
+                         {"type": "spring", "vertices": "b:start", "to": "a:1", "stiffness": 20, "damping": 0.2, "rest_length": 0.3},
+                         {"type": "foundation", "segments": "b:1..2", "stiffness": 5, "damping": 0.3, "direction": [0, 0.6, 0.8]}])
+        held["rods"].append({**held["rods"][0], "name": "b", "shape": {"type": "line", "from": [0.5, 0.2, -0.3], "to": [0.5, 0.2, 0.4]}})
+        self.write(json.dumps(held), "scene.json")
+        result = self.call("run", "scene.json", "-o", "out", "--certify", "--stats", "stats.json")
+        self.assertEqual(result.code, DONE, result)
+        report = json.loads((self.folder / "stats.json").read_text())["certificate"]
+        text = json.dumps(report)
+        self.assertLess(report["energy_error"], 1e-10, text)
+        self.assertLess(report["momentum_error"], 1e-9, text)
+        self.assertLess(report["angular_momentum_error"], 1e-9, text)
+        self.assertGreater(abs(report["energy"]["driven"]), 1e-3, text)
+        self.assertGreater(report["energy"]["damping"], 1e-3, text)
+
+
 if __name__ == "__main__":
     main()

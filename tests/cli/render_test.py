@@ -1,6 +1,7 @@
 """`osier render` from a user's side: pictures and films of runs and scenes, and what it says when something is wrong."""
 
 import hashlib
+import json
 import os
 import shutil
 import signal
@@ -62,6 +63,42 @@ class Render(CliTest):
 
     def digest(self, name):
         return hashlib.sha256((self.folder / name).read_bytes()).hexdigest()
+
+    def test_contacts_are_marked_and_their_forces_are_arrows(self):
+        """A rod that lies on a floor: red arrows stand up from it, as high as the scale says."""
+        lying = beam(contact={}, obstacles=[{"type": "plane", "point": [0, -0.012, 0]}], output={"contacts": True},
+                     forces=[{"type": "gravity", "acceleration": [0, -9.8, 0]}], analysis={"type": "dynamic", "step": 0.004, "duration": 1})
+        self.run_scene(lying)
+        look = ("--camera", "from 0.5,0.1,3 at 0.5,0.1,0 fov 30")
+
+        def colored(name):
+            width, height, rows = read_png(self.folder / name)
+            pixels = [(x, y, row[3 * x:3 * x + 3]) for y, row in enumerate(rows) for x in range(width)]
+            return [(x, y) for x, y, (r, g, b) in pixels if r > 110 and r > 1.8 * g and r > 1.8 * b]
+
+        self.render("out", "-o", "without.png", *look)
+        self.render("out", "-o", "low.png", "--contacts", "--force-scale", "0.1", *look)
+        result = self.render("out", "-o", "high.png", "--contacts", "--force-scale", "0.2", *look)
+        self.assertIn("arrows 0.2 m per newton", result.out)
+        self.assertEqual(colored("without.png"), [])
+        low, high = colored("low.png"), colored("high.png")
+        self.assertGreater(len(low), 4)
+        rod = 36  # the row that shows y = 0, 4 pixels below the middle
+        height = lambda pixels: rod - min(y for _, y in pixels)
+        self.assertGreater(height(high), 1.5 * height(low))
+        self.assertLess(height(high), 2.6 * height(low))
+        self.render("out", "-o", "yarn.png", "--contacts", "--style", "yarn", *look)
+        self.assertTrue(colored("yarn.png"))
+        # A scene is simulated with them, whatever it says itself.
+        self.write(json.dumps({k: v for k, v in lying.items() if k != "output"}), "lying.json")
+        self.render("lying.json", "-o", "scene.png", "--contacts", "--force-scale", "0.2", "--frame", "30", *look)
+        self.assertEqual(self.digest("scene.png"), self.digest("high.png"))
+
+    def test_contacts_that_were_not_recorded_cannot_be_drawn(self):
+        result = self.render("out", "--contacts", expect=BAD_INPUT)
+        self.assertIn("does not tell what touches; run the scene again with --set /output/contacts=true", result.err)
+        result = self.render("out", "--force-scale", "1", expect=BAD_INPUT)
+        self.assertIn("--force-scale: no forces are drawn; add --contacts", result.err)
 
     def test_a_picture_has_the_size_asked_for_and_shows_something(self):
         self.render("out", "-o", "a.png")

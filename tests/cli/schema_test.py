@@ -96,7 +96,7 @@ class Agreement(CliTest):
             (["solver", "tolerance"], 0), (["solver", "lambda"], "x"), (["analysis", "type"], None), (["analysis", "step"], 0), (["analysis", "fps"], -1),
             (["analysis", "load_steps"], 3), (["probes", 0, "name"], None), (["output", "formats"], "hdf5"),
             (["output", "formats"], [1]), (["output", "diagnostics"], True), (["output", "formats"], ["usd"]),
-            (["constraints", 0, "vertices"], -1), (["probes", 0], {"name": "p"}), (["rods", 0, "segments"], 3000000000),
+            (["fracture"], {}), (["constraints", 0, "vertices"], -1), (["probes", 0], {"name": "p"}), (["rods", 0, "segments"], 3000000000),
         ]
         for path, value in faults:
             with self.subTest(path=path, value=value):

@@ -93,6 +93,9 @@ class Tutorials(CliTest):
     def test_tree_in_the_wind(self):
         self.follow("3-tree-in-the-wind.md")
 
+    def test_a_knot_from_file_to_film(self):
+        self.follow("5-a-knot-from-file-to-film.md")
+
     def test_results_in_python(self):
         for language, name, text in blocks("1-first-rod.md"):
             if name:

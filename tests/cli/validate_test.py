@@ -158,10 +158,27 @@ class Validate(CliTest):
         self.assertTrue(any(r["pass"] is False and abs(r["error"]) > r["allowed"] for r in rows))
         self.assertIn("has no statics", result.out)
 
-    def test_sweeps_cannot_find_a_critical_load_and_say_so(self):
-        result, rows = self.rows("--solver", "stable_cosserat", "V03")
-        self.assertEqual(result.code, RUN_FAILED, result)
-        self.assertTrue(rows and all(r["pass"] is False and "critical load" in r["note"] for r in rows))
+    def test_what_a_solver_lacks_by_its_traits_is_listed_and_not_run(self):
+        for solver in ("stable_cosserat", "projective"):
+            result, rows = self.rows("--solver", solver, "V03")
+            self.assertEqual(result.code, DONE, result)
+            self.assertTrue(rows and all(r["pass"] is None and r["note"] == "needs a solver that can solve statics" for r in rows))
+        case = copy.deepcopy(BAR)
+        case["scene"]["constraints"].append({"type": "roller", "vertices": "rod:end"})
+        result, rows = self.rows("--solver", "projective", cases=self.own(case))
+        self.assertEqual({r["note"] for r in rows}, {"needs a solver that can hold vertices along single directions"}, rows)
+        result, rows = self.rows("--solver", "direct", cases=self.own(case))
+        self.assertTrue(all(r["pass"] for r in rows), rows)
+
+    def test_a_property_of_one_solver_is_not_asked_of_another(self):
+        case = copy.deepcopy(BAR)
+        case["of_solver"] = "stable_cosserat"
+        _, rows = self.rows("--solver", "projective", cases=self.own(case))
+        self.assertEqual({r["note"] for r in rows}, {"needs the solver `stable_cosserat`"})
+        case["of_solver"] = "stable_coserat"
+        result = self.validate(cases=self.own(case))
+        self.assertEqual(result.code, BAD_INPUT, result)
+        self.assertIn("did you mean `stable_cosserat`", result.err)
 
     def test_relaxation_stops_at_rest(self):
         case = copy.deepcopy(BAR)

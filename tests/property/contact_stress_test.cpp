@@ -30,25 +30,26 @@ bool all_finite(const State& s) {
 
 class ContactStress : public testing::TestWithParam<int> {};
 
-void stress(std::uint64_t seed, int steps, int steps_on_threads) {
-  RandomContactScene one(seed, {});
+void stress(std::uint64_t seed, int steps, int steps_on_threads, const StressOptions& options) {
+  RandomContactScene one(seed, options);
   SCOPED_TRACE(one.what);
   one.begin(1);
   State& state = one.scene.state;
   const Executor executor(1);
   certificate::PathRecorder recorder;
   certificate::MotionCheck check;
+  one.scene.contacts.set_step(state.time, state.time + one.h);
   const auto crossing = check.begin(one.scene.model, one.scene.contacts, state.vertex_position);
   ASSERT_FALSE(crossing.has_value()) << crossing->a << " and " << crossing->b << " at " << crossing->distance;
   certificate::Linking linking(one.scene.model, state.vertex_position, {});
   one.scene.contacts.set_observer(&recorder);
   std::vector<std::unique_ptr<RandomContactScene>> others;
   for (const int threads : {2, 3, 7}) {
-    others.push_back(std::make_unique<RandomContactScene>(seed, StressOptions{}));
+    others.push_back(std::make_unique<RandomContactScene>(seed, options));
     others.back()->begin(threads);
   }
   for (int i = 0; i < steps; ++i) {
-    recorder.begin(state.vertex_position, 0);
+    recorder.begin(state.vertex_position, one.scene.obstacles.size());
     one.step();
     ASSERT_FALSE(one.scene.report.non_finite) << "step " << i;
     ASSERT_TRUE(all_finite(state)) << "step " << i;
@@ -72,7 +73,16 @@ void stress(std::uint64_t seed, int steps, int steps_on_threads) {
 TEST_P(ContactStress, NothingPassesThroughAnything) {
   const int scenes = long_tests() ? 5 : 1, steps = long_tests() ? 500 : 24, on_threads = long_tests() ? 40 : 4;
   for (int i = 0; i < scenes; ++i) {
-    stress(static_cast<std::uint64_t>(1 + GetParam() + kBatches * i), steps, on_threads);
+    stress(static_cast<std::uint64_t>(1 + GetParam() + kBatches * i), steps, on_threads, {});
+    if (HasFatalFailure()) return;
+  }
+}
+
+/// Planes, balls, bars, boxes, drums, rooms and meshes, half of them moving, some turning, some deforming.
+TEST_P(ContactStress, NorThroughObstacles) {
+  const int scenes = long_tests() ? 5 : 1, steps = long_tests() ? 500 : 24, on_threads = long_tests() ? 40 : 4;
+  for (int i = 0; i < scenes; ++i) {
+    stress(static_cast<std::uint64_t>(5001 + GetParam() + kBatches * i), steps, on_threads, {.rods = 4, .obstacles = 4});
     if (HasFatalFailure()) return;
   }
 }

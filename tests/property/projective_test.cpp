@@ -1,4 +1,5 @@
-// The solver `projective`, variant exact: what its sweeps converge to is the minimum of the step's potential, which Newton finds.
+// The solver `projective`, variant exact: what its sweeps converge to is the minimum of the step's potential, which Newton finds
+// (scenes: agreement_test.cpp).
 #include "solvers/projective/projective.hpp"
 
 #include <fmt/format.h>
@@ -8,92 +9,12 @@
 #include "solvers/projective/elimination.hpp"
 #include "solvers/projective/global_step.hpp"
 #include "solvers/projective/local_step.hpp"
+#include "support/agreement_scenes.hpp"
 #include "support/problem.hpp"
 #include "support/scenes.hpp"
 
 namespace osier::test {
 namespace {
-
-const char* kMaterial =
-    R"("materials": {"m": {"stretch_shear": 100, "bend_twist": 0.4, "line_density": 1, "radius": 0.01, "tau_stretch": 0.002, "tau_bend": 0.01},
-                     "strip": {"young": 1e6, "poisson": 0.3, "density": 1000, "section": {"type": "rectangle", "width": 0.06, "height": 0.03}}},
-  "analysis": {"type": "dynamic", "step": 0.01, "duration": 1, "integrator": "implicit_euler"},)";
-
-struct SceneCase {
-  const char* name;
-  const char* scene;
-};
-const SceneCase kScenes[] = {
-    {"Cantilever",
-     R"("rods": [{"name": "r", "material": "m", "segments": 12, "shape": {"type": "line", "from": [0, 0, 0], "to": [1, 0, 0]}}],
-      "constraints": [{"type": "clamp", "vertices": "r:start"}], "forces": [{"type": "gravity"}, {"type": "drag", "rate": 0.5}])"},
-    {"ClosedRing",
-     R"("rods": [{"name": "r", "material": "m", "segments": 16, "shape": {"type": "circle", "radius": 0.3, "normal": [0, 0.3, 1]}}],
-      "constraints": [{"type": "pin", "vertices": "r:0"}], "forces": [{"type": "gravity"}, {"type": "force", "vertices": "r:8", "force": [0.5, 0, 2]}])"},
-    {"TreeLikeBranch", R"("rods": [
-        {"name": "trunk", "material": "m", "segments": 6, "shape": {"type": "line", "from": [0, 0, 0], "to": [0, 0.6, 0]}},
-        {"name": "left", "material": "m", "segments": 4, "shape": {"type": "arc", "center": [-0.4, 0.6, 0], "radius": 0.4, "start": [1, 0, 0], "angle": 60, "keep": "points"}},
-        {"name": "right", "material": "m", "segments": 4, "shape": {"type": "line", "from": [0, 0.6, 0], "to": [0.3, 0.8, 0.2]}}],
-      "welds": [{"vertices": ["trunk:end", "left:start", "right:start"]}],
-      "constraints": [{"type": "clamp", "vertices": "trunk:start"}],
-      "forces": [{"type": "gravity"}, {"type": "wind", "direction": [1, 0, 1], "speed": 4, "wavelength": 2, "coefficient": 1}])"},
-    {"HingeWithFollowerTorque",
-     R"("rods": [{"name": "r", "material": "m", "segments": 10, "shape": {"type": "line", "from": [0, 0, 0], "to": [1, 0, 0]}}],
-      "constraints": [{"type": "hinge", "vertex": "r:start", "axis": [0, 0.2, 1]}],
-      "forces": [{"type": "gravity", "acceleration": [0, -3, 1]}, {"type": "torque", "segments": "r:end", "torque": [0.1, 0.2, 0.3], "axes": "material"},
-                 {"type": "torque", "segments": "r:4", "torque": [0.1, 0, 0.1]}])"},
-    {"ClampsMovedByKeyframes",
-     R"("rods": [{"name": "r", "material": "m", "segments": 10, "shape": {"type": "line", "from": [0, 0, 0], "to": [1, 0, 0]}}],
-      "constraints": [{"type": "clamp", "vertices": "r:start", "motion": {"rotate": {"axis": [1, 0, 0], "angle": {"keys": [[0, 0], [0.2, 60]]}}}},
-                      {"type": "clamp", "vertices": "r:end", "motion": {"translate": {"keys": [[0, [0, 0, 0]], [0.2, [-0.2, 0.1, 0]]], "interpolation": "smooth"}}}],
-      "forces": [{"type": "gravity"}])"},
-    {"CurvedStrip",
-     R"("rods": [{"name": "r", "material": "strip", "segments": 14, "shape": {"type": "helix", "radius": 0.2, "pitch": 0.1, "turns": 1}}],
-      "constraints": [{"type": "clamp", "vertices": "r:start"}], "forces": [{"type": "gravity", "acceleration": [1, -9.81, 2]}])"},
-    {"SpinningStrip",
-     R"("rods": [{"name": "r", "material": "strip", "segments": 8, "shape": {"type": "line", "from": [0, 0, 0], "to": [0.5, 0, 0]},
-                  "velocity": {"angular": [9, 3, 1], "about": [0.25, 0, 0]}}], "rotational_inertia": true, "forces": [{"type": "gravity"}])"},
-};
-
-/// Runs both side by side and compares after one and after twenty steps.
-void expect_newtons_motion(const std::string& scene, const std::string& solver, double allowed, bool in_float = false) {
-  const std::string text = std::string("{") + kMaterial + scene + "}";
-  Simulation newton(scene_with(text, R"({"name": "newton", "tolerance": 1e-13})")), other(scene_with(text, solver));
-  for (int i = 1; i <= 20; ++i) {
-    ASSERT_FALSE(newton.step().not_converged) << i;
-    ASSERT_TRUE(!other.step().not_converged || in_float) << i;  // float may end at its rounding floor
-    if (i != 1 && i != 20) continue;
-    EXPECT_LE(farthest(other.state().vertex_position, newton.state().vertex_position), allowed * extent(newton.state())) << i;
-    EXPECT_LE(farthest(other.state().frame_rotation, newton.state().frame_rotation), allowed) << i;
-  }
-  const Scene start = scene_with(text, solver);
-  EXPECT_GT(farthest(newton.state().vertex_position, start.initial_state().vertex_position), 0.01) << "something must happen";
-}
-
-class Projective : public testing::TestWithParam<SceneCase> {};
-
-TEST_P(Projective, ConvergedSweepsFindNewtonsPositionsAndFrames) {
-  expect_newtons_motion(GetParam().scene,
-                        R"({"name": "projective", "iteration": "sweeps", "tolerance": 1e-11, "max_iterations": 100000})", 1e-8);
-}
-
-TEST_P(Projective, AcceleratedSweepsFindNewtonsPositionsAndFrames) {
-  expect_newtons_motion(GetParam().scene,
-                        R"({"name": "projective", "iteration": "anderson", "tolerance": 1e-11, "max_iterations": 3000})", 1e-8);
-}
-
-TEST_P(Projective, CoupledStepsFindNewtonsPositionsAndFrames) {
-  expect_newtons_motion(GetParam().scene, R"({"name": "projective", "iteration": "coupled", "iterations": 30})", 1e-8);
-}
-
-TEST_P(Projective, ConvergedFloatSweepsFindNewtonsPositionsAndFrames) {
-  expect_newtons_motion(
-      GetParam().scene,
-      R"({"name": "projective", "iteration": "sweeps", "tolerance": 2e-6, "max_iterations": 1000, "precision": "float"})", 1e-4,
-      true);
-}
-
-INSTANTIATE_TEST_SUITE_P(Scenes, Projective, testing::ValuesIn(kScenes), [](const auto& given) { return given.param.name; });
 
 // Graphs with a branch and a loop, anchors, a hinge, torques, dead segments, damping, a stiffness for every axis, inertia.
 TEST(ProjectiveStep, OfARandomGraphIsNewtons) {
@@ -147,7 +68,7 @@ std::string strands() {
     if (i % 5 == 0) clamped += fmt::format(R"("s{}:end",)", i);
   }
   clamped.back() = ' ';
-  return std::string("{") + kMaterial + "\"rods\": [" + rods +
+  return std::string("{") + kAgreementMaterial + "\"rods\": [" + rods +
          R"({"name": "ring", "material": "strip", "segments": 12, "shape": {"type": "circle", "radius": 0.3}}],
     "forces": [{"type": "gravity"}, {"type": "torque", "segments": "s3:end", "torque": [0.1, 0, 0]}],
     "constraints": [{"type": "pin", "vertices": "ring:0"}, {"type": "clamp", "vertices": [)" +
@@ -182,20 +103,27 @@ TEST(ProjectiveLanes, GiveTheStepsOfSingleRods) {
 }
 
 TEST(ProjectiveTraits, OfThePapersVariantRefuseWhatItLacks) {
-  const std::string text = std::string("{") + kMaterial + kScenes[3].scene + "}";
+  const std::string text = kAgreementScenes[3].text();
   try {
     scene_with(text, R"({"name": "projective", "variant": "paper", "tolerance": 1e-3})");
     FAIL();
   } catch (const InputError& e) {
     std::string all;
     for (const Problem& problem : e.problems()) all += to_string(problem) + "\n";
-    for (const char* what : {"turn frames about one axis only", "take torques", "damp rods from inside", "/solver/tolerance"})
+    for (const char* what : {"or `projective` with its default settings", "turn frames about one axis only", "take torques",
+                             "damp rods from inside", "/solver/tolerance"})
       EXPECT_NE(all.find(what), std::string::npos) << what << " in\n" << all;
+  }
+  try {
+    scene_with(kAgreementScenes[5].text(), R"({"name": "projective", "variant": "paper"})");
+    FAIL() << "a strip bends differently about its two axes";
+  } catch (const InputError& e) {
+    EXPECT_EQ(e.problems().front().where, "/solver/variant") << to_string(e.problems().front());
   }
   for (const char* solver :
        {R"({"name": "projective", "order": "jacobi"})", R"({"name": "projective", "iteration": "sweeps", "history": 4})",
         R"({"name": "projective", "iterations": 4, "tolerance": 1e-3})"})
-    EXPECT_THROW(scene_with(std::string("{") + kMaterial + kScenes[0].scene + "}", solver), InputError) << solver;
+    EXPECT_THROW(scene_with(kAgreementScenes[0].text(), solver), InputError) << solver;
 }
 
 // L D L' of a chain has no fill, nor that of a tree; a ring fills one entry per node of its core.

@@ -3,7 +3,9 @@
 #pragma once
 
 #include "certificate/segment_distance.hpp"
+#include "obstacles/mesh/mesh_surface.hpp"
 #include "support/contact_scene.hpp"
+#include "support/obstacles.hpp"
 #include "support/random.hpp"
 
 namespace osier::test {
@@ -14,6 +16,7 @@ struct StressOptions {
   double fastest = 100;  ///< [m/s]
   double h_least = 1e-4, h_most = 1.0 / 30;
   double young_least = 1, young_most = 1e10;
+  int obstacles = 0;  ///< at most; one at least where this is not 0
 };
 
 class RandomContactScene {
@@ -48,6 +51,8 @@ class RandomContactScene {
     solver_ = random_.below(4) == 0 ? "stable_cosserat" : "direct";
     in_float_ = random_.below(4) == 0;
     what += ", " + solver_ + (in_float_ ? " in float" : "");
+    const int obstacles = options.obstacles > 0 ? 1 + random_.below(options.obstacles) : 0;
+    for (int o = 0; o < obstacles; ++o) add_obstacle();
   }
   void begin(int threads) {
     const auto settings = make_settings(solver_);
@@ -229,6 +234,94 @@ class RandomContactScene {
       }
     }
     g.rods.push_back(info);
+  }
+
+  /// Keeps clear of all rods at the start, as rods do of each other.
+  bool fits(const contact::Obstacle& obstacle) const {
+    const auto& x = scene.state.vertex_position;
+    const double factor = (overlaps_ ? 0.3 : 1.3) * scene.settings.thickness;
+    for (Index s = 0; s < scene.model.segment_count(); ++s) {
+      const auto [a, b] = scene.model.segment_vertices[s];
+      const double radius = std::max(scene.model.vertex_radius[a], scene.model.vertex_radius[b]), far = 2 * radius;
+      contact::Box box;
+      box.low = {std::min(x[a].x, x[b].x) - far, std::min(x[a].y, x[b].y) - far, std::min(x[a].z, x[b].z) - far};
+      box.high = {std::max(x[a].x, x[b].x) + far, std::max(x[a].y, x[b].y) + far, std::max(x[a].z, x[b].z) + far};
+      std::vector<Index> features;
+      obstacle.features_near(box, features);
+      for (const Index f : features)
+        if (contact::distance_of(obstacle, f, x[a], x[b], 0) < factor * radius) return false;
+    }
+    return true;
+  }
+
+  /// Half of them stand still; the others fly about, and may turn.
+  Motion motion_of_obstacle(const Vec3d& center, bool may_turn) {
+    Motion motion;
+    if (random_.flip()) motion = moving((random_.log_range(0.01, std::min(speed, 30.0))) * random_.direction());
+    if (may_turn && random_.below(3) == 0) {
+      motion.rotate.emplace();
+      motion.rotate->axis = random_.direction(), motion.rotate->center = center;
+      motion.rotate->speed = Track<double>(random_.log_range(0.1, 20));
+    }
+    return motion;
+  }
+
+  /// Two pyramids on a common square, rigid or with points that go to and fro.
+  std::shared_ptr<contact::Obstacle> mesh(const Vec3d& center, double size) {
+    auto frames = std::make_shared<MeshFrames>();
+    frames->triangles = {{0, 1, 4}, {1, 2, 4}, {2, 3, 4}, {3, 0, 4}, {1, 0, 5}, {2, 1, 5}, {3, 2, 5}, {0, 3, 5}};
+    const Quatd turn = random_.rotation();
+    std::vector<Vec3d> points;
+    for (const Vec3d& p : {Vec3d{1, 0, 0}, Vec3d{0, 1, 0}, Vec3d{-1, 0, 0}, Vec3d{0, -1, 0}, Vec3d{0, 0, 1}, Vec3d{0, 0, -1}})
+      points.push_back(center + rotate(turn, (size * random_.range(0.7, 1.3)) * p));
+    frames->center = center;
+    frames->points = {points};
+    for (int f = random_.flip() ? 3 : 0; f > 0; --f) {
+      frames->points.push_back(points);
+      for (Vec3d& p : frames->points.back()) p += 0.3 * size * random_.in_cube();
+    }
+    frames->fps = random_.log_range(1, 30);
+    return std::make_shared<MeshSurface>(frames, motion_of_obstacle(center, true));
+  }
+
+  std::shared_ptr<contact::Obstacle> obstacle_of_kind(int kind) {
+    const Vec3d center = 1.3 * place(), along = random_.direction();
+    const double size = radius_ * random_.log_range(1, 15), room = 6 * box();
+    switch (kind) {
+      case 0: {
+        const Vec3d normal = random_.direction();
+        return made(plane_of((-random_.range(0.5, 3) * box()) * normal, normal), motion_of_obstacle({}, false));
+      }
+      case 1:
+        return made(sphere_of(center, size), motion_of_obstacle(center, false));
+      case 2:
+        return made(capsule_of(center, center + 2 * size * along, 0.5 * size), motion_of_obstacle(center, true));
+      case 3:
+        return made(box_of(center, size * Vec3d{random_.range(0.5, 3), random_.range(0.5, 3), 1}, random_.rotation()),
+                    motion_of_obstacle(center, true));
+      case 4:
+        return made(cylinder_of(center, center + 3 * size * along, size), motion_of_obstacle(center, true));
+      case 5:  // a room around everything
+        return random_.flip()
+                   ? made(sphere_of({}, room, true), motion_of_obstacle({}, false))
+                   : made(box_of({}, 2.0 * Vec3d{room, room, room}, random_.rotation(), true), motion_of_obstacle({}, true));
+      default:
+        return mesh(center, size);
+    }
+  }
+
+  void add_obstacle() {
+    for (int attempt = 0; attempt < 100; ++attempt) {
+      overlaps_ = random_.below(8) == 0;
+      const int kind = random_.below(8);
+      auto obstacle = obstacle_of_kind(kind);
+      obstacle->set_step(0, h);
+      if (!fits(*obstacle)) continue;
+      static const char* const names[] = {"plane", "sphere", "capsule", "box", "cylinder", "room", "mesh", "mesh"};
+      what += std::string(", ") + names[kind] + (obstacle->is_moving() ? " that moves" : "");
+      scene.obstacles.push_back(std::move(obstacle));
+      return;
+    }
   }
 
   /// Every rod flies at the others, some of it at random; a few vertices are held or led.

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
 #include <unistd.h>
 
 #include "io/curve_writer.hpp"
@@ -94,6 +95,69 @@ TEST_F(CurveWritersTest, UsdClipsAreJoinedAtTheEndUnlessTheyAreTooLarge) {
   writer->discard();
   EXPECT_FALSE(fs::exists(folder_ / "run.usda"));
   EXPECT_FALSE(fs::exists(folder_ / "run_clips"));
+}
+
+/// Three contacts in even frames and one in odd ones.
+CurveFrame touching(int index) {
+  CurveFrame f = moment(index);
+  for (int i = 0; i < (index % 2 == 0 ? 3 : 1); ++i)
+    f.contacts.push_back({{0.5 + i, 0.25, 0.125}, i, -1, -0.0625, {0, 2.0 + i, 0}, {0.75, 0, 0}});
+  return f;
+}
+
+TEST_F(CurveWritersTest, UsdTellsWhatTouchesAsPointsWithForces) {
+  CurveWriteOptions options;
+  options.contacts = true;
+  const auto writer = make("touching.usda", options);
+  for (int i = 0; i < 2; ++i) writer->write(touching(i));
+  writer->end();
+  const std::string text = read_text(folder_ / "touching.usda");
+  const std::string points = text.substr(text.find("def Points \"contacts\""));
+  EXPECT_NE(points.find("point3f[] points.timeSamples"), std::string::npos);
+  EXPECT_NE(points.find("0: [(0.5, 0.25, 0.125), (1.5, 0.25, 0.125), (2.5, 0.25, 0.125)]"), std::string::npos);
+  EXPECT_NE(points.find("1: [(0.5, 0.25, 0.125)]"), std::string::npos);
+  EXPECT_NE(points.find("vector3f[] primvars:osier:normal_force"), std::string::npos);
+  EXPECT_NE(points.find("[(0, 2, 0), (0, 3, 0), (0, 4, 0)]"), std::string::npos);
+  EXPECT_NE(points.find("int2[] primvars:osier:segments"), std::string::npos);
+  EXPECT_NE(points.find("[(0, -1), (1, -1), (2, -1)]"), std::string::npos);
+  const auto plain = make("plain.usda");
+  plain->write(touching(0));
+  plain->end();
+  EXPECT_EQ(read_text(folder_ / "plain.usda").find("Points"), std::string::npos);
+}
+
+TEST_F(CurveWritersTest, GltfTellsWhatTouchesWhileItTouches) {
+  CurveWriteOptions options;
+  options.contacts = true;
+  const auto writer = make("touching.gltf", options);
+  for (int i = 0; i < 3; ++i) writer->write(touching(i));
+  writer->end();
+  const nlohmann::json file = nlohmann::json::parse(read_text(folder_ / "touching.gltf"));
+  int frames = 0;
+  for (const auto& node : file["nodes"]) {
+    if (!node["name"].get<std::string>().starts_with("contacts")) continue;
+    const auto& mesh = file["meshes"][node["mesh"].get<std::size_t>()];
+    const auto& primitive = mesh["primitives"][0];
+    EXPECT_EQ(primitive["mode"], 0);
+    for (const char* name : {"POSITION", "_NORMAL_FORCE", "_FRICTION_FORCE", "_GAP", "_SEGMENTS"})
+      EXPECT_EQ(file["accessors"][primitive["attributes"][name].get<std::size_t>()]["count"], frames % 2 == 0 ? 3 : 1) << name;
+    EXPECT_EQ(mesh["extras"]["frame"], frames);
+    EXPECT_EQ(node.contains("scale"), frames > 0) << "only those of the first frame are there at the start";
+    ++frames;
+  }
+  EXPECT_EQ(frames, 3);
+  int switched = 0;
+  const auto& animation = file["animations"][0];
+  for (const auto& channel : animation["channels"]) {
+    if (channel["target"]["path"] != "scale") continue;
+    const auto& sampler = animation["samplers"][channel["sampler"].get<std::size_t>()];
+    EXPECT_EQ(sampler["interpolation"], "STEP");
+    const std::size_t node = channel["target"]["node"];
+    EXPECT_EQ(file["nodes"][node]["name"], fmt::format("contacts {}", switched));
+    EXPECT_EQ(file["accessors"][sampler["input"].get<std::size_t>()]["count"], switched == 1 ? 3 : 2);
+    ++switched;
+  }
+  EXPECT_EQ(switched, 3);
 }
 
 TEST_F(CurveWritersTest, ValuesThatStayTheSameAreWrittenOnce) {

@@ -581,7 +581,14 @@ TEST(Hair, StrandsHaveTheirLengthWithinItsVariation) {
   EXPECT_GT(shortest, 0.998 * hair.length * (1 - hair.length_variation));
   EXPECT_LT(longest, hair.length * (1 + hair.length_variation));
   EXPECT_GT(longest - shortest, 1.5 * hair.length * hair.length_variation);
-  hair.curl_radius = 0, hair.length_variation = 0;
+  // However coarse the curls are sampled, the rods are as long as the curves.
+  hair.vertices = 32, hair.length_variation = 0;
+  const RodGraph coarse = built(hair);
+  double sum = 0;
+  for (const GraphSegment& s : coarse.segments) sum += s.rest_length;
+  EXPECT_NEAR(sum, hair.strands * hair.length, 1e-10);
+  hair.vertices = 200;
+  hair.curl_radius = 0;
   const RodGraph straight = built(hair);
   EXPECT_NEAR(norm(straight.vertices[hair.vertices - 1].rest - straight.vertices[0].rest), hair.length, 1e-12);
 }
@@ -614,6 +621,15 @@ TEST(Grass, StandsOnItsPatchAndTapers) {
     EXPECT_NEAR(thick.radius, grass.radius * (1 - 0.8 / 30), 1e-12);
   }
   EXPECT_EQ(piece(g, "p.roots").vertices.size(), 300u);
+}
+
+TEST(Grass, BladesAreAsLongAsTheirArcs) {
+  Grass grass;
+  grass.blades = 10, grass.vertices = 4, grass.curve = 150, grass.height_variation = 0;
+  const RodGraph g = built(grass);
+  double sum = 0;
+  for (const GraphSegment& s : g.segments) sum += s.rest_length;
+  EXPECT_NEAR(sum, 10 * grass.height, 1e-12);
 }
 
 // ---------------------------------------------------------------------------------------------------------------- registry

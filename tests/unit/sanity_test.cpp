@@ -57,23 +57,6 @@ TEST(Oddities, AreSaidOfMillimetresTypedAsMetres) {
             std::string::npos);
 }
 
-TEST(Oddities, AreSaidOfMidpointWithoutInertiaOfFrames) {
-  const auto count = [](const char* inertia, const char* integrator) {
-    const Scene scene = Scene::parse(fmt::format(R"({{
-      "rods": [{{"shape": {{"type": "line", "from": [0, 0, 0], "to": [1, 0, 0]}}, "segments": 10,
-        "material": {{"preset": "rubber", "radius": 0.005}}}}],
-      "constraints": [{{"type": "clamp", "vertices": 0}}], "rotational_inertia": {},
-      "analysis": {{"type": "dynamic", "integrator": "{}"}}}})",
-                                                 inertia, integrator));
-    std::size_t found = 0;
-    for (const std::string& w : scene.warnings()) found += w.find("energy can grow") != std::string::npos;
-    return found;
-  };
-  EXPECT_EQ(count("false", "midpoint"), 1u);
-  EXPECT_EQ(count("true", "midpoint"), 0u);
-  EXPECT_EQ(count("false", "bdf2"), 0u);
-}
-
 TEST(Oddities, AreSaidOfNoSceneOfOurs) {
   for (const char* folder : {"/scenes", "/scenes/paper"})
     for (const auto& entry : std::filesystem::directory_iterator(std::string(OSIER_SOURCE_DIR) + folder)) {

@@ -105,6 +105,66 @@ TEST_F(TrajectoryTest, ReadsThePiecesThatAreAskedForAndNoOthers) {
   EXPECT_TRUE(shown.vertex_velocity.empty() && shown.segment_force.empty());
 }
 
+/// A frame with so many contacts, each with numbers of its own.
+std::vector<ContactPoint> contacts_of(int count, int frame) {
+  std::vector<ContactPoint> list;
+  for (int i = 0; i < count; ++i) {
+    const double x = frame + 0.001 * i;
+    list.push_back(
+        {{x, 2 * x, 3 * x}, i % 8, i % 3 == 0 ? -1 : 8 + i % 12, -0.25 * x, {4 * x, 5 * x, 6 * x}, {7 * x, 8 * x, 9 * x}});
+  }
+  return list;
+}
+
+TEST_F(TrajectoryTest, ContactsComeBackHoweverManyAFrameHas) {
+  const Scene scene = Scene::parse(kScene, "two");
+  Simulation s(scene);
+  RunInfo info;
+  info.scene_name = "two", info.scene_json = "{}", info.contacts = true;
+  info.obstacles = {{.name = "floor", .points = {{0, 0, 0}, {1, 0, 0}, {0, 1, 0}}, .triangles = {{0, 1, 2}}}};
+  const std::vector<int> counts{0, 3, 0, 700, 256, 1};
+  {
+    const auto writer = find_format("hdf5")->make(folder_);
+    writer->begin(s.model(), info);
+    for (std::size_t f = 0; f < counts.size(); ++f) {
+      Frame frame = s.frame(static_cast<int>(f));
+      frame.time = 0.1 * static_cast<double>(f);
+      const std::vector<ContactPoint> list = contacts_of(counts[f], static_cast<int>(f));
+      frame.contacts = list;
+      writer->write(frame);
+    }
+    writer->end();
+  }
+  Trajectory trajectory = Trajectory::open(folder_);
+  EXPECT_TRUE(trajectory.info().contacts);
+  for (const std::size_t f : {3U, 0U, 5U, 2U, 4U, 1U}) {
+    const Frame frame = trajectory.read(static_cast<int>(f));
+    const std::vector<ContactPoint> expected = contacts_of(counts[f], static_cast<int>(f));
+    ASSERT_EQ(frame.contacts.size(), expected.size()) << f;
+    for (std::size_t i = 0; i < expected.size(); ++i) {
+      const ContactPoint &a = frame.contacts[i], &b = expected[i];
+      EXPECT_TRUE(a.a == b.a && a.b == b.b && a.gap == b.gap && a.position.z == b.position.z &&
+                  a.normal_force.y == b.normal_force.y && a.friction_force.x == b.friction_force.x)
+          << f << ", " << i;
+    }
+    EXPECT_TRUE(trajectory.read(static_cast<int>(f), {.contacts = false}).contacts.empty());
+  }
+}
+
+TEST_F(TrajectoryTest, AContactOfASegmentThatIsNotThereIsDamage) {
+  Simulation s(Scene::parse(kScene, "two"));
+  RunInfo info;
+  info.scene_name = "two", info.scene_json = "{}", info.contacts = true;
+  const auto writer = find_format("hdf5")->make(folder_);
+  writer->begin(s.model(), info);
+  Frame frame = s.frame(0);
+  const std::vector<ContactPoint> list{{{}, 0, -1, 0, {}, {}}};  // there is no obstacle
+  frame.contacts = list;
+  writer->write(frame);
+  writer->end();
+  EXPECT_THROW(Trajectory::open(folder_).read(0), RunError);
+}
+
 /// Rods of two materials, one of them tapered, a stretch of another, and a net that has no material of the scene.
 constexpr const char* kMixed = R"({
   "rods": [{"name": "a", "shape": {"type": "helix", "radius": 0.1, "pitch": 0.05, "turns": 2}, "segments": 12,

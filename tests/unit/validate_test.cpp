@@ -1,4 +1,5 @@
 // Expressions of case files and the pass rule.
+#include <cmath>
 #include <gtest/gtest.h>
 
 #include "math/quat.hpp"
@@ -99,7 +100,7 @@ TEST(RestWatch, WaitsUntilNothingMovesOrTurnsForHalfASecond) {
   State state;
   state.vertex_position = {{0, 0, 0}, {2, 0, 0}};
   state.frame_rotation = {{0, 0, 0, 1}};
-  RestWatch watch(1);
+  RestWatch watch(1, 1e-7);
   const auto at = [&](double time) {
     state.time = time;
     return watch.at_rest(state);
@@ -113,6 +114,23 @@ TEST(RestWatch, WaitsUntilNothingMovesOrTurnsForHalfASecond) {
   EXPECT_FALSE(at(2.2));
   state.vertex_position[1].y += 1e-7;  // below 1e-7 of the size
   EXPECT_TRUE(at(2.8));
+}
+
+TEST(Relaxation, LastsUntilDragHasBroughtMotionDownToTheTolerance) {
+  const auto schedule = [](const char* analysis) { return schedule_of(Json{{"analysis", Json::parse(analysis)}}); };
+  const Schedule usual = schedule(R"({"type": "static"})"), exact = schedule(R"({"type": "static", "tolerance": 1e-12})");
+  EXPECT_DOUBLE_EQ(usual.duration, 20);
+  EXPECT_NEAR(std::exp(-exact.drag_rate * exact.duration / 2), 1e-12, 1e-18);
+  EXPECT_DOUBLE_EQ(exact.rest_tolerance, 1e-12);
+}
+
+TEST(AnotherSolver, GetsTheToleranceOfTheCaseAndNothingElseOfItsSolver) {
+  const Json scene = Json::parse(
+      R"({"solver": {"name": "automatic", "tolerance": 1e-9, "max_iterations": 70}, "analysis": {"type": "dynamic", "step": 1}})");
+  EXPECT_EQ(with_solver(scene, "projective")["solver"].dump(), R"({"max_iterations":70,"name":"projective","tolerance":1e-09})");
+  const Json sweeps = Json::parse(
+      R"({"solver": {"name": "stable_cosserat", "iterations": 6, "lambda": "approx"}, "analysis": {"type": "dynamic", "step": 1}})");
+  EXPECT_EQ(with_solver(sweeps, "projective")["solver"].dump(), R"({"name":"projective"})");
 }
 
 }  // namespace

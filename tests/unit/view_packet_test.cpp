@@ -1,6 +1,7 @@
 // What the viewer is sent: how large a frame is, what a client can leave out, and where a camera has to look.
 #include <chrono>
 #include <cmath>
+#include <cstring>
 #include <gtest/gtest.h>
 #include <random>
 
@@ -45,6 +46,28 @@ TEST(ViewPacket, AFrameOfAQuarterMillionVerticesTakesThirteenBytesAVertexUnlessM
   EXPECT_NEAR(bytes({true, false}), plain + frames, head);
   EXPECT_NEAR(bytes({true, true}), plain + frames + moments, head);
   EXPECT_LT(bytes({false, false}) / Large::kVertices, 13.1);
+}
+
+TEST(ViewPacket, ContactsComeToThoseWhoWantThem) {
+  Large large;
+  const std::vector<ContactPoint> list{{{1, 2, 3}, 4, 5, 0, {6, 7, 8}, {9, 10, 11}}, {{}, 6, -1, 0, {}, {}}};
+  large.frame.contacts = list;
+  const std::string without = view::frame_packet(large.frame, 0, large.joints, {false, false});
+  EXPECT_EQ(without.find("contact_"), std::string::npos);
+  const std::string packet = view::frame_packet(large.frame, 0, large.joints, {false, false, true});
+  for (const char* array :
+       {R"("contact_segments","type":"i32","count":4)", R"("contact_position","type":"f32","count":6)",
+        R"("contact_normal_force","type":"f32","count":6)", R"("contact_friction_force","type":"f32","count":6)"})
+    EXPECT_NE(packet.find(array), std::string::npos) << array;
+  // They come last: 16 bytes of segments, then three lists of 24.
+  const auto number = [&](std::size_t from_the_end) {
+    float x = 0;
+    std::memcpy(&x, packet.data() + packet.size() - from_the_end, sizeof x);
+    return x;
+  };
+  EXPECT_EQ(number(72), 1);
+  EXPECT_EQ(number(48), 6);
+  EXPECT_EQ(number(24), 9);
 }
 
 TEST(ViewPacket, SuchAFrameIsPackedFarFasterThanItIsShown) {

@@ -29,7 +29,7 @@ export interface Exposed {
   /** The numbers beside the graphs, run by run: energies [J], relative residual, time of a frame [s]. */
   readonly graphs: { energy: (number | undefined)[][]; residual: (number | undefined)[][]; cost: (number | undefined)[][] };
   /** What the last frame brought beside positions. */
-  readonly has: { frame: boolean; moments: boolean };
+  readonly has: { frame: boolean; moments: boolean; contacts: boolean };
   /** What a vertex is coloured by. */
   value(vertex: number, slot?: number): number;
   position(vertex: number, slot?: number): number[];
@@ -342,20 +342,20 @@ export class App {
 
   /** Frames and moments are two thirds of a frame's bytes; the program sends them when they are shown. */
   private want(): void {
-    const { colorBy, frames, moments } = this.panel.options;
+    const { colorBy, frames, moments, contacts } = this.panel.options;
     // Moments are given along the axes of the frames.
-    const parts = { frame: frames || moments || colorBy === "curvature" || colorBy === "twist", joint_moment: moments };
+    const parts = { frame: frames || moments || colorBy === "curvature" || colorBy === "twist", joint_moment: moments, contacts };
     const now = JSON.stringify(parts), before = JSON.parse(this.wanted || "{}") as Partial<typeof parts>;
     if (now === this.wanted || !this.connection?.open) return;
     this.wanted = now;
     this.connection.tell({ type: "want", ...parts });
-    const more = (parts.frame && !before.frame) || (parts.joint_moment && !before.joint_moment);
+    const more = (parts.frame && !before.frame) || (parts.joint_moment && !before.joint_moment) || (parts.contacts && !before.contacts);
     if (more && this.playback) this.playback.restart();
   }
 
   private makeShortcuts(): Shortcuts {
     const playback = (): boolean => this.playback !== null;
-    const flip = (key: "frames" | "moments" | "ground" | "sinceRest") => () => this.panel.setOption(key, !this.panel.options[key]);
+    const flip = (key: "frames" | "moments" | "contacts" | "ground" | "sinceRest") => () => this.panel.setOption(key, !this.panel.options[key]);
     const speed = (by: 1 | -1) => () => this.setSpeed(nextSpeed(this.playback?.speed ?? this.status?.speed ?? 1, by));
     return new Shortcuts([
       { keys: [" "], shown: "space", text: "play or pause", group: "Time", run: () => this.playPause() },
@@ -375,6 +375,7 @@ export class App {
       { keys: ["s", "S"], shown: "S", text: "only what changed since rest", group: "Look", run: flip("sinceRest") },
       { keys: ["a", "A"], shown: "A", text: "material frames", group: "Look", run: flip("frames") },
       { keys: ["b", "B"], shown: "B", text: "section moments", group: "Look", run: flip("moments") },
+      { keys: ["k", "K"], shown: "K", text: "contacts and their forces", group: "Look", run: flip("contacts") },
       { keys: ["g", "G"], shown: "G", text: "ground and shadow", group: "Look", run: flip("ground") },
       { keys: ["t", "T"], shown: "T", text: "light or dark", group: "Page", run: () => this.theme.toggle() },
       { keys: ["h", "H"], shown: "H", text: "settings on or off", group: "Page", run: () => this.togglePanel() },
@@ -415,7 +416,9 @@ export class App {
   }
 
   private updateMoments(): void {
-    this.legend.setMoments(this.panel.options.moments ? this.stage.largestMoment() : null, this.shownFrame.some((f) => f?.jointMoment));
+    const { moments, contacts } = this.panel.options;
+    this.legend.setLargest(moments ? this.stage.largestMoment() : null, this.shownFrame.some((f) => f?.jointMoment),
+      contacts ? this.stage.largestContactForce() : null);
   }
 
   /** With two runs: their names in the corners and a line between. */
@@ -458,7 +461,7 @@ export class App {
       seek: (frame) => app.playback?.seek(frame),
       picture: () => app.stage.picture(),
       get graphs() { return { energy: app.panel.energy.shown(), residual: app.panel.residual.shown(), cost: app.panel.cost.shown() }; },
-      get has() { return { frame: !!app.shownFrame[0]?.quaternion, moments: !!app.shownFrame[0]?.jointMoment }; },
+      get has() { return { frame: !!app.shownFrame[0]?.quaternion, moments: !!app.shownFrame[0]?.jointMoment, contacts: !!app.shownFrame[0]?.contacts }; },
       value: (vertex, slot = 0) => app.stage.rods(slot)?.value(vertex) ?? NaN,
       ready: app.ready,
     };

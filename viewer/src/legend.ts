@@ -49,16 +49,18 @@ export class Legend {
     this.high.textContent = `${range.beyond ? "≥ " : ""}${number(range.max * factor)}`;
   }
 
-  setMoments(largest: number | null, has: boolean): void {
+  /** Of section moments and of contacts, the largest that is shown; null where they are not. */
+  setLargest(moment: number | null, has: boolean, contact: number | null): void {
     this.notes.replaceChildren();
-    if (largest === null) return;
     const chip = (color: string): HTMLElement => {
       const i = h("i", {});
       i.style.background = color;
       return i;
     };
-    this.notes.append(has
-      ? h("span", {}, chip("#ed8c26"), "bending ", chip("#9e66d9"), "torque; largest ", h("b", {}, withUnit(largest, "N·m")))
+    if (contact !== null)
+      this.notes.append(h("span", {}, chip("#d9382e"), "normal force ", chip("#33a64d"), "friction; largest ", h("b", {}, withUnit(contact, "N"))));
+    if (moment !== null) this.notes.append(has
+      ? h("span", {}, chip("#ed8c26"), "bending ", chip("#9e66d9"), "torque; largest ", h("b", {}, withUnit(moment, "N·m")))
       : h("span", {}, "No section moments in this data; record with /output/sections true."));
   }
 

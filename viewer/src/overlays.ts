@@ -111,6 +111,40 @@ export class MomentOverlay {
   }
 }
 
+const NORMAL_FORCE = [0.85, 0.22, 0.18], FRICTION_FORCE = [0.2, 0.65, 0.3], CONTACT = [0.97, 0.78, 0.2];
+
+/** A cross at each contact; normal forces in red and friction in green, from there out of the rod that bears them. */
+export class ContactOverlay {
+  private readonly lines = new Lines(false);
+  readonly object = this.lines.mesh;
+  /** The largest normal force seen [N]; it is drawn at a fixed part of the scene's size. */
+  largest = 0;
+
+  constructor() {
+    this.object.renderOrder = 9;
+  }
+  show(model: Model, frame: Frame, sceneSize: number): void {
+    this.lines.clear();
+    const contacts = frame.contacts, count = contacts ? contacts.position.length / 3 : 0;
+    if (contacts) {
+      const { segments, position, normalForce, frictionForce } = contacts;
+      for (let c = 0; c < count; ++c) this.largest = Math.max(this.largest, Math.hypot(normalForce[3 * c]!, normalForce[3 * c + 1]!, normalForce[3 * c + 2]!));
+      const scale = this.largest > 0 ? (0.12 * sceneSize) / this.largest : 0;
+      const stride = Math.max(1, Math.ceil(count / MOST));
+      for (let c = 0; c < count; c += stride) {
+        const at = [position[3 * c]!, position[3 * c + 1]!, position[3 * c + 2]!];
+        const size = 0.5 * (model.radius[model.segments[2 * segments[2 * c]!]!] ?? 0);
+        for (let k = 0; k < 3; ++k) this.lines.add(at.map((x, i) => (i === k ? x - size : x)), at.map((x, i) => (i === k ? x + size : x)), CONTACT);
+        // What an obstacle bears would lie inside of it.
+        for (const side of segments[2 * c + 1]! < 0 ? [1] : [1, -1])
+          for (const [force, color] of [[normalForce, NORMAL_FORCE], [frictionForce, FRICTION_FORCE]] as const)
+            this.lines.add(at, at.map((x, i) => x + side * scale * force[3 * c + i]!), color);
+      }
+    }
+    this.lines.finish();
+  }
+}
+
 /** A line from the vertex that is held to the place the mouse pulls it to. */
 export class PullOverlay {
   private readonly lines = new Lines(false);

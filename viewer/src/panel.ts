@@ -20,10 +20,11 @@ const PACE = 90;
 
 export class Panel {
   readonly element: HTMLElement;
-  readonly options: ViewOptions = { colorBy: "rod", sinceRest: true, frames: false, moments: false, ground: true };
+  readonly options: ViewOptions = { colorBy: "rod", sinceRest: true, frames: false, moments: false, contacts: false, ground: true };
   private readonly color;
   private readonly frames;
   private readonly moments;
+  private readonly contacts;
   private readonly ground;
   private readonly sinceRest;
   private readonly live = h("div", { class: "live" });
@@ -54,7 +55,7 @@ export class Panel {
       this.options.colorBy = value as ColorBy;
       changed();
     });
-    const option = (label: string, key: "frames" | "moments" | "ground" | "sinceRest", title: string): ReturnType<typeof toggle> =>
+    const option = (label: string, key: "frames" | "moments" | "contacts" | "ground" | "sinceRest", title: string): ReturnType<typeof toggle> =>
       toggle(label, this.options[key], (on) => {
         this.options[key] = on;
         changed();
@@ -63,10 +64,12 @@ export class Panel {
     this.sinceRest = option("Only what changed since rest", "sinceRest", "Curvature and twist without those of the rest shape (S)");
     this.frames = option("Material frames", "frames", "d1 red, d2 green, d3 blue (A)");
     this.moments = option("Section moments", "moments", "Bending and torque at each joint (B)");
+    this.contacts = option("Contacts and their forces", "contacts", "Normal forces red, friction green (K)");
+    this.contacts.hidden = true;
     this.graphs.hidden = true;
     this.offerSinceRest();
     this.element = h("aside", { class: "panel", "aria-label": "Settings" },
-      h("section", {}, h("h2", {}, "View"), this.color, this.sinceRest, this.ground, this.frames, this.moments),
+      h("section", {}, h("h2", {}, "View"), this.color, this.sinceRest, this.ground, this.frames, this.moments, this.contacts),
       this.live, this.graphs,
       h("section", {}, h("h2", {}, "Model"), this.facts));
   }
@@ -77,6 +80,7 @@ export class Panel {
     this.color.select.value = this.options.colorBy;
     this.frames.input.checked = this.options.frames;
     this.moments.input.checked = this.options.moments;
+    this.contacts.input.checked = this.options.contacts;
     this.ground.input.checked = this.options.ground;
     this.offerSinceRest();
     this.actions.view({ ...this.options });
@@ -204,6 +208,7 @@ export class Panel {
   }
 
   setFacts(models: Model[], extra: [string, string][]): void {
+    this.contacts.hidden = models.every((m) => !m.contacts);
     this.knowsRest = models.every((m) => m.jointRest !== null);
     this.sinceRest.title = this.knowsRest ? "Curvature and twist without those of the rest shape (S)" : "The rest shape was not recorded with this run";
     this.offerSinceRest();

@@ -47,6 +47,8 @@ export interface Model {
   obstaclePoints: Float32Array | null;
   obstacleTriangles: Uint32Array;
   obstacleWalls: Uint32Array;
+  /** Whether frames can tell what touches. */
+  contacts: boolean;
   /** Playback: the time of every frame. */
   times: Float64Array | null;
   /** Playback: points at the ends of the whole motion, xyz. */
@@ -74,6 +76,17 @@ export interface Frame {
   jointMoment: Float32Array | null;
   /** Where the points of obstacles are now, or nothing where none of them moves. */
   obstaclePoints: Float32Array | null;
+  /** What touches, or nothing when the sender left it out. */
+  contacts: Contacts | null;
+}
+
+export interface Contacts {
+  /** Two for each: segments, or less than 0 for an obstacle. */
+  segments: Int32Array;
+  /** Three for each: where [m], and forces on the first segment [N]. */
+  position: Float32Array;
+  normalForce: Float32Array;
+  frictionForce: Float32Array;
 }
 
 export interface Parameter {
@@ -244,6 +257,7 @@ export function readModel(packet: Packet): Model {
     obstaclePoints,
     obstacleTriangles: triangles("obstacle_triangles"),
     obstacleWalls: triangles("obstacle_walls"),
+    contacts: h["contacts"] === true,
     times,
     landmarks: packet.arrays.has("landmarks") ? need(packet, "landmarks", Float32Array) : null,
     reports: times && packet.arrays.has("energy") ? {
@@ -284,6 +298,18 @@ function turns(packed: NumberArray | undefined): Float32Array | null {
   return out;
 }
 
+function readContacts(packet: Packet): Contacts | null {
+  if (!packet.arrays.has("contact_position")) return null;
+  const position = need(packet, "contact_position", Float32Array);
+  if (position.length % 3) throw new DataError("frame: array contact_position is not three numbers for each contact");
+  return {
+    segments: need(packet, "contact_segments", Int32Array, (2 * position.length) / 3),
+    position,
+    normalForce: need(packet, "contact_normal_force", Float32Array, position.length),
+    frictionForce: need(packet, "contact_friction_force", Float32Array, position.length),
+  };
+}
+
 /** The frame in a packet; `place` says where it is shown where that is not what the packet says. */
 export function readFrame(packet: Packet, model: Model, place?: { slot: number; index: number }): Frame {
   const h = packet.header;
@@ -321,5 +347,6 @@ export function readFrame(packet: Packet, model: Model, place?: { slot: number; 
     alive: optional(packet, "alive", Uint8Array, model.segmentCount),
     jointMoment: optional(packet, "joint_moment", Float32Array, (3 * model.joints.length) / 2),
     obstaclePoints: model.obstaclePoints ? optional(packet, "obstacle_points", Float32Array, model.obstaclePoints.length) : null,
+    contacts: readContacts(packet),
   };
 }

@@ -4,7 +4,7 @@ import { OrbitControls } from "three/examples/jsm/controls/OrbitControls.js";
 import { type ColorBy, ColorRange } from "./colors";
 import { Ground, groundAxes } from "./ground";
 import { Obstacles } from "./obstacles";
-import { FrameOverlay, MomentOverlay, PullOverlay } from "./overlays";
+import { ContactOverlay, FrameOverlay, MomentOverlay, PullOverlay } from "./overlays";
 import type { Frame, Model } from "./protocol";
 import { tubeTriangles } from "./rod_geometry";
 import { type Quality, Rods } from "./rods";
@@ -15,6 +15,7 @@ export interface ViewOptions {
   sinceRest: boolean;
   frames: boolean;
   moments: boolean;
+  contacts: boolean;
   ground: boolean;
 }
 
@@ -25,6 +26,7 @@ interface View {
   obstacles: Obstacles;
   frames: FrameOverlay;
   moments: MomentOverlay;
+  contacts: ContactOverlay;
   pull: PullOverlay;
 }
 
@@ -45,7 +47,7 @@ export class Stage {
   readonly range = new ColorRange();
   controls: OrbitControls;
   private readonly views: (View | undefined)[] = [];
-  private options: ViewOptions = { colorBy: "rod", sinceRest: true, frames: false, moments: false, ground: true };
+  private options: ViewOptions = { colorBy: "rod", sinceRest: true, frames: false, moments: false, contacts: false, ground: true };
   private colors = { background: "#ffffff", plane: "#eeeeee", line: "#888888", shadow: "#444444", ambient: 0.45 };
   private scheduled = false;
   private rest = 0;
@@ -130,8 +132,8 @@ export class Stage {
     const light = up.clone().addScaledVector(x, 0.38).addScaledVector(z, 0.3).normalize();
     const ground = new Ground(rods, light, rods.quality.shadows);
     const obstacles = new Obstacles(model, light, rods.uniforms["ambient"]!);
-    const view: View = { scene: new THREE.Scene(), rods, ground, obstacles, frames: new FrameOverlay(), moments: new MomentOverlay(), pull: new PullOverlay() };
-    view.scene.add(ground.mesh, obstacles.group, rods.group, view.frames.object, view.moments.object, view.pull.object);
+    const view: View = { scene: new THREE.Scene(), rods, ground, obstacles, frames: new FrameOverlay(), moments: new MomentOverlay(), contacts: new ContactOverlay(), pull: new PullOverlay() };
+    view.scene.add(ground.mesh, obstacles.group, rods.group, view.frames.object, view.moments.object, view.contacts.object, view.pull.object);
     this.views[model.slot] = view;
     for (const each of this.present()) each.rods.setColor(this.options.colorBy, this.sinceRest);
     this.paint(view);
@@ -169,11 +171,12 @@ export class Stage {
   }
 
   private overlay(view: View): void {
-    const { rods, frames, moments } = view;
+    const { rods, frames, moments, contacts } = view;
     if (!rods.frame || !rods.topology) return;
-    frames.object.visible = moments.object.visible = false;
+    frames.object.visible = moments.object.visible = contacts.object.visible = false;
     if (this.options.frames) frames.show(rods.model, rods.frame);
     if (this.options.moments) moments.show(rods.model, rods.topology, rods.frame, this.sceneSize());
+    if (this.options.contacts) contacts.show(rods.model, rods.frame, this.sceneSize());
   }
 
   setOptions(options: ViewOptions): void {
@@ -220,6 +223,9 @@ export class Stage {
   }
   largestMoment(): number {
     return Math.max(0, ...this.present().map((view) => view.moments.largest));
+  }
+  largestContactForce(): number {
+    return Math.max(0, ...this.present().map((view) => view.contacts.largest));
   }
   get gridSpacing(): number {
     return this.present()[0]?.ground.spacing ?? 0;

@@ -231,7 +231,7 @@ describe("live: generated structures", { skip: !OSIER && "OSIER_BIN is not set" 
 
   test("frames and moments are sent when they are shown", async () => {
     await page.keyboard.press("1");
-    assert.deepEqual(await page.evaluate(() => window.osier.has), { frame: false, moments: false });
+    assert.deepEqual(await page.evaluate(() => window.osier.has), { frame: false, moments: false, contacts: false });
     await page.keyboard.press("a");
     await until(() => window.osier.has.frame && !window.osier.has.moments);
     await page.keyboard.press("b");
@@ -247,5 +247,34 @@ describe("live: generated structures", { skip: !OSIER && "OSIER_BIN is not set" 
     await page.keyboard.press("b");
     await until(() => window.osier.has.frame && window.osier.has.moments);
     assert.notEqual(await picture(), without);
+  });
+});
+
+describe("live: contacts", { skip: !OSIER && "OSIER_BIN is not set" }, () => {
+  let browser, server, page;
+  const until = (condition, argument) => page.waitForFunction(condition, argument, PATIENCE);
+  before(async () => {
+    browser = await launch();
+    server = await startView(join(ROOT, "scenes/capstan.json"));
+    page = await openPage(browser, server.url);
+    await page.evaluate(() => window.osier.ready);
+  });
+  after(async () => {
+    await browser?.close();
+    await server?.stop();
+  });
+
+  test("are sent and drawn when they are asked for, with the largest force beside them", async () => {
+    await until(() => window.osier.frame > 3);
+    await page.keyboard.press(" ");
+    await until(() => !window.osier.playing);
+    assert.equal(await page.evaluate(() => window.osier.has.contacts), false, "they are off at first");
+    const picture = () => page.evaluate(() => window.osier.picture());
+    const without = await picture();
+    await page.keyboard.press("k");
+    await until(() => window.osier.has.contacts);
+    assert.notEqual(await picture(), without);
+    assert.match(await page.locator(".legend .notes").innerText(), /normal force friction; largest [0-9.]+ m?N/);
+    assert.deepEqual(page.problems, []);
   });
 });

@@ -4,6 +4,11 @@
 
 namespace osier {
 
+double widening(double turn) {
+  const double half = 0.5 * std::abs(turn);
+  return half == 0 || half > 0.5 * std::numbers::pi ? 1 : half / std::sin(half);
+}
+
 namespace {
 
 constexpr double kTwoPi = 2 * std::numbers::pi;
@@ -18,12 +23,7 @@ struct TurningFrame {
   Vec3d at(double angle) const { return std::cos(angle) * u + std::sin(angle) * v; }
 };
 
-/// r'/r of vertices whose chords are as long as their arcs; `turn`: from one vertex to the next [rad]. With less than two
-/// segments per turn there is no such polygon, and vertices stay on the curve.
-double outward(CurveKeep keep, double turn) {
-  const double half = 0.5 * std::abs(turn);
-  return keep == CurveKeep::points || half == 0 || half > 0.5 * std::numbers::pi ? 1 : half / std::sin(half);
-}
+double outward(CurveKeep keep, double turn) { return keep == CurveKeep::points ? 1 : widening(turn); }
 
 void check_turning(const std::string& where, const char* axis_key, const Vec3d& axis, const Vec3d& start, Problems& problems) {
   if (norm2(axis) == 0) problems.add(where + "/" + axis_key, "is a zero vector", "give a direction");

@@ -14,6 +14,10 @@
 
 namespace osier {
 
+/// r'/r of vertices whose chords are as long as their arcs; `turn`: from one vertex to the next [rad]. With less than two
+/// segments per turn there is no such polygon, and vertices stay on the curve.
+double widening(double turn);
+
 class LineShape : public Shape {
  public:
   Vec3d from, to{1, 0, 0};

@@ -4,6 +4,7 @@
 #include <numbers>
 
 #include "materials/material.hpp"
+#include "scene/generators/curve_shapes.hpp"
 #include "scene/generators/growing.hpp"
 
 namespace osier {
@@ -59,8 +60,9 @@ void Grass::build(RodGraph& graph, const std::string& prefix) const {
     const Vec3d side = normalized(outward - dot(outward, up) * up);
     const double length = height * (1 + height_variation * random.symmetric());
     const double bend = 0.5 * (1 + random.symmetric()) * curve * kDegree;
+    const double chords = length * widening(bend / static_cast<double>(n - 1));  // the blade is as long as its arc
     for (std::size_t k = 0; k < n; ++k)
-      points[k] = on_arc(root, up, side, length, bend, static_cast<double>(k) / static_cast<double>(n - 1));
+      points[k] = on_arc(root, up, side, chords, bend, static_cast<double>(k) / static_cast<double>(n - 1));
     roots.grow(points, sections);
   }
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <numbers>
 
+#include "scene/generators/curve_shapes.hpp"
 #include "scene/generators/growing.hpp"
 
 namespace osier {
@@ -78,7 +79,8 @@ void Hair::build(RodGraph& graph, const std::string& prefix) const {
   std::vector<Vec3d> points(static_cast<std::size_t>(vertices));
   RootGroup roots(graph, prefix, strands, vertices);
   for (int i = 0; i < strands; ++i) {
-    const Curl c = curl(i, random);
+    Curl c = curl(i, random);
+    c.radius *= widening(kFullTurn * c.turns / (vertices - 1));  // strands are as long as their curves
     for (int k = 0; k < vertices; ++k) points[static_cast<std::size_t>(k)] = c.at(static_cast<double>(k) / (vertices - 1));
     roots.grow(points, sections);
   }

@@ -128,12 +128,21 @@ StepReport DirectSolver::step(const StepInput& input, State& state) {
   return report;
 }
 
-StaticReport DirectSolver::solve_static(const StepInput& input, State& state, const StaticOptions& options) {
-  const bool has_terms = input.end.has_vertex_terms();
-  if (!statics_ || has_terms != had_terms_)
-    statics_ = systems::make_minimiser(systems::make_exact_system(input.model, input.end));
+/// The solver of statics that suits what is held.
+Solver& DirectSolver::statics(const Model& m, const Control& c) {
+  const bool has_terms = c.has_vertex_terms();
+  if (!statics_ || has_terms != had_terms_) statics_ = systems::make_minimiser(systems::make_exact_system(m, c));
   had_terms_ = has_terms;
-  return statics_->solve_static(input, state, options);
+  return *statics_;
+}
+
+StaticReport DirectSolver::solve_static(const StepInput& input, State& state, const StaticOptions& options) {
+  return statics(input.model, input.end).solve_static(input, state, options);
+}
+
+PathReport DirectSolver::follow_path(const Model& m, LoadPath& path, State& state, const StaticOptions& options,
+                                     const PathStep& step) {
+  return statics(m, path.at(step.load)).follow_path(m, path, state, options, step);
 }
 
 std::size_t DirectSolver::bytes() const {

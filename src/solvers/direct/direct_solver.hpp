@@ -25,6 +25,8 @@ class DirectSolver final : public Solver {
   void rebind(const Model& model, State& state) override;
   StepReport step(const StepInput& input, State& state) override;
   StaticReport solve_static(const StepInput& input, State& state, const StaticOptions& options) override;
+  PathReport follow_path(const Model& m, LoadPath& path, State& state, const StaticOptions& options,
+                         const PathStep& step) override;
 
   /// The two halves of step() for a subset of a model. Other subsets may be stored in between. New velocities go into
   /// vertex_velocity_previous, and the frames of anchors are left to the caller.
@@ -38,6 +40,7 @@ class DirectSolver final : public Solver {
   static std::size_t bytes(const Model& model, const Subset& subset, const Control& control, double h, const Options& options);
 
  private:
+  Solver& statics(const Model& m, const Control& c);
   void settle_plan(const Model& model, const Control& control, double h);
 
   Options options_;

@@ -171,6 +171,10 @@ class SplitSolver final : public Solver {
   StaticReport solve_static(const StepInput& input, State& state, const StaticOptions& options) override {
     return whole(input.model).solve_static(input, state, options);
   }
+  PathReport follow_path(const Model& m, LoadPath& path, State& state, const StaticOptions& options,
+                         const PathStep& step) override {
+    return whole(m).follow_path(m, path, state, options, step);
+  }
 
  private:
   /// Steps everything but the segments that touch something; null: everything. New velocities go into vertex_velocity_previous.

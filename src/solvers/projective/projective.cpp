@@ -13,7 +13,7 @@ namespace osier::projective {
 namespace {
 
 constexpr double kSweepsUpTo = 10, kAndersonUpTo = 50;  ///< chi
-constexpr int kSweeps = 10, kCoupledIterations = 3;
+constexpr int kSweeps = 10;
 
 }  // namespace
 
@@ -52,7 +52,7 @@ int Settings::iterations_for(double chi) const {
   if (iteration_count) return *iteration_count;
   switch (iteration_for(chi)) {
     case Iteration::coupled:
-      return kCoupledIterations;
+      return 0;
     case Iteration::anderson:
       return static_cast<int>(std::ceil(3 * std::sqrt(std::clamp(chi, 10.0, 1e4))));
     default:
@@ -60,12 +60,16 @@ int Settings::iterations_for(double chi) const {
   }
 }
 
+int Settings::iterations_with_contact(double chi) const {
+  const bool left_to_us = !tolerance && !iteration_count;
+  if (left_to_us && iteration_for(chi) == Iteration::anderson) return static_cast<int>(std::ceil(3 * std::clamp(chi, 10.0, 1e4)));
+  return iterations_for(chi);
+}
+
 std::unique_ptr<SolverSettings> Settings::coupled() const {
   std::unique_ptr<SolverSettings> solver = make_settings(solver_with(SolverRole::converging));
   solver->execution = execution;
-  StepGoal goal{.iterations = {}, .tolerance = tolerance, .max_iterations = max_iterations};
-  if (!tolerance) goal.iterations = iteration_count.value_or(kCoupledIterations);
-  solver->set_goal(goal);
+  solver->set_goal({.iterations = iteration_count, .tolerance = tolerance, .max_iterations = max_iterations});
   return solver;
 }
 
@@ -85,12 +89,16 @@ Simd Settings::simd_on(const Model& model) const {
   return side_by_side ? execution.simd : Simd::off;
 }
 
-void Settings::check(const Model&, bool, Problems& problems) const {
+void Settings::check(const Model& model, bool, Problems& problems) const {
   if (variant == Variant::exact && order == SweepOrder::jacobi)
     problems.add("/solver/order", "`jacobi` is the printed order, for `variant` paper", "leave it out, or use `variant` paper");
   if (variant == Variant::exact) return;
   if (tolerance)
     problems.add("/solver/tolerance", "the paper's variant has no force that gets small", "use `iterations`, or `variant` exact");
+  const auto flat = [](const PerAxis& k) { return std::abs(k.d1 - k.d2) > 1e-9 * std::max(k.d1, k.d2); };
+  if (std::any_of(model.joint_stiffness.begin(), model.joint_stiffness.end(), flat))
+    problems.add("/solver/variant", "the paper's variant bends sections that differ in d1 and d2 as if they did not",
+                 "use `variant` exact, or sections that bend alike in all directions");
   if (iteration == Iteration::anderson || iteration == Iteration::coupled)
     problems.add("/solver/iteration", "the paper's variant has sweeps only", "leave it out, or use `variant` exact");
 }
@@ -98,8 +106,10 @@ void Settings::check(const Model&, bool, Problems& problems) const {
 SolverPlan Settings::plan(const Model& model, const Control& control, double h) const {
   const double chi = chi_of(model, h);
   const Iteration how = iteration_for(chi);
-  const std::string number =
-      tolerance ? fmt::format("to a tolerance of {:g}", *tolerance) : fmt::format("{} a step", iterations_for(chi));
+  const int count = iterations_for(chi);
+  const std::string number = tolerance   ? fmt::format("to a tolerance of {:g}", *tolerance)
+                             : count > 0 ? fmt::format("{} a step", count)
+                                         : "to the usual tolerance of that solver";
   const std::string why = std::isfinite(chi) ? fmt::format("chi = c h/r = {:.3g}", chi) : "segments without joints";
   if (variant == Variant::paper)
     return {name(), fmt::format("the paper's projections: bends and twists with 2 G J3; sweeps, {}; {}", number, why)};
@@ -107,7 +117,11 @@ SolverPlan Settings::plan(const Model& model, const Control& control, double h) 
     const SolverPlan by = coupled()->plan(model, control, h);
     return {name(), fmt::format("{}: coupled Gauss–Newton steps, {}, by the solver `{}`: {}", why, number, by.solver, by.why)};
   }
-  return {name(), fmt::format("{}: sweeps{}, {}", why, how == Iteration::anderson ? " with Anderson acceleration" : "", number)};
+  if (how == Iteration::sweeps) return {name(), fmt::format("{}: sweeps, {}", why, number)};
+  const int touching = iterations_with_contact(chi);
+  const std::string contact =
+      touching == count ? "" : fmt::format("; steps in contact are not accelerated and take {}", touching);
+  return {name(), fmt::format("{}: sweeps with Anderson acceleration, {}{}", why, number, contact)};
 }
 
 void Settings::warn(const Model& model, double h, bool, std::vector<std::string>& warnings) const {

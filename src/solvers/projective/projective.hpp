@@ -67,8 +67,8 @@ class Settings : public SolverSettings {
       "the solver `direct`. `auto` takes the first up to chi = c h/r = 10, the second up to 50 and the third beyond, c being the "
       "speed of stretching waves, h the step and r the radius of the section");
     f("iterations", iteration_count,
-      "Sweeps per time step, or Gauss–Newton steps where coupled. When left out: 10 sweeps, 3 sqrt(chi) with acceleration, 3 "
-      "coupled",
+      "Sweeps per time step, or Gauss–Newton steps where coupled. When left out: 10 sweeps; with acceleration 3 sqrt(chi), and 3 "
+      "chi in steps in contact, which go without; where coupled as many as the usual tolerance of `direct` takes",
       {.min = 1});
     f("tolerance", tolerance,
       "Instead of a fixed number: until the largest left-over force of a rod is below this fraction of the largest force at work "
@@ -109,6 +109,8 @@ class Settings : public SolverSettings {
   /// The kind of iteration for steps of length h, never automatic, and the number of them (0: a tolerance decides).
   Iteration iteration_for(double chi) const;
   int iterations_for(double chi) const;
+  /// The number in steps in which something is near, which are not accelerated.
+  int iterations_with_contact(double chi) const;
   /// The settings of the coupled iteration: those of the solver that converges.
   std::unique_ptr<SolverSettings> coupled() const;
 };

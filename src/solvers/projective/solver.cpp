@@ -82,7 +82,7 @@ class Projective final : public Solver {
   // The step at hand.
   double chosen_h_ = 0;  ///< the step that the choice was made for
   Iteration iteration_ = Iteration::sweeps;
-  int sweeps_ = 0;  ///< 0: by tolerance
+  int sweeps_ = 0, contact_sweeps_ = 0;  ///< 0: by tolerance
   std::unique_ptr<Solver> coupled_;
   StepNeeds needs_;
   FrameTerms terms_;
@@ -128,6 +128,7 @@ void Projective<T>::choose(const Model& m, double h) {
   const double chi = chi_of(m, h);
   iteration_ = settings_.iteration_for(chi);
   sweeps_ = settings_.iterations_for(chi);
+  contact_sweeps_ = settings_.iterations_with_contact(chi);
   if (iteration_ == Iteration::coupled && !coupled_) coupled_ = settings_.coupled()->make(m);
 }
 
@@ -149,7 +150,8 @@ StepNeeds Projective<T>::needs_of(const Model& m, const Control& c, double h, bo
 template <class T>
 RodGoal Projective<T>::goal(bool contact) const {
   RodGoal goal;
-  goal.iterations = sweeps_ > 0 ? sweeps_ : settings_.max_iterations.value_or(kMostSweeps);
+  const int count = contact ? contact_sweeps_ : sweeps_;
+  goal.iterations = count > 0 ? count : settings_.max_iterations.value_or(kMostSweeps);
   goal.tolerance = settings_.tolerance.value_or(0);
   goal.accelerated = iteration_ == Iteration::anderson && !contact;
   goal.paper = settings_.variant == Variant::paper;

@@ -5,6 +5,10 @@
 // One spring per segment and one or two per joint, with a stiffness per axis. Where stiffnesses are equal and nothing else acts
 // on frames, the closed form is a shortcut for the update of a frame; otherwise it is that of frame_problem.hpp.
 //
+// Deviation 6: with all elements at once, every element moves to the minimum of a separable upper bound of the energy: a spring
+// or joint between two elements that both move counts twice for either, since 1/2 k (a - b)^2 <= k a^2 + k b^2. So the energy
+// cannot rise. Without the bound a ring at rest blows up: turns that alternate from segment to segment are thrown back and forth.
+//
 // Deviation 1: sweeps never see absolute positions, here and in lanes, but displacements u since the start of the step. Edges are
 // formed once per step in double, and everything after is small against them, so that float has 7 digits of strain and
 // not of world coordinates.
@@ -12,6 +16,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <vector>
 
 #include "exec/parallel.hpp"
@@ -136,6 +141,16 @@ class ElementSweep {
       if (norm2(j.K_viscous) > T(0)) add(other, j.K_viscous, seen(j.previous));
     }
   }
+  /// As each_joint(), with the joints of the upper bound (deviation 6): twice the stiffness, and a rest halfway between the
+  /// present relative rotation r and the joint's own: 2 K (r - (r + rest)/2) is the same couple.
+  template <class Add>
+  void each_joint_at_once(Index s, const Add& add) const {
+    each_joint(s, [&](const Quat<T>& other, const Quat<T>& K, const Quat<T>& rest) {
+      const Quat<T> r = conj(other) * q_[s];
+      const T pole = bend_twist::pole(dot(bend_twist::times(K, rest), r));
+      add(other, T(2) * K, T(0.5) * (pole * rest + r));
+    });
+  }
   void add_directions(FrameProblem<T>& problem, Index s, const Quat<T>& q) const {
     for (Index i = direction_start_[s]; i < direction_start_[s + 1]; ++i) {
       const DirectionTerm& t = directions_[i];
@@ -147,11 +162,13 @@ class ElementSweep {
   template <class Law>
   Vec3<T> moved(Index v) const;
   Vec3<T> moved_in_contact(Index v) const;
-  template <class Law, Lambda kLambda>
+  Vec3<T> moved_at_once(Index v) const;
+  template <class Law, Lambda kLambda, bool kAtOnce = false>
   Quat<T> turned(Index s);
   Vec3<T> vertex_residual(Index v) const;
   Vec3<T> frame_residual(Index s) const;
   double force_scale() const;
+  bool is_at_rest(double scale) const;
 
   const Model* m_ = nullptr;
   const Control* c_ = nullptr;
@@ -257,11 +274,25 @@ Vec3<T> ElementSweep<T>::moved_in_contact(Index v) const {
   return after_block_step(u_[v], vertex_residual(v), hessian);
 }
 
+/// To the minimum of the upper bound (deviation 6); the blocks of contacts are one already.
 template <class T>
-template <class Law, Lambda kLambda>
+Vec3<T> ElementSweep<T>::moved_at_once(Index v) const {
+  if (c_->vertex_fixed[v] || !m_->vertex_alive[v]) return u_[v];
+  const T w = weight_[v];
+  Sym3<T> k{w, T(0), w, T(0), T(0), w};
+  if (contact_ && (*contact_)[static_cast<std::size_t>(v)].touches) k = k + (*contact_)[static_cast<std::size_t>(v)].block;
+  each_segment(v, [&](const auto& spring, T, const Vec3<T>&) { k = k + spring.stiffness + spring.stiffness; });
+  return after_block_step(u_[v], vertex_residual(v), full(k));
+}
+
+template <class T>
+template <class Law, Lambda kLambda, bool kAtOnce>
 Quat<T> ElementSweep<T>::turned(Index s) {
   if (c_->frame_control[s] == FrameControl::fixed || !m_->segment_alive[s]) return q_[s];
-  const auto joints = [&](const auto& add) { each_joint(s, add); };
+  const auto joints = [&](const auto& add) {
+    if constexpr (kAtOnce) each_joint_at_once(s, add);
+    else each_joint(s, add);
+  };
   if constexpr (Law::kClosedForm) {
     const ElementSegment<T>& d = segment_[s];
     T gamma = kLambda == Lambda::exact ? static_cast<T>(view_.gamma[s]) : T(0);
@@ -307,9 +338,9 @@ void ElementSweep<T>::sweep_by(Order order, const Executor& executor) {
       each_color(m_->segment_colors, turn);
       break;
     case Order::jacobi:
-      executor.for_each(u_.size(), [&](std::size_t v) { u_next_[v] = moved<Law>(static_cast<Index>(v)); });
+      executor.for_each(u_.size(), [&](std::size_t v) { u_next_[v] = moved_at_once(static_cast<Index>(v)); });
       u_.swap(u_next_);
-      executor.for_each(segment_.size(), [&](std::size_t s) { q_next_[s] = turned<Law, kLambda>(static_cast<Index>(s)); });
+      executor.for_each(segment_.size(), [&](std::size_t s) { q_next_[s] = turned<Law, kLambda, true>(static_cast<Index>(s)); });
       std::copy(q_.begin() + static_cast<std::ptrdiff_t>(segment_.size()), q_.end(),
                 q_next_.begin() + static_cast<std::ptrdiff_t>(segment_.size()));
       q_.swap(q_next_);
@@ -378,11 +409,26 @@ double ElementSweep<T>::force_scale() const {
   return scale;
 }
 
+/// Nothing acts and nothing moves, so that the largest force is a rounding error of strains and no other is small against it.
+template <class T>
+bool ElementSweep<T>::is_at_rest(double scale) const {
+  constexpr double kOfStrain = 8 * static_cast<double>(std::numeric_limits<T>::epsilon());
+  constexpr double kOfLoads = 64 * std::numeric_limits<double>::epsilon();
+  double stiffest = 0, acting = 0;
+  for (const ElementSegment<T>& s : segment_) {
+    const T k = larger(larger(s.k.x, s.k.y), s.k.z);
+    stiffest = std::max(stiffest, static_cast<double>(k) * static_cast<double>(norm(s.rest)));
+  }
+  for (const Vec3<T>& force : rhs_) acting = std::max(acting, static_cast<double>(norm(force)));
+  return !c_->has_torque && scale <= kOfStrain * stiffest && acting <= kOfLoads * stiffest;
+}
+
 template <class T>
 Residual ElementSweep<T>::residual() const {
   const Model& m = *m_;
   Residual r;
   r.scale = force_scale();
+  if (is_at_rest(r.scale)) return r;
   for (Index v = 0; v < m.vertex_count(); ++v) {
     if (!m.vertex_alive[v] || c_->vertex_fixed[v]) continue;
     const double left = static_cast<double>(norm(vertex_residual(v)));

@@ -34,6 +34,18 @@ Quatd near_minimum(Workbench w, Index s, double off, Random& random) {
   return normalized(rotation_exp(off * normalized(random.in_unit_ball())) * w.state.frame_rotation[s]);
 }
 
+/// The scene's solver. Sweeps update a frame from where it is; other solvers begin a step with a prediction, so that near the
+/// minimum only the step's solution can be lower.
+std::unique_ptr<SolverSettings> update_of(const Workbench& w, bool near) {
+  constexpr double kSolved = 1e-10;
+  const SolverSettings& own = *w.scene.setup().spec.solver;
+  if (!near || own.role() == SolverRole::sweeps || own.role() == SolverRole::reference) return nullptr;
+  std::unique_ptr<SolverSettings> solver = make_settings(own.name());
+  solver->execution = own.execution;
+  solver->set_goal({.iterations = {}, .tolerance = kSolved, .max_iterations = {}});
+  return solver;
+}
+
 }  // namespace
 
 std::vector<double> Descent::examine(const Json& json, const std::filesystem::path& folder) {
@@ -41,6 +53,8 @@ std::vector<double> Descent::examine(const Json& json, const std::filesystem::pa
   if (scene.control.has_torque) throw RunError("torques have no potential; use a scene without them");
   const bool single = scene.scene.setup().spec.execution.in_float();
   const double eps = single ? std::numeric_limits<float>::epsilon() : std::numeric_limits<double>::epsilon();
+  const std::unique_ptr<SolverSettings> solved = update_of(scene, off.has_value());
+  const SolverSettings& update = solved ? *solved : *scene.scene.setup().spec.solver;
   Random random(seed);
   double rise = 0, lowered = 0, updates = 0;
   for (int i = 0; i < samples; ++i) {
@@ -50,7 +64,7 @@ std::vector<double> Descent::examine(const Json& json, const std::filesystem::pa
     for (Index s = 0; s < w.model.segment_count(); ++s) {
       w.control.frame_control[s] = FrameControl::free;
       if (off) w.state.frame_rotation[s] = near_minimum(w, s, *off, random);
-      const State end = w.run(1);
+      const State end = w.run(1, update);
       Place after{end.vertex_position, end.frame_rotation}, before;
       for (Quatd& q : after.q) q = normalized(q);  // float keeps |q| = 1 to its own rounding only
       before = after;

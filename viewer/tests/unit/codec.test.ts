@@ -59,6 +59,22 @@ test("a frame of another size than its model is refused", () => {
   assert.throws(() => readFrame(decodePacket(other.frame(0, 0, 0)), model), /18 numbers, 36 are expected/);
 });
 
+test("contacts come with their forces, and must be as many of each", () => {
+  const model = readModel(decodePacket(rods.model()));
+  const frame = decodePacket(rods.frame(0, 0, 0));
+  assert.equal(readFrame(frame, model).contacts, null);
+  frame.arrays.set("contact_segments", Int32Array.from([3, -1]));
+  frame.arrays.set("contact_position", Float32Array.from([1, 2, 3]));
+  frame.arrays.set("contact_normal_force", Float32Array.from([4, 5, 6]));
+  assert.throws(() => readFrame(frame, model), /contact_friction_force is missing/);
+  frame.arrays.set("contact_friction_force", Float32Array.from([7, 8]));
+  assert.throws(() => readFrame(frame, model), /contact_friction_force has 2 numbers, 3 are expected/);
+  frame.arrays.set("contact_friction_force", Float32Array.from([7, 8, 9]));
+  const contacts = readFrame(frame, model).contacts!;
+  assert.deepEqual([...contacts.segments], [3, -1]);
+  assert.deepEqual([...contacts.normalForce, ...contacts.frictionForce], [4, 5, 6, 7, 8, 9]);
+});
+
 test("differences add up to the frame, also across the wrap at 65536", () => {
   const first = decodePacket(packet({ type: "frame" }, [["position", "u16", [65530, 3, 100]], ["frame", "i16", [32767, -32768, 0, 5]]]));
   const before = undelta(first, null);

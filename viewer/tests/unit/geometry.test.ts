@@ -18,7 +18,7 @@ function model(segments: number[], rods: number[], vertexCount: number, joints: 
   };
 }
 const frame = (position: number[], quaternion: number[] | null = null): Frame =>
-  ({ slot: 0, index: 0, time: 0, position: Float32Array.from(position), quaternion: quaternion && Float32Array.from(quaternion), alive: null, jointMoment: null });
+  ({ slot: 0, index: 0, time: 0, position: Float32Array.from(position), quaternion: quaternion && Float32Array.from(quaternion), alive: null, jointMoment: null, obstaclePoints: null, contacts: null });
 
 const chain = model([0, 1, 1, 2, 2, 3], [0, 0, 0], 4, [0, 1, 1, 2], [1, 1]);
 const line = [0, 0, 0, 1, 0, 0, 2, 0, 0, 3, 0, 0];

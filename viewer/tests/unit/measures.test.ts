@@ -16,7 +16,7 @@ const model: Model = {
   segmentRod: new Uint32Array(segmentCount), segmentMaterial: null, joints: Uint32Array.from(data["joints"]!), jointLength: f32("joint_length"), jointRest: f32("joint_rest"),
   times: null, landmarks: null, reports: null,
 };
-const frame: Frame = { slot: 0, index: 0, time: 0, position: f32("position"), quaternion: f32("frame"), alive: null, jointMoment: null };
+const frame: Frame = { slot: 0, index: 0, time: 0, position: f32("position"), quaternion: f32("frame"), alive: null, jointMoment: null, obstaclePoints: null, contacts: null };
 const topology = buildTopology(model, null, frame.position);
 
 /** Means at the vertices of what the program says of each element. */
