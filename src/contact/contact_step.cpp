@@ -69,7 +69,7 @@ void ContactStep::begin(const Contacts& contacts, const Model& m, const Control&
     fastest2 = std::max(fastest2, norm2(motion));
   }
   contacts_at_hand_.clear();
-  is_quiet_ = keep && far2 <= quiet_ * quiet_;
+  is_quiet_ = keep && far2 < quiet_ * quiet_;
   // A new list takes less time than to look at all its pairs in step after step.
   constexpr double kWorthwhile = 4;  // steps that it has to last
   if (keep && !is_quiet_ && generous_ && kWorthwhile * kWorthwhile * fastest2 < quiet_ * quiet_) keep = false;
@@ -86,7 +86,11 @@ void ContactStep::begin(const Contacts& contacts, const Model& m, const Control&
     fastest2 = 0;
     for (Index v = 0; v < m.vertex_count(); ++v) du_[v] = first_motion(v), fastest2 = std::max(fastest2, norm2(du_[v]));
     make_list(still, du_);
-    if ((is_quiet_ = fastest2 <= quiet_ * quiet_)) {
+    // Lists that are made later in the step do not take what has been pressed together since for an overlap at the start.
+    for (const Pair& pair : pairs_)
+      if (first_ && is_thin(pair)) memory_.push_back({.pair = pair, .force = 0, .anchor = {}, .normal = {}});
+    first_ = false;
+    if ((is_quiet_ = fastest2 < quiet_ * quiet_)) {
       active_.assign(pairs_.size(), 0);
       return;
     }
@@ -280,6 +284,10 @@ void ContactStep::settle_core(Pair& pair, std::size_t index) {
     pair.core = std::min(full, std::max(found->pair.core, kGrown * distance));
   else if (distance < (1 - kRounding) * (first_ && pair.pushes ? kOverlap / kCore * full : full))
     pair.core = pair.pushes ? std::min(full, kTouching * distance) : 0.9 * distance;
+}
+
+bool ContactStep::is_thin(const Pair& pair) const {
+  return pair.pushes && pair.core < (pair.with_obstacle() ? contacts_->core(pair.a) : contacts_->core(pair.a, pair.b));
 }
 
 /// That of a thin pair is in proportion to its core.
