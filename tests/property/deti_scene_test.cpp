@@ -141,6 +141,14 @@ TEST(DetiContract, WhatItCannotDoIsRefusedWithTheReason) {
   EXPECT_NE(refusals(branch).find("belongs to 3 segments"), std::string::npos);
 }
 
+TEST(DetiContract, APathIsNotFollowedAndTheRunSaysSo) {
+  const std::string text = R"({"rods": [{"name": "a", "segments": 10, "material": )" + kRound +
+                           R"(, "shape": {"type": "line", "from": [0, 0, 0], "to": [1, 0, 0]}}],
+    "constraints": [{"type": "clamp", "vertices": "a:start"}], "forces": [{"type": "gravity"}], "analysis": {"type": "static", "branch": "follow"}})";
+  Simulation s(scene_with(text, kDeti));
+  EXPECT_THROW(s.step(), RunError);
+}
+
 TEST(DetiContract, ThePrintedNetworkIsRefusedWhereItsSpringsWouldPush) {
   const std::string paper = R"({"name": "deti", "network": "paper"})";
   // E/G = 2.6: cuboids up to 1.5 times as long as wide.
