@@ -92,6 +92,8 @@ std::vector<Need> needs_of(const Setup& setup) {
     needs.push_back({&Traits::statics, "solve statics", solver});
     if (statics->stop_at_instability)
       needs.push_back({&Traits::stability, "tell where an equilibrium becomes unstable", "/analysis/stop_at_instability"});
+    if (statics->by_arc_length())
+      needs.push_back({&Traits::stability, "follow a path of equilibria by arc length", "/analysis/control"});
     if (statics->branch == Branch::follow)
       needs.push_back({&Traits::stability, "stay on a path through unstable equilibria", "/analysis/branch"});
   }
