@@ -83,9 +83,10 @@ std::vector<Need> needs_of(const Setup& setup) {
   std::vector<Need> needs;
   const DynamicAnalysis* dynamic = spec.dynamic();
   if (dynamic && dynamic->integrator)
-    needs.push_back({&Traits::integrator_choice,
-                     "be led by an integrator: it integrates in time by itself, with the settings of /solver",
-                     "/analysis/integrator"});
+    needs.push_back(
+        {&Traits::integrator_choice,
+         "be led by an integrator: it integrates in time by itself, and `rho_infinity` or `rho` of /solver says what it damps",
+         "/analysis/integrator"});
   if (dynamic && dynamic->integrator && *dynamic->integrator != IntegratorKind::implicit_euler)
     needs.push_back({&Traits::integrators, "be led by another time integration than its own", "/analysis/integrator"});
   if (const StaticAnalysis* statics = spec.statics()) {
