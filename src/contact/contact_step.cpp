@@ -375,8 +375,16 @@ double ContactStep::room(const std::vector<Vec3d>& u, const std::vector<Vec3d>& 
   return share;
 }
 
+/// Amid the step: the new pairs that may touch are those of the step's start and those that are in range by now.
+void ContactStep::renew_list(const std::vector<Vec3d>& u, const std::vector<Vec3d>& du) {
+  make_list(u, du);
+  find_active();
+  for (std::size_t p = 0; p < pairs_.size(); ++p)
+    if (pair_distance_[p] < pairs_[p].core + range_of(pairs_[p])) active_[p] = 1;
+}
+
 void ContactStep::ensure_list(const std::vector<Vec3d>& u, std::vector<Vec3d>& du) {
-  if (!stays(u, du)) make_list(u, du);
+  if (!stays(u, du)) renew_list(u, du);
   const double share = room(u, du);
   if (share < 1)
     for (Vec3d& d : du) d = share * d;

@@ -154,6 +154,7 @@ class ContactStep {
   void read_memory(const State& state);
   void settle_stiffness();
   void make_list(const std::vector<Vec3d>& u, const std::vector<Vec3d>& du);
+  void renew_list(const std::vector<Vec3d>& u, const std::vector<Vec3d>& du);
   void settle_core(Pair& pair, std::size_t index);
   bool is_thin(const Pair& pair) const;
   double range_of(const Pair& pair) const;
