@@ -69,7 +69,7 @@ void ContactStep::begin(const Contacts& contacts, const Model& m, const Control&
     fastest2 = std::max(fastest2, norm2(motion));
   }
   contacts_at_hand_.clear();
-  is_quiet_ = keep && far2 <= quiet_ * quiet_;
+  is_quiet_ = keep && far2 < quiet_ * quiet_;
   // A new list takes less time than to look at all its pairs in step after step.
   constexpr double kWorthwhile = 4;  // steps that it has to last
   if (keep && !is_quiet_ && generous_ && kWorthwhile * kWorthwhile * fastest2 < quiet_ * quiet_) keep = false;
@@ -86,7 +86,11 @@ void ContactStep::begin(const Contacts& contacts, const Model& m, const Control&
     fastest2 = 0;
     for (Index v = 0; v < m.vertex_count(); ++v) du_[v] = first_motion(v), fastest2 = std::max(fastest2, norm2(du_[v]));
     make_list(still, du_);
-    if ((is_quiet_ = fastest2 <= quiet_ * quiet_)) {
+    // Lists that are made later in the step do not take what has been pressed together since for an overlap at the start.
+    for (const Pair& pair : pairs_)
+      if (first_ && is_thin(pair)) memory_.push_back({.pair = pair, .force = 0, .anchor = {}, .normal = {}});
+    first_ = false;
+    if ((is_quiet_ = fastest2 < quiet_ * quiet_)) {
       active_.assign(pairs_.size(), 0);
       return;
     }
@@ -282,6 +286,10 @@ void ContactStep::settle_core(Pair& pair, std::size_t index) {
     pair.core = pair.pushes ? std::min(full, kTouching * distance) : 0.9 * distance;
 }
 
+bool ContactStep::is_thin(const Pair& pair) const {
+  return pair.pushes && pair.core < (pair.with_obstacle() ? contacts_->core(pair.a) : contacts_->core(pair.a, pair.b));
+}
+
 /// That of a thin pair is in proportion to its core.
 double ContactStep::range_of(const Pair& pair) const {
   constexpr double kLeastShare = 1e-6;
@@ -367,8 +375,16 @@ double ContactStep::room(const std::vector<Vec3d>& u, const std::vector<Vec3d>& 
   return share;
 }
 
+/// Amid the step: the new pairs that may touch are those of the step's start and those that are in range by now.
+void ContactStep::renew_list(const std::vector<Vec3d>& u, const std::vector<Vec3d>& du) {
+  make_list(u, du);
+  find_active();
+  for (std::size_t p = 0; p < pairs_.size(); ++p)
+    if (pair_distance_[p] < pairs_[p].core + range_of(pairs_[p])) active_[p] = 1;
+}
+
 void ContactStep::ensure_list(const std::vector<Vec3d>& u, std::vector<Vec3d>& du) {
-  if (!stays(u, du)) make_list(u, du);
+  if (!stays(u, du)) renew_list(u, du);
   const double share = room(u, du);
   if (share < 1)
     for (Vec3d& d : du) d = share * d;

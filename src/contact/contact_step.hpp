@@ -154,7 +154,9 @@ class ContactStep {
   void read_memory(const State& state);
   void settle_stiffness();
   void make_list(const std::vector<Vec3d>& u, const std::vector<Vec3d>& du);
+  void renew_list(const std::vector<Vec3d>& u, const std::vector<Vec3d>& du);
   void settle_core(Pair& pair, std::size_t index);
+  bool is_thin(const Pair& pair) const;
   double range_of(const Pair& pair) const;
   void ensure_list(const std::vector<Vec3d>& u, std::vector<Vec3d>& du);
   bool stays(const std::vector<Vec3d>& u, const std::vector<Vec3d>& du) const;

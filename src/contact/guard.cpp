@@ -289,7 +289,7 @@ ContactStep::Guarded ContactStep::guard_alike(const std::vector<Vec3d>& u, std::
 /// distance at which it is or would rest. The energy decides afterwards where it really goes.
 void ContactStep::push_along(const std::vector<Vec3d>& u, std::vector<Vec3d>& du) {
   if (std::none_of(obstacle_goal_.begin(), obstacle_goal_.end(), [](double goal) { return goal > 0; })) return;
-  if (!stays(u, du)) make_list(u, du);
+  if (!stays(u, du)) renew_list(u, du);
   du_ = du;
   measure_motion(u);
   planes_.resize(pairs_.size());

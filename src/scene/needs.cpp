@@ -83,15 +83,18 @@ std::vector<Need> needs_of(const Setup& setup) {
   std::vector<Need> needs;
   const DynamicAnalysis* dynamic = spec.dynamic();
   if (dynamic && dynamic->integrator)
-    needs.push_back({&Traits::integrator_choice,
-                     "be led by an integrator: it integrates in time by itself, with the settings of /solver",
-                     "/analysis/integrator"});
+    needs.push_back(
+        {&Traits::integrator_choice,
+         "be led by an integrator: it integrates in time by itself, and `rho_infinity` or `rho` of /solver says what it damps",
+         "/analysis/integrator"});
   if (dynamic && dynamic->integrator && *dynamic->integrator != IntegratorKind::implicit_euler)
     needs.push_back({&Traits::integrators, "be led by another time integration than its own", "/analysis/integrator"});
   if (const StaticAnalysis* statics = spec.statics()) {
     needs.push_back({&Traits::statics, "solve statics", solver});
     if (statics->stop_at_instability)
       needs.push_back({&Traits::stability, "tell where an equilibrium becomes unstable", "/analysis/stop_at_instability"});
+    if (statics->by_arc_length())
+      needs.push_back({&Traits::stability, "follow a path of equilibria by arc length", "/analysis/control"});
     if (statics->branch == Branch::follow)
       needs.push_back({&Traits::stability, "stay on a path through unstable equilibria", "/analysis/branch"});
   }

@@ -159,7 +159,7 @@ class Certifier::Observer final : public certificate::PathRecorder {
     std::vector<Index> features;
     for (std::size_t o = 0; o < contacts_.obstacles().size(); ++o)
       for (Index s = 0; s < m.segment_count(); ++s) {
-        if (!m.segment_alive[s]) continue;
+        if (!m.segment_alive[s] || contacts_.is_attached(s, o)) continue;
         features.clear();
         contacts_.obstacles()[o]->features_near({boxes[s].low, boxes[s].high}, features);
         for (const Index f : features) pairs_.push_back({.a = s, .b = -1 - static_cast<Index>(o), .feature = f});

@@ -61,6 +61,7 @@ struct Simulation::Impl final : StaticHost, LoadPath {
   Reactions reactions;
   std::vector<Vec3d> motor_torque;  ///< per frame, of the control
   bool wants_reactions = false;
+  bool own_balance = false;              ///< the solver's trait
   std::unique_ptr<Certifier> certifier;  ///< null: nobody asks
   StepReport report;
   const DynamicAnalysis* dynamic = nullptr;
@@ -186,6 +187,7 @@ Simulation::Simulation(const Scene& scene) : impl_(std::make_unique<Impl>()) {
   s.wants_reactions =
       std::any_of(s.setup->probes.begin(), s.setup->probes.end(), [](const Probe& p) { return p.kind == ProbeKind::reaction; });
   s.wants_control_start = s.setup->spec.solver->traits().control_at_start;
+  s.own_balance = s.setup->spec.solver->traits().own_balance;
   s.prepare_control(0, 1);
   if (s.wants_control_start) s.control_start = s.control;
 }
@@ -369,7 +371,6 @@ StepReport Simulation::Impl::attempt(Solver& with, double t, double h, bool meas
   keep_state();
   integrator->prepare(model(), state, control);
   pull.apply(state, integrator->stage_length(), control);
-  const bool own_balance = setup->spec.solver->traits().own_balance;
   measure = (measure || wants_reactions || certifier) && !own_balance;
   if (measure) reference = state;
   if (certifier) certifier->begin(model(), state);
@@ -586,7 +587,7 @@ StepReport Simulation::Impl::static_step() {
   if (path ? path->finished() : loop->finished()) return report;
   report = path ? path->step() : loop->step();
   if (loop && loop->finished()) return report;
-  if (wants_reactions && setup->spec.solver->traits().own_balance) {
+  if (wants_reactions && own_balance) {
     reactions.take(*solver, model());
   } else if (wants_reactions) {
     potential.begin(model(), control, last_good, 0);
@@ -652,7 +653,7 @@ void Simulation::certify() {
   if (!s.contacts.active())
     problems.add("/contact", "is not there: rods pass through each other, and there is nothing to certify",
                  "add \"contact\": {}, or leave --certify out");
-  if (s.setup->spec.solver->traits().own_balance)
+  if (s.own_balance)
     problems.add("/solver/name",
                  fmt::format("the energy budget of a certificate is that of implicit Euler, and `{}` is none",
                              s.setup->spec.solver->name()),

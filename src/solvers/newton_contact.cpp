@@ -14,13 +14,14 @@ namespace osier::systems {
 namespace {
 
 /// The error of positions that a contact bears, as a share of its range and for a tolerance of 1.
-constexpr double kShareOfRange = 10;
+constexpr double kShareOfRange = 2;
 constexpr int kFirstStiffening = 4;  ///< iteration
 constexpr int kMostHalvings = 14;
 constexpr int kMostStuck = 3;  ///< iterations in which what is prescribed gets nowhere, before it is left behind
 
 /// The friction of an iteration is that of the normal forces, normals and places at hand, which can go to and fro for ever: later
-/// iterations take over less and less of them.
+/// iterations take over less and less of them. What they find counts when an iteration with all of it at hand leaves it where it
+/// is.
 double freshness(int iteration) {
   constexpr int kFree = 6;
   return iteration < kFree ? 1 : std::pow(0.7, iteration - kFree + 1);
@@ -89,11 +90,11 @@ StepReport NewtonDriver::solve(const Model& m, const Control& c, const State& st
   const bool by_tolerance = options_.iterations == 0;
   const int limit = by_tolerance ? options_.max_iterations : options_.iterations;
   couples_ = Couples::of_last_force;
-  int stuck = 0;
+  int stuck = 0, since = 0;
   double before = std::numeric_limits<double>::infinity();
   while (report.iterations < limit) {
     contact.hold(z_.u);
-    const double fresh = freshness(report.iterations);
+    const double fresh = freshness(since++);
     contact.linearise(z_.u, fresh);
     if (report.iterations >= kFirstStiffening && report.iterations % 2 == 0 && contact.stiffen()) contact.linearise(z_.u, fresh);
     solve_linear(Curvature::positive);
@@ -122,7 +123,8 @@ StepReport NewtonDriver::solve(const Model& m, const Control& c, const State& st
     const bool held = contact.has_arrived() || stuck > kMostStuck;
     const bool settled = held && system_->was_solved() && ((small && descent.whole) || rounding);
     report.not_converged = by_tolerance && !settled;
-    if (by_tolerance && (settled || !descent.lower)) break;
+    if (by_tolerance && settled && fresh < 1) since = 0;  // with the friction of earlier iterations: not yet with its own
+    else if (by_tolerance && (settled || !descent.lower)) break;
     before = moved;
   }
   has_arrived_ = contact.has_arrived();

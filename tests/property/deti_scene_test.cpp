@@ -141,6 +141,18 @@ TEST(DetiContract, WhatItCannotDoIsRefusedWithTheReason) {
   EXPECT_NE(refusals(branch).find("belongs to 3 segments"), std::string::npos);
 }
 
+TEST(DetiContract, APathOfEquilibriaIsRefused) {
+  const std::string text = R"({"rods": [{"name": "a", "segments": 10, "material": )" + kRound +
+                           R"(, "shape": {"type": "line", "from": [0, 0, 0], "to": [1, 0, 0]}}],
+    "constraints": [{"type": "clamp", "vertices": "a:start"}], "forces": [{"type": "gravity"}], "analysis": )";
+  for (const char* path : {R"("branch": "follow")", R"("stop_at_instability": true)", R"("control": "arc_length")"}) {
+    const std::string said = refusals(text + R"({"type": "static", )" + path + "}}", kDeti);
+    EXPECT_NE(said.find("/analysis/"), std::string::npos) << path << said;
+    EXPECT_NE(said.find("`deti` cannot"), std::string::npos) << path << said;
+  }
+  EXPECT_EQ(refusals(text + R"({"type": "static"}})", kDeti), "");
+}
+
 TEST(DetiContract, ThePrintedNetworkIsRefusedWhereItsSpringsWouldPush) {
   const std::string paper = R"({"name": "deti", "network": "paper"})";
   // E/G = 2.6: cuboids up to 1.5 times as long as wide.

@@ -10,7 +10,7 @@ namespace osier::deti {
 Traits Settings::traits() const {
   Traits t{.statics = true, .threads = true, .simd = true};
   t.loops = t.hinges = t.rotational_inertia = t.torques = t.rotary_damping = false;
-  t.integrators = t.integrator_choice = t.reactions = false;
+  t.integrators = t.integrator_choice = t.reactions = t.stability = false;
   t.own_balance = t.control_at_start = true;
   return t;
 }

@@ -343,6 +343,9 @@ void Deti::finish(const Model& m, const Control& c, State& state, StepReport& re
 
 /// Every fibre for itself.
 StaticReport Deti::solve_static(const StepInput& input, State& state, const StaticOptions& options) {
+  if (options.along_path)
+    throw RunError(
+        "`deti` goes to stable equilibria and cannot follow a path to or past an instability; use `branch` stable, or `direct`");
   const Model& m = input.model;
   const Control& c = input.end;
   Memory memory(m, state);
