@@ -90,10 +90,11 @@ class Certifier::Observer final : public certificate::PathRecorder {
       for (const contact::Contact& c : list) f(c);
   }
   static double energy_of(const contact::Contact& c) { return contact::barrier_energy(c.s(), c.range, c.stiffness_k); }
-  static Vec3d motion(const contact::Contact& c, const std::vector<Vec3d>& u) {
+  using Weights = std::array<double, 4>;
+  static Vec3d motion(const contact::Contact& c, const Weights& weight, const std::vector<Vec3d>& u) {
     Vec3d sum;
     for (std::size_t j = 0; j < 4; ++j)
-      if (c.vertex[j] >= 0) sum += c.weight[j] * u[c.vertex[j]];
+      if (c.vertex[j] >= 0) sum += weight[j] * u[c.vertex[j]];
     return sum;
   }
   /// Of an obstacle, at the contact.
@@ -102,42 +103,42 @@ class Certifier::Observer final : public certificate::PathRecorder {
     const contact::Obstacle& obstacle = *contacts_.obstacles()[o];
     return obstacle.is_moving() ? obstacle.moved(c.pair.feature, c.place - c.distance * normalized(c.n), share[o]) : Vec3d{};
   }
-  Vec3d moment(const contact::Contact& c, const std::vector<Vec3d>& u, const Vec3d& push) const {
+  Vec3d moment(const contact::Contact& c, const Weights& weight, const std::vector<Vec3d>& u, const Vec3d& push) const {
     Vec3d sum;
     for (std::size_t j = 0; j < 4; ++j)
-      if (c.vertex[j] >= 0) sum += cross(start_->vertex_position[c.vertex[j]] + u[c.vertex[j]], c.weight[j] * push);
+      if (c.vertex[j] >= 0) sum += cross(start_->vertex_position[c.vertex[j]] + u[c.vertex[j]], weight[j] * push);
     return sum;
   }
   void take(const contact::Contact& c, const std::vector<Vec3d>& u, const std::vector<double>& share) {
     account_.energy_end += energy_of(c);
     const Vec3d push = c.force * c.n;
-    const double work = dot(push, motion(c, u));
+    const double work = dot(push, motion(c, c.weight, u));
     account_.work += work;
     account_.turnover += std::abs(work);
     account_.force_size += norm(push);
     if (!c.pair.with_obstacle()) return;
-    take_obstacle(c, u, share, push);
+    take_obstacle(c, c.weight, u, share, push);
     account_.obstacle_push_work += dot(push, obstacle_motion(c, share));
   }
-  void take_obstacle(const contact::Contact& c, const std::vector<Vec3d>& u, const std::vector<double>& share,
-                     const Vec3d& push) {
+  void take_obstacle(const contact::Contact& c, const Weights& weight, const std::vector<Vec3d>& u,
+                     const std::vector<double>& share, const Vec3d& push) {
     account_.obstacle_force += push;
-    account_.obstacle_moment += moment(c, u, push);
+    account_.obstacle_moment += moment(c, weight, u, push);
     account_.obstacle_work += dot(push, obstacle_motion(c, share));
   }
   void take_friction(const contact::Contact& c, const std::vector<Vec3d>& u, const std::vector<double>& share) {
     if (!(c.limit > 0)) return;
-    const Vec3d push = -c.friction_force(), moved = motion(c, u);
+    const Vec3d push = -c.friction_force(), moved = motion(c, c.rub, u);
     account_.friction_work += dot(push, moved);
     account_.turnover += std::abs(dot(push, moved));
     account_.force_size += norm(push);
     account_.friction_loss -= dot(push, moved);
     if (!c.pair.with_obstacle()) {
-      account_.friction_couple += moment(c, u, push);
+      account_.friction_couple += moment(c, c.rub, u, push);
       return;
     }
     account_.friction_loss += dot(push, obstacle_motion(c, share));
-    take_obstacle(c, u, share, push);
+    take_obstacle(c, c.rub, u, share, push);
   }
   /// Of the list of contact nothing is used.
   void find_pairs(const std::vector<Vec3d>& u) {
