@@ -530,7 +530,8 @@ TEST(GeneralizedAlphaScheme, MotionIsOfSecondOrderInTimeAlsoWhereTheStepChanges)
     }
 }
 
-// --------------------------------------------------------------------------------------------------------------------------- buckling
+// ---------------------------------------------------------------------------------------------------------------------------
+// buckling
 
 /// Clamped at both ends, which are brought closer by a share of the length; the force over 4 pi^2 EI/L^2.
 double compressed(double share) {

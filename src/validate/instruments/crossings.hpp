@@ -28,7 +28,8 @@ struct Oscillation {
 ///   z = exp((ln|sn/s0| + i n pi)/k)
 ///
 /// raw        lambda = ln(z)/h, what the samples show
-/// otherwise  the lambda that the integrator turns into this z, e.g. (1 - 1/z)/h: its own shift and damping are taken out; without an
+/// otherwise  the lambda that the integrator turns into this z, e.g. (1 - 1/z)/h: its own shift and damping are taken out;
+/// without an
 ///            integrator, that of a solver with another method, there is nothing to take out
 ///
 /// then w = |lambda|, zeta = -Re(lambda)/|lambda|. Throws RunError when there are too few crossings.
