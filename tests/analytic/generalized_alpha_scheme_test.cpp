@@ -94,7 +94,7 @@ Relaxed relaxed(std::size_t cells, const Made& made, const Quatd& base, const Ve
   return r;
 }
 
-// ------------------------------------------------------------------------------------------------------------------ building
+// Building.
 // blocks
 
 Vec3d vec(std::mt19937& random) {
@@ -271,8 +271,7 @@ TEST(GeneralizedAlphaScheme, T2TheSlidesWeightsAreBackwardEuler) {
   EXPECT_LT(norm(a.place.back() - b.place.back()), 1e-10);
 }
 
-// ----------------------------------------------------------------------------------------------------------------------------
-// statics
+// Statics
 
 struct StaticCase {
   const char* name;
@@ -374,8 +373,7 @@ TEST(GeneralizedAlphaScheme, T14RotationalInertiaMayVanish) {
   EXPECT_LT(norm(tip[0] - tip[1]), 2e-5);
 }
 
-// ---------------------------------------------------------------------------------------------------------------------------
-// dynamics
+// Dynamics
 
 TEST(GeneralizedAlphaScheme, T9EnergyIsKeptWithoutDissipation) {
   for (const std::size_t cells : {25u, 100u})
@@ -530,8 +528,7 @@ TEST(GeneralizedAlphaScheme, MotionIsOfSecondOrderInTimeAlsoWhereTheStepChanges)
     }
 }
 
-// ---------------------------------------------------------------------------------------------------------------------------
-// buckling
+// Buckling.
 
 /// Clamped at both ends, which are brought closer by a share of the length; the force over 4 pi^2 EI/L^2.
 double compressed(double share) {

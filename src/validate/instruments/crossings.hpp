@@ -29,8 +29,7 @@ struct Oscillation {
 ///
 /// raw        lambda = ln(z)/h, what the samples show
 /// otherwise  the lambda that the integrator turns into this z, e.g. (1 - 1/z)/h: its own shift and damping are taken out;
-/// without an
-///            integrator, that of a solver with another method, there is nothing to take out
+///            without an integrator, that of a solver with another method, there is nothing to take out
 ///
 /// then w = |lambda|, zeta = -Re(lambda)/|lambda|. Throws RunError when there are too few crossings.
 Oscillation oscillation(const std::vector<Crossing>& crossings, int skip, double h, const TimeIntegrator* integrator);
