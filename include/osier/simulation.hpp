@@ -174,13 +174,16 @@ struct RunStats {
   double wall_seconds = 0;
   double simulated_seconds = 0;
   double energy_total = 0, max_stretch = 0, max_bend = 0, residual = 0;
-  long steps_not_converged = 0;                       ///< above the tolerance of their solver
-  long welds_not_met = 0;                             ///< at the end, though their time to close had come
-  long steps_held_back = 0;                           ///< in which contact held prescribed motion back
-  double held_back_at = 0;                            ///< time of the first of them [s]
-  long steps_by_others = 0, steps_divided = 0;        ///< see Simulation
-  long steps_turned = 0, steps_damped = 0;            ///< likewise
-  BranchesLeft branches_left;                         ///< likewise
+  long steps_not_converged = 0;                 ///< above the tolerance of their solver
+  long welds_not_met = 0;                       ///< at the end, though their time to close had come
+  long steps_held_back = 0;                     ///< in which contact held prescribed motion back
+  double held_back_at = 0;                      ///< time of the first of them [s]
+  long steps_by_others = 0, steps_divided = 0;  ///< see Simulation
+  long steps_turned = 0, steps_damped = 0;      ///< likewise
+  BranchesLeft branches_left;                   ///< likewise
+  bool stability_unknown =
+      false;                  ///< an equilibrium was found by a solver that does not tell stable equilibria from unstable ones
+  bool follows_paths = true;  ///< the solver can stay on a path through unstable equilibria
   long steps_judged = 0, steps_not_solved = 0;        ///< the last of every frame; those that left more than kUnsolved
   double worst_residual = -1, worst_residual_at = 0;  ///< of these, relative to the largest force at work, and when [s]
   /// A step is no solution of its equations where more than this share of the largest force is left.

@@ -116,6 +116,11 @@ RunStats run_scene(const Scene& scene, const RunOptions& options) {
     stats.ms_per_frame_median = timer.ms[timer.ms.size() / 2];
   }
   stats.start_unstable_modes = simulation.start_unstable_modes();
+  const Traits traits = scene.setup().spec.solver->traits();
+  const DynamicAnalysis* dynamic = scene.setup().spec.dynamic();
+  const bool finds_equilibrium = !dynamic || (dynamic->start && dynamic->start->run.empty());
+  stats.stability_unknown = finds_equilibrium && traits.statics && !traits.leaves_unstable;
+  stats.follows_paths = traits.stability;
   stats.steps_by_others = simulation.steps_by_others();
   stats.steps_divided = simulation.steps_divided();
   stats.steps_turned = simulation.steps_turned();
@@ -208,13 +213,18 @@ std::vector<std::string> RunStats::remarks() const {
         snaps.at, snap_loads.empty() ? "" : ", at ", join(snap_loads, "; "),
         snaps.is_jump ? "came to an end" : "lost its stability", snaps.is_jump ? "snapped" : "buckled",
         snaps.turn * 180 / std::numbers::pi, snaps.count > 1 ? fmt::format("; so they did {} times in all", snaps.count) : ""));
+  if (stability_unknown)
+    list.push_back(
+        "nobody has looked whether the equilibrium is stable: this solver may stay in one that rods would leave, such as a "
+        "straight column past its critical load. The solver `direct` leaves those, and says so");
   if (branches_left.count > 0)
     list.push_back(fmt::format(
         "by pseudo-time {:.6g} s the equilibrium had become unstable in {} direction{}; the run left it for a stable one"
-        "{}. To stay on the path, say `branch` follow, or `control` arc_length, which follows it through limit points, too; to "
+        "{}. To stay on the path, say {}`branch` follow, or `control` arc_length, which follows it through limit points, too; to "
         "find the critical load, `stop_at_instability`",
         branches_left.first_at, branches_left.modes, branches_left.modes == 1 ? "" : "s",
-        branches_left.count > 1 ? fmt::format(", and did so {} times in all", branches_left.count) : ""));
+        branches_left.count > 1 ? fmt::format(", and did so {} times in all", branches_left.count) : "",
+        follows_paths ? "" : "`--solver direct` and "));
   return list;
 }
 

@@ -618,7 +618,9 @@ void Simulation::Impl::start_in_equilibrium() {
   std::fill(state.frame_velocity.begin(), state.frame_velocity.end(), Vec3d{});
   last_good = state;
   try {
-    start_modes = std::max(static_step().unstable_modes, 0);
+    const int unstable = static_step().unstable_modes;
+    const Traits traits = setup->spec.solver->traits();
+    start_modes = traits.statics && !traits.leaves_unstable ? -1 : std::max(unstable, 0);
   } catch (const RunError& error) {
     throw RunError(fmt::format("{}: no equilibrium to start from was found: {}", then->start->where, error.what()));
   }

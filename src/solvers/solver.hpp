@@ -125,7 +125,8 @@ struct Traits {
   bool frame_holds = true;   ///< frames of segments that are held or driven
   bool fracture = true;      ///< segments and joints that break
   bool strains = true;       ///< places and frames show strains, from which section forces are read
-  bool stability = true;     ///< solve_static() tells stable equilibria from unstable ones
+  bool leaves_unstable = true;     ///< solve_static() leaves an unstable equilibrium, or tells that it is one
+  bool stability = true;           ///< solve_static() tells stable equilibria from unstable ones
   bool single_directions = false;  ///< vertices that are held along one or two directions
   bool springs = false;            ///< between vertices or to a place
   bool contacts = false;           ///< reads StepInput::contacts

@@ -707,5 +707,33 @@ class NothingIsIgnored(CliTest):
             self.assert_not_ignored(beam(solver={"name": name, "iterations": 4, "tolerance": 0.1}), "iterations")
 
 
+class UntoldStability(CliTest):
+    """A column past its critical load that a solver leaves standing: it has to say that it has not looked."""
+
+    COLUMN = {
+        "materials": {"m": {"young": 1e7, "density": 1000, "radius": 0.005}},
+        "rods": [{"name": "r", "shape": {"type": "line", "from": [0, 0, 0], "to": [0, 1, 0]}, "segments": 20, "material": "m"}],
+        "constraints": [{"type": "clamp", "vertices": "r:start"}],
+        "forces": [{"type": "force", "vertices": "r:end", "force": [0, -0.5, 0]}],
+    }
+
+    def remarks(self, solver, analysis):
+        self.run_scene(dict(self.COLUMN, solver={"name": solver}, analysis=analysis))
+        return " ".join(self.stats()["remarks"])
+
+    def test_statics(self):
+        self.assertIn("whether the equilibrium is stable", self.remarks("generalized_alpha", {"type": "static"}))
+
+    def test_start_of_dynamics(self):
+        said = self.remarks("generalized_alpha", {"type": "dynamic", "step": 0.01, "duration": 0.02, "fps": 100, "start": "equilibrium"})
+        self.assertIn("whether the equilibrium is stable", said)
+        self.assertIsNone(self.stats()["start_unstable_modes"])
+
+    def test_a_solver_that_leaves_it_sends_to_one_that_can_stay(self):
+        self.assertIn("say `--solver direct` and `branch` follow", self.remarks("deti", {"type": "static"}))
+        said = self.remarks("direct", {"type": "static"})
+        self.assertIn("say `branch` follow", said)
+        self.assertNotIn("nobody has looked", said)
+
 if __name__ == "__main__":
     main()

@@ -173,7 +173,7 @@ TEST(Obstacle, ARodStaysInATube) {
     scene.build();
     scene.hold(0), scene.hold(60);
     scene.begin();
-    for (int i = 0; i < 120; ++i) {
+    for (int i = 0; i < 200; ++i) {
       scene.control.vertex_target[60].x -= 1e-3;
       scene.step(1.0 / 240);
       ASSERT_GT(gap(scene, 0), kCore) << hollow << " step " << i;
@@ -307,15 +307,20 @@ TEST(Obstacle, ARodThatStandsOnItsEndIsHeldByFriction) {
   scene.obstacles = {made(plane_of({0, 0, 0}, {0, 1, 0}), {}, 0.5)};
   scene.build();
   scene.gravity = kGravity;
-  scene.loads = {{}, {0.2 * weight(scene), 0, 0}};
   scene.begin();
+  for (int i = 0; i < 200; ++i) scene.step(1e-3);  // it comes to rest on the floor
+  scene.loads = {{}, {0.2 * weight(scene), 0, 0}};
+  const double from = scene.state.vertex_position[1].x;
   double most = 0;  // friction over the normal force
   for (int i = 0; i < 50; ++i) {
     scene.step(1e-3);
     const Vec3d push = push_of(scene, 0);
     if (push.y > 0) most = std::max(most, std::abs(push.x) / push.y);
   }
-  EXPECT_GT(most, 0.2);
+  // Without friction it would be 6 mm away.
+  EXPECT_LT(std::abs(scene.state.vertex_position[1].x - from), 0.1 * 4e-3);
+  EXPECT_GT(push_of(scene, 0).y, 0.5 * weight(scene));
+  EXPECT_GT(most, 0.2 * 0.99);
   EXPECT_LE(most, 0.5 * (1 + 1e-6));
 }
 

@@ -28,7 +28,7 @@ Traits Settings::traits() const {
   t.hinges = t.rotary_damping = t.frame_holds = t.inner_pins = false;
   t.integrators = t.integrator_choice = false;
   t.own_balance = t.control_at_start = t.threads = t.simd = true;
-  t.stability = false;
+  t.stability = t.leaves_unstable = false;
   t.strains = theory == Theory::cosserat;
   return t;
 }
