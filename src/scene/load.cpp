@@ -57,7 +57,7 @@ void pass_to_solver(Json& json, const std::string& key, Problems& problems) {
   place = value;
 }
 
-/// --threads, --simd and --precision are keys of `execution`, and win.
+/// --threads, --simd, --precision and --device are keys of `execution`, and win.
 void set_execution(Json& json, const LoadOptions& options, WrittenPlaces& places) {
   const auto set = [&](const char* key, const Json& value) {
     if (json.contains("execution") && !json["execution"].is_object()) return;  // reported when it is read
@@ -67,6 +67,7 @@ void set_execution(Json& json, const LoadOptions& options, WrittenPlaces& places
   if (!options.precision.empty()) set("precision", options.precision);
   if (options.threads) set("threads", *options.threads);
   if (!options.simd.empty()) set("simd", options.simd);
+  if (!options.device.empty()) set("device", options.device);
 }
 
 /// --solver: its own defaults, and of `execution` what it can do.

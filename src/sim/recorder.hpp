@@ -33,6 +33,8 @@ class Recorder {
   /// Where the results of the run before are kept, or empty.
   std::filesystem::path earlier_run() const { return folder_.earlier(); }
   bool wants_residual_every_step() const;
+  /// Whether step() has something to do.
+  bool wants_every_step() const;
 
  private:
   void open(const std::filesystem::path& folder, const Simulation& simulation);

@@ -23,7 +23,7 @@ class Commands(CliTest):
     def test_version(self):
         result = self.call("version")
         self.assertEqual(result.code, DONE)
-        self.assertRegex(result.out, r"^osier \d+\.\d+\.\d+\S*\n$")
+        self.assertRegex(result.out, r"^osier \d+\.\d+\.\d+\S*\nCUDA: .+\n$")
 
         self.assertEqual(self.call("--version").out, result.out)
 

@@ -1,0 +1,231 @@
+// A model, a state and a control in memory of a backend, for solvers that run there. Arrays lie as on the host; kernels see them
+// through lanes::StepView.
+#pragma once
+
+#include <vector>
+
+#include "exec/buffer.hpp"
+#include "forces/step_script.hpp"
+#include "osier/model.hpp"
+#include "osier/state.hpp"
+#include "solvers/lanes/step_view.hpp"
+
+namespace osier::systems {
+
+/// The loads of a script at a vertex, which is free so far.
+struct LoadField {
+  FieldLoads loads;
+  const double *mass, *rest_length;
+  const Index *segment_start, *segment;
+  Vec3d* force;
+  double* damping;
+  std::uint8_t* fixed;
+  OSIER_FN void operator()(Index v) const {
+    double length = 0;
+    if (loads.damping_per_length > 0)
+      for (Index i = segment_start[v]; i < segment_start[v + 1]; ++i) length += 0.5 * rest_length[segment[i] / 2];
+    force[v] = loads.force(mass[v]);
+    damping[v] = loads.damping(mass[v], length);
+    fixed[v] = 0;
+  }
+};
+struct FreeFrames {
+  FrameControl* control;
+  OSIER_FN void operator()(Index f) const { control[f] = FrameControl::free; }
+};
+struct HoldVertices {
+  const HeldVertex* held;
+  const Mover* movers;
+  std::uint8_t* fixed;
+  Vec3d* target;
+  OSIER_FN void operator()(Index i) const {
+    const HeldVertex& h = held[i];
+    fixed[h.vertex] = 1;
+    target[h.vertex] = movers[h.mover].place(h.place);
+  }
+};
+struct HoldFrames {
+  const HeldFrame* held;
+  const Mover* movers;
+  FrameControl* control;
+  Quatd* target;
+  OSIER_FN void operator()(Index i) const {
+    const HeldFrame& h = held[i];
+    control[h.frame] = FrameControl::fixed;
+    target[h.frame] = movers[h.mover].frame(h.rotation);
+  }
+};
+
+inline namespace OSIER_BACKEND_NAMESPACE {
+
+/// An array of the host whose copy in memory of the backend follows it.
+template <class T>
+class Mirror {
+ public:
+  explicit Mirror(Backend where) : where_(where) {}
+  void put(const std::vector<T>& from) {
+    if (buffer_.size() != from.size()) buffer_ = Buffer<T>(where_, from.size());
+    buffer_.copy_from(from.data());
+  }
+  void get(std::vector<T>& to) const { buffer_.copy_to(to.data()); }
+  void resize(std::size_t size) {
+    if (buffer_.size() != size) buffer_ = Buffer<T>(where_, size);
+  }
+  T* data() const { return buffer_.data(); }
+  std::size_t size() const { return buffer_.size(); }
+  std::size_t bytes() const { return buffer_.bytes(); }
+  void swap(Mirror& other) { std::swap(buffer_, other.buffer_); }
+
+ private:
+  Backend where_;
+  Buffer<T> buffer_;
+};
+
+class DeviceState {
+ public:
+  explicit DeviceState(Backend where) : where_(where) {}
+
+  Backend where() const { return where_; }
+
+  /// The model lasts until the next bind().
+  void bind(const Model& m) {
+    mass_.put(m.vertex_mass), vertex_alive_.put(m.vertex_alive), segment_alive_.put(m.segment_alive);
+    segment_vertices_.put(m.segment_vertices), rest_length_.put(m.segment_rest_length);
+    segment_stiffness_.put(m.segment_stiffness), segment_tau_.put(m.segment_tau);
+    joint_frames_.put(m.joint_frames), joint_rest_.put(m.joint_rest_rotation);
+    joint_stiffness_.put(m.joint_stiffness), joint_tau_.put(m.joint_tau);
+    vertex_segment_start_.put(m.vertex_segments.start), vertex_segment_.put(m.vertex_segments.entry);
+    frame_joint_start_.put(m.frame_joints.start), frame_joint_.put(m.frame_joints.entry);
+  }
+  void put(const State& s) {
+    position_.put(s.vertex_position), rotation_.put(s.frame_rotation);
+    velocity_.put(s.vertex_velocity), velocity_previous_.put(s.vertex_velocity_previous);
+  }
+  void get(State& s) const {
+    position_.get(s.vertex_position), rotation_.get(s.frame_rotation);
+    velocity_.get(s.vertex_velocity), velocity_previous_.get(s.vertex_velocity_previous);
+  }
+  void put(const Control& c) {
+    force_.put(c.vertex_force), damping_.put(c.vertex_damping);
+    vertex_fixed_.put(c.vertex_fixed), vertex_target_.put(c.vertex_target);
+    frame_control_.put(c.frame_control), frame_target_.put(c.frame_target), hinge_axis_.put(c.frame_hinge_axis);
+    has_torque_ = c.has_torque;
+    if (has_torque_) torque_.put(c.frame_torque), torque_material_.put(c.frame_torque_material);
+  }
+  /// The motion of all steps of a script, and what is held where that has changed. Returns whether it has.
+  bool put_movers(const StepScript& script) {
+    movers_.put(script.movers);
+    if (holds_ == script.holds) return false;
+    holds_ = script.holds;
+    held_vertices_.put(holds_->vertices), held_frames_.put(holds_->frames);
+    return true;
+  }
+  const Mover* movers() const { return movers_.data(); }
+  const HeldVertex* held_vertices() const { return held_vertices_.data(); }
+  const HeldFrame* held_frames() const { return held_frames_.data(); }
+  /// The control of one step of a script. Its holds go there with the first step.
+  void put_step(const StepScript& script, int step) {
+    const auto nv = static_cast<std::size_t>(vertex_count()), nf = static_cast<std::size_t>(frame_count());
+    if (step == 0) {
+      force_.resize(nv), damping_.resize(nv), vertex_fixed_.resize(nv), vertex_target_.resize(nv);
+      frame_control_.resize(nf), frame_target_.resize(nf), hinge_axis_.resize(nf);
+      has_torque_ = false;
+      put_movers(script);
+      launch(where_, frame_count(), FreeFrames{frame_control_.data()});
+    }
+    const lanes::StepView v = view(script.h);
+    launch(where_, vertex_count(),
+           LoadField{script.loads[static_cast<std::size_t>(step)], v.mass, v.rest_length, vertex_segment_start(),
+                     vertex_segment(), force_.data(), damping_.data(), vertex_fixed_.data()});
+    const Mover* movers = movers_.data() + static_cast<std::ptrdiff_t>(step) * script.holds->movers;
+    launch(where_, static_cast<Index>(script.holds->vertices.size()),
+           HoldVertices{held_vertices_.data(), movers, vertex_fixed_.data(), vertex_target_.data()});
+    launch(where_, static_cast<Index>(script.holds->frames.size()),
+           HoldFrames{held_frames_.data(), movers, frame_control_.data(), frame_target_.data()});
+  }
+  /// After a step, whose new velocities stand in the place of those before.
+  void swap_velocities() { velocity_.swap(velocity_previous_); }
+
+  lanes::StepView view(double h) const {
+    return {.h = h,
+            .mass = mass_.data(),
+            .rest_length = rest_length_.data(),
+            .frame_joint_start = frame_joint_start_.data(),
+            .frame_joint = frame_joint_.data(),
+            .joint_rest = joint_rest_.data(),
+            .joint_stiffness = joint_stiffness_.data(),
+            .joint_tau = joint_tau_.data(),
+            .segment_stiffness = segment_stiffness_.data(),
+            .segment_tau = segment_tau_.data(),
+            .joint_frames = joint_frames_.data(),
+            .position = position_.data(),
+            .velocity = velocity_.data(),
+            .velocity_previous = velocity_previous_.data(),
+            .rotation = rotation_.data(),
+            .gamma = nullptr,
+            .force = force_.data(),
+            .damping = damping_.data(),
+            .vertex_fixed = vertex_fixed_.data(),
+            .vertex_target = vertex_target_.data(),
+            .frame_control = frame_control_.data(),
+            .frame_target = frame_target_.data(),
+            .hinge_axis = hinge_axis_.data(),
+            .torque = has_torque_ ? torque_.data() : nullptr,
+            .torque_material = has_torque_ ? torque_material_.data() : nullptr};
+  }
+  const std::array<Index, 2>* segment_vertices() const { return segment_vertices_.data(); }
+  const Index* vertex_segment_start() const { return vertex_segment_start_.data(); }
+  const Index* vertex_segment() const { return vertex_segment_.data(); }
+  const std::uint8_t* vertex_alive() const { return vertex_alive_.data(); }
+  const std::uint8_t* segment_alive() const { return segment_alive_.data(); }
+  Index vertex_count() const { return static_cast<Index>(mass_.size()); }
+  Index segment_count() const { return static_cast<Index>(rest_length_.size()); }
+  Index frame_count() const { return static_cast<Index>(rotation_.size()); }
+  Index joint_count() const { return static_cast<Index>(joint_rest_.size()); }
+
+ private:
+  Backend where_;
+  Mirror<double> mass_{where_}, rest_length_{where_};
+  Mirror<std::uint8_t> vertex_alive_{where_}, segment_alive_{where_};
+  Mirror<std::array<Index, 2>> segment_vertices_{where_}, joint_frames_{where_};
+  Mirror<PerAxis> segment_stiffness_{where_}, segment_tau_{where_}, joint_stiffness_{where_}, joint_tau_{where_};
+  Mirror<Quatd> joint_rest_{where_};
+  Mirror<Index> vertex_segment_start_{where_}, vertex_segment_{where_}, frame_joint_start_{where_}, frame_joint_{where_};
+
+  Mirror<Vec3d> position_{where_}, velocity_{where_}, velocity_previous_{where_};
+  Mirror<Quatd> rotation_{where_};
+
+  Mirror<Vec3d> force_{where_}, vertex_target_{where_}, hinge_axis_{where_}, torque_{where_}, torque_material_{where_};
+  Mirror<double> damping_{where_};
+  Mirror<std::uint8_t> vertex_fixed_{where_};
+  Mirror<FrameControl> frame_control_{where_};
+  Mirror<Mover> movers_{where_};
+  Mirror<HeldVertex> held_vertices_{where_};
+  Mirror<HeldFrame> held_frames_{where_};
+  Mirror<Quatd> frame_target_{where_};
+  std::shared_ptr<const ScriptHolds> holds_;
+  bool has_torque_ = false;
+};
+
+/// A mark that kernels leave where a number is not finite.
+class TroubleMark {
+ public:
+  explicit TroubleMark(Backend where) : mark_(where, 1) { clear(); }
+  void clear() {
+    const std::int32_t none = 0;
+    mark_.copy_from(&none);
+  }
+  /// Waits for the kernels.
+  bool is_set() const {
+    std::int32_t mark = 0;
+    mark_.copy_to(&mark);
+    return mark != 0;
+  }
+  std::int32_t* data() const { return mark_.data(); }
+
+ private:
+  Buffer<std::int32_t> mark_;
+};
+
+}  // namespace OSIER_BACKEND_NAMESPACE
+}  // namespace osier::systems
