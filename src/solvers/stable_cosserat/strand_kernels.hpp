@@ -97,60 +97,41 @@ class StrandKernels {
     for (width_ = 1; width_ * kStrandRows < rows_; width_ *= 2) {
     }
     strands_.put(plan.strands), constants_.put(plan.constants);
-    vertices_ = m.vertex_count(), frames_ = m.frame_count();
-    holds_ = nullptr;
+    script_.forget();
     return std::move(plan.cover);
   }
 
   /// One step by the control of the state.
   void step(const DeviceState& state, double h, std::int32_t* trouble) const {
     if (strands_.size() == 0) return;
-    StrandGroupView<T> group = view(state, h, trouble);
-    group.velocity_out = group.step.velocity_previous;  // which the state takes for the new ones
-    group.velocity_previous_out = const_cast<Vec3d*>(group.step.velocity);
+    StrandGroupView<T> group = view(systems::OrdersOfScript::of_control(state, h), trouble);
+    group.velocity_out = state.velocity_previous();  // which the state takes for the new ones
+    group.velocity_previous_out = state.velocity();
     group.steps = 1;
     launch_sweeps(group);
   }
   /// All steps of a script, whose movers and holds the state has got. The state swaps its velocities once for each of them.
   void run(const DeviceState& state, const StepScript& script, std::int32_t* trouble) {
     if (strands_.size() == 0) return;
-    StrandGroupView<T> group = view(state, script.h, trouble);
-    Vec3d *velocity = const_cast<Vec3d*>(group.step.velocity), *previous = group.step.velocity_previous;
+    StrandGroupView<T> group = view(script_.orders(state, script), trouble);
     const bool swapped = script.steps() % 2 == 1;
-    group.velocity_out = swapped ? previous : velocity;
-    group.velocity_previous_out = swapped ? velocity : previous;
+    group.velocity_out = swapped ? state.velocity_previous() : state.velocity();
+    group.velocity_previous_out = swapped ? state.velocity() : state.velocity_previous();
     group.steps = script.steps();
-    loads_.put(script.loads);
-    settle_holds(script);
-    group.loads = loads_.data();
-    group.movers = state.movers(), group.movers_per_step = script.holds->movers;
-    group.held_vertices = state.held_vertices(), group.held_frames = state.held_frames();
-    group.vertex_hold = vertex_hold_.data(), group.frame_hold = frame_hold_.data();
     launch_sweeps(group);
   }
 
  private:
-  StrandGroupView<T> view(const DeviceState& state, double h, std::int32_t* trouble) const {
+  StrandGroupView<T> view(const systems::StepOrders& orders, std::int32_t* trouble) const {
     StrandGroupView<T> group{};
-    group.step = state.view(h);
+    group.orders = orders;
     group.count = static_cast<Index>(strands_.size());
     group.rows = rows_;
     group.strand = strands_.data();
     group.constants = constants_.data();
     group.iterations = iterations_;
     group.trouble = trouble;
-    group.segment_start = state.vertex_segment_start(), group.segment = state.vertex_segment();
     return group;
-  }
-  void settle_holds(const StepScript& script) {
-    if (holds_ == script.holds) return;
-    holds_ = script.holds;
-    std::vector<Index> vertex(static_cast<std::size_t>(vertices_), -1), frame(static_cast<std::size_t>(frames_), -1);
-    for (std::size_t i = 0; i < holds_->vertices.size(); ++i)
-      vertex[static_cast<std::size_t>(holds_->vertices[i].vertex)] = static_cast<Index>(i);
-    for (std::size_t i = 0; i < holds_->frames.size(); ++i)
-      frame[static_cast<std::size_t>(holds_->frames[i].frame)] = static_cast<Index>(i);
-    vertex_hold_.put(vertex), frame_hold_.put(frame);
   }
   void launch_sweeps(const StrandGroupView<T>& group) const {
     if (damped_) launch_by_lambda<true>(group);
@@ -168,12 +149,10 @@ class StrandKernels {
   Lambda lambda_ = Lambda::secular;
   int iterations_ = 0, width_ = 1;
   bool damped_ = false;
-  Index rows_ = 0, vertices_ = 0, frames_ = 0;
+  Index rows_ = 0;
   Mirror<Strand> strands_{where_};
   Mirror<T> constants_{where_};
-  Mirror<FieldLoads> loads_{where_};
-  std::shared_ptr<const ScriptHolds> holds_;
-  Mirror<Index> vertex_hold_{where_}, frame_hold_{where_};
+  systems::OrdersOfScript script_{where_};
 };
 
 }  // namespace OSIER_BACKEND_NAMESPACE

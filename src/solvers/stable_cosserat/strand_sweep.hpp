@@ -16,11 +16,11 @@
 #pragma once
 
 #include "exec/unroll.hpp"
-#include "forces/step_script.hpp"
 #include "solvers/lanes/chain_constants.hpp"
 #include "solvers/stable_cosserat/chain_row.hpp"
 #include "solvers/stable_cosserat/safeguarded_frame.hpp"
 #include "solvers/stable_cosserat/strand.hpp"
+#include "solvers/systems/device/step_orders.hpp"
 
 // A function whose numbers stay in the registers of the kernel, and one that is a call of its own.
 #if defined(__CUDACC__)
@@ -36,7 +36,7 @@ namespace osier::stable_cosserat {
 /// What the sweeps of some strands read and write, in memory of the backend.
 template <class T>
 struct StrandGroupView {
-  lanes::StepView step;  ///< at the first step
+  systems::StepOrders orders;  ///< with the state at the first step
   Vec3d *velocity_out, *velocity_previous_out;
   Index count, rows;  ///< strands, and rows of the longest
   const Strand* strand;
@@ -44,14 +44,6 @@ struct StrandGroupView {
   Index steps;
   int iterations;
   std::int32_t* trouble;
-  // Of a script; null: the loads and holds of step.force, step.vertex_target and so on, for one step.
-  const FieldLoads* loads;  ///< step by step
-  const Mover* movers;      ///< step by step
-  Index movers_per_step;
-  const HeldVertex* held_vertices;
-  const HeldFrame* held_frames;
-  const Index *vertex_hold, *frame_hold;  ///< the hold of every vertex and of every frame, or -1
-  const Index *segment_start, *segment;   ///< Model::vertex_segments
 };
 
 /// One double for every lane of P: positions.
@@ -135,61 +127,22 @@ class StrandSweep {
     OSIER_UNROLL(32)
     for (int r = 0; r < kRows; ++r) {
       for (int k = 0; k < W; ++k) {
-        const Vec3d x = g_.step.position[vertex(r, k)];
+        const Vec3d x = g_.orders.step.position[vertex(r, k)];
         x_[r][0].e[k] = x.x, x_[r][1].e[k] = x.y, x_[r][2].e[k] = x.z;
       }
-      velocity_[r] = vector(g_.step.velocity, r);
-      velocity_previous_[r] = vector(g_.step.velocity_previous, r);
+      velocity_[r] = vector(g_.orders.step.velocity, r);
+      velocity_previous_[r] = vector(g_.orders.step.velocity_previous, r);
       const auto number = [&](double Quatd::*c) {
-        return each_lane([&](int k) { return static_cast<T>(g_.step.rotation[segment(r, k)].*c); });
+        return each_lane([&](int k) { return static_cast<T>(g_.orders.step.rotation[segment(r, k)].*c); });
       };
       row_[r].q = {number(&Quatd::x), number(&Quatd::y), number(&Quatd::z), number(&Quatd::w)};
     }
     head_ = {P(0), P(0), P(0), P(1)};
-    if (s_.head >= 0) put_all(head_, g_.step.rotation[s_.head]);
+    if (s_.head >= 0) put_all(head_, g_.orders.step.rotation[s_.head]);
   }
   OSIER_INSIDE static void put_all(Quat<P>& q, const Quatd& value) {
     const Quat<T> v = cast<T>(value);
     q = {P(v.x), P(v.y), P(v.z), P(v.w)};
-  }
-
-  /// The force and the drag on a vertex in step n.
-  OSIER_INSIDE Vec3d force_on(Index v, Index n, double& damping) const {
-    if (g_.loads == nullptr) {
-      damping = g_.step.damping[v];
-      return g_.step.force[v];
-    }
-    const FieldLoads& loads = g_.loads[n];
-    const double mass = g_.step.mass[v];
-    double length = 0;
-    if (loads.damping_per_length > 0)
-      for (Index i = g_.segment_start[v]; i < g_.segment_start[v + 1]; ++i)
-        length += 0.5 * g_.step.rest_length[g_.segment[i] / 2];
-    damping = loads.damping(mass, length);
-    return loads.force(mass);
-  }
-  /// Whether a vertex is held in step n, and where to.
-  OSIER_INSIDE bool held(Index v, Index n, Vec3d& target) const {
-    if (g_.loads == nullptr) {
-      target = g_.step.vertex_target[v];
-      return g_.step.vertex_fixed[v] != 0;
-    }
-    const Index hold = g_.vertex_hold[v];
-    if (hold < 0) return false;
-    const HeldVertex& h = g_.held_vertices[hold];
-    target = g_.movers[static_cast<std::ptrdiff_t>(n) * g_.movers_per_step + h.mover].place(h.place);
-    return true;
-  }
-  OSIER_INSIDE bool held_frame(Index f, Index n, Quatd& target) const {
-    if (g_.loads == nullptr) {
-      target = g_.step.frame_target[f];
-      return g_.step.frame_control[f] == FrameControl::fixed;
-    }
-    const Index hold = g_.frame_hold[f];
-    if (hold < 0) return false;
-    const HeldFrame& h = g_.held_frames[hold];
-    target = g_.movers[static_cast<std::ptrdiff_t>(n) * g_.movers_per_step + h.mover].frame(h.rotation);
-    return true;
   }
 
   OSIER_INSIDE void begin_step(Index n) {
@@ -199,7 +152,7 @@ class StrandSweep {
     Wide<P> beyond[3];
     OSIER_UNROLL(3)
     for (int c = 0; c < 3; ++c) beyond[c] = lanes_.down(x_[0][c]);
-    const P inverse_h(static_cast<T>(1 / g_.step.h));
+    const P inverse_h(static_cast<T>(1 / g_.orders.step.h));
     OSIER_UNROLL(32)
     for (int r = 0; r < kRows; ++r) {
       Row& row = row_[r];
@@ -229,11 +182,12 @@ class StrandSweep {
       spring = row_[r].spring;
       before = row_[r].q;
     }
-    if (Quatd target; s_.head >= 0 && held_frame(s_.head, n, target)) put_all(head_, target);
+    if (Quatd target; s_.head >= 0 && g_.orders.holds_frame(s_.head, n, target)) put_all(head_, target);
     OSIER_UNROLL(32)
     for (int r = 0; r < kRows; ++r) {
       for (int k = 0; k < W; ++k)
-        if (Quatd target; has_segment(r, k) && held_frame(segment(r, k), n, target)) set_lanes(row_[r].q, k, cast<T>(target));
+        if (Quatd target; has_segment(r, k) && g_.orders.holds_frame(segment(r, k), n, target))
+          set_lanes(row_[r].q, k, cast<T>(target));
       put_axis_force<kDamped>(row_[r], axis(r));
     }
     // The joint of the next lane's first row, with damping folded in; the last lane has none.
@@ -250,16 +204,16 @@ class StrandSweep {
     bool is_held[W];
     for (int k = 0; k < W; ++k) {
       const Index v = vertex(r, k);
-      force[k] = cast<T>(force_on(v, n, damping[k]));
+      force[k] = cast<T>(g_.orders.force_on(v, n, damping[k]));
       Vec3d place;
-      is_held[k] = held(v, n, place);
+      is_held[k] = g_.orders.holds(v, n, place);
       if (is_held[k]) target[k] = cast<T>(place - Vec3d{x_[r][0].e[k], x_[r][1].e[k], x_[r][2].e[k]});
     }
     const Vec3<P> f{each_lane([&](int k) { return force[k].x; }), each_lane([&](int k) { return force[k].y; }),
                     each_lane([&](int k) { return force[k].z; })};
     const VertexStart<P> start =
         vertex_start(constant(r, lanes::kMass), each_lane([&](int k) { return static_cast<T>(damping[k]); }), velocity_[r],
-                     velocity_previous_[r], f, g_.step.h);
+                     velocity_previous_[r], f, g_.orders.step.h);
     Row& row = row_[r];
     row.u = start.u;
     row.rhs = start.rhs;
@@ -269,7 +223,7 @@ class StrandSweep {
     vertex_held_[r] = mask_of([&](int k) { return is_held[k] || !has_vertex(r, k); });
     frame_held_[r] = mask_of([&](int k) {
       Quatd unused;
-      return !has_segment(r, k) || held_frame(segment(r, k), n, unused);
+      return !has_segment(r, k) || g_.orders.holds_frame(segment(r, k), n, unused);
     });
     velocity_previous_[r] = velocity_[r];
   }
@@ -340,7 +294,7 @@ class StrandSweep {
     for (int k = 0; k < W; ++k)
       if (refused >> k & 1u)
         set_lanes(q, k,
-                  safeguarded_lane(g_.step, segment(r, k), s_.head, lane_of(row_[r].q, k), lane_of(local, k),
+                  safeguarded_lane(g_.orders.step, segment(r, k), s_.head, lane_of(row_[r].q, k), lane_of(local, k),
                                    lane_of(q_before, k), lane_of(q_after, k)));
     return q;
   }
@@ -356,7 +310,7 @@ class StrandSweep {
 
   /// `frames`: whether they go to memory, where the safeguarded updates of damped joints look for those of the start of a step.
   OSIER_INSIDE void end_step(bool frames) {
-    const double inverse_h = 1 / g_.step.h;
+    const double inverse_h = 1 / g_.orders.step.h;
     OSIER_UNROLL(32)
     for (int r = 0; r < kRows; ++r) {
       const Row& row = row_[r];
@@ -364,21 +318,21 @@ class StrandSweep {
         const Vec3d u = cast<double>(lane_of(row.u, k));
         x_[r][0].e[k] += u.x, x_[r][1].e[k] += u.y, x_[r][2].e[k] += u.z;
         set_lanes(velocity_[r], k, cast<T>(inverse_h * u));  // v <- (x - x_t)/h
-        if (frames && has_segment(r, k)) g_.step.rotation[segment(r, k)] = cast<double>(lane_of(row.q, k));
+        if (frames && has_segment(r, k)) g_.orders.step.rotation[segment(r, k)] = cast<double>(lane_of(row.q, k));
       }
     }
-    if (frames && s_.head >= 0 && lanes_.first(0) == 0) g_.step.rotation[s_.head] = cast<double>(lane_of(head_, 0));
+    if (frames && s_.head >= 0 && lanes_.first(0) == 0) g_.orders.step.rotation[s_.head] = cast<double>(lane_of(head_, 0));
   }
   OSIER_INSIDE void store_state() {
-    const double inverse_h = 1 / g_.step.h;
+    const double inverse_h = 1 / g_.orders.step.h;
     OSIER_UNROLL(32)
     for (int r = 0; r < kRows; ++r)
       for (int k = 0; k < W; ++k) {
         if (!has_vertex(r, k)) continue;
         const Index v = vertex(r, k);
         const Vec3d x{x_[r][0].e[k], x_[r][1].e[k], x_[r][2].e[k]}, velocity = inverse_h * cast<double>(lane_of(row_[r].u, k));
-        g_.step.position[v] = x;
-        const Vec3d before = g_.steps == 1 ? g_.step.velocity[v] : cast<double>(lane_of(velocity_previous_[r], k));
+        g_.orders.step.position[v] = x;
+        const Vec3d before = g_.steps == 1 ? g_.orders.step.velocity[v] : cast<double>(lane_of(velocity_previous_[r], k));
         g_.velocity_out[v] = velocity;
         g_.velocity_previous_out[v] = before;
         const double size2 = norm2(x) + norm2(velocity) + norm2(cast<double>(lane_of(row_[r].q, k)));

@@ -8,7 +8,7 @@
 #include "forces/step_script.hpp"
 #include "osier/model.hpp"
 #include "osier/state.hpp"
-#include "solvers/lanes/step_view.hpp"
+#include "solvers/systems/device/step_orders.hpp"
 
 namespace osier::systems {
 
@@ -106,6 +106,7 @@ class DeviceState {
     velocity_.get(s.vertex_velocity), velocity_previous_.get(s.vertex_velocity_previous);
   }
   void put(const Control& c) {
+    holds_ = nullptr;
     force_.put(c.vertex_force), damping_.put(c.vertex_damping);
     vertex_fixed_.put(c.vertex_fixed), vertex_target_.put(c.vertex_target);
     frame_control_.put(c.frame_control), frame_target_.put(c.frame_target), hinge_axis_.put(c.frame_hinge_axis);
@@ -118,21 +119,20 @@ class DeviceState {
     if (holds_ == script.holds) return false;
     holds_ = script.holds;
     held_vertices_.put(holds_->vertices), held_frames_.put(holds_->frames);
+    const auto nv = static_cast<std::size_t>(vertex_count()), nf = static_cast<std::size_t>(frame_count());
+    force_.resize(nv), damping_.resize(nv), vertex_fixed_.resize(nv), vertex_target_.resize(nv);
+    frame_control_.resize(nf), frame_target_.resize(nf), hinge_axis_.resize(nf);
+    has_torque_ = false;
+    launch(where_, frame_count(), FreeFrames{frame_control_.data()});
     return true;
   }
+  Vec3d* velocity() const { return velocity_.data(); }
+  Vec3d* velocity_previous() const { return velocity_previous_.data(); }
   const Mover* movers() const { return movers_.data(); }
   const HeldVertex* held_vertices() const { return held_vertices_.data(); }
   const HeldFrame* held_frames() const { return held_frames_.data(); }
-  /// The control of one step of a script. Its holds go there with the first step.
+  /// The control of one step of a script, after put_movers().
   void put_step(const StepScript& script, int step) {
-    const auto nv = static_cast<std::size_t>(vertex_count()), nf = static_cast<std::size_t>(frame_count());
-    if (step == 0) {
-      force_.resize(nv), damping_.resize(nv), vertex_fixed_.resize(nv), vertex_target_.resize(nv);
-      frame_control_.resize(nf), frame_target_.resize(nf), hinge_axis_.resize(nf);
-      has_torque_ = false;
-      put_movers(script);
-      launch(where_, frame_count(), FreeFrames{frame_control_.data()});
-    }
     const lanes::StepView v = view(script.h);
     launch(where_, vertex_count(),
            LoadField{script.loads[static_cast<std::size_t>(step)], v.mass, v.rest_length, vertex_segment_start(),
@@ -205,6 +205,50 @@ class DeviceState {
   Mirror<Quatd> frame_target_{where_};
   std::shared_ptr<const ScriptHolds> holds_;
   bool has_torque_ = false;
+};
+
+/// What a script says, made ready for strands.
+class OrdersOfScript {
+ public:
+  explicit OrdersOfScript(Backend where) : loads_(where), vertex_hold_(where), frame_hold_(where) {}
+
+  /// The state has the script's movers.
+  StepOrders orders(const DeviceState& state, const StepScript& script) {
+    loads_.put(script.loads);
+    settle(state, script);
+    StepOrders orders = of_control(state, script.h);
+    orders.loads = loads_.data();
+    orders.movers = state.movers(), orders.movers_per_step = script.holds->movers;
+    orders.held_vertices = state.held_vertices(), orders.held_frames = state.held_frames();
+    orders.vertex_hold = vertex_hold_.data(), orders.frame_hold = frame_hold_.data();
+    return orders;
+  }
+  /// Those of the control that the state has.
+  static StepOrders of_control(const DeviceState& state, double h) {
+    StepOrders orders;
+    orders.step = state.view(h);
+    orders.segment_start = state.vertex_segment_start(), orders.segment = state.vertex_segment();
+    return orders;
+  }
+  /// The model has changed.
+  void forget() { holds_ = nullptr; }
+
+ private:
+  void settle(const DeviceState& state, const StepScript& script) {
+    if (holds_ == script.holds) return;
+    holds_ = script.holds;
+    std::vector<Index> vertex(static_cast<std::size_t>(state.vertex_count()), -1);
+    std::vector<Index> frame(static_cast<std::size_t>(state.frame_count()), -1);
+    for (std::size_t i = 0; i < holds_->vertices.size(); ++i)
+      vertex[static_cast<std::size_t>(holds_->vertices[i].vertex)] = static_cast<Index>(i);
+    for (std::size_t i = 0; i < holds_->frames.size(); ++i)
+      frame[static_cast<std::size_t>(holds_->frames[i].frame)] = static_cast<Index>(i);
+    vertex_hold_.put(vertex), frame_hold_.put(frame);
+  }
+
+  Mirror<FieldLoads> loads_;
+  std::shared_ptr<const ScriptHolds> holds_;
+  Mirror<Index> vertex_hold_, frame_hold_;
 };
 
 /// A mark that kernels leave where a number is not finite.
