@@ -219,7 +219,7 @@ class StrandStep {
       factor.template linearise<false, kDamped>();
       const Energies here = energies(factor);
       if (iterations_ > 0 && !ordinary && unsettled_ && !(here.energy <= last + noise * here.size)) rose_ = true;
-      if (!(here.energy < kNone && here.energy > -kNone)) rose_ = true;
+      if (!std::isfinite(here.energy)) rose_ = true;
       if constexpr (Link::kOwnAxes) rose_ = rose_ || factor.totals.pole_margin < T(0);
       last = here.energy;
       if (iterations_ == limit || rose_) break;
@@ -248,7 +248,8 @@ class StrandStep {
   OSIER_FN void put_vertex(Index v, const Vec3<T>& moved) const {
     const Vec3d u = cast<double>(moved);
     Vec3d target;
-    step_.position[v] = v == s_.first_vertex && v_.orders.holds(v, v_.step, target) ? target : step_.position[v] + u;
+    const bool held = v == s_.first_vertex && v_.orders.holds(v, v_.step, target);
+    step_.position[v] = held ? target : step_.position[v] + u;
     step_.velocity_previous[v] = (1 / step_.h) * u;
   }
   OSIER_CALL void store(const Rows& rows) const {
