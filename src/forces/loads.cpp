@@ -9,8 +9,8 @@ void Gravity::apply_field(const LoadContext& c, Index begin, Index end, Control&
   for (Index v = begin; v < end; ++v) control.vertex_force[v] += c.model.vertex_mass[v] * g;
 }
 
-bool Gravity::tell(double time, FieldLoads& loads) const {
-  loads.acceleration += acceleration.at(time);
+bool Gravity::tell(double time, StepLoads& loads) const {
+  loads.field.acceleration += acceleration.at(time);
   return true;
 }
 
@@ -31,9 +31,9 @@ void Drag::apply_field(const LoadContext& c, Index begin, Index end, Control& co
   }
 }
 
-bool Drag::tell(double time, FieldLoads& loads) const {
-  loads.damping_per_mass += rate.at(time);
-  loads.damping_per_length += per_length.at(time);
+bool Drag::tell(double time, StepLoads& loads) const {
+  loads.field.damping_per_mass += rate.at(time);
+  loads.field.damping_per_length += per_length.at(time);
   return true;
 }
 

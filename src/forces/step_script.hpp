@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "forces/wind_formula.hpp"
 #include "math/quat.hpp"
 
 namespace osier {
@@ -17,6 +18,12 @@ struct FieldLoads {
 
   OSIER_FN Vec3d force(double mass) const { return mass * acceleration; }
   OSIER_FN double damping(double mass, double length) const { return damping_per_mass * mass + damping_per_length * length; }
+};
+
+/// All loads of one step.
+struct StepLoads {
+  FieldLoads field;
+  std::vector<WindMoment> winds;
 };
 
 /// Where a constraint has brought what it holds by the end of a step.
@@ -48,11 +55,13 @@ struct ScriptHolds {
 struct StepScript {
   double h = 0;                   ///< of every step [s]
   std::vector<FieldLoads> loads;  ///< step by step
+  std::vector<WindMoment> winds;  ///< step by step, all of a step together
   std::vector<Mover> movers;      ///< step by step, all of a step together
   /// The same object as long as nothing else is held: solvers keep what they have made of it.
   std::shared_ptr<const ScriptHolds> holds;
 
   int steps() const { return static_cast<int>(loads.size()); }
+  Index winds_per_step() const { return loads.empty() ? 0 : static_cast<Index>(winds.size() / loads.size()); }
 };
 
 }  // namespace osier

@@ -97,7 +97,7 @@ void forget_replaced_solver(Json& json, const LoadOptions& options) {
       const std::string start = std::string("/solver/") + key + "=";
       if (!o.starts_with(start)) continue;
       Json wanted = {{"solver", {{key, o.substr(start.size())}}}};
-      if (wanted["solver"].contains("name") && before == wanted["solver"]["name"]) continue;
+      if (wanted["solver"].contains("name") && wanted["solver"]["name"].get<std::string>() == before) continue;
       replaced = replaced || solver_name_of(wanted) != before;
     }
   if (!replaced) return;

@@ -654,7 +654,7 @@ std::string Simulation::Impl::why_no_run_ahead() {
   if (!setup->timed_joints.empty()) return "welds and joints close or open in time";
   if (wants_reactions) return "reactions are measured in every step";
   if (pull.vertex >= 0) return "a vertex is being pulled";
-  FieldLoads loads;
+  StepLoads loads;
   for (std::size_t i = 0; i < acts.size(); ++i)
     if (acts[i] && !setup->spec.forces[i]->tell(0, loads))
       return setup->spec.forces[i]->where + " is worked out on the host in every step";
@@ -670,12 +670,14 @@ std::string Simulation::Impl::why_no_run_ahead() {
 }
 
 StepScript Simulation::Impl::write_script(int steps) const {
-  StepScript script{.h = dynamic->time_step(), .loads = {}, .movers = {}, .holds = holds};
+  StepScript script{.h = dynamic->time_step(), .loads = {}, .winds = {}, .movers = {}, .holds = holds};
   for (int n = 1; n <= steps; ++n) {
     const double t = static_cast<double>(state.step_index + n) * script.h;
-    FieldLoads& loads = script.loads.emplace_back();
+    StepLoads loads;
     for (std::size_t i = 0; i < acts.size(); ++i)
       if (acts[i]) setup->spec.forces[i]->tell(t, loads);
+    script.loads.push_back(loads.field);
+    script.winds.insert(script.winds.end(), loads.winds.begin(), loads.winds.end());
     for (const auto& constraint : setup->spec.constraints) script.movers.push_back(constraint->mover(t));
   }
   return script;

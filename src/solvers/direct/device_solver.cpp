@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "forces/wind_kernels.hpp"
 #include "solvers/direct/device_step.hpp"
 #include "solvers/direct/direct_solver.hpp"
 #include "solvers/direct/hanging_strands.hpp"
@@ -11,8 +12,8 @@ namespace osier::direct {
 
 namespace {
 
-/// A script's control of one step.
-Control control_of(const Model& m, const StepScript& script, int step) {
+/// A script's control of one step; `start`: where that begins, for the wind.
+Control control_of(const Model& m, const StepScript& script, int step, const State& start) {
   Control c;
   const auto nv = static_cast<std::size_t>(m.vertex_count()), nf = static_cast<std::size_t>(m.frame_count());
   const FieldLoads& loads = script.loads[static_cast<std::size_t>(step)];
@@ -25,6 +26,20 @@ Control control_of(const Model& m, const StepScript& script, int step) {
     c.vertex_force.push_back(loads.force(m.vertex_mass[v]));
     c.vertex_damping.push_back(loads.damping(m.vertex_mass[v], length));
   }
+  const WindKernel wind = wind_kernel(Simd::off);
+  for (Index w = 0; w < script.winds_per_step(); ++w)
+    wind({.moment = script.winds[static_cast<std::size_t>(step * script.winds_per_step() + w)],
+          .radius = m.vertex_radius.data(),
+          .position = start.vertex_position.data(),
+          .velocity = start.vertex_velocity.data(),
+          .mass = m.vertex_mass.data(),
+          .rest_length = m.segment_rest_length.data(),
+          .segment_start = m.vertex_segments.start.data(),
+          .segment = m.vertex_segments.entry.data(),
+          .segment_vertices = reinterpret_cast<const Index*>(m.segment_vertices.data()),
+          .force = c.vertex_force.data(),
+          .damping = c.vertex_damping.data()},
+         0, m.vertex_count());
   const Mover* movers = script.movers.data() + static_cast<std::ptrdiff_t>(step) * script.holds->movers;
   for (const HeldVertex& h : script.holds->vertices)
     c.vertex_fixed[h.vertex] = 1, c.vertex_target[h.vertex] = movers[h.mover].place(h.place);
@@ -57,7 +72,9 @@ class OnDevice final : public Solver, public ScriptRunner {
   void get(State& state) const override { step_->get(state); }
   StepReport run(const StepScript& script) override {
     if (script.holds != checked_) {
-      refuse_holds(control_of(*model_, script, 0));
+      fit(before_);
+      step_->get(before_);
+      refuse_holds(control_of(*model_, script, 0, before_));
       checked_ = script.holds;
     }
     StepReport all;
@@ -73,7 +90,7 @@ class OnDevice final : public Solver, public ScriptRunner {
           for (Index v = model_->segment_vertices[first][0]; v <= model_->segment_vertices[end - 1][1]; ++v)
             std::swap(before_.vertex_velocity[v], before_.vertex_velocity_previous[v]);
         State state = before_;
-        const Control control = control_of(*model_, script, n);
+        const Control control = control_of(*model_, script, n, before_);
         rescue(taken, constant_input(*model_, control, script.h), state, report);
         step_->put(state);
       }

@@ -97,7 +97,6 @@ class StrandKernels {
     for (width_ = 1; width_ * kStrandRows < rows_; width_ *= 2) {
     }
     strands_.put(plan.strands), constants_.put(plan.constants);
-    script_.forget();
     return std::move(plan.cover);
   }
 
@@ -110,14 +109,14 @@ class StrandKernels {
     group.steps = 1;
     launch_sweeps(group);
   }
-  /// All steps of a script, whose movers and holds the state has got. The state swaps its velocities once for each of them.
-  void run(const DeviceState& state, const StepScript& script, std::int32_t* trouble) {
+  /// All steps of a script without wind, by its orders. The state swaps its velocities once for each of them.
+  void run(const DeviceState& state, const systems::StepOrders& orders, int steps, std::int32_t* trouble) const {
     if (strands_.size() == 0) return;
-    StrandGroupView<T> group = view(script_.orders(state, script), trouble);
-    const bool swapped = script.steps() % 2 == 1;
+    StrandGroupView<T> group = view(orders, trouble);
+    const bool swapped = steps % 2 == 1;
     group.velocity_out = swapped ? state.velocity_previous() : state.velocity();
     group.velocity_previous_out = swapped ? state.velocity() : state.velocity_previous();
-    group.steps = script.steps();
+    group.steps = steps;
     launch_sweeps(group);
   }
 
@@ -152,7 +151,6 @@ class StrandKernels {
   Index rows_ = 0;
   Mirror<Strand> strands_{where_};
   Mirror<T> constants_{where_};
-  systems::OrdersOfScript script_{where_};
 };
 
 }  // namespace OSIER_BACKEND_NAMESPACE

@@ -185,11 +185,14 @@ class SweepKernels final : public DeviceSweep {
     step_rest(h);
   }
   bool run(const StepScript& script) override {
-    if (!strands_fit_) divide(*model_, true);
+    // Wind asks for places that strands have in registers.
+    if (const bool fit = script.winds.empty(); fit != strands_fit_) divide(*model_, fit);
     state_.put_movers(script);
-    strands_.run(state_, script, trouble_.data());
+    systems::StepOrders orders = script_.orders(state_, script);
+    if (strands_fit_) strands_.run(state_, orders, script.steps(), trouble_.data());
     for (int n = 0; n < script.steps(); ++n) {
-      if (has_rest_) state_.put_step(script, n);
+      orders.step = state_.view(script.h);  // whose velocities have been swapped
+      if (has_rest_) state_.put_step(orders, n);
       step_rest(script.h);
     }
     return !trouble_.is_set();
@@ -279,6 +282,7 @@ class SweepKernels final : public DeviceSweep {
   ElementView<T> view_{};
   systems::DeviceState state_{where_};
   systems::TroubleMark trouble_{where_};
+  systems::OrdersOfScript script_{where_};
   StrandKernels<T> strands_{where_};
   Part vertices_{where_}, segments_{where_}, frames_{where_}, joints_{where_};
   Colors vertex_colors_{where_}, segment_colors_{where_};

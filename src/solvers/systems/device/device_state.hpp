@@ -12,50 +12,32 @@
 
 namespace osier::systems {
 
-/// The loads of a script at a vertex, which is free so far.
-struct LoadField {
-  FieldLoads loads;
-  const double *mass, *rest_length;
-  const Index *segment_start, *segment;
+/// The loads of a script at a vertex, and whether it is held.
+struct LoadVertex {
+  StepOrders orders;
+  Index step;
   Vec3d* force;
   double* damping;
   std::uint8_t* fixed;
+  Vec3d* target;
   OSIER_FN void operator()(Index v) const {
-    double length = 0;
-    if (loads.damping_per_length > 0)
-      for (Index i = segment_start[v]; i < segment_start[v + 1]; ++i) length += 0.5 * rest_length[segment[i] / 2];
-    force[v] = loads.force(mass[v]);
-    damping[v] = loads.damping(mass[v], length);
-    fixed[v] = 0;
+    force[v] = orders.force_on(v, step, damping[v]);
+    fixed[v] = orders.holds(v, step, target[v]) ? 1 : 0;
+  }
+};
+struct HoldFrame {
+  StepOrders orders;
+  Index step;
+  FrameControl* control;
+  Quatd* target;
+  OSIER_FN void operator()(Index f) const {
+    control[f] = orders.holds_frame(f, step, target[f]) ? FrameControl::fixed : FrameControl::free;
   }
 };
 struct FreeFrames {
   FrameControl* control;
   OSIER_FN void operator()(Index f) const { control[f] = FrameControl::free; }
 };
-struct HoldVertices {
-  const HeldVertex* held;
-  const Mover* movers;
-  std::uint8_t* fixed;
-  Vec3d* target;
-  OSIER_FN void operator()(Index i) const {
-    const HeldVertex& h = held[i];
-    fixed[h.vertex] = 1;
-    target[h.vertex] = movers[h.mover].place(h.place);
-  }
-};
-struct HoldFrames {
-  const HeldFrame* held;
-  const Mover* movers;
-  FrameControl* control;
-  Quatd* target;
-  OSIER_FN void operator()(Index i) const {
-    const HeldFrame& h = held[i];
-    control[h.frame] = FrameControl::fixed;
-    target[h.frame] = movers[h.mover].frame(h.rotation);
-  }
-};
-
 inline namespace OSIER_BACKEND_NAMESPACE {
 
 /// An array of the host whose copy in memory of the backend follows it.
@@ -89,7 +71,8 @@ class DeviceState {
 
   /// The model lasts until the next bind().
   void bind(const Model& m) {
-    mass_.put(m.vertex_mass), vertex_alive_.put(m.vertex_alive), segment_alive_.put(m.segment_alive);
+    mass_.put(m.vertex_mass), radius_.put(m.vertex_radius), vertex_alive_.put(m.vertex_alive),
+        segment_alive_.put(m.segment_alive);
     segment_vertices_.put(m.segment_vertices), rest_length_.put(m.segment_rest_length);
     segment_stiffness_.put(m.segment_stiffness), segment_tau_.put(m.segment_tau);
     joint_frames_.put(m.joint_frames), joint_rest_.put(m.joint_rest_rotation);
@@ -131,17 +114,11 @@ class DeviceState {
   const Mover* movers() const { return movers_.data(); }
   const HeldVertex* held_vertices() const { return held_vertices_.data(); }
   const HeldFrame* held_frames() const { return held_frames_.data(); }
-  /// The control of one step of a script, after put_movers().
-  void put_step(const StepScript& script, int step) {
-    const lanes::StepView v = view(script.h);
+  /// The control of one step by the orders of a script.
+  void put_step(const StepOrders& orders, Index step) {
     launch(where_, vertex_count(),
-           LoadField{script.loads[static_cast<std::size_t>(step)], v.mass, v.rest_length, vertex_segment_start(),
-                     vertex_segment(), force_.data(), damping_.data(), vertex_fixed_.data()});
-    const Mover* movers = movers_.data() + static_cast<std::ptrdiff_t>(step) * script.holds->movers;
-    launch(where_, static_cast<Index>(script.holds->vertices.size()),
-           HoldVertices{held_vertices_.data(), movers, vertex_fixed_.data(), vertex_target_.data()});
-    launch(where_, static_cast<Index>(script.holds->frames.size()),
-           HoldFrames{held_frames_.data(), movers, frame_control_.data(), frame_target_.data()});
+           LoadVertex{orders, step, force_.data(), damping_.data(), vertex_fixed_.data(), vertex_target_.data()});
+    launch(where_, frame_count(), HoldFrame{orders, step, frame_control_.data(), frame_target_.data()});
   }
   /// After a step, whose new velocities stand in the place of those before.
   void swap_velocities() { velocity_.swap(velocity_previous_); }
@@ -176,6 +153,7 @@ class DeviceState {
   const std::array<Index, 2>* segment_vertices() const { return segment_vertices_.data(); }
   const Index* vertex_segment_start() const { return vertex_segment_start_.data(); }
   const Index* vertex_segment() const { return vertex_segment_.data(); }
+  const double* radius() const { return radius_.data(); }
   const std::uint8_t* vertex_alive() const { return vertex_alive_.data(); }
   const std::uint8_t* segment_alive() const { return segment_alive_.data(); }
   Index vertex_count() const { return static_cast<Index>(mass_.size()); }
@@ -185,7 +163,7 @@ class DeviceState {
 
  private:
   Backend where_;
-  Mirror<double> mass_{where_}, rest_length_{where_};
+  Mirror<double> mass_{where_}, radius_{where_}, rest_length_{where_};
   Mirror<std::uint8_t> vertex_alive_{where_}, segment_alive_{where_};
   Mirror<std::array<Index, 2>> segment_vertices_{where_}, joint_frames_{where_};
   Mirror<PerAxis> segment_stiffness_{where_}, segment_tau_{where_}, joint_stiffness_{where_}, joint_tau_{where_};
@@ -210,14 +188,15 @@ class DeviceState {
 /// What a script says, made ready for strands.
 class OrdersOfScript {
  public:
-  explicit OrdersOfScript(Backend where) : loads_(where), vertex_hold_(where), frame_hold_(where) {}
+  explicit OrdersOfScript(Backend where) : loads_(where), winds_(where), vertex_hold_(where), frame_hold_(where) {}
 
   /// The state has the script's movers.
   StepOrders orders(const DeviceState& state, const StepScript& script) {
-    loads_.put(script.loads);
+    loads_.put(script.loads), winds_.put(script.winds);
     settle(state, script);
     StepOrders orders = of_control(state, script.h);
     orders.loads = loads_.data();
+    orders.winds = winds_.data(), orders.winds_per_step = script.winds_per_step();
     orders.movers = state.movers(), orders.movers_per_step = script.holds->movers;
     orders.held_vertices = state.held_vertices(), orders.held_frames = state.held_frames();
     orders.vertex_hold = vertex_hold_.data(), orders.frame_hold = frame_hold_.data();
@@ -228,6 +207,7 @@ class OrdersOfScript {
     StepOrders orders;
     orders.step = state.view(h);
     orders.segment_start = state.vertex_segment_start(), orders.segment = state.vertex_segment();
+    orders.segment_vertices = state.segment_vertices(), orders.radius = state.radius();
     return orders;
   }
   /// The model has changed.
@@ -247,6 +227,7 @@ class OrdersOfScript {
   }
 
   Mirror<FieldLoads> loads_;
+  Mirror<WindMoment> winds_;
   std::shared_ptr<const ScriptHolds> holds_;
   Mirror<Index> vertex_hold_, frame_hold_;
 };
