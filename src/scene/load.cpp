@@ -194,6 +194,7 @@ Scene Scene::parse(const std::string& text, const std::string& name, const std::
   spec.fields(reader);
   reader.finish();
   setup->name = spec.name.empty() ? name : spec.name;
+  setup->source = source, setup->folder = folder, setup->options = options;
   check_name(setup->name, problems);
   check_times(spec.dynamic(), problems);
   spec.execution.check(problems);
