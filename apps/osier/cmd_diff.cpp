@@ -39,8 +39,9 @@ int diff(const DiffArguments& o) {
     if (result.frames_first != result.frames_second)
       fmt::print("the first run has {} frames, the second {}\n", result.frames_first, result.frames_second);
     if (result.same())
-      fmt::print("the same: {} frames{}\n", result.frames,
-                 o.tolerance > 0 ? fmt::format(", to {:g} of each quantity's largest magnitude", o.tolerance) : ", every bit of them");
+      fmt::print(
+          "the same: {} frames{}\n", result.frames,
+          o.tolerance > 0 ? fmt::format(", to {:g} of each quantity's largest magnitude", o.tolerance) : ", every bit of them");
   }
   return result.same() ? kDone : kRunFailed;
 }

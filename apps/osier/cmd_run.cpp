@@ -34,8 +34,7 @@ void write_stats(const std::string& file, const RunStats& stats) {
 
 int run(const RunArguments& o) {
   Problems problems;
-  if (!o.resume.empty() && !o.folder.empty())
-    problems.add("--output", "a resumed run goes on in its own folder", "leave it out");
+  if (!o.resume.empty() && !o.folder.empty()) problems.add("--output", "a resumed run goes on in its own folder", "leave it out");
   if (!o.resume.empty() && o.scene.file.empty() && o.scene.changes_something())
     problems.add("--resume", "the scene of a run cannot be changed on the way", "leave other options of the scene out");
   problems.throw_if_any();
@@ -44,10 +43,9 @@ int run(const RunArguments& o) {
   check_output_file("--stats", o.stats, problems);
   if (!o.html.empty() && view::viewer_page().empty())
     problems.add("--html", "this osier was built without the viewer's page", view::viewer_page_remedy());
-  const std::filesystem::path folder =
-      !o.resume.empty()  ? std::filesystem::path(o.resume)
-      : o.folder.empty() ? std::filesystem::path("out") / scene.name()
-                         : std::filesystem::path(o.folder);
+  const std::filesystem::path folder = !o.resume.empty()  ? std::filesystem::path(o.resume)
+                                       : o.folder.empty() ? std::filesystem::path("out") / scene.name()
+                                                          : std::filesystem::path(o.folder);
   // The folder of the results need not be there yet.
   const bool among_results = o.html.parent_path().lexically_normal() == (folder / "").parent_path().lexically_normal();
   const bool makes_its_folder = among_results && !std::filesystem::exists(folder);
@@ -116,9 +114,10 @@ Command add_run(CLI::App& app) {
   const CLI::Validator not_negative(
       [](std::string& text) { return text.starts_with("-") ? text + " is negative" : std::string{}; }, "");
   sub->add_option("-o,--output", o->folder, "Folder for the results (default: out/<scene name>)")->check(not_empty);
-  sub->add_option("--resume", o->resume,
-                  "Go on with the run in this folder, which was interrupted, from its last checkpoint, as if nothing had happened; "
-                  "without SCENE the scene is that of the run")
+  sub->add_option(
+         "--resume", o->resume,
+         "Go on with the run in this folder, which was interrupted, from its last checkpoint, as if nothing had happened; "
+         "without SCENE the scene is that of the run")
       ->check(not_empty);
   sub->add_option("--frames", o->frames, "Number of frames instead of the scene's")->check(not_negative);
   sub->add_option("--stats", o->stats, "Write counts and timings to this JSON file")->check(not_empty);

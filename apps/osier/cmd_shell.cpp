@@ -85,9 +85,10 @@ std::string bash_script(const std::vector<CommandWords>& commands) {
       if (o.positional) continue;
       options += (options.empty() ? "" : " ") + joined(o.names);
       if (!o.takes_value) continue;
-      values += fmt::format("        {}) {}; return ;;\n", joined(o.names, "|"),
-                            o.choices.empty() ? "COMPREPLY=($(compgen -f -- \"$word\"))"
-                                              : fmt::format("COMPREPLY=($(compgen -W {} -- \"$word\"))", in_quotes(joined(o.choices))));
+      values +=
+          fmt::format("        {}) {}; return ;;\n", joined(o.names, "|"),
+                      o.choices.empty() ? "COMPREPLY=($(compgen -f -- \"$word\"))"
+                                        : fmt::format("COMPREPLY=($(compgen -W {} -- \"$word\"))", in_quotes(joined(o.choices))));
     }
     cases += fmt::format("    {})\n{}      options={} ;;\n", c.name,
                          values.empty() ? "" : "      case \"$before\" in\n" + values + "      esac\n", in_quotes(options));
@@ -128,8 +129,9 @@ std::string zsh_script(const std::vector<CommandWords>& commands) {
     cases += fmt::format("    {}) _arguments", c.name);
     for (const OptionWords& o : c.options) {
       if (o.positional) continue;
-      const std::string value =
-          !o.takes_value ? "" : o.choices.empty() ? ":" + o.value + ":_files" : ":" + o.value + ":(" + joined(o.choices) + ")";
+      const std::string value = !o.takes_value      ? ""
+                                : o.choices.empty() ? ":" + o.value + ":_files"
+                                                    : ":" + o.value + ":(" + joined(o.choices) + ")";
       for (const std::string& name : o.names)
         cases += " \\\n      " + in_quotes((o.repeats ? "*" : "") + name + "[" + zsh_text(o.help) + "]" + value);
     }
@@ -163,8 +165,7 @@ std::string fish_script(const std::vector<CommandWords>& commands) {
     for (const OptionWords& o : c.options) {
       if (o.positional) continue;
       text += fmt::format("complete -c osier -n '__fish_seen_subcommand_from {}'", c.name);
-      for (const std::string& name : o.names)
-        text += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
+      for (const std::string& name : o.names) text += name.starts_with("--") ? " -l " + name.substr(2) : " -s " + name.substr(1);
       if (o.takes_value) text += o.choices.empty() ? " -r" : " -x -a " + in_quotes(joined(o.choices));
       text += " -d " + in_quotes(first_line(o.help)) + "\n";
     }
@@ -187,7 +188,8 @@ std::string roff(const std::string& text) {
 std::string man_page(const CLI::App& app, const std::vector<CommandWords>& commands) {
   std::string text = fmt::format(".TH OSIER 1 \"\" \"osier {}\" \"User Commands\"\n.SH NAME\nosier \\- {}\n", version(),
                                  "simulates slender things: hair, yarn, cables, ropes, trees, springs");
-  text += ".SH SYNOPSIS\n.B osier\n.I command\n[\n.I arguments\n]\n.SH DESCRIPTION\n" + roff(app.get_description()) + "\n.SH COMMANDS\n";
+  text += ".SH SYNOPSIS\n.B osier\n.I command\n[\n.I arguments\n]\n.SH DESCRIPTION\n" + roff(app.get_description()) +
+          "\n.SH COMMANDS\n";
   for (const CommandWords& c : commands) {
     text += ".SS osier " + roff(c.name);
     for (const OptionWords& o : c.options)
@@ -212,7 +214,9 @@ Command add_completion(CLI::App& app) {
   sub->add_option("SHELL", *shell, "bash, zsh or fish")->required()->check(CLI::IsMember({"bash", "zsh", "fish"}));
   return {sub, [&app, shell] {
             const std::vector<CommandWords> commands = commands_of(app);
-            fmt::print("{}", *shell == "bash" ? bash_script(commands) : *shell == "zsh" ? zsh_script(commands) : fish_script(commands));
+            fmt::print("{}", *shell == "bash"  ? bash_script(commands)
+                             : *shell == "zsh" ? zsh_script(commands)
+                                               : fish_script(commands));
             return kDone;
           }};
 }

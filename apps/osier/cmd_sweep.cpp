@@ -63,12 +63,14 @@ int merge(const SweepArguments& o) {
 
 int sweep(const SweepArguments& o) {
   if (!o.merge.empty()) return merge(o);
-  if (o.scene.threads) throw InputError({{"--threads", "every run of a sweep has one thread", "use -j for the number of runs at a time"}});
+  if (o.scene.threads)
+    throw InputError({{"--threads", "every run of a sweep has one thread", "use -j for the number of runs at a time"}});
   SweepOptions options;
   read_part(o.part, options);
   const Design design = design_of(o);
-  options.folder = o.folder.empty() ? std::filesystem::path("out") / (std::filesystem::path(o.scene.file).stem().string() + "_sweep")
-                                    : std::filesystem::path(o.folder);
+  options.folder = o.folder.empty()
+                       ? std::filesystem::path("out") / (std::filesystem::path(o.scene.file).stem().string() + "_sweep")
+                       : std::filesystem::path(o.folder);
   options.threads = o.jobs > 0 ? o.jobs : all_cores();
   options.load = o.scene.load_options();
   catch_interrupts();
@@ -101,8 +103,7 @@ Command add_sweep(CLI::App& app) {
   sub->add_option("--vary", o->vary,
                   "What changes: /json/pointer=from:to:count, =from:to with --sample lhs, or =a,b,c (repeatable)")
       ->allow_extra_args(false);
-  sub->add_option("--sample", o->sample,
-                  "Every combination (grid), a Latin hypercube (lhs), or the lines of a table (csv)")
+  sub->add_option("--sample", o->sample, "Every combination (grid), a Latin hypercube (lhs), or the lines of a table (csv)")
       ->check(CLI::IsMember({"grid", "lhs", "csv"}))
       ->capture_default_str();
   sub->add_option("--samples", o->samples, "Number of runs of a Latin hypercube")->check(CLI::PositiveNumber);
@@ -111,7 +112,8 @@ Command add_sweep(CLI::App& app) {
   sub->add_option("-j,--jobs", o->jobs, "Runs at a time (default: all cores)")->check(CLI::PositiveNumber);
   sub->add_option("--part", o->part, "Only a part of the runs, e.g. 3/8: for several machines, see --merge");
   sub->add_option("--merge", o->merge, "Instead of running: put the tables of these folders together");
-  sub->add_option("-o,--output", o->folder, "Folder of the table (default: out/<scene file>_sweep); what is in it is not run again");
+  sub->add_option("-o,--output", o->folder,
+                  "Folder of the table (default: out/<scene file>_sweep); what is in it is not run again");
   sub->add_flag("--quiet", o->quiet, "Only errors");
   sub->footer("Writes sweep.csv, sweep.h5 and index.html. A run that fails is a row with the reason.");
   sub->callback([o] {

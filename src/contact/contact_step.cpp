@@ -102,6 +102,7 @@ void ContactStep::begin(const Contacts& contacts, const Model& m, const Control&
 void ContactStep::carry(Archive& archive) {
   archive(listed_, centre_, ball_, alive_, pairs_, pair_distance_, active_, generous_, quiet_, is_quiet_, lists_);
   restored_ = archive.reads();
+  moved_.resize(centre_.size());
 }
 
 /// Half of the least room that a pair on the list has, since both of its segments may move. None where an obstacle moves, or

@@ -42,7 +42,8 @@ SweepAxis parse_axis(const std::string& text, Problems& problems) {
   const std::string where = "--vary " + shorten(text);
   const std::size_t equals = text.find('=');
   if (text.empty() || text[0] != '/' || equals == std::string::npos || equals + 1 == text.size()) {
-    problems.add(where, "is not pointer=values", "write e.g. --vary /materials/m/young=1e6:1e9:5 or --vary /solver/name=direct,newton");
+    problems.add(where, "is not pointer=values",
+                 "write e.g. --vary /materials/m/young=1e6:1e9:5 or --vary /solver/name=direct,newton");
     return {};
   }
   SweepAxis axis{.pointer = text.substr(0, equals), .values = {}};
@@ -116,9 +117,10 @@ Design latin_design(const std::vector<SweepAxis>& axes, int samples, std::uint64
     const bool by_list = axis.low == 0 && axis.high == 0 && !axis.values.empty();
     for (std::size_t i = 0; i < n; ++i) {
       const double at = (static_cast<double>(piece[i]) + share()) / static_cast<double>(n);
-      design.rows[i].push_back(by_list ? axis.values[std::min(static_cast<std::size_t>(at * static_cast<double>(axis.values.size())),
-                                                              axis.values.size() - 1)]
-                                       : fmt::format("{:.17g}", axis.low + (axis.high - axis.low) * at));
+      design.rows[i].push_back(by_list
+                                   ? axis.values[std::min(static_cast<std::size_t>(at * static_cast<double>(axis.values.size())),
+                                                          axis.values.size() - 1)]
+                                   : fmt::format("{:.17g}", axis.low + (axis.high - axis.low) * at));
     }
   }
   return design;
@@ -136,10 +138,12 @@ Design read_design(const std::filesystem::path& file) {
     const std::string where = fmt::format("{}:{}", file.string(), number);
     if (design.pointers.empty()) {
       for (const std::string& pointer : fields)
-        if (!pointer.starts_with("/")) problems.add(where, shorten(pointer) + " is no place of a scene", "write pointers such as /analysis/step");
+        if (!pointer.starts_with("/"))
+          problems.add(where, shorten(pointer) + " is no place of a scene", "write pointers such as /analysis/step");
       design.pointers = std::move(fields);
     } else if (fields.size() != design.pointers.size()) {
-      problems.add(where, fmt::format("has {} values for {} places", fields.size(), design.pointers.size()), "write one for each");
+      problems.add(where, fmt::format("has {} values for {} places", fields.size(), design.pointers.size()),
+                   "write one for each");
     } else {
       design.rows.push_back(std::move(fields));
     }

@@ -57,7 +57,8 @@ double rank_correlation(const Numbers& x, const Numbers& y) {
 }
 
 /// A response: over one value a line, for every combination of the others, where those are few; otherwise a scatter.
-ReproducedPlot plot_of(const SweepTable& table, std::size_t parameter, const Numbers& x, const std::string& name, const Numbers& y) {
+ReproducedPlot plot_of(const SweepTable& table, std::size_t parameter, const Numbers& x, const std::string& name,
+                       const Numbers& y) {
   constexpr std::size_t kMostLines = 8;
   const Design& design = table.design;
   std::map<std::string, ReproducedCurve> lines;
@@ -65,7 +66,8 @@ ReproducedPlot plot_of(const SweepTable& table, std::size_t parameter, const Num
     std::string key;
     for (std::size_t p = 0; p < design.pointers.size(); ++p)
       if (p != parameter)
-        key += (key.empty() ? "" : ", ") + design.pointers[p].substr(design.pointers[p].rfind('/') + 1) + " = " + design.rows[table.rows[r].run][p];
+        key += (key.empty() ? "" : ", ") + design.pointers[p].substr(design.pointers[p].rfind('/') + 1) + " = " +
+               design.rows[table.rows[r].run][p];
     ReproducedCurve& line = lines[key];
     line.label = key;
     line.points.emplace_back(x[r], y[r]);
@@ -101,7 +103,8 @@ std::string failures_html(const SweepTable& table) {
   }
   if (rows.empty()) return {};
   return "<h2>Runs that failed</h2>\n<div class=\"scroll\"><table><tr><th>run</th><th>values</th><th>reason</th></tr>\n" + rows +
-         "</table></div>\n" + (shown > kShown ? fmt::format("<p class=\"soft\">and {} more in sweep.csv</p>\n", shown - kShown) : "");
+         "</table></div>\n" +
+         (shown > kShown ? fmt::format("<p class=\"soft\">and {} more in sweep.csv</p>\n", shown - kShown) : "");
 }
 
 }  // namespace
@@ -110,7 +113,8 @@ std::string sweep_html(const SweepTable& table) {
   constexpr std::size_t kMostParameters = 6, kMostResults = 24;
   std::vector<std::pair<std::size_t, Numbers>> parameters, results;
   for (std::size_t p = 0; p < table.design.pointers.size(); ++p)
-    if (Numbers x = parameter_of(table, p); varies(x) && parameters.size() < kMostParameters) parameters.emplace_back(p, std::move(x));
+    if (Numbers x = parameter_of(table, p); varies(x) && parameters.size() < kMostParameters)
+      parameters.emplace_back(p, std::move(x));
   std::size_t varying = 0;
   for (std::size_t c = 0; c < table.columns.size(); ++c)
     if (Numbers y = result_of(table, c); varies(y) && ++varying <= kMostResults) results.emplace_back(c, std::move(y));
@@ -119,13 +123,16 @@ std::string sweep_html(const SweepTable& table) {
       "<title>Osier: sweep of " +
       svg::escape(table.scene_name) + "</title><style>" + validate::kReportStyle + "</style>\n<main>\n";
   html += fmt::format(
-      "<h1>Sweep of {}</h1>\n<p class=\"soft\">Osier {}; all numbers are in sweep.csv and sweep.h5.</p>\n<ul class=\"tiles\"><li><b>{}</b>runs "
+      "<h1>Sweep of {}</h1>\n<p class=\"soft\">Osier {}; all numbers are in sweep.csv and sweep.h5.</p>\n<ul "
+      "class=\"tiles\"><li><b>{}</b>runs "
       "of {}</li><li><b class=\"{}\">{}</b>failed</li><li><b>{}</b>values vary</li><li><b>{}</b>results vary</li></ul>\n",
-      svg::escape(table.scene_name), version(), table.rows.size(), table.design.rows.size(), table.failed() > 0 ? "fail" : "", table.failed(),
-      table.design.pointers.size(), varying);
+      svg::escape(table.scene_name), version(), table.rows.size(), table.design.rows.size(), table.failed() > 0 ? "fail" : "",
+      table.failed(), table.design.pointers.size(), varying);
   if (!parameters.empty() && !results.empty()) {
-    html += "<h2>What matters</h2>\n<p>Rank correlation: 1 where a result always grows with a value, -1 where it always falls, near 0 "
-            "where it does neither.</p>\n<div class=\"scroll\"><table><tr><th>result</th>";
+    html +=
+        "<h2>What matters</h2>\n<p>Rank correlation: 1 where a result always grows with a value, -1 where it always falls, near "
+        "0 "
+        "where it does neither.</p>\n<div class=\"scroll\"><table><tr><th>result</th>";
     for (const auto& [p, x] : parameters) html += "<th>" + svg::escape(table.design.pointers[p]) + "</th>";
     html += "</tr>\n";
     for (const auto& [c, y] : results) {

@@ -32,8 +32,8 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 constexpr double kNone = std::numeric_limits<double>::quiet_NaN();
-constexpr const char* kSummary[] = {"time",        "steps",    "iterations",       "energy",          "max_stretch",
-                                    "max_bend",    "residual", "steps_not_solved", "instability_time", "segments_alive"};
+constexpr const char* kSummary[] = {"time",     "steps",    "iterations",       "energy",           "max_stretch",
+                                    "max_bend", "residual", "steps_not_solved", "instability_time", "segments_alive"};
 
 double number(const std::string& text) {
   double value = kNone;
@@ -59,7 +59,8 @@ class ProbeRange {
   void take(const Setup& setup, const Simulation& simulation) {
     probe_values(setup, simulation, last_);
     low_.resize(last_.size(), kNone), high_.resize(last_.size(), kNone);
-    for (std::size_t i = 0; i < last_.size(); ++i) low_[i] = std::fmin(low_[i], last_[i]), high_[i] = std::fmax(high_[i], last_[i]);
+    for (std::size_t i = 0; i < last_.size(); ++i)
+      low_[i] = std::fmin(low_[i], last_[i]), high_[i] = std::fmax(high_[i], last_[i]);
   }
   void put(bool moves, std::vector<double>& values) const {
     for (std::size_t i = 0; i < last_.size(); ++i) {
@@ -111,7 +112,8 @@ class Trials {
       probes.put(setup.spec.dynamic() != nullptr, row.values);
       for (const double x :
            {stats.simulated_seconds, static_cast<double>(stats.steps), static_cast<double>(stats.iterations), stats.energy_total,
-            stats.max_stretch, stats.max_bend, stats.residual, static_cast<double>(stats.steps_not_converged + stats.steps_not_solved),
+            stats.max_stretch, stats.max_bend, stats.residual,
+            static_cast<double>(stats.steps_not_converged + stats.steps_not_solved),
             stats.instability_time < 0 ? kNone : stats.instability_time, static_cast<double>(stats.segments_alive)})
         row.values.push_back(x);
     } catch (const InputError& e) {
@@ -339,7 +341,8 @@ SweepTable merge_sweeps(const std::vector<fs::path>& folders, const fs::path& in
   std::vector<std::uint8_t> known(table.design.rows.size(), 0);
   for (const Line& line : lines) {
     const double run = line.fields.empty() ? kNone : number(line.fields[0]);
-    if (!(run >= 0) || !(run < static_cast<double>(known.size())) || line.fields.size() < 2 + table.design.pointers.size()) continue;
+    if (!(run >= 0) || !(run < static_cast<double>(known.size())) || line.fields.size() < 2 + table.design.pointers.size())
+      continue;
     const auto index = static_cast<std::size_t>(run);
     if (known[index]) continue;
     std::copy_n(line.fields.begin() + 2, table.design.pointers.size(), table.design.rows[index].begin());

@@ -25,8 +25,10 @@ class TableFile {
   }
   void write(const char* name, const Shape& shape, hid_t file_type, hid_t memory_type, const void* data) const {
     const Hdf5Handle space(check(H5Screate_simple(static_cast<int>(shape.size()), shape.data(), nullptr), name), H5Sclose);
-    const Hdf5Handle dataset(check(H5Dcreate2(file_, name, file_type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), name), H5Dclose);
-    if (data && H5Sget_simple_extent_npoints(space) > 0) check(H5Dwrite(dataset, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data), name);
+    const Hdf5Handle dataset(check(H5Dcreate2(file_, name, file_type, space, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), name),
+                             H5Dclose);
+    if (data && H5Sget_simple_extent_npoints(space) > 0)
+      check(H5Dwrite(dataset, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, data), name);
   }
   /// Of one length, padded with zeros.
   void write_words(const char* name, const Shape& shape, const std::vector<std::string>& words) const {

@@ -116,7 +116,9 @@ class Restart(CliTest):
                 self.kill_often(name, 50 if LONG else 2, seed)
 
     def test_frames_of_a_killed_run_are_kept(self):
-        scene = self.write(pile(), "pile.json")
+        scene = pile()
+        scene["analysis"]["duration"] = 60
+        scene = self.write(scene, "pile.json")
         process = subprocess.Popen([OSIER, "run", scene, "-o", "out", "--quiet"], cwd=self.folder)
         checkpoint = self.folder / "out" / "checkpoint.osier"
         end = time.monotonic() + 30 * PATIENCE
