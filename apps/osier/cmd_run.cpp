@@ -77,7 +77,7 @@ int run(const RunArguments& o) {
   if (stats.interrupted) {
     fmt::print(stderr, "interrupted at t = {:.4g} s; the files in {} are complete up to here{}\n", stats.simulated_seconds,
                folder.string(),
-               std::filesystem::exists(folder / kCheckpointName)
+               has_checkpoint(folder)
                    ? fmt::format("; to go on: osier run --resume {}", folder.string())
                    : std::string());
     return kRunFailed;

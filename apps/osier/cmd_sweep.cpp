@@ -101,7 +101,8 @@ Command add_sweep(CLI::App& app) {
   CLI::App* sub = app.add_subcommand("sweep", "Run a scene many times with other values, into one table");
   o->scene.add_to(*sub)->required(false);
   sub->add_option("--vary", o->vary,
-                  "What changes: /json/pointer=from:to:count, =from:to with --sample lhs, or =a,b,c (repeatable)")
+                  "What changes: /json/pointer=from:to:count (with :log in equal ratios), =from:to with --sample lhs, or =a,b,c "
+                  "(repeatable)")
       ->allow_extra_args(false);
   sub->add_option("--sample", o->sample, "Every combination (grid), a Latin hypercube (lhs), or the lines of a table (csv)")
       ->check(CLI::IsMember({"grid", "lhs", "csv"}))

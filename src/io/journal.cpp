@@ -115,6 +115,11 @@ herr_t commit(JournalledFile& f) {
     if (::unlink(journal_of(f.path).c_str()) != 0) return -1;
     f.held.clear();
   }
+  // What was cut off is gone only now: until the tables say so, they lead there.
+  if (f.allocated < f.end) {
+    if (::ftruncate(f.file, static_cast<off_t>(f.allocated)) != 0) return -1;
+    f.end = f.allocated;
+  }
   f.flushed = f.end;
   return 0;
 }
@@ -178,13 +183,12 @@ herr_t write_file(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t at, std::size_t size,
   return size == 0 || write_all(f.file, bytes, size, at) ? 0 : -1;
 }
 
-/// Only ever to what is allocated, which holds everything that was flushed.
+/// Lengthens the file to what is allocated; commit() shortens it.
 herr_t truncate_file(H5FD_t* file, hid_t, hbool_t) {
   JournalledFile& f = of(file);
-  if (f.allocated == f.end) return 0;
+  if (f.allocated <= f.end) return 0;
   if (::ftruncate(f.file, static_cast<off_t>(f.allocated)) != 0) return -1;
   f.end = f.allocated;
-  f.flushed = std::min(f.flushed, f.end);
   return 0;
 }
 

@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <sstream>
 
 #include "core/digest.hpp"
 #include "core/json.hpp"
 #include "core/text.hpp"
 #include "exec/simd.hpp"
-#include "io/atomic_file.hpp"
 #include "io/journal.hpp"
 #include "osier/error.hpp"
 
@@ -95,43 +95,69 @@ Checkpoint checkpoint_of(const Setup& setup) {
   return c;
 }
 
-void write_checkpoint(const fs::path& folder, Checkpoint& checkpoint, bool wait) {
-  std::string body = carried([&](Archive& a) { a(checkpoint); });
-  std::uint64_t digest = digest_of(body);
-  const fs::path file = folder / kCheckpointName;
-  OutputFile out(file, OutputFile::Mode::atomic);
-  out.append(kMagic);
-  out.append(carried([&](Archive& a) { a(digest); }));
-  out.append(body);
-  if (wait) sync_file(out.open_path());
-  out.commit();
-  if (wait) sync_file(folder);  // the name, too
+bool has_checkpoint(const fs::path& folder) {
+  std::error_code ignored;  // what cannot be looked at is not there
+  return std::any_of(kCheckpointNames.begin(), kCheckpointNames.end(), [&](const char* name) { return fs::exists(folder / name, ignored); });
 }
 
-Checkpoint read_checkpoint(const fs::path& folder) {
-  const fs::path file = folder / kCheckpointName;
-  std::error_code error;
-  if (!fs::exists(file, error)) {
-    if (!fs::is_directory(folder, error)) refuse(folder, "there is no such folder", "name the folder of a run");
-    const bool complete = fs::exists(folder / "trajectory.h5", error);
-    refuse(folder, "holds no checkpoint: " + std::string(complete ? "its run came to its end, or kept none" : "there is no run in it"),
-           "name the folder of a run that was interrupted");
-  }
+void CheckpointFiles::write(Checkpoint& checkpoint, bool wait) {
+  const std::string body = carried([&](Archive& a) { a(checkpoint); });
+  std::uint64_t digest = digest_of(body), size = body.size();
+  const int next = 1 - last_;
+  const fs::path path = folder_ / kCheckpointNames[static_cast<std::size_t>(next)];
+  std::unique_ptr<OutputFile>& file = file_[static_cast<std::size_t>(next)];
+  if (!file) file = std::make_unique<OutputFile>(path, OutputFile::Mode::growing);
+  file->overwrite(0, std::string(kMagic) + carried([&](Archive& a) { a(digest, size); }) + body);
+  if (wait) sync_file(path);
+  last_ = next;
+}
+
+void CheckpointFiles::remove() {
+  std::error_code ignored;  // they do no harm
+  for (const char* name : kCheckpointNames) fs::remove(folder_ / name, ignored);
+}
+
+namespace {
+
+/// Nothing where the file is not whole. Throws InputError where it is of another version.
+std::optional<Checkpoint> read_file(const fs::path& file) {
   const std::string text = contents(file);
-  Checkpoint checkpoint;
-  if (!text.starts_with(kMagic)) refuse(file, "was written by another version of osier", "resume it with that version, or run the scene anew");
+  if (text.size() >= kMagic.size() && !text.starts_with(kMagic))
+    refuse(file, "was written by another version of osier", "resume it with that version, or run the scene anew");
   try {
-    std::uint64_t digest = 0;
-    Archive head(text.substr(kMagic.size(), sizeof digest));
-    head(digest);
-    const std::string body = text.substr(kMagic.size() + sizeof digest);
-    if (digest_of(body) != digest) throw RunError("its fingerprint is wrong");
+    std::uint64_t digest = 0, size = 0;
+    Archive head(text.substr(std::min(kMagic.size(), text.size()), sizeof digest + sizeof size));
+    head(digest, size);
+    const std::string body = text.substr(kMagic.size() + sizeof digest + sizeof size, static_cast<std::size_t>(size));
+    if (body.size() != size || digest_of(body) != digest) return {};
     Archive archive(body);
+    Checkpoint checkpoint;
     archive(checkpoint);
-  } catch (const std::exception& e) {
-    refuse(file, fmt::format("is damaged: {}", e.what()), "run the scene anew");
+    return checkpoint;
+  } catch (const RunError&) {
+    return {};
   }
-  return checkpoint;
+}
+
+}  // namespace
+
+Checkpoint read_checkpoint(const fs::path& folder) {
+  std::error_code error;
+  if (!fs::is_directory(folder, error)) refuse(folder, "there is no such folder", "name the folder of a run");
+  if (!has_checkpoint(folder))
+    refuse(folder,
+           std::string("holds no checkpoint: ") +
+               (fs::exists(folder / "trajectory.h5", error) ? "its run came to its end, or kept none" : "there is no run in it"),
+           "name the folder of a run that was interrupted");
+  std::optional<Checkpoint> newest;
+  for (int slot = 0; slot < 2; ++slot) {
+    std::optional<Checkpoint> found = read_file(folder / kCheckpointNames[static_cast<std::size_t>(slot)]);
+    if (!found || (newest && newest->frame >= found->frame)) continue;
+    newest = std::move(found);
+    newest->slot = slot;
+  }
+  if (!newest) refuse(folder, "the checkpoint is damaged", "run the scene anew");
+  return *std::move(newest);
 }
 
 void expect_same(const Checkpoint& checkpoint, const Setup& setup) {

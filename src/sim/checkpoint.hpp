@@ -1,17 +1,21 @@
 // A run on disk, to go on from after whatever ended it: `checkpoint.osier` in the folder of its results.
 //
 // It is written after a frame that all other files hold already, so that these can be cut back to it: files are then those of a
-// run that has just written this frame. It is complete or that of an earlier frame, whenever the process is killed.
+// run that has just written this frame. There are two files, written in turn and in place, and one of them is always whole. (A
+// file that takes the place of another one would be a new one at every frame: nobody could remove the folder of a run meanwhile.)
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <filesystem>
+#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "core/archive.hpp"
+#include "io/atomic_file.hpp"
 #include "osier/simulation.hpp"
 #include "scene/setup.hpp"
 
@@ -33,17 +37,33 @@ struct Checkpoint {
   std::vector<std::pair<std::string, std::uint64_t>> sizes;  ///< of files that grow: name and bytes
   std::string simulation;                                    ///< Simulation::save()
 
+  int slot = 1;  ///< which of the two files it was read from
+
   void carry(Archive& archive);
 };
 
-/// The name within the folder of a run.
-constexpr const char* kCheckpointName = "checkpoint.osier";
+/// The names within the folder of a run.
+constexpr std::array<const char*, 2> kCheckpointNames{"checkpoint.osier", "checkpoint.osier.tmp"};
+/// Whether there is something to resume.
+bool has_checkpoint(const std::filesystem::path& folder);
 
 /// What a checkpoint says of a scene, without a state.
 Checkpoint checkpoint_of(const Setup& setup);
 
-/// `wait`: until the disk has it, so that not even a power cut loses it.
-void write_checkpoint(const std::filesystem::path& folder, Checkpoint& checkpoint, bool wait);
+/// The two files of a folder.
+class CheckpointFiles {
+ public:
+  /// `last`: the file that must not be written to next.
+  CheckpointFiles(std::filesystem::path folder, int last) : folder_(std::move(folder)), last_(last) {}
+  /// `wait`: until the disk has it, so that not even a power cut loses it.
+  void write(Checkpoint& checkpoint, bool wait);
+  void remove();
+
+ private:
+  std::filesystem::path folder_;
+  int last_;
+  std::array<std::unique_ptr<OutputFile>, 2> file_;
+};
 
 /// Throws InputError where there is none, or one that is damaged or of another version.
 Checkpoint read_checkpoint(const std::filesystem::path& folder);

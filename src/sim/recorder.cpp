@@ -200,6 +200,15 @@ void Recorder::reopen(const Simulation& simulation, const Checkpoint& from, std:
 }
 
 void Recorder::save(Checkpoint& checkpoint, bool wait) {
+  try {
+    write_checkpoint(checkpoint, wait);
+  } catch (const std::exception& e) {
+    folder_.expect_there();  // which says more than that some file cannot be written
+    throw RunError(e.what());
+  }
+}
+
+void Recorder::write_checkpoint(Checkpoint& checkpoint, bool wait) {
   checkpoint.sizes.clear();
   const auto add = [&](const CsvFile& file, const char* name) {
     if (!file) return;
@@ -212,7 +221,8 @@ void Recorder::save(Checkpoint& checkpoint, bool wait) {
     for (const auto& [name, size] : checkpoint.sizes) sync_file(folder_.path() / name);
     sync_file(folder_.path() / "trajectory.h5");
   }
-  write_checkpoint(folder_.path(), checkpoint, wait);
+  if (!checkpoints_) checkpoints_ = std::make_unique<CheckpointFiles>(folder_.path(), checkpoint.slot);
+  checkpoints_->write(checkpoint, wait);
 }
 
 void Recorder::FileCloser::operator()(std::FILE* file) const { std::fclose(file); }
@@ -268,8 +278,7 @@ void Recorder::end(bool success, bool complete) {
   folder_.expect_there();
   for (auto& w : writers_) w->end();
   if (success) folder_.drop_earlier();
-  std::error_code ignored;  // it does no harm
-  if (complete) fs::remove(folder_.path() / kCheckpointName, ignored);
+  if (complete) CheckpointFiles(folder_.path(), 0).remove();
 }
 
 }  // namespace osier

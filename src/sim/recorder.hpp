@@ -53,6 +53,7 @@ class Recorder {
   /// The tables that the scene asks for: use(file, name, header).
   template <class F>
   void each_table(const Simulation& simulation, const F& use);
+  void write_checkpoint(Checkpoint& checkpoint, bool wait);
   void open(const std::filesystem::path& folder, const Simulation& simulation);
   void diagnostics_line(const Simulation& simulation, const Diagnostics& diagnostics);
   void probe_line(const Simulation& simulation);
@@ -62,6 +63,7 @@ class Recorder {
   std::vector<double> probe_values_;
   std::vector<std::unique_ptr<Writer>> writers_;
   CsvFile diagnostics_, probes_;
+  std::unique_ptr<CheckpointFiles> checkpoints_;
 };
 
 }  // namespace osier

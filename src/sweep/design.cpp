@@ -46,9 +46,11 @@ SweepAxis parse_axis(const std::string& text, Problems& problems) {
                  "write e.g. --vary /materials/m/young=1e6:1e9:5 or --vary /solver/name=direct,newton");
     return {};
   }
-  SweepAxis axis{.pointer = text.substr(0, equals), .values = {}};
+  SweepAxis axis;
+  axis.pointer = text.substr(0, equals);
   const std::string values = text.substr(equals + 1);
-  const std::vector<std::string> range = split(values, ':');
+  std::vector<std::string> range = split(values, ':');
+  if (range.size() > 2 && range.back() == "log") axis.logarithmic = true, range.pop_back();
   if (range.size() != 2 && range.size() != 3) {
     axis.values = split(values, ',');
     return axis;
@@ -60,11 +62,20 @@ SweepAxis parse_axis(const std::string& text, Problems& problems) {
     problems.add(where, "is no range", "write from:to:count, or from:to with --sample lhs");
     return {};
   }
+  if (axis.logarithmic && !(*low > 0 && *high > 0)) {
+    problems.add(where, "has equal ratios, and an end that is not positive", "use positive ends, or leave :log out");
+    return {};
+  }
   axis.low = *low, axis.high = *high;
   const int n = static_cast<int>(*count);
   for (int i = 0; i < n; ++i)
-    axis.values.push_back(fmt::format("{:.17g}", i + 1 == n && n > 1 ? *high : *low + (*high - *low) * i / std::max(n - 1, 1)));
+    axis.values.push_back(fmt::format("{:.17g}", axis.at(n > 1 ? static_cast<double>(i) / (n - 1) : 0)));
   return axis;
+}
+
+double SweepAxis::at(double share) const {
+  if (share == 0 || share == 1) return share == 0 ? low : high;
+  return logarithmic ? low * std::pow(high / low, share) : low + (high - low) * share;
 }
 
 std::vector<std::string> Design::changes(std::size_t row) const {
@@ -120,7 +131,7 @@ Design latin_design(const std::vector<SweepAxis>& axes, int samples, std::uint64
       design.rows[i].push_back(by_list
                                    ? axis.values[std::min(static_cast<std::size_t>(at * static_cast<double>(axis.values.size())),
                                                           axis.values.size() - 1)]
-                                   : fmt::format("{:.17g}", axis.low + (axis.high - axis.low) * at));
+                                   : fmt::format("{:.17g}", axis.at(at)));
     }
   }
   return design;

@@ -15,10 +15,12 @@ struct SweepAxis {
   std::string pointer;
   std::vector<std::string> values;  ///< of a list or a grid; empty: anything from low to high
   double low = 0, high = 0;
+  bool logarithmic = false;  ///< equal ratios instead of equal steps
+  double at(double share) const;
 };
 
-/// "/pointer=a:b:n" (n values from a to b), "/pointer=a:b" (a range, for lhs), "/pointer=a,b,c" (these). Adds a problem where it
-/// is none of these.
+/// "/pointer=a:b:n" (n values from a to b), "/pointer=a:b" (a range, for lhs), either with ":log", "/pointer=a,b,c" (these). Adds
+/// a problem where it is none of these.
 SweepAxis parse_axis(const std::string& text, Problems& problems);
 
 enum class Sampling : std::uint8_t { grid, lhs, csv };

@@ -180,14 +180,16 @@ class Refusals(CliTest):
         self.assertIn("in its own folder", self.refused("--resume", "out", "-o", "other"))
 
     def test_a_damaged_checkpoint_is_refused(self):
-        path = self.folder / "out" / "checkpoint.osier"
-        text = bytearray(path.read_bytes())
-        text[len(text) // 2] ^= 1
-        path.write_bytes(text)
+        paths = [self.folder / "out" / name for name in ("checkpoint.osier", "checkpoint.osier.tmp")]
+        for path in paths:  # there are two, written in turn
+            text = bytearray(path.read_bytes())
+            text[len(text) // 2] ^= 1
+            path.write_bytes(text)
         self.assertIn("damaged", self.refused("--resume", "out"))
-        path.write_bytes(b"something else")
+        paths[0].write_bytes(b"something else, and of some length")
         self.assertIn("another version", self.refused("--resume", "out"))
-        path.unlink()
+        for path in paths:
+            path.unlink()
         self.assertIn("holds no checkpoint", self.refused("--resume", "out"))
         self.assertIn("no such folder", self.refused("--resume", "nowhere"))
 

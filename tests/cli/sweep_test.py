@@ -59,6 +59,13 @@ class Sweep(CliTest):
             self.assertEqual(list(file["table"][:, names.index("tip.y")]), [float(r["tip.y"]) for r in rows])
             self.assertEqual(list(file["done"][:]), [1] * 8)
 
+    def test_ratios_are_equal_where_asked_for(self):
+        self.sweep(self.path, "--vary", BEND + "=1:100:3:log", "-o", "out")
+        for row, value in zip(self.table(), (1, 10, 100)):
+            self.assertAlmostEqual(float(row[BEND]), value, delta=1e-12 * value)
+        told = self.sweep(self.path, "--vary", BEND + "=-1:100:3:log", "-o", "out", expect=BAD_INPUT)
+        self.assertIn("not positive", told.stderr)
+
     def test_a_latin_hypercube_meets_every_piece_once(self):
         self.sweep(self.path, "--vary", BEND + "=1:11", "--vary", "/forces/0/force/1=-0.02:-0.01", "--sample", "lhs", "--samples", "10", "-o", "out")
         rows = self.table()
