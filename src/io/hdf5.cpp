@@ -573,7 +573,7 @@ class Hdf5Writer final : public Writer {
   hsize_t frames_ = 0;
   bool sound_ = true;     ///< no HDF5 call has failed between flushes
   bool resumes_ = false;  ///< datasets are those of the file
-  Hdf5Handle file_;    // before the datasets: they must be closed first
+  Hdf5Handle file_;       // before the datasets: they must be closed first
   Series time_, position_, velocity_, rotation_, alive_;
   std::vector<Series> restart_;                         ///< frames of clamps, then spins: those that there are
   std::vector<Series> sections_, obstacles_, reports_;  ///< only where asked for

@@ -79,8 +79,8 @@ struct JournalledFile {
   int file = -1;
   fs::path path;
   haddr_t allocated = 0, end = 0;
-  haddr_t flushed = 0;        ///< the end of the file at the last flush
-  std::vector<Piece> held;    ///< back, since then, in order
+  haddr_t flushed = 0;      ///< the end of the file at the last flush
+  std::vector<Piece> held;  ///< back, since then, in order
   dev_t device = 0;
   ino_t inode = 0;
 };
@@ -96,7 +96,7 @@ H5FD_t* open_file(const char* name, unsigned flags, hid_t, haddr_t) {
   const int file = ::open(name, how | O_CLOEXEC, 0666);
   if (file < 0) return nullptr;
   if (flags & H5F_ACC_TRUNC) ::unlink(journal_of(name).c_str());  // of a file that is no more
-  struct stat about{};
+  struct stat about {};
   if (::fstat(file, &about) != 0) {
     ::close(file);
     return nullptr;
@@ -230,7 +230,9 @@ void finish_journal(const fs::path& file) {
   std::error_code ignored;  // what cannot be looked at is not there
   if (!fs::exists(journal, ignored)) return;
   const int out = ::open(file.c_str(), O_RDWR | O_CLOEXEC);
-  if (out < 0) throw RunError(fmt::format("{}: cannot be opened to finish what a killed run began: {}", file.string(), std::strerror(errno)));
+  if (out < 0)
+    throw RunError(
+        fmt::format("{}: cannot be opened to finish what a killed run began: {}", file.string(), std::strerror(errno)));
   // The lock goes with the descriptor.
   if (::flock(out, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
     ::close(out);

@@ -57,7 +57,8 @@ void find_differences(const Json& then, const Json& now, const std::string& at, 
   const auto both = [&](auto test) { return test(then) && test(now); };
   if (both([](const Json& j) { return j.is_object(); })) {
     const Json none;
-    for (const auto& [key, value] : then.items()) find_differences(value, now.contains(key) ? now[key] : none, at + "/" + key, problems);
+    for (const auto& [key, value] : then.items())
+      find_differences(value, now.contains(key) ? now[key] : none, at + "/" + key, problems);
     for (const auto& [key, value] : now.items())
       if (!then.contains(key)) find_differences(none, value, at + "/" + key, problems);
     return;
@@ -97,7 +98,8 @@ Checkpoint checkpoint_of(const Setup& setup) {
 
 bool has_checkpoint(const fs::path& folder) {
   std::error_code ignored;  // what cannot be looked at is not there
-  return std::any_of(kCheckpointNames.begin(), kCheckpointNames.end(), [&](const char* name) { return fs::exists(folder / name, ignored); });
+  return std::any_of(kCheckpointNames.begin(), kCheckpointNames.end(),
+                     [&](const char* name) { return fs::exists(folder / name, ignored); });
 }
 
 void CheckpointFiles::write(Checkpoint& checkpoint, bool wait) {
@@ -168,8 +170,9 @@ void expect_same(const Checkpoint& checkpoint, const Setup& setup) {
     problems.add("version", fmt::format("the run is one of osier {}, and this is {}", checkpoint.version, now.version),
                  "resume it with that version, " + anew);
   if (now.simd != checkpoint.simd)
-    problems.add("/execution/simd", fmt::format("the run has kernels of {}, and here it would have those of {}: last bits would differ",
-                                                checkpoint.simd, now.simd),
+    problems.add("/execution/simd",
+                 fmt::format("the run has kernels of {}, and here it would have those of {}: last bits would differ",
+                             checkpoint.simd, now.simd),
                  "resume it on a machine of that kind, " + anew);
   find_differences(Json::parse(checkpoint.scene_json), Json::parse(now.scene_json), "", problems);
   for (const auto& [name, digest] : checkpoint.files) {

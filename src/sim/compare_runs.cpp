@@ -22,8 +22,11 @@ struct RunQuantity {
 
 template <class T>
 RunQuantity list_quantity(const char* name, const char* element, std::span<const T> list) {
-  return {name, element, {reinterpret_cast<const double*>(list.data()), list.size() * sizeof(T) / sizeof(double)},
-          sizeof(T) / sizeof(double), sizeof(T) == sizeof(Quatd)};
+  return {name,
+          element,
+          {reinterpret_cast<const double*>(list.data()), list.size() * sizeof(T) / sizeof(double)},
+          sizeof(T) / sizeof(double),
+          sizeof(T) == sizeof(Quatd)};
 }
 
 /// What a frame holds beside vectors, as numbers.
@@ -58,8 +61,8 @@ std::vector<RunQuantity> quantities(const Frame& f, FrameNumbers& n) {
       {"contacts", "contact", n.contact, 10},
   };
   if (f.report) {
-    n.energy = {f.report->kinetic, f.report->stretch_shear, f.report->bend_twist, f.report->external,
-                f.report->residual_relative, static_cast<double>(f.report->iterations)};
+    n.energy = {f.report->kinetic,  f.report->stretch_shear,     f.report->bend_twist,
+                f.report->external, f.report->residual_relative, static_cast<double>(f.report->iterations)};
     list.push_back({"energy", nullptr, std::span<const double>(n.energy).first(4), 4});
     list.push_back({"residual_relative", nullptr, std::span<const double>(n.energy).subspan(4, 1), 1});
     list.push_back({"iterations", nullptr, std::span<const double>(n.energy).subspan(5, 1), 1});
@@ -99,13 +102,14 @@ void compare(const RunQuantity& a, const RunQuantity& b, double tolerance, const
     const bool is_number = apart == apart;
     if (a.turns && tolerance > 0) apart = std::min(apart, apart_negative);
     if (same || (tolerance > 0 && is_number && apart <= allowed)) continue;
-    const Difference d{frame.index, frame.time, a.name, a.element ? fmt::format("{} {}", a.element, at / a.width) : "", shown(x),
-                       shown(y), apart};
+    const Difference d{frame.index, frame.time, a.name, a.element ? fmt::format("{} {}", a.element, at / a.width) : "",
+                       shown(x),    shown(y),   apart};
     if (!found) {
       first.push_back(d);
       found = &first.back();
     }
-    const auto known = std::find_if(largest.begin(), largest.end(), [&](const Difference& l) { return l.quantity == d.quantity; });
+    const auto known =
+        std::find_if(largest.begin(), largest.end(), [&](const Difference& l) { return l.quantity == d.quantity; });
     if (known == largest.end()) largest.push_back(d);
     else if (!(d.size <= known->size)) *known = d;
   }

@@ -18,10 +18,12 @@ namespace fs = std::filesystem;
 /// A table of an earlier process, cut back to its first `size` bytes.
 static std::FILE* reopen_csv(const fs::path& path, std::uint64_t size) {
   std::error_code error;
-  if (fs::file_size(path, error) < size || error) throw RunError(fmt::format("{}: is shorter than when the run was saved", path.string()));
+  if (fs::file_size(path, error) < size || error)
+    throw RunError(fmt::format("{}: is shorter than when the run was saved", path.string()));
   fs::resize_file(path, size, error);
   std::FILE* file = error ? nullptr : std::fopen(path.c_str(), "a");
-  if (!file) throw RunError(fmt::format("{}: cannot be written: {}", path.string(), error ? error.message() : std::strerror(errno)));
+  if (!file)
+    throw RunError(fmt::format("{}: cannot be written: {}", path.string(), error ? error.message() : std::strerror(errno)));
   return file;
 }
 
@@ -134,9 +136,8 @@ void Recorder::open(const fs::path& folder, const Simulation& simulation) {
     writers_.push_back(find_format(format.name)->make(folder));
     writers_.back()->begin(simulation.model(), info);
   }
-  each_table(simulation, [&](CsvFile& file, const char* name, const std::string& header) {
-    file.reset(open_csv(folder / name, header));
-  });
+  each_table(simulation,
+             [&](CsvFile& file, const char* name, const std::string& header) { file.reset(open_csv(folder / name, header)); });
 }
 
 template <class F>
@@ -181,7 +182,8 @@ void Recorder::reopen(const Simulation& simulation, const Checkpoint& from, std:
   if (!again.empty() && !has_trajectory)
     throw RunError("files of other formats than `hdf5` can only be made again from trajectory.h5, which this run does not write");
   if (!again.empty() && !info.double_precision)
-    throw RunError("files of other formats than `hdf5` cannot be continued in single precision: trajectory.h5 has too few digits");
+    throw RunError(
+        "files of other formats than `hdf5` cannot be continued in single precision: trajectory.h5 has too few digits");
   if (!again.empty()) {
     Trajectory trajectory = Trajectory::open(folder);
     for (Writer* w : again) w->begin(simulation.model(), info);

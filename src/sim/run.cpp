@@ -69,7 +69,7 @@ RunStats run_scene(const Scene& scene, const RunOptions& options) {
   if (simulation.is_static() && frames > simulation.frame_count())
     throw InputError({{"--frames", fmt::format("{} is more than the {} load steps", frames, simulation.frame_count()),
                        "raise /analysis/load_steps"}});
-  if (!options.resume) checkpoint = checkpoint_of(setup);
+  if (!options.resume && recorder && !setup.spec.output.checkpoint.off) checkpoint = checkpoint_of(setup);
   checkpoint.frames = frames;
   CheckpointRhythm rhythm(setup.spec.output.checkpoint);
   const auto save = [&](int index) {

@@ -926,8 +926,9 @@ void Simulation::restore(const std::string& saved) {
   std::uint64_t scene = 0;
   archive(scene);
   if (scene != impl_->scene_digest())
-    throw InputError({{"saved state", "is that of another scene: rods, initial pose, constraints, forces, solver or time step differ",
-                       "restore it into a simulation of the scene that it was saved from"}});
+    throw InputError(
+        {{"saved state", "is that of another scene: rods, initial pose, constraints, forces, solver or time step differ",
+          "restore it into a simulation of the scene that it was saved from"}});
   impl_->carry(archive);
   if (!archive.at_end()) throw RunError("the saved state is damaged: it is too long");
 }
