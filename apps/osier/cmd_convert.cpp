@@ -65,7 +65,7 @@ std::vector<int> chosen_frames(const ConvertArguments& o, int count, Problems& p
     }
     const bool read = part.size() >= 2 && part.size() <= 3 && part[0] && part[1] && (part.size() == 2 || part[2]);
     if (!read) {
-      problems.add("--frames", fmt::format("`{}` is no range", shorten(o.frames)), "write first:last or first:last:step");
+      problems.add("--frames", fmt::format("`{}` is not a range", shorten(o.frames)), "write first:last or first:last:step");
       return list;
     }
     const int first = place(*part[0]), last = place(*part[1]), step = part.size() == 3 ? *part[2] : 1;
@@ -86,7 +86,7 @@ const CurveOutput* check(const ConvertArguments& o, bool recorded, Problems& pro
   const std::string extension = out.extension().string();
   const CurveOutput* format = find_curve_output(extension);
   if (extension == ".h5") {
-    if (!recorded) problems.add(o.out, "a trajectory holds a run, and curves are none", "name another format");
+    if (!recorded) problems.add(o.out, "a trajectory holds a run; this file holds curves", "name another format");
     if (o.edited())
       problems.add(o.out, "a trajectory is copied as it is", "leave the options for curves out, or name another format");
   } else if (!format) {
@@ -112,8 +112,8 @@ const CurveOutput* check(const ConvertArguments& o, bool recorded, Problems& pro
     problems.add("--physics", "fibres and strands are not the rods of the scene", "leave it out, or write the rods");
   if (o.physics && o.edits.scale != 1) problems.add("--physics", "stiffnesses are not scaled", "leave --scale out");
   if (o.physics && !recorded) problems.add("--physics", "a curve file does not know stiffnesses", "convert a run");
-  if (!recorded && !o.frames.empty()) problems.add("--frames", "a curve file gives one moment", "use --frame");
-  if (!recorded && o.per_frame) problems.add("--per-frame", "a curve file gives one moment", "leave it out");
+  if (!recorded && !o.frames.empty()) problems.add("--frames", "a curve file is read at one time", "use --frame");
+  if (!recorded && o.per_frame) problems.add("--per-frame", "a curve file is read at one time", "leave it out");
   if (recorded && o.time) problems.add("--time", "runs are counted in frames", "use --frame");
   if (!o.frame.empty() && !o.frames.empty()) problems.add("--frame", "comes together with --frames", "keep one of them");
   if (!o.frame.empty() && o.time) problems.add("--frame", "comes together with --time", "keep one of them");
@@ -174,7 +174,7 @@ void warn_of_losses(const ConvertArguments& o, const CurveOutput& format, const 
   if (o.quiet) return;
   for (const std::string& lost : what_is_lost(format, frame))
     if (!o.tubes || lost != "widths")  // tubes show them
-      fmt::print(stderr, "warning: {} cannot say {}\n", fs::path(o.out).filename().string(), lost);
+      fmt::print(stderr, "warning: {} does not hold {}\n", fs::path(o.out).filename().string(), lost);
 }
 
 void stop_if_interrupted() {

@@ -124,7 +124,7 @@ StageOptions read_options(const RenderArguments& o, Problems& problems) {
   if (o.force_scale != 0 && !o.contacts) problems.add("--force-scale", "no forces are drawn", "add --contacts");
   // A value that is accepted is one that is used.
   if (stage.legend == LegendUse::on && stage.color == ColorBy::rod)
-    problems.add("--legend", "colours by rod tell rods apart and mean nothing else", "choose another --color");
+    problems.add("--legend", "colours by rod have no meaning beyond telling the rods apart", "choose another --color");
   else if (stage.legend == LegendUse::on && !legend_fits(stage.width, stage.height))
     problems.add("--legend", fmt::format("a picture of {}x{} has no room for it", stage.width, stage.height),
                  fmt::format("use --size {}x{} or more", kLegendLeastWidth, kLegendLeastHeight));
@@ -217,14 +217,14 @@ void check_recording(const Trajectory& run, ColorBy color) {
   const bool known = color == ColorBy::material ? !run.info().materials.empty() : !needs_rest_shape(color) || run.has_rest();
   if (known) return;
   throw InputError({{"--color",
-                     fmt::format("{} does not tell {}", run.path().string(),
+                     fmt::format("{} does not hold {}", run.path().string(),
                                  color == ColorBy::material ? "the materials of its rods" : "their rest shape"),
                      "run the scene again: this file was written by an earlier version"}});
 }
 
 void expect_contacts(const Trajectory& run) {
   if (run.info().contacts) return;
-  throw InputError({{"--contacts", run.path().string() + " does not tell what touches",
+  throw InputError({{"--contacts", run.path().string() + " does not hold contacts",
                      "run the scene again with --set /output/contacts=true"}});
 }
 

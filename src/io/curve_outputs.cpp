@@ -56,7 +56,7 @@ std::vector<std::string> what_is_lost(const CurveOutput& format, const CurveFram
   if (!format.holds_names && !c.names.empty()) lost.emplace_back("names");
   if (!format.holds_widths && !c.widths.empty()) lost.emplace_back("widths");
   if (!format.holds_closed && std::any_of(c.closed.begin(), c.closed.end(), [](auto k) { return k != 0; }))
-    lost.emplace_back("that curves are closed (their first point is repeated at the end)");
+    lost.emplace_back("which curves are closed (their first point is repeated at the end)");
   if (!format.holds_empty)
     for (std::size_t k = 0; k < c.size(); ++k)
       if (c.curve(k).empty()) {
@@ -64,7 +64,7 @@ std::vector<std::string> what_is_lost(const CurveOutput& format, const CurveFram
         break;
       }
   if (!format.holds_welds && !c.welds.empty())
-    lost.emplace_back("that points are welded (edit with --weld when it is read again)");
+    lost.emplace_back("which points are welded (use --weld when you read it again)");
   return lost;
 }
 

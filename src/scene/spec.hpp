@@ -483,7 +483,7 @@ struct SceneSpec {
     f("constraints", constraints, "What is held or driven");
     f("forces", forces, "Loads; without any, not even gravity acts");
     f("fracture", fracture, "Breaking");
-    f("obstacles", obstacles, "What rods collide with that is no rod; needs `contact`");
+    f("obstacles", obstacles, "What rods collide with other than rods; needs `contact`");
     f("contact", contact, "Contact of rods with each other and with themselves; none when left out");
     f("rotational_inertia", rotational_inertia,
       "Whether segments resist turning as their sections do, rho I1, rho I2 and rho (I1 + I2) per length; without, frames follow "

@@ -509,7 +509,7 @@ std::string Certifier::what_is_wrong() const {
   const Step& step = *step_;
   if (step.collision) return about(*step.collision);
   if (!fault_.empty()) return fault_;
-  if (step.off_frame >= 0) return fmt::format("the frame of segment {} is no rotation: it is not of length 1", step.off_frame);
+  if (step.off_frame >= 0) return fmt::format("the frame of segment {} is not a rotation: its quaternion does not have length 1", step.off_frame);
   if (!step.links.empty()) {
     const auto& pair = linking_.pairs()[step.links.front()];
     return fmt::format("the linking number of `{}` and `{}` has become {}", m_->rods[pair.first].name, m_->rods[pair.second].name,

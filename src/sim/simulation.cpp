@@ -657,7 +657,7 @@ void Simulation::certify() {
                  "add \"contact\": {}, or leave --certify out");
   if (s.own_balance)
     problems.add("/solver/name",
-                 fmt::format("the energy budget of a certificate is that of implicit Euler, and `{}` is none",
+                 fmt::format("the energy budget of a certificate holds for implicit Euler, not for `{}`",
                              s.setup->spec.solver->name()),
                  "use `direct`, or leave --certify out");
   if (s.integrator && !s.integrator->is_implicit_euler())

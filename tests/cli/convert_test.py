@@ -180,7 +180,7 @@ class Convert(CliTest):
         data = (self.folder / "a.bcc").read_bytes()
         self.assertEqual((data[:4], struct.unpack("<QQ", data[8:24]), struct.unpack("<i", data[64:68])), (b"BCC\x44", (1, 7), (7,)))
         warned = self.convert("out", "ring.hair", "--frame", "0", "--select", "环")
-        self.assertIn("warning: ring.hair cannot say that curves are closed", warned.err)
+        self.assertIn("warning: ring.hair does not hold which curves are closed", warned.err)
         self.assertEqual(struct.unpack("<4sIIIII", (self.folder / "ring.hair").read_bytes()[:24])[1:3], (1, 17))
 
     def test_a_copied_trajectory_is_the_same_run(self):
