@@ -112,6 +112,10 @@ StepReport NewtonDriver::solve(const Model& m, const Control& c, const State& st
       break;
     }
     const double moved = moved_, range = contact.smallest_range();
+    if (moved == 0 && !system_->was_solved()) {  // nothing will change any more
+      report.not_converged = by_tolerance;
+      break;
+    }
     const Descent descent = descend_guarded(contact);
     const double bearable = std::isfinite(range) ? kShareOfRange * options_.tolerance * range : 0;
     const Progress now{moved, before, motion()};
