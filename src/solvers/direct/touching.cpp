@@ -10,9 +10,12 @@ namespace osier::direct {
 
 namespace {
 
-/// Positions are small differences of large numbers where rods are pressed together: always in double.
-systems::Options in_double(systems::Options options) {
+/// Positions are small differences of large numbers where rods are pressed together: always in double. Friction is solved for in
+/// rounds, each of them with that of the round before.
+systems::Options for_contact(systems::Options options) {
+  constexpr int kRounds = 3;
   options.precision = Precision::double_precision;
+  options.max_iterations *= kRounds;
   return options;
 }
 
@@ -22,7 +25,7 @@ constexpr double kMostColumns = 12;
 }  // namespace
 
 Touching::Touching(const systems::Options& options)
-    : options_(in_double(options)), contact_(options.threads), driver_(options_) {}
+    : options_(for_contact(options)), contact_(options.threads), driver_(options_) {}
 
 void Touching::rebind() {
   contact_.forget();
