@@ -17,11 +17,13 @@ namespace {
 constexpr double kShareOfRange = 2;
 constexpr int kFirstStiffening = 4;  ///< iteration
 constexpr int kMostHalvings = 14;
+constexpr int kRound = 50;
 constexpr int kMostStuck = 3;  ///< iterations in which what is prescribed gets nowhere, before it is left behind
 
 /// The friction of an iteration is that of the normal forces, normals and places at hand, which can go to and fro for ever: later
 /// iterations take over less and less of them. What they find counts when an iteration with all of it at hand leaves it where it
-/// is.
+/// is. Iterations far from the solution may have left friction of a step that was nowhere near: after a round all of it is taken
+/// anew.
 double freshness(int iteration) {
   constexpr int kFree = 6;
   return iteration < kFree ? 1 : std::pow(0.7, iteration - kFree + 1);
@@ -94,6 +96,7 @@ StepReport NewtonDriver::solve(const Model& m, const Control& c, const State& st
   double before = std::numeric_limits<double>::infinity();
   while (report.iterations < limit) {
     contact.hold(z_.u);
+    if (since == kRound) since = 0;
     const double fresh = freshness(since++);
     contact.linearise(z_.u, fresh);
     if (report.iterations >= kFirstStiffening && report.iterations % 2 == 0 && contact.stiffen()) contact.linearise(z_.u, fresh);
@@ -112,6 +115,10 @@ StepReport NewtonDriver::solve(const Model& m, const Control& c, const State& st
       break;
     }
     const double moved = moved_, range = contact.smallest_range();
+    if (moved == 0 && !system_->was_solved()) {  // nothing will change any more
+      report.not_converged = by_tolerance;
+      break;
+    }
     const Descent descent = descend_guarded(contact);
     const double bearable = std::isfinite(range) ? kShareOfRange * options_.tolerance * range : 0;
     const Progress now{moved, before, motion()};
