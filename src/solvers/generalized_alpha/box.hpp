@@ -47,13 +47,15 @@ struct Cell {
   Vec3<T> rhoI{}, k0{}, nu0{T(0), T(0), T(1)};
   Vec3<T> compliance{};  ///< 1/S [1/N]
   Vec3<T> tau{};         ///< of stretch and shear [s]
+  T lumped = T(0);       ///< rhoA h^2/4 times the share of the mass that counts as standing at stations [kg m]
 };
 
-/// Strain and its rate at the stage as affine functions of the force there, e = before + share (n/S - before),
-/// e_t = (n/S - before) pace, axis by axis.
+/// Strain and its rate at the stage as affine functions of the force there, e = before + share (n/S - offset),
+/// e_t = (n/S - offset) pace, axis by axis.
 template <class T>
 struct StrainLaw {
   Vec3<T> before;  ///< strain that the step would end up with at the stage without a rate there
+  Vec3<T> offset;  ///< and the force over S that it would take
   Vec3<T> share{T(1), T(1), T(1)};
   Vec3<T> pace;  ///< [1/s]
 };
@@ -70,6 +72,7 @@ struct StageEnd {
 template <class T>
 struct CellForce {
   Vec3<T> f, l;                           ///< per length [N/m], [N]
+  Vec3<T> df;
   T drag_left = T(0), drag_right = T(0);  ///< -drag u is added to f [kg/(s m)]
 };
 
@@ -79,16 +82,32 @@ struct Residual {
   Vec3<T> a, b, c, d;
 };
 
+/// The curvature with which the box equations turn a cell of curvature k by h |k|: (2/h) tan(h |k|/2) along k, to fourth order.
+template <class T>
+OSIER_FN Vec3<T> box_curvature(T h, const Vec3<T>& k) {
+  return (T(1) + (h * h / T(12)) * norm2(k)) * k;
+}
+template <class T>
+OSIER_FN Mat3<T> box_curvature_slope(T h, const Vec3<T>& k) {
+  const T q = h * h / T(12);
+  return (T(1) + q * norm2(k)) * identity3<T>() + (T(2) * q) * outer(k, k);
+}
+
 /// Values in the middle of a cell.
 template <class T>
 struct Middle {
-  Vec3<T> u, w, k, n, m, nu, e_rate;
+  Vec3<T> u, w, n, m, nu, e_rate;
+  Vec3<T> curvature;  ///< of the rod
+  Vec3<T> k;          ///< of the box
+  Vec3<T> b;          ///< h k/2
   OSIER_FN Middle(const Cell<T>& cell, const StrainLaw<T>& law, const StageEnd<T>& l, const StageEnd<T>& r) {
     const T half(0.5);
     u = half * (l.y.u + r.y.u), w = half * (l.y.w + r.y.w), n = half * (l.y.n + r.y.n), m = half * (l.m + r.m);
-    k = cell.k0 + half * (l.y.k + r.y.k);
-    const Vec3<T> ahead = times(cell.compliance, n) - law.before;
+    curvature = cell.k0 + half * (l.y.k + r.y.k);
+    k = box_curvature(cell.h, curvature);
+    const Vec3<T> ahead = times(cell.compliance, n) - law.offset;
     e_rate = times(law.pace, ahead);
+    b = (half * cell.h) * k;
     nu = cell.nu0 + law.before + times(law.share, ahead);
   }
 };
@@ -98,7 +117,7 @@ OSIER_FN Residual<T> residual(const Cell<T>& cell, const StrainLaw<T>& law, cons
                               const StageEnd<T>& r) {
   const Middle<T> y(cell, law, l, r);
   const T half(0.5), over_h = T(1) / cell.h;
-  const Vec3<T> f = load.f - load.drag_left * l.y.u - load.drag_right * r.y.u;
+  const Vec3<T> f = load.f - load.drag_left * l.y.u - load.drag_right * r.y.u + cross(y.b, load.df);
   const Vec3<T> Jw = times(cell.rhoI, y.w);
   Residual<T> F;
   F.a = (half * cell.rhoA) * (l.u_rate + r.u_rate) + cell.rhoA * cross(y.w, y.u) - over_h * (r.y.n - l.y.n) - cross(y.k, y.n) - f;
@@ -125,12 +144,15 @@ enum Column : int { kU = 0, kW = 3, kK = 6, kN = 9 };
 /// `Stride` numbers, zero so far.
 template <class T, int Stride, int First>
 OSIER_FN void jacobian_of_end(const Cell<T>& cell, const StrainLaw<T>& law, const Middle<T>& y, const Slopes<T>& s, bool right,
-                              T drag, T (*rows)[Stride]) {
+                              T drag, const Vec3<T>& df, T (*rows)[Stride]) {
   const T half(0.5), over_h = right ? T(1) / cell.h : T(-1) / cell.h;
   const T B = s.value, Bh = half * B;
-  const Mat3<T> k = skew(y.k), w = skew(y.w), u = skew(y.u), n = skew(y.n), m = skew(y.m), nu = skew(y.nu);
+  const Mat3<T> k = skew(y.k), w = skew(y.w), u = skew(y.u), nu = skew(y.nu), nu_n = skew(y.n);
+  const Mat3<T> by_k = (Bh)*box_curvature_slope(cell.h, y.curvature);
+  const Mat3<T> uk = skew(y.u) * by_k, wk = skew(y.w) * by_k, nk = skew(y.n) * by_k + (half * cell.h) * (skew(df) * by_k);
+  const Mat3<T> mk_ = skew(y.m) * by_k;
   const Mat3<T> Jw = skew(times(cell.rhoI, y.w));
-  const Mat3<T>&fw = right ? s.f_right : s.f_left, &lw = right ? s.l_right : s.l_left;
+  const Mat3<T> fw = right ? s.f_right + skew(y.b)*s.f_right : s.f_left + T(-1)*(skew(y.b)*s.f_left); const Mat3<T>& lw = right ? s.l_right : s.l_left;
   const Vec3<T>& mk = right ? s.m_right : s.m_left;
   const Vec3<T> e_n = times(law.share, cell.compliance), rate_n = times(law.pace, cell.compliance);
   const T J[3]{cell.rhoI.x, cell.rhoI.y, cell.rhoI.z}, K[3]{mk.x, mk.y, mk.z};
@@ -141,16 +163,16 @@ OSIER_FN void jacobian_of_end(const Cell<T>& cell, const StrainLaw<T>& law, cons
       const T box = over_h * one + half * k.m[i][j];  // of D + k x mean
       rows[i][First + kU + j] = one * (half * cell.rhoA * s.rate + B * drag) + Bh * cell.rhoA * w.m[i][j];
       rows[i][First + kW + j] = -Bh * cell.rhoA * u.m[i][j] - fw.m[i][j];
-      rows[i][First + kK + j] = Bh * n.m[i][j];
+      rows[i][First + kK + j] = nk.m[i][j];
       rows[i][First + kN + j] = -box;
       rows[3 + i][First + kW + j] = one * half * J[i] * s.rate + Bh * (w.m[i][j] * J[j] - Jw.m[i][j]) - lw.m[i][j];
-      rows[3 + i][First + kK + j] = -box * K[j] + Bh * m.m[i][j];
-      rows[3 + i][First + kN + j] = half * (n.m[i][j] * E[j] - nu.m[i][j]);
+      rows[3 + i][First + kK + j] = -box * K[j] + mk_.m[i][j];
+      rows[3 + i][First + kN + j] = half * (nu_n.m[i][j] * E[j] - nu.m[i][j]);
       rows[6 + i][First + kW + j] = -B * box;
-      rows[6 + i][First + kK + j] = one * half * s.rate + Bh * w.m[i][j];
+      rows[6 + i][First + kK + j] = one * half * s.rate + wk.m[i][j];
       rows[9 + i][First + kU + j] = -B * box;
       rows[9 + i][First + kW + j] = -Bh * nu.m[i][j];
-      rows[9 + i][First + kK + j] = Bh * u.m[i][j];
+      rows[9 + i][First + kK + j] = uk.m[i][j];
       rows[9 + i][First + kN + j] = half * (one * P[i] + w.m[i][j] * E[j]);
     }
 }

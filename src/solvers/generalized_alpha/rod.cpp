@@ -50,7 +50,7 @@ double RodModel::force_unit() const { return bending / (length * length); }
 void RodState::resize(std::size_t cells) {
   x.resize(cells + 1), rate.resize(cells + 1), rate_before.resize(cells + 1);
   frame.resize(cells + 1), place.resize(cells + 1);
-  strain.resize(cells), strain_rate.resize(cells), strain_rate_before.resize(cells);
+  strain.resize(cells), strain_rate.resize(cells), strain_rate_before.resize(cells), strain_second.resize(cells);
 }
 
 void RodControl::resize(std::size_t cells) {
@@ -61,13 +61,14 @@ void RodControl::resize(std::size_t cells) {
 namespace {
 
 Quatd turn_of(const RodModel& m, const RodState& s, std::size_t c) {
-  return cayley(0.5 * m.cells[c].h * (m.cells[c].k0 + 0.5 * (s.x[c].k + s.x[c + 1].k)));
+  const double h = m.cells[c].h;
+  return cayley(0.5 * h * box_curvature(h, m.cells[c].k0 + 0.5 * (s.x[c].k + s.x[c + 1].k)));
 }
 
 }  // namespace
 
 Quatd segment_frame(const RodModel& m, const RodState& s, std::size_t c) {
-  const Vec3d shift = (0.25 * m.cells[c].h) * (s.x[c].k - s.x[c + 1].k);
+  const Vec3d shift = (m.cells[c].h / 12) * (s.x[c].k - s.x[c + 1].k);
   return normalized(s.frame[c] * half_rotation(turn_of(m, s, c)) * rotation_exp(shift) * m.offset[c]);
 }
 
@@ -134,7 +135,9 @@ void RodStepper::begin(const RodModel& m, const RodControl& control, const Part&
   x_ = s.x, before_ = s.x;
   for (std::size_t j = 0; j < stations; ++j) x_[j].n = s.x[j].n;
   rate_before_ = s.rate, strain_rate_before_ = s.strain_rate, place_rate_before_ = s.place_rate;
-  strain_before_ = s.strain;
+  strain_before_ = s.strain, strain_second_before_ = s.strain_second;
+  rates_known_ = !part.restart && s.history >= 1;
+  second_known_ = rates_known_ && s.second_known && stage_.dt == s.dt;
   if (!part.restart && s.history >= 2 && stage_.dt != s.dt) {
     for (std::size_t j = 0; j < stations; ++j) {
       Rates& r = rate_before_[j];
@@ -150,14 +153,27 @@ void RodStepper::begin(const RodModel& m, const RodControl& control, const Part&
   frame_.resize(stations), frame_before_ = s.frame;
   law_.resize(cells), force_.resize(cells), residual_.resize(cells);
   dx_.resize(stations * kUnknowns);
-  const double gain = stage_.gain();
+  const double gain = stage_.gain(), by_rate = rates_known_ ? stage_.second_of_rate(second_known_) : 0;
+  const auto second = [&](const Vec3d& rate_before, const Vec3d& second_before) {
+    return rates_known_ ? stage_.second(Vec3d{}, rate_before, second_before, second_known_) : Vec3d{};
+  };
   for (std::size_t c = 0; c < cells; ++c) {
     const Vec3d none = stage_.rate_from_stage(Vec3d{}, strain_rate_before_[c]);
     law_[c].before = strain_before_[c] + stage_.of_new() * stage_.growth(none, strain_rate_before_[c]);
-    const Vec3d& tau = m.cells[c].tau;
-    law_[c].pace = {1 / (gain + tau.x), 1 / (gain + tau.y), 1 / (gain + tau.z)};
+    const Vec3d &tau = m.cells[c].tau, inertia = m.cells[c].lumped * m.cells[c].compliance;
+    law_[c].offset = law_[c].before + times(inertia, second(strain_rate_before_[c], strain_second_before_[c]));
+    const Vec3d down = Vec3d{gain, gain, gain} + tau + by_rate * inertia;
+    law_[c].pace = {1 / down.x, 1 / down.y, 1 / down.z};
     law_[c].share = gain * law_[c].pace;
   }
+  second_rest_.resize(stations);
+  for (std::size_t j = 0; j < stations; ++j) second_rest_[j] = second(rate_before_[j].k, rate_before_[j].second);
+}
+
+/// Of the moment at a station by the new change of curvature there.
+Vec3d RodStepper::moment_slope(const RodModel& m, std::size_t j) const {
+  const double rate = stage_.rate_of_new(), second = rates_known_ ? rate * stage_.second_of_rate(second_known_) : 0;
+  return stage_.of_new() * m.stiffness[j] + rate * m.viscosity[j] + second * m.lumped[j];
 }
 
 /// A vector in world axes, in the local ones of a station.
@@ -214,7 +230,7 @@ void RodStepper::boundary_rows(const RodModel& m, const RodControl& control, int
   if (control.frame_held[e]) {
     add(3, kW, 1, one);
   } else {
-    const Vec3d slope = B * m.stiffness[j] + stage_.rate_of_new() * m.viscosity[j];
+    const Vec3d slope = moment_slope(m, j);
     rows[3][kK] += slope.x, rows[4][kK + 1] += slope.y, rows[5][kK + 2] += slope.z;
     add(3, kW, -sign * B, slope_of(j, end_.ends[e].couple));
   }
@@ -226,6 +242,7 @@ void RodStepper::boundary_rows(const RodModel& m, const RodControl& control, int
 /// The residual of everything at x_; returns the largest number, in the units of the rod.
 double RodStepper::evaluate(const RodModel& m, const RodControl& control) {
   const std::size_t stations = m.station_count(), cells = m.cell_count();
+  const double by_rate = rates_known_ ? stage_.second_of_rate(second_known_) : 0;
   for (std::size_t j = 0; j < stations; ++j) {
     const Station<double>&now = x_[j], &before = before_[j];
     Rates& rate = rate_[j];
@@ -238,7 +255,8 @@ double RodStepper::evaluate(const RodModel& m, const RodControl& control) {
     y.w_rate = stage_.rate(rate.w, rate_before.w);
     y.k_rate = stage_.rate(rate.k, rate_before.k);
     y.y = {stage_.value(now.u, before.u), stage_.value(now.w, before.w), stage_.value(now.k, before.k), now.n};
-    y.m = times(m.stiffness[j], y.y.k) + times(m.viscosity[j], y.k_rate);
+    const Vec3d second = second_rest_[j] + by_rate * y.k_rate;
+    y.m = times(m.stiffness[j], y.y.k) + times(m.viscosity[j], y.k_rate) + times(m.lumped[j], second);
     rate.turn = stage_.rate_from_stage(y.y.w, rate_before.turn);
     turn_[j] = stage_.growth(rate.turn, rate_before.turn);
     const std::size_t e = j == 0 ? 0 : 1;
@@ -253,9 +271,10 @@ double RodStepper::evaluate(const RodModel& m, const RodControl& control) {
     const CellLoad &now = end_.cells[c], &before = start_.cells[c];
     f.drag_left = control.drag[c][0], f.drag_right = control.drag[c][1];
     f.l = stage_.value(now.couple_material, before.couple_material);
-    f.f = {};
+    f.f = f.df = {};
     if (control.any_load) {
-      f.f = local_at_stage(c, now.left, before.left) + local_at_stage(c + 1, now.right, before.right);
+      const Vec3d fl = local_at_stage(c, now.left, before.left), fr = local_at_stage(c + 1, now.right, before.right);
+      f.f = fl + fr, f.df = fr - fl;
       f.l += 0.5 * (local_at_stage(c, now.couple, before.couple) + local_at_stage(c + 1, now.couple, before.couple));
     }
     const Residual<double>& r = residual_[c] = residual(m.cells[c], law_[c], f, y_[c], y_[c + 1]);
@@ -285,8 +304,7 @@ bool RodStepper::solve(const RodModel& m, const RodControl& control) {
                    .l_left = {},
                    .l_right = {}};
   for (std::size_t c = 0; c < cells; ++c) {
-    s.m_left = B * m.stiffness[c] + s.rate * m.viscosity[c];
-    s.m_right = B * m.stiffness[c + 1] + s.rate * m.viscosity[c + 1];
+    s.m_left = moment_slope(m, c), s.m_right = moment_slope(m, c + 1);
     if (control.any_load) {
       const CellLoad& load = end_.cells[c];
       s.f_left = B * slope_of(c, load.left), s.f_right = B * slope_of(c + 1, load.right);
@@ -296,8 +314,8 @@ bool RodStepper::solve(const RodModel& m, const RodControl& control) {
     }
     const Middle<double> y(m.cells[c], law_[c], y_[c], y_[c + 1]);
     Elimination::Row* const rows = elimination_.cell();
-    jacobian_of_end<double, kStride, 0>(m.cells[c], law_[c], y, s, false, force_[c].drag_left, rows);
-    jacobian_of_end<double, kStride, kRight>(m.cells[c], law_[c], y, s, true, force_[c].drag_right, rows);
+    jacobian_of_end<double, kStride, 0>(m.cells[c], law_[c], y, s, false, force_[c].drag_left, force_[c].df, rows);
+    jacobian_of_end<double, kStride, kRight>(m.cells[c], law_[c], y, s, true, force_[c].drag_right, force_[c].df, rows);
     const Residual<double>& r = residual_[c];
     const Vec3d list[4]{r.a, r.b, r.c, r.d};
     for (int b = 0; b < 4; ++b)
@@ -327,12 +345,19 @@ double RodStepper::correct(const RodModel& m, double share) {
 
 void RodStepper::accept(const RodModel& m, const RodControl& control, RodState& s) {
   const std::size_t cells = m.cell_count();
+  const Stage of_second{second_known_ ? stage_.w : kBackwardEuler, stage_.dt};
+  const auto new_second = [&](const Vec3d& rate, const Vec3d& before, const Vec3d& second_before) {
+    return rates_known_ ? of_second.new_rate(rate, before, second_before) : Vec3d{};
+  };
   for (std::size_t c = 0; c < cells; ++c) {
     const Middle<double> y(m.cells[c], law_[c], y_[c], y_[c + 1]);
     s.strain_rate_before[c] = strain_rate_before_[c];
     s.strain_rate[c] = stage_.rate_from_stage(y.e_rate, strain_rate_before_[c]);
     s.strain[c] = strain_before_[c] + stage_.growth(s.strain_rate[c], strain_rate_before_[c]);
+    s.strain_second[c] = new_second(s.strain_rate[c], strain_rate_before_[c], strain_second_before_[c]);
   }
+  for (std::size_t j = 0; j <= cells; ++j) rate_[j].second = new_second(rate_[j].k, rate_before_[j].k, rate_before_[j].second);
+  s.second_known = rates_known_;
   s.rate_before = rate_before_, s.rate = rate_, s.x = x_;
   const bool last = control.from_last();
   const std::size_t e = last ? 1 : 0, j = last ? cells : 0;

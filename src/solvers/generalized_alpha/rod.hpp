@@ -17,6 +17,7 @@ struct RodModel {
   std::vector<Cell<double>> cells;
   std::vector<Vec3d> stiffness;  ///< K = (EI1, EI2, GJ) per station [N m^2]
   std::vector<Vec3d> viscosity;  ///< C per station [N m^2 s]
+  std::vector<Vec3d> lumped;     ///< the same share of rhoI per station, times h^2/4 [kg m^3]
   std::vector<Quatd> offset;     ///< per cell, from the axes of its middle to the material frame of its segment at rest
 
   std::size_t cell_count() const { return cells.size(); }
@@ -30,7 +31,8 @@ struct RodModel {
 
 struct Rates {
   Vec3d u, w, k;
-  Vec3d turn;  ///< rate of the frame, local axes [rad/s]
+  Vec3d turn;    ///< rate of the frame, local axes [rad/s]
+  Vec3d second;  ///< of k [1/(m s^2)]
 };
 
 /// What a rod carries from step to step.
@@ -39,11 +41,12 @@ struct RodState {
   std::vector<Rates> rate, rate_before;
   std::vector<Quatd> frame;                                    ///< of stations
   std::vector<Vec3d> place;                                    ///< of stations [m]
-  std::vector<Vec3d> strain, strain_rate, strain_rate_before;  ///< per cell
+  std::vector<Vec3d> strain, strain_rate, strain_rate_before, strain_second;  ///< per cell
   Vec3d place_rate, place_rate_before;                         ///< of the station from which places are found [m/s]
   std::array<Vec3d, 2> lead, lead_turn;  ///< mean velocities that held ends had in the last step [m/s], [rad/s]
   double dt = 0;                         ///< of the last step [s]
   int history = 0;                       ///< stored rates: 0, so that a step has to be one of backward Euler, 1 or 2
+  bool second_known = false;             ///< whether rates of rates are stored, for steps of length dt
 
   void resize(std::size_t cells);
 };
@@ -145,13 +148,16 @@ class RodStepper {
   void accept(const RodModel& model, const RodControl& control, RodState& state);
   void tell(const RodModel& model, const RodControl& control, Outcome& outcome) const;
   Vec3d local_at_stage(std::size_t station, const Vec3d& now, const Vec3d& before) const;
+  Vec3d moment_slope(const RodModel& model, std::size_t station) const;
   Mat3<double> slope_of(std::size_t station, const Vec3d& world) const;
 
   Stage stage_;
   Loads start_, end_;  ///< of the part at hand
   std::vector<Station<double>> x_, before_;
   std::vector<Rates> rate_, rate_before_;  ///< the latter moved to where this step expects them
-  std::vector<Vec3d> strain_before_, strain_rate_before_;
+  std::vector<Vec3d> strain_before_, strain_rate_before_, strain_second_before_;
+  std::vector<Vec3d> second_rest_;  ///< of k at stations: at the stage, without a rate there [1/(m s^2)]
+  bool rates_known_ = false, second_known_ = false;
   Vec3d place_rate_before_;
   std::vector<StageEnd<double>> y_;
   std::vector<Vec3d> turn_;  ///< of frames over the step, local axes

@@ -48,6 +48,17 @@ struct Stage {
   T rate_from_stage(const T& rate_at_stage, const T& rate_before) const {
     return (1 / (1 - w.alpha)) * (rate_at_stage - w.alpha * rate_before);
   }
+  /// The rate of the rate at the stage, where that of the last step is known, or is to be taken as a plain difference.
+  template <class T>
+  T second(const T& rate_at_stage, const T& rate_before, const T& second_before, bool known) const {
+    const Stage own{known ? w : kBackwardEuler, dt};
+    return own.rate(own.new_rate(rate_from_stage(rate_at_stage, rate_before), rate_before, second_before), second_before);
+  }
+  /// How it grows with the rate at the stage [1/s].
+  double second_of_rate(bool known) const {
+    const Stage own{known ? w : kBackwardEuler, dt};
+    return own.rate_of_new() / (1 - w.alpha);
+  }
   /// Its growth over the step.
   template <class T>
   T growth(const T& rate_now, const T& rate_before) const {
