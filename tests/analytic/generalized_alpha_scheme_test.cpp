@@ -35,6 +35,7 @@ RodModel make_rod(std::size_t cells, const Made& made) {
   }
   m.stiffness.assign(cells + 1, K);
   m.viscosity.assign(cells + 1, made.tau * K);
+  m.lumped.assign(cells + 1, {});
   m.find_units();
   return m;
 }
@@ -71,9 +72,7 @@ Vec3d tip_by_arcs(const RodModel& m, const RodState& s) {
   Vec3d r = s.place[0];
   for (std::size_t c = 0; c < m.cell_count(); ++c) {
     const Vec3d k = m.cells[c].k0 + 0.5 * (s.x[c].k + s.x[c + 1].k);
-    const Vec3d b = (0.5 * m.cells[c].h) * k;
-    const double size = norm(b);
-    const Vec3d phi = size > 0 ? (2 * std::atan(size) / size) * b : b;
+    const Vec3d phi = m.cells[c].h * k;
     const Vec3d nu = m.cells[c].nu0 + s.strain[c];
     r += rotate(s.frame[c], m.cells[c].h * (right_jacobian(-phi) * nu));
   }
@@ -128,7 +127,8 @@ struct CellProblem {
       y[e].m = times(K[e], y[e].y.k) + times(C[e], y[e].k_rate);
       const Vec3d a = stage.rate_from_stage(y[e].y.w, r.turn), turn = stage.growth(a, r.turn);
       const Quatd R = frame_before[e] * rotation_exp(turn);
-      f.f += stage.value(rotate(conj(R), weight[e]), rotate(conj(frame_before[e]), weight_before[e]));
+      const Vec3d local = stage.value(rotate(conj(R), weight[e]), rotate(conj(frame_before[e]), weight_before[e]));
+      f.f += local, f.df += (e == 0 ? -1.0 : 1.0) * local;
       const Mat3<double> slope = (stage.of_new() * stage.gain()) * (skew(rotate(conj(R), weight[e])) * right_jacobian(turn));
       (e == 0 ? s.f_left : s.f_right) = slope;
       (e == 0 ? s.m_left : s.m_right) = stage.of_new() * K[e] + stage.rate_of_new() * C[e];
@@ -150,10 +150,10 @@ struct CellProblem {
     CellForce<double> f;
     Slopes<double> s;
     stage_of(x, y, f, s);
-    const Middle<double> middle(cell, law, y[0], y[1]);
+    const Middle<double> middle(cell, law, f, y[0], y[1]);
     double rows[12][32] = {};
-    jacobian_of_end<double, 32, 0>(cell, law, middle, s, false, drag[0], rows);
-    jacobian_of_end<double, 32, 12>(cell, law, middle, s, true, drag[1], rows);
+    jacobian_of_end<double, 32, 0>(cell, law, f, middle, s, false, rows);
+    jacobian_of_end<double, 32, 12>(cell, law, f, middle, s, true, rows);
     Eigen::MatrixXd J(12, 24);
     for (int i = 0; i < 12; ++i)
       for (int j = 0; j < 24; ++j) J(i, j) = rows[i][j];
@@ -170,7 +170,7 @@ TEST(GeneralizedAlphaScheme, JacobianOfACellIsTheDerivativeOfItsResidual) {
       p.stage = {weights_of(rho), 0.3};
       p.cell = {.h = 0.7, .rhoA = 1.3, .rhoI = {0.2, 0.3, 0.5}, .k0 = vec(random), .nu0 = vec(random)};
       if (extensible) p.cell.compliance = {0.3, 0.4, 0.2};
-      p.law = {.before = vec(random), .share = {0.6, 0.9, 0.5}, .pace = {2, 3, 1.5}};
+      p.law = {.before = vec(random), .offset = vec(random), .share = {0.6, 0.9, 0.5}, .pace = {2, 3, 1.5}};
       for (int e = 0; e < 2; ++e) {
         p.K[e] = {positive(random), positive(random), positive(random)};
         p.C[e] = {positive(random), positive(random), positive(random)};
@@ -278,7 +278,7 @@ struct StaticCase {
   Made made;
   double g;
   Vec3d tip;
-  double error[4];  ///< at 25, 50, 100 and 200 cells
+  double error[4];  ///< of the box scheme without corrections, at 25, 50, 100 and 200 cells
 };
 
 TEST(GeneralizedAlphaScheme, T4ToT6TipsInEquilibriumAreOfSecondOrder) {
@@ -294,7 +294,7 @@ TEST(GeneralizedAlphaScheme, T4ToT6TipsInEquilibriumAreOfSecondOrder) {
       ASSERT_TRUE(r.outcome.converged) << c.name << " " << cells;
       EXPECT_LE(r.outcome.iterations, 150);
       error[i] = norm(tip_by_arcs(r.model, r.state) - c.tip);
-      EXPECT_NEAR(error[i], c.error[i], 0.05 * c.error[i]) << c.name << " " << cells;
+      EXPECT_LE(error[i], 0.7 * c.error[i]) << c.name << " " << cells;
     }
     EXPECT_NEAR(std::log2(error[2] / error[3]), 2, 0.05) << c.name;
   }
@@ -339,14 +339,14 @@ Hair hanging_hair(std::size_t cells, const Vec3d& k0) {
 
 TEST(GeneralizedAlphaScheme, T7HairHangs) {
   const Vec3d exact{.012323, -.011351, -.192240};
-  EXPECT_NEAR(norm(hanging_hair(100, {40, 0, 15}).tip - exact), 8.2e-5, 0.1 * 8.2e-5);
-  EXPECT_NEAR(norm(hanging_hair(25, {40, 0, 15}).tip - exact), 1.25e-3, 0.1 * 1.25e-3);
+  EXPECT_LE(norm(hanging_hair(100, {40, 0, 15}).tip - exact), 8.2e-5);
+  EXPECT_LE(norm(hanging_hair(25, {40, 0, 15}).tip - exact), 1.25e-3);
 }
 
 TEST(GeneralizedAlphaScheme, T8CurlyHairComesToRestAtAnyResolution) {
   const Vec3d exact{.013904, .008994, -.129547};
-  EXPECT_NEAR(norm(hanging_hair(100, {100, 0, 40}).tip - exact), 1.5e-3, 0.1 * 1.5e-3);
-  EXPECT_NEAR(norm(hanging_hair(50, {100, 0, 40}).tip - exact), 5.7e-3, 0.1 * 5.7e-3);
+  EXPECT_LE(norm(hanging_hair(100, {100, 0, 40}).tip - exact), 1.5e-3);
+  EXPECT_LE(norm(hanging_hair(50, {100, 0, 40}).tip - exact), 5.7e-3);
   for (const std::size_t cells : {12u, 25u, 50u, 100u, 200u})
     EXPECT_LT(hanging_hair(cells, {100, 0, 40}).kinetic, 1e-15) << cells;
 }
@@ -376,9 +376,10 @@ TEST(GeneralizedAlphaScheme, T14RotationalInertiaMayVanish) {
 // Dynamics
 
 TEST(GeneralizedAlphaScheme, T9EnergyIsKeptWithoutDissipation) {
-  for (const std::size_t cells : {25u, 100u})
+  for (const auto& [cells, lumped] : {std::pair{25u, false}, {100u, false}, {25u, true}})
     for (const double dt : {0.004, 0.001}) {
-      const RodModel m = make_rod(cells, {.k0 = {30, 0, 2}, .twist = 0.7});
+      RodModel m = make_rod(cells, {.k0 = {30, 0, 2}, .twist = 0.7, .compliance = lumped ? 1e-5 : 0});
+      if (lumped) m.lump();
       RodState s = at_rest(m, kAlongX);
       RodControl c = clamped(m, s, {});
       c.any_load = false;
@@ -398,7 +399,8 @@ TEST(GeneralizedAlphaScheme, T9EnergyIsKeptWithoutDissipation) {
     }
 }
 
-TEST(GeneralizedAlphaScheme, T9ReferenceEnergy) {
+/// Its limit is 15.36. The notes' 13.29 is that of a hundred cells that turn by 2 atan(h k/2).
+TEST(GeneralizedAlphaScheme, T9EnergyOfAHundredCellsIsWithinAPerCentOfItsLimit) {
   const RodModel m = make_rod(100, {.k0 = {30, 0, 2}, .twist = 0.7});
   RodState s = at_rest(m, kAlongX);
   RodControl c = clamped(m, s, {});
@@ -408,7 +410,7 @@ TEST(GeneralizedAlphaScheme, T9ReferenceEnergy) {
     c.start.ends[1].force = c.end.ends[1].force = {0, 0, i < 4 ? -150.0 : 0.0};
     ASSERT_TRUE(stepper.step(m, c, weights_of(1), 0.004, {.tolerance = 1e-11}, s).converged);
   }
-  EXPECT_NEAR(box_energy(m, s), 13.2926, 0.05 * 13.2926);
+  EXPECT_NEAR(box_energy(m, s), 15.36, 0.01 * 15.36);
 }
 
 TEST(GeneralizedAlphaScheme, T10AFreeSpinningRodKeepsItsEnergy) {

@@ -71,8 +71,8 @@ struct StageEnd {
 /// Loads on a cell at the stage, local axes.
 template <class T>
 struct CellForce {
-  Vec3<T> f, l;                           ///< per length [N/m], [N]
-  Vec3<T> df;
+  Vec3<T> f, l;                           ///< per length [N/m], [N]: sum of the shares of both ends
+  Vec3<T> df;                             ///< share of the right end less that of the left
   T drag_left = T(0), drag_right = T(0);  ///< -drag u is added to f [kg/(s m)]
 };
 
@@ -87,12 +87,6 @@ template <class T>
 OSIER_FN Vec3<T> box_curvature(T h, const Vec3<T>& k) {
   return (T(1) + (h * h / T(12)) * norm2(k)) * k;
 }
-template <class T>
-OSIER_FN Mat3<T> box_curvature_slope(T h, const Vec3<T>& k) {
-  const T q = h * h / T(12);
-  return (T(1) + q * norm2(k)) * identity3<T>() + (T(2) * q) * outer(k, k);
-}
-
 /// Values in the middle of a cell.
 template <class T>
 struct Middle {
@@ -100,7 +94,10 @@ struct Middle {
   Vec3<T> curvature;  ///< of the rod
   Vec3<T> k;          ///< of the box
   Vec3<T> b;          ///< h k/2
-  OSIER_FN Middle(const Cell<T>& cell, const StrainLaw<T>& law, const StageEnd<T>& l, const StageEnd<T>& r) {
+  Vec3<T> f;          ///< load
+  Vec3<T> n_lever;    ///< force in the middle of the cell, where n changes by its load: what bends
+  OSIER_FN Middle(const Cell<T>& cell, const StrainLaw<T>& law, const CellForce<T>& load, const StageEnd<T>& l,
+                  const StageEnd<T>& r) {
     const T half(0.5);
     u = half * (l.y.u + r.y.u), w = half * (l.y.w + r.y.w), n = half * (l.y.n + r.y.n), m = half * (l.m + r.m);
     curvature = cell.k0 + half * (l.y.k + r.y.k);
@@ -108,6 +105,8 @@ struct Middle {
     const Vec3<T> ahead = times(cell.compliance, n) - law.offset;
     e_rate = times(law.pace, ahead);
     b = (half * cell.h) * k;
+    f = load.f + cross(b, load.df);
+    n_lever = n - (half * cell.h) * cross(b, f);
     nu = cell.nu0 + law.before + times(law.share, ahead);
   }
 };
@@ -115,14 +114,14 @@ struct Middle {
 template <class T>
 OSIER_FN Residual<T> residual(const Cell<T>& cell, const StrainLaw<T>& law, const CellForce<T>& load, const StageEnd<T>& l,
                               const StageEnd<T>& r) {
-  const Middle<T> y(cell, law, l, r);
+  const Middle<T> y(cell, law, load, l, r);
   const T half(0.5), over_h = T(1) / cell.h;
-  const Vec3<T> f = load.f - load.drag_left * l.y.u - load.drag_right * r.y.u + cross(y.b, load.df);
+  const Vec3<T> f = y.f - load.drag_left * l.y.u - load.drag_right * r.y.u;
   const Vec3<T> Jw = times(cell.rhoI, y.w);
   Residual<T> F;
   F.a = (half * cell.rhoA) * (l.u_rate + r.u_rate) + cell.rhoA * cross(y.w, y.u) - over_h * (r.y.n - l.y.n) - cross(y.k, y.n) - f;
   F.b = half * times(cell.rhoI, l.w_rate + r.w_rate) + cross(y.w, Jw) - over_h * (r.m - l.m) - cross(y.k, y.m) -
-        cross(y.nu, y.n) - load.l;
+        cross(y.nu, y.n_lever) - load.l;
   F.c = half * (l.k_rate + r.k_rate) - over_h * (r.y.w - l.y.w) - cross(y.k, y.w);
   F.d = y.e_rate - over_h * (r.y.u - l.y.u) - cross(y.k, y.u) + cross(y.w, y.nu);
   return F;
@@ -143,16 +142,23 @@ enum Column : int { kU = 0, kW = 3, kK = 6, kN = 9 };
 /// Rows a to d of the derivative by the new unknowns of one end, whose columns begin at `First`. `rows` has twelve rows of
 /// `Stride` numbers, zero so far.
 template <class T, int Stride, int First>
-OSIER_FN void jacobian_of_end(const Cell<T>& cell, const StrainLaw<T>& law, const Middle<T>& y, const Slopes<T>& s, bool right,
-                              T drag, const Vec3<T>& df, T (*rows)[Stride]) {
-  const T half(0.5), over_h = right ? T(1) / cell.h : T(-1) / cell.h;
+OSIER_FN void jacobian_of_end(const Cell<T>& cell, const StrainLaw<T>& law, const CellForce<T>& load, const Middle<T>& y,
+                              const Slopes<T>& s, bool right, T (*rows)[Stride]) {
+  const T half(0.5), over_h = right ? T(1) / cell.h : T(-1) / cell.h, half_h = half * cell.h;
   const T B = s.value, Bh = half * B;
-  const Mat3<T> k = skew(y.k), w = skew(y.w), u = skew(y.u), nu = skew(y.nu), nu_n = skew(y.n);
-  const Mat3<T> by_k = (Bh)*box_curvature_slope(cell.h, y.curvature);
-  const Mat3<T> uk = skew(y.u) * by_k, wk = skew(y.w) * by_k, nk = skew(y.n) * by_k + (half * cell.h) * (skew(df) * by_k);
-  const Mat3<T> mk_ = skew(y.m) * by_k;
-  const Mat3<T> Jw = skew(times(cell.rhoI, y.w));
-  const Mat3<T> fw = right ? s.f_right + skew(y.b)*s.f_right : s.f_left + T(-1)*(skew(y.b)*s.f_left); const Mat3<T>& lw = right ? s.l_right : s.l_left;
+  const T drag = right ? load.drag_right : load.drag_left;
+  const Mat3<T> k = skew(y.k), w = skew(y.w), u = skew(y.u), nu = skew(y.nu), lever = skew(y.n_lever);
+  const Mat3<T> b = skew(y.b), Jw = skew(times(cell.rhoI, y.w));
+  // The curvature of the box by the new one of this end is p + q c c^T; what turns with it, and loads.
+  const Vec3<T>& c = y.curvature;
+  const T p = Bh * (T(1) + cell.h * cell.h / T(12) * norm2(c)), q = Bh * cell.h * cell.h / T(6);
+  const auto by_k = [&](const Vec3<T>& v) { return p * skew(v) + outer(q * cross(v, c), c); };  // [v]x (p + q c c^T)
+  const Mat3<T> f_k = by_k(-half_h * load.df);
+  const Mat3<T> lever_k = by_k((half_h * half_h) * y.f) + (-half_h) * (b * f_k);
+  const Mat3<T> n_k = by_k(y.n) + T(-1) * f_k, m_k = by_k(y.m) + T(-1) * (nu * lever_k), w_k = by_k(y.w), u_k = by_k(y.u);
+  const Mat3<T>& slope = right ? s.f_right : s.f_left;
+  const Mat3<T> fw = slope + (right ? T(1) : T(-1)) * (b * slope);
+  const Mat3<T> lw = (right ? s.l_right : s.l_left) + (-half_h) * (nu * (b * fw));
   const Vec3<T>& mk = right ? s.m_right : s.m_left;
   const Vec3<T> e_n = times(law.share, cell.compliance), rate_n = times(law.pace, cell.compliance);
   const T J[3]{cell.rhoI.x, cell.rhoI.y, cell.rhoI.z}, K[3]{mk.x, mk.y, mk.z};
@@ -163,16 +169,16 @@ OSIER_FN void jacobian_of_end(const Cell<T>& cell, const StrainLaw<T>& law, cons
       const T box = over_h * one + half * k.m[i][j];  // of D + k x mean
       rows[i][First + kU + j] = one * (half * cell.rhoA * s.rate + B * drag) + Bh * cell.rhoA * w.m[i][j];
       rows[i][First + kW + j] = -Bh * cell.rhoA * u.m[i][j] - fw.m[i][j];
-      rows[i][First + kK + j] = nk.m[i][j];
+      rows[i][First + kK + j] = n_k.m[i][j];
       rows[i][First + kN + j] = -box;
       rows[3 + i][First + kW + j] = one * half * J[i] * s.rate + Bh * (w.m[i][j] * J[j] - Jw.m[i][j]) - lw.m[i][j];
-      rows[3 + i][First + kK + j] = -box * K[j] + mk_.m[i][j];
-      rows[3 + i][First + kN + j] = half * (nu_n.m[i][j] * E[j] - nu.m[i][j]);
+      rows[3 + i][First + kK + j] = -box * K[j] + m_k.m[i][j];
+      rows[3 + i][First + kN + j] = half * (lever.m[i][j] * E[j] - nu.m[i][j]);
       rows[6 + i][First + kW + j] = -B * box;
-      rows[6 + i][First + kK + j] = one * half * s.rate + wk.m[i][j];
+      rows[6 + i][First + kK + j] = one * half * s.rate + w_k.m[i][j];
       rows[9 + i][First + kU + j] = -B * box;
       rows[9 + i][First + kW + j] = -Bh * nu.m[i][j];
-      rows[9 + i][First + kK + j] = uk.m[i][j];
+      rows[9 + i][First + kK + j] = u_k.m[i][j];
       rows[9 + i][First + kN + j] = half * (one * P[i] + w.m[i][j] * E[j]);
     }
 }

@@ -44,6 +44,18 @@ void RodModel::find_units() {
   line_density /= length;
   for (const Vec3d& k : stiffness) bending = std::max(bending, largest(k));
 }
+void RodModel::lump() {
+  constexpr double kShare = 2.0 / 3;
+  lumped.assign(station_count(), {});
+  for (std::size_t c = 0; c < cell_count(); ++c) {
+    Cell<double>& cell = cells[c];
+    const double share = 0.25 * kShare * cell.h * cell.h;
+    lumped[c] += (0.5 * share) * cell.rhoI, lumped[c + 1] += (0.5 * share) * cell.rhoI;
+    cell.lumped = share * cell.rhoA;
+    cell.rhoI.x += cell.lumped, cell.rhoI.y += cell.lumped;
+  }
+  lumped.front() = 2.0 * lumped.front(), lumped.back() = 2.0 * lumped.back();
+}
 double RodModel::time_unit() const { return length * length * std::sqrt(line_density / bending); }
 double RodModel::force_unit() const { return bending / (length * length); }
 
@@ -93,6 +105,8 @@ double box_energy(const RodModel& m, const RodState& s) {
     const Vec3d u = 0.5 * (a.u + b.u), w = 0.5 * (a.w + b.w), k = 0.5 * (a.k + b.k);
     const Vec3d moment = 0.5 * (times(m.stiffness[c], a.k) + times(m.stiffness[c + 1], b.k));
     sum += 0.5 * cell.h * (cell.rhoA * norm2(u) + dot(w, times(cell.rhoI, w)) + dot(k, moment));
+    const Vec3d rate = 0.5 * (times(m.lumped[c], s.rate[c].k) + times(m.lumped[c + 1], s.rate[c + 1].k));
+    sum += 0.25 * cell.h * dot(s.rate[c].k + s.rate[c + 1].k, rate) + 0.5 * cell.h * cell.lumped * norm2(s.strain_rate[c]);
     const auto stretching = [](double e, double compliance) { return compliance > 0 ? e * e / compliance : 0; };
     const Vec3d& e = s.strain[c];
     sum += 0.5 * cell.h *
@@ -312,10 +326,10 @@ bool RodStepper::solve(const RodModel& m, const RodControl& control) {
       if (c == 0 && control.frame_held[0]) s.f_left = s.l_left = {};
       if (c + 1 == cells && control.frame_held[1]) s.f_right = s.l_right = {};
     }
-    const Middle<double> y(m.cells[c], law_[c], y_[c], y_[c + 1]);
+    const Middle<double> y(m.cells[c], law_[c], force_[c], y_[c], y_[c + 1]);
     Elimination::Row* const rows = elimination_.cell();
-    jacobian_of_end<double, kStride, 0>(m.cells[c], law_[c], y, s, false, force_[c].drag_left, force_[c].df, rows);
-    jacobian_of_end<double, kStride, kRight>(m.cells[c], law_[c], y, s, true, force_[c].drag_right, force_[c].df, rows);
+    jacobian_of_end<double, kStride, 0>(m.cells[c], law_[c], force_[c], y, s, false, rows);
+    jacobian_of_end<double, kStride, kRight>(m.cells[c], law_[c], force_[c], y, s, true, rows);
     const Residual<double>& r = residual_[c];
     const Vec3d list[4]{r.a, r.b, r.c, r.d};
     for (int b = 0; b < 4; ++b)
@@ -350,7 +364,7 @@ void RodStepper::accept(const RodModel& m, const RodControl& control, RodState& 
     return rates_known_ ? of_second.new_rate(rate, before, second_before) : Vec3d{};
   };
   for (std::size_t c = 0; c < cells; ++c) {
-    const Middle<double> y(m.cells[c], law_[c], y_[c], y_[c + 1]);
+    const Middle<double> y(m.cells[c], law_[c], force_[c], y_[c], y_[c + 1]);
     s.strain_rate_before[c] = strain_rate_before_[c];
     s.strain_rate[c] = stage_.rate_from_stage(y.e_rate, strain_rate_before_[c]);
     s.strain[c] = strain_before_[c] + stage_.growth(s.strain_rate[c], strain_rate_before_[c]);
@@ -382,7 +396,7 @@ void RodStepper::tell(const RodModel& m, const RodControl& control, Outcome& out
   outcome.residual = outcome.scale = outcome.inertia = 0;
   for (std::size_t c = 0; c < cells; ++c) {
     const Cell<double>& cell = m.cells[c];
-    const Middle<double> y(cell, law_[c], y_[c], y_[c + 1]);
+    const Middle<double> y(cell, law_[c], force_[c], y_[c], y_[c + 1]);
     const Residual<double>& r = residual_[c];
     const double left_over = std::max(norm(r.a) * cell.h, norm(r.b));
     if (!(left_over <= outcome.residual)) outcome.residual = left_over, outcome.worst = c;

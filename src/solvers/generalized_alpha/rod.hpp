@@ -25,6 +25,9 @@ struct RodModel {
   /// Units in which one tolerance fits all unknowns: length, mean line density and largest bending stiffness.
   double length = 1, line_density = 1, bending = 1;
   void find_units();
+  /// Lets two thirds of the mass and of the moments of inertia stand at stations: waves along the rod are then of fourth order
+  /// (docs/theory/generalized_alpha.md, section 3).
+  void lump();
   double time_unit() const;   ///< L^2 sqrt(rhoA/EI) [s]
   double force_unit() const;  ///< EI/L^2 [N]
 };
@@ -39,10 +42,10 @@ struct Rates {
 struct RodState {
   std::vector<Station<double>> x;
   std::vector<Rates> rate, rate_before;
-  std::vector<Quatd> frame;                                    ///< of stations
-  std::vector<Vec3d> place;                                    ///< of stations [m]
+  std::vector<Quatd> frame;                                                   ///< of stations
+  std::vector<Vec3d> place;                                                   ///< of stations [m]
   std::vector<Vec3d> strain, strain_rate, strain_rate_before, strain_second;  ///< per cell
-  Vec3d place_rate, place_rate_before;                         ///< of the station from which places are found [m/s]
+  Vec3d place_rate, place_rate_before;   ///< of the station from which places are found [m/s]
   std::array<Vec3d, 2> lead, lead_turn;  ///< mean velocities that held ends had in the last step [m/s], [rad/s]
   double dt = 0;                         ///< of the last step [s]
   int history = 0;                       ///< stored rates: 0, so that a step has to be one of backward Euler, 1 or 2

@@ -88,8 +88,8 @@ void find_rest_frames(const Model& m, Rod& rod) {
   else if (cells > 1) rod.to_station[cells - 1] = rod.to_segment[cells - 1];
 }
 
-/// The curvature whose box_curvature() is `wanted`.
-Vec3d rest_curvature(double h, const Vec3d& wanted) {
+/// The curvature with which a cell is turned by `wanted`: box_curvature() backwards.
+Vec3d curvature_of_turn(double h, const Vec3d& wanted) {
   const double b = 0.5 * h * norm(wanted);
   if (!(b > 0)) return wanted;
   double x = b;  // of x (1 + x^2/3) = b, from above
@@ -101,8 +101,8 @@ Vec3d rest_curvature(double h, const Vec3d& wanted) {
   return (x / b) * wanted;
 }
 
-/// Across the axis about which a cell is turned by 2 x at rest, its frames turn by sin(x)/x of what the curvatures of its stations
-/// say. The factors by which their stiffness has to be less, so that they give as much as the material does.
+/// Across the axis about which a cell is turned by 2 x at rest, its frames turn by sin(x)/x of what the curvatures of its
+/// stations say. The factors by which their stiffness has to be less, so that they give as much as the material does.
 Vec3d give_of(const Cell<double>& cell) {
   const double k2 = norm2(cell.k0), x2 = 0.25 * cell.h * cell.h * k2;
   if (!(k2 > 0)) return {1, 1, 1};
@@ -138,7 +138,7 @@ void find_model(const Model& m, const std::vector<double>& masses, bool kirchhof
     Cell<double> cell;
     cell.h = h, cell.rhoA = masses[s] / h;
     cell.rhoI = cast<double>((1 / h) * m.segment_inertia[s]);
-    cell.k0 = rest_curvature(h, (2 / h) * b);
+    cell.k0 = curvature_of_turn(h, (2 / h) * b);
     cell.nu0 = box_tangent(rotate(offset, Vec3d{0, 0, 1}), b);
     const PerAxis& k = m.segment_stiffness[s];
     if (!kirchhoff) cell.compliance = {h / k.d1, h / k.d2, h / k.d3};
@@ -164,7 +164,7 @@ void find_model(const Model& m, const std::vector<double>& masses, bool kirchhof
     constexpr double kLeastInertia = 1e-8;  // of a rod's length, squared
     for (auto& cell : model.cells) cell.rhoI.z = std::max(cell.rhoI.z, kLeastInertia * cell.rhoA * model.length * model.length);
   }
-  lump(model);
+  model.lump();
 }
 
 }  // namespace
@@ -339,11 +339,31 @@ void find_changes(const Rod& rod, const State& state, RodState& to) {
       const Cell<double>& cell = rod.model.cells[c];
       Quatd turn = normalized(conj(to.frame[c]) * to.frame[c + 1]);
       if (turn.w < 0) turn = -turn;
-      missing[c] = (2 / cell.h) * inverse_cayley(turn) - cell.k0 - 0.5 * (to.x[c].k + to.x[c + 1].k);
+      missing[c] = curvature_of_turn(cell.h, (2 / cell.h) * inverse_cayley(turn)) - cell.k0 - 0.5 * (to.x[c].k + to.x[c + 1].k);
     }
     for (std::size_t j = 1; j < cells; ++j) to.x[j].k += 0.5 * (missing[j - 1] + missing[j]);
     if (rod.joint.front() >= 0) to.x[0].k += missing[0];
     if (rod.joint.back() >= 0) to.x[cells].k += missing[cells - 1];
+  }
+}
+
+/// Turns stations until their cells show the segments as they are: frames between those of segments alone would move the rod by
+/// what it bends in a sixth of a segment.
+void correct_frames(const Rod& rod, const State& state, RodState& to) {
+  constexpr int kPasses = 6;
+  const std::size_t cells = rod.segments.size();
+  std::vector<Vec3d> off(cells);
+  for (int pass = 0; pass < kPasses; ++pass) {
+    for (std::size_t c = 0; c < cells; ++c) {
+      const Quatd shown = segment_frame(rod.model, to, c);
+      off[c] = rotation_log(normalized(state.frame_rotation[at(rod.segments[c])] * conj(shown)));
+    }
+    for (std::size_t j = 0; j <= cells; ++j) {
+      if ((j == 0 && rod.anchor[0] >= 0) || (j == cells && rod.anchor[1] >= 0)) continue;
+      const Vec3d turn = j == 0 ? off[0] : j == cells ? off[cells - 1] : 0.5 * (off[j - 1] + off[j]);
+      to.frame[j] = normalized(rotation_exp(turn) * to.frame[j]);
+    }
+    find_changes(rod, state, to);
   }
 }
 
@@ -370,6 +390,7 @@ void start_from(const Rod& rod, const Model& m, const State& state, bool from_la
     }
   }
   find_changes(rod, state, to);
+  correct_frames(rod, state, to);
   for (std::size_t c = 0; c < cells; ++c) {
     const Cell<double>& cell = rod.model.cells[c];
     const Vec3d edge = rotate(conj(frame(c)), to.place[c + 1] - to.place[c]);

@@ -164,7 +164,8 @@ bool jumps(const Rod& rod, const RodControl& c, const RodState& state) {
         jump(a.couple_material, b.couple_material, 1 / rod.model.length))
       return true;
     const bool moves = norm2(b.place - a.place) > 0, moved = norm2(state.lead[e]) > 0;
-    const bool turns = norm(b.frame - a.frame) > 1e-14, turned = norm2(state.lead_turn[e]) > 1e-28;
+    constexpr double kStill = 1e-14;  ///< rounding of a frame that is told again
+    const bool turns = norm(b.frame - a.frame) > kStill, turned = norm(state.lead_turn[e]) * state.dt > kStill;
     if (c.place_held[e] && moves != moved) return true;
     if (c.frame_held[e] && turns != turned) return true;
   }
