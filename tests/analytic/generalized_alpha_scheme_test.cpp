@@ -6,7 +6,7 @@
 #include <numbers>
 #include <random>
 
-#include "solvers/generalized_alpha/cayley.hpp"
+#include "solvers/generalized_alpha/newton.hpp"
 #include "solvers/generalized_alpha/rod.hpp"
 
 namespace osier::generalized_alpha {
@@ -108,7 +108,7 @@ struct CellProblem {
   Stage stage;
   Vec3d K[2], C[2], weight[2], weight_before[2];
   Station<double> before[2];
-  Rates rate_before[2];
+  Rates<double> rate_before[2];
   Quatd frame_before[2];
   double drag[2];
 
@@ -129,7 +129,7 @@ struct CellProblem {
       const Quatd R = frame_before[e] * rotation_exp(turn);
       const Vec3d local = stage.value(rotate(conj(R), weight[e]), rotate(conj(frame_before[e]), weight_before[e]));
       f.f += local, f.df += (e == 0 ? -1.0 : 1.0) * local;
-      const Mat3<double> slope = (stage.of_new() * stage.gain()) * (skew(rotate(conj(R), weight[e])) * right_jacobian(turn));
+      const Mat3<double> slope = (stage.of_new() * stage.gain()) * (cross_matrix(rotate(conj(R), weight[e])) * right_jacobian(turn));
       (e == 0 ? s.f_left : s.f_right) = slope;
       (e == 0 ? s.m_left : s.m_right) = stage.of_new() * K[e] + stage.rate_of_new() * C[e];
     }
@@ -152,8 +152,7 @@ struct CellProblem {
     stage_of(x, y, f, s);
     const Middle<double> middle(cell, law, f, y[0], y[1]);
     double rows[12][32] = {};
-    jacobian_of_end<double, 32, 0>(cell, law, f, middle, s, false, rows);
-    jacobian_of_end<double, 32, 12>(cell, law, f, middle, s, true, rows);
+    generalized_alpha::jacobian<double, 32>(cell, law, f, middle, s, true, rows);
     Eigen::MatrixXd J(12, 24);
     for (int i = 0; i < 12; ++i)
       for (int j = 0; j < 24; ++j) J(i, j) = rows[i][j];
@@ -176,7 +175,7 @@ TEST(GeneralizedAlphaScheme, JacobianOfACellIsTheDerivativeOfItsResidual) {
         p.C[e] = {positive(random), positive(random), positive(random)};
         p.weight[e] = vec(random), p.weight_before[e] = vec(random);
         p.before[e] = {vec(random), vec(random), vec(random), vec(random)};
-        p.rate_before[e] = {vec(random), vec(random), vec(random), vec(random)};
+        p.rate_before[e] = {vec(random), vec(random), vec(random), vec(random), {}};
         p.frame_before[e] = rotation_exp(vec(random));
         p.drag[e] = positive(random);
       }
@@ -204,8 +203,10 @@ TEST(GeneralizedAlphaScheme, EliminationSolvesWhatADenseSolverSolves) {
   // Without pivots from other rows this one fails at once.
   A(0, 0) = 0;
   A.row(20) *= 1e6, b[20] *= 1e6;
-  Elimination elimination;
-  const auto fill = [&](Elimination::Row* rows, int first, int count, int column, int columns) {
+  using E = Elimination<double>;
+  AlignedArray<double> kept(kCells * E::kKept);
+  E elimination(kept.data(), triangulate_by(Simd::off));
+  const auto fill = [&](E::Row* rows, int first, int count, int column, int columns) {
     for (int r = 0; r < count; ++r) {
       for (int c = 0; c < columns; ++c) rows[r][c] = A(first + r, column + c);
       rows[r][kRhs] = b[first + r];
@@ -214,19 +215,20 @@ TEST(GeneralizedAlphaScheme, EliminationSolvesWhatADenseSolverSolves) {
   fill(elimination.begin(kCells), 0, 6, 0, 12);
   for (std::size_t c = 0; c < kCells; ++c) {
     fill(elimination.cell(), 6 + 12 * static_cast<int>(c), 12, 12 * static_cast<int>(c), 24);
-    ASSERT_TRUE(elimination.eliminate());
+    ASSERT_TRUE(elimination.eliminate(true));
   }
   fill(elimination.end(), kSize - 6, 6, kSize - 12, 12);
-  ASSERT_TRUE(elimination.solve(x.data()));
+  ASSERT_TRUE(elimination.solve(true, x.data()));
   const Eigen::VectorXd expected = A.fullPivLu().solve(b);
   EXPECT_LT((x - expected).norm(), 1e-9 * expected.norm());
 }
 
 TEST(GeneralizedAlphaScheme, EliminationTellsASingularSystem) {
-  Elimination elimination;
+  AlignedArray<double> kept(Elimination<double>::kKept);
+  Elimination<double> elimination(kept.data(), triangulate_by(Simd::off));
   elimination.begin(1);
   elimination.cell();
-  EXPECT_FALSE(elimination.eliminate());
+  EXPECT_FALSE(elimination.eliminate(true));
 }
 
 /// x' = -5 i x to t = 1, by complex numbers.
@@ -564,7 +566,8 @@ double largest_couple(bool slides, double from) {
   RodState s = at_rest(m, kAlongX);
   RodStepper stepper;
   RodControl c = clamped(m, s, {0, 0, -3e-3});
-  c.frame_held[1] = true, c.place_held[1] = c.slides[1] = slides;
+  c.frame_held[1] = true, c.place_held[1] = slides;
+  c.guide[1] = Guide::rail, c.guide_axis[1] = {1, 0, 0};
   c.start.ends[1].place = c.end.ends[1].place = {1, 0, 0};
   const auto turned = [&](double angle) { return axis_angle(Vec3d{1, 0, 0}, angle) * kAlongX; };
   // Twisted by hand: where it is straight the twist is the same everywhere.

@@ -32,6 +32,13 @@
 
 namespace osier::generalized_alpha {
 
+/// [a]x, so that [a]x b = a x b.
+template <class T>
+OSIER_FN Mat3<T> cross_matrix(const Vec3<T>& a) {
+  const T o(0);
+  return {{{o, -a.z, a.y}, {a.z, o, -a.x}, {-a.y, a.x, o}}};
+}
+
 /// Unknowns of a station, or their rates.
 template <class T>
 struct Station {
@@ -139,47 +146,72 @@ struct Slopes {
 
 enum Column : int { kU = 0, kW = 3, kK = 6, kN = 9 };
 
-/// Rows a to d of the derivative by the new unknowns of one end, whose columns begin at `First`. `rows` has twelve rows of
-/// `Stride` numbers, zero so far.
-template <class T, int Stride, int First>
-OSIER_FN void jacobian_of_end(const Cell<T>& cell, const StrainLaw<T>& law, const CellForce<T>& load, const Middle<T>& y,
-                              const Slopes<T>& s, bool right, T (*rows)[Stride]) {
-  const T half(0.5), over_h = right ? T(1) / cell.h : T(-1) / cell.h, half_h = half * cell.h;
-  const T B = s.value, Bh = half * B;
-  const T drag = right ? load.drag_right : load.drag_left;
-  const Mat3<T> k = skew(y.k), w = skew(y.w), u = skew(y.u), nu = skew(y.nu), lever = skew(y.n_lever);
-  const Mat3<T> b = skew(y.b), Jw = skew(times(cell.rhoI, y.w));
-  // The curvature of the box by the new one of this end is p + q c c^T; what turns with it, and loads.
+/// [a]x b
+template <class T>
+OSIER_FN Mat3<T> crossed(const Vec3<T>& a, const Mat3<T>& b) {
+  Mat3<T> r;
+  for (int j = 0; j < 3; ++j) {
+    r.m[0][j] = a.y * b.m[2][j] - a.z * b.m[1][j];
+    r.m[1][j] = a.z * b.m[0][j] - a.x * b.m[2][j];
+    r.m[2][j] = a.x * b.m[1][j] - a.y * b.m[0][j];
+  }
+  return r;
+}
+
+/// Rows a to d of the derivative by the new unknowns of both ends, whose columns begin at 0 and at 12. `rows` has twelve rows of
+/// `Stride` numbers, zero so far. `loaded`: whether there are loads that turn with the frames.
+template <class T, int Stride>
+OSIER_FN void jacobian(const Cell<T>& cell, const StrainLaw<T>& law, const CellForce<T>& load, const Middle<T>& y,
+                       const Slopes<T>& s, bool loaded, T (*rows)[Stride]) {
+  const T half(0.5), over_h = T(1) / cell.h, half_h = half * cell.h, B = s.value, Bh = half * B;
+  const Mat3<T> k = cross_matrix(half * y.k), w = cross_matrix(y.w), u = cross_matrix((Bh * cell.rhoA) * y.u);
+  const Mat3<T> nu = cross_matrix(y.nu), lever = cross_matrix(y.n_lever), Jw = cross_matrix(times(cell.rhoI, y.w));
+  // The curvature of the box by the new one of an end is p + q c c^T; what turns with it, and loads.
   const Vec3<T>& c = y.curvature;
-  const T p = Bh * (T(1) + cell.h * cell.h / T(12) * norm2(c)), q = Bh * cell.h * cell.h / T(6);
-  const auto by_k = [&](const Vec3<T>& v) { return p * skew(v) + outer(q * cross(v, c), c); };  // [v]x (p + q c c^T)
-  const Mat3<T> f_k = by_k(-half_h * load.df);
-  const Mat3<T> lever_k = by_k((half_h * half_h) * y.f) + (-half_h) * (b * f_k);
-  const Mat3<T> n_k = by_k(y.n) + T(-1) * f_k, m_k = by_k(y.m) + T(-1) * (nu * lever_k), w_k = by_k(y.w), u_k = by_k(y.u);
-  const Mat3<T>& slope = right ? s.f_right : s.f_left;
-  const Mat3<T> fw = slope + (right ? T(1) : T(-1)) * (b * slope);
-  const Mat3<T> lw = (right ? s.l_right : s.l_left) + (-half_h) * (nu * (b * fw));
-  const Vec3<T>& mk = right ? s.m_right : s.m_left;
+  const T h2 = cell.h * cell.h, p = Bh * (T(1) + h2 / T(12) * norm2(c)), q = Bh * h2 / T(6);
+  const auto by_k = [&](const Vec3<T>& v) { return p * cross_matrix(v) + outer(q * cross(v, c), c); };  // [v]x (p + q c c^T)
+  Mat3<T> n_k = by_k(y.n), m_k = by_k(y.m), f_w[2], l_w[2];
+  const Mat3<T> w_k = by_k(y.w), u_k = by_k(y.u);
+  if (loaded) {
+    const Mat3<T> f_k = by_k(-half_h * load.df);
+    const Mat3<T> lever_k = by_k((half_h * half_h) * y.f) + (-half_h) * crossed(y.b, f_k);
+    n_k = n_k + T(-1) * f_k, m_k = m_k + T(-1) * crossed(y.nu, lever_k);
+    for (int end = 0; end < 2; ++end) {
+      const Mat3<T>&slope = end == 0 ? s.f_left : s.f_right, &couple = end == 0 ? s.l_left : s.l_right;
+      f_w[end] = slope + T(end == 0 ? -1 : 1) * crossed(y.b, slope);
+      l_w[end] = couple + (-half_h) * crossed(y.nu, crossed(y.b, f_w[end]));
+    }
+  }
   const Vec3<T> e_n = times(law.share, cell.compliance), rate_n = times(law.pace, cell.compliance);
-  const T J[3]{cell.rhoI.x, cell.rhoI.y, cell.rhoI.z}, K[3]{mk.x, mk.y, mk.z};
+  const T J[3]{cell.rhoI.x, cell.rhoI.y, cell.rhoI.z};
   const T E[3]{e_n.x, e_n.y, e_n.z}, P[3]{rate_n.x, rate_n.y, rate_n.z};
+  const T drag[2]{B * load.drag_left, B * load.drag_right};
+  const T K[2][3]{{s.m_left.x, s.m_left.y, s.m_left.z}, {s.m_right.x, s.m_right.y, s.m_right.z}};
+  const T inertia = half * cell.rhoA * s.rate, rate = half * s.rate;
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 3; ++j) {
-      const T one = i == j ? T(1) : T(0);
-      const T box = over_h * one + half * k.m[i][j];  // of D + k x mean
-      rows[i][First + kU + j] = one * (half * cell.rhoA * s.rate + B * drag) + Bh * cell.rhoA * w.m[i][j];
-      rows[i][First + kW + j] = -Bh * cell.rhoA * u.m[i][j] - fw.m[i][j];
-      rows[i][First + kK + j] = n_k.m[i][j];
-      rows[i][First + kN + j] = -box;
-      rows[3 + i][First + kW + j] = one * half * J[i] * s.rate + Bh * (w.m[i][j] * J[j] - Jw.m[i][j]) - lw.m[i][j];
-      rows[3 + i][First + kK + j] = -box * K[j] + m_k.m[i][j];
-      rows[3 + i][First + kN + j] = half * (lever.m[i][j] * E[j] - nu.m[i][j]);
-      rows[6 + i][First + kW + j] = -B * box;
-      rows[6 + i][First + kK + j] = one * half * s.rate + w_k.m[i][j];
-      rows[9 + i][First + kU + j] = -B * box;
-      rows[9 + i][First + kW + j] = -Bh * nu.m[i][j];
-      rows[9 + i][First + kK + j] = u_k.m[i][j];
-      rows[9 + i][First + kN + j] = half * (one * P[i] + w.m[i][j] * E[j]);
+      const bool one = i == j;
+      T a_u = (Bh * cell.rhoA) * w.m[i][j], b_w = Bh * (w.m[i][j] * J[j] - Jw.m[i][j]), c_k = w_k.m[i][j];
+      T d_n = half * w.m[i][j] * E[j];
+      if (one) a_u += inertia, b_w += rate * J[i], c_k += rate, d_n += half * P[i];
+      const T b_n = half * (lever.m[i][j] * E[j] - nu.m[i][j]), d_w = -Bh * nu.m[i][j];
+      for (int end = 0; end < 2; ++end) {
+        const int first = end * kUnknowns;
+        const T box = one ? k.m[i][j] + (end == 0 ? -over_h : over_h) : k.m[i][j];  // of D + k x mean
+        rows[i][first + kU + j] = one ? a_u + drag[end] : a_u;
+        rows[i][first + kW + j] = loaded ? -u.m[i][j] - f_w[end].m[i][j] : -u.m[i][j];
+        rows[i][first + kK + j] = n_k.m[i][j];
+        rows[i][first + kN + j] = -box;
+        rows[3 + i][first + kW + j] = loaded ? b_w - l_w[end].m[i][j] : b_w;
+        rows[3 + i][first + kK + j] = m_k.m[i][j] - box * K[end][j];
+        rows[3 + i][first + kN + j] = b_n;
+        rows[6 + i][first + kW + j] = -B * box;
+        rows[6 + i][first + kK + j] = c_k;
+        rows[9 + i][first + kU + j] = -B * box;
+        rows[9 + i][first + kW + j] = d_w;
+        rows[9 + i][first + kK + j] = u_k.m[i][j];
+        rows[9 + i][first + kN + j] = d_n;
+      }
     }
 }
 

@@ -110,21 +110,6 @@ Vec3d give_of(const Cell<double>& cell) {
   return Vec3d{1, 1, 1} + (x2 / 6) * (Vec3d{1, 1, 1} - along);
 }
 
-/// Two thirds of the mass and of the moments of inertia stand at stations: waves along the rod are then of fourth order
-/// (docs/theory/generalized_alpha.md, section 3).
-void lump(RodModel& model) {
-  constexpr double kShare = 2.0 / 3;
-  model.lumped.assign(model.station_count(), {});
-  for (std::size_t c = 0; c < model.cell_count(); ++c) {
-    Cell<double>& cell = model.cells[c];
-    const double share = 0.25 * kShare * cell.h * cell.h;
-    model.lumped[c] += (0.5 * share) * cell.rhoI, model.lumped[c + 1] += (0.5 * share) * cell.rhoI;
-    cell.lumped = share * cell.rhoA;
-    cell.rhoI.x += cell.lumped, cell.rhoI.y += cell.lumped;
-  }
-  model.lumped.front() = 2.0 * model.lumped.front(), model.lumped.back() = 2.0 * model.lumped.back();
-}
-
 void find_model(const Model& m, const std::vector<double>& masses, bool kirchhoff, Rod& rod) {
   const std::size_t cells = rod.segments.size();
   RodModel& model = rod.model;
@@ -254,7 +239,7 @@ bool RodMemory::load(const Rod& rod, const State& state, RodState& to) const {
     const std::size_t end = j == cells ? 1 : 0, s = 2 * at(rod.segments[j - end]) + end;
     to.x[j] = {get(velocity_, 6 * s), get(velocity_, 6 * s + 3), get(change_, 3 * s), get(force_, 3 * s)};
     const auto rates = [&](std::span<const double> a) {
-      return Rates{get(a, 15 * s), get(a, 15 * s + 3), get(a, 15 * s + 6), get(a, 15 * s + 9), get(a, 15 * s + 12)};
+      return Rates<double>{get(a, 15 * s), get(a, 15 * s + 3), get(a, 15 * s + 6), get(a, 15 * s + 9), get(a, 15 * s + 12)};
     };
     to.rate[j] = rates(rate_), to.rate_before[j] = rates(rate_before_);
     to.frame[j] = {frame_[4 * s], frame_[4 * s + 1], frame_[4 * s + 2], frame_[4 * s + 3]};
@@ -289,7 +274,7 @@ void RodMemory::store(const Rod& rod, const RodState& from, int holds) {
   const auto put_station = [&](std::size_t s, std::size_t j) {
     put(velocity_, 6 * s, from.x[j].u), put(velocity_, 6 * s + 3, from.x[j].w);
     put(change_, 3 * s, from.x[j].k), put(force_, 3 * s, from.x[j].n);
-    const auto rates = [&](std::span<double> a, const Rates& r) {
+    const auto rates = [&](std::span<double> a, const Rates<double>& r) {
       put(a, 15 * s, r.u), put(a, 15 * s + 3, r.w), put(a, 15 * s + 6, r.k), put(a, 15 * s + 9, r.turn);
       put(a, 15 * s + 12, r.second);
     };
