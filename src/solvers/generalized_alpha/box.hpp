@@ -114,7 +114,7 @@ struct Middle {
     b = (half * cell.h) * k;
     f = load.f + cross(b, load.df);
     n_lever = n - (half * cell.h) * cross(b, f);
-    nu = cell.nu0 + law.before + times(law.share, ahead);
+    nu = cell.nu0 + law.before + times(law.share, ahead) + cross((cell.h / T(12)) * (l.y.k - r.y.k), cell.nu0);
   }
 };
 
@@ -172,6 +172,9 @@ OSIER_FN void jacobian(const Cell<T>& cell, const StrainLaw<T>& law, const CellF
   const auto by_k = [&](const Vec3<T>& v) { return p * cross_matrix(v) + outer(q * cross(v, c), c); };  // [v]x (p + q c c^T)
   Mat3<T> n_k = by_k(y.n), m_k = by_k(y.m), f_w[2], l_w[2];
   const Mat3<T> w_k = by_k(y.w), u_k = by_k(y.u);
+  // The tangent is that of the cell's chord, which curvatures that differ at its ends turn away from its middle.
+  const Mat3<T> tilt = cross_matrix((B * cell.h / T(12)) * cell.nu0);
+  const Mat3<T> lever_tilt = crossed(y.n_lever, tilt), w_tilt = crossed(y.w, tilt);
   if (loaded) {
     const Mat3<T> f_k = by_k(-half_h * load.df);
     const Mat3<T> lever_k = by_k((half_h * half_h) * y.f) + (-half_h) * crossed(y.b, f_k);
@@ -203,13 +206,14 @@ OSIER_FN void jacobian(const Cell<T>& cell, const StrainLaw<T>& law, const CellF
         rows[i][first + kK + j] = n_k.m[i][j];
         rows[i][first + kN + j] = -box;
         rows[3 + i][first + kW + j] = loaded ? b_w - l_w[end].m[i][j] : b_w;
-        rows[3 + i][first + kK + j] = m_k.m[i][j] - box * K[end][j];
+        const T sign(end == 0 ? -1 : 1);
+        rows[3 + i][first + kK + j] = m_k.m[i][j] - box * K[end][j] + sign * lever_tilt.m[i][j];
         rows[3 + i][first + kN + j] = b_n;
         rows[6 + i][first + kW + j] = -B * box;
         rows[6 + i][first + kK + j] = c_k;
         rows[9 + i][first + kU + j] = -B * box;
         rows[9 + i][first + kW + j] = d_w;
-        rows[9 + i][first + kK + j] = u_k.m[i][j];
+        rows[9 + i][first + kK + j] = u_k.m[i][j] + sign * w_tilt.m[i][j];
         rows[9 + i][first + kN + j] = d_n;
       }
     }

@@ -10,6 +10,7 @@
 #include <cstddef>
 #include <utility>
 
+#include "exec/unroll.hpp"
 #include "math/lane_access.hpp"
 #include "solvers/generalized_alpha/panel_kernels.hpp"
 
@@ -124,14 +125,16 @@ class Elimination {
     good = good & bring_pivot(P, count, good);
     constexpr int kMore = kRhs - P;
     T source[kMore];
-    for (int c = 0; c < kMore; ++c) source[c] = panel_[P][P + 1 + c];
+    OSIER_UNROLL(32)
+    for (int c = 0; c < kMore; ++c) source[c].v = panel_[P][P + 1 + c].v;
     const T over = T(1) / panel_[P][P];
     for (int r = P + 1; r < count; ++r) {
       T* const row = panel_[r] + P + 1;
       const T number = panel_[r][P];
       if (!any(!(number == T(0)))) continue;
       const T factor = number * over;
-      for (int c = 0; c < kMore; ++c) row[c] -= factor * source[c];
+      OSIER_UNROLL(32)
+      for (int c = 0; c < kMore; ++c) row[c].v -= factor.v * source[c].v;
     }
   }
   /// Puts a good pivot of column p into row p; which lanes have one.

@@ -1,7 +1,7 @@
 // Newton's method for equal rods in SIMD lanes, by instruction set.
 #pragma once
 
-#include "exec/simd_dispatch.hpp"
+#include "exec/simd.hpp"
 #include "solvers/generalized_alpha/newton_view.hpp"
 
 namespace osier::generalized_alpha {
@@ -15,9 +15,5 @@ struct LaneKernel {
 
 template <Simd S>
 const LaneKernel& lane_kernel_for();
-/// `simd` must be available on this machine.
-inline const LaneKernel& lane_kernel_by(Simd simd) {
-  return with_simd(simd, []<Simd S>() -> const LaneKernel& { return lane_kernel_for<S>(); });
-}
 
 }  // namespace osier::generalized_alpha

@@ -7,9 +7,8 @@
 
 #include "exec/aligned.hpp"
 #include "math/quat.hpp"
-#include "solvers/generalized_alpha/newton_kernels.hpp"
+#include "solvers/generalized_alpha/dispatch.hpp"
 #include "solvers/generalized_alpha/newton_view.hpp"
-#include "solvers/generalized_alpha/panel_kernels.hpp"
 
 namespace osier::generalized_alpha {
 

@@ -318,6 +318,9 @@ void find_changes(const Rod& rod, const State& state, RodState& to) {
     }
     to.x[j].k = rod.joint_length[j] > 0 ? (1 / rod.joint_length[j]) * rotation_log(normalized(turn)) : Vec3d{};
   }
+  // At a clamp the half-joint shows the curvature of a third of a segment farther on; what goes on from the inside is nearer.
+  if (cells > 2 && rod.joint.front() >= 0) to.x[0].k = 2.0 * to.x[1].k - to.x[2].k;
+  if (cells > 2 && rod.joint.back() >= 0) to.x[cells].k = 2.0 * to.x[cells - 1].k - to.x[cells - 2].k;
   std::vector<Vec3d> missing(cells);
   for (int pass = 0; pass < kPasses; ++pass) {
     for (std::size_t c = 0; c < cells; ++c) {
