@@ -119,7 +119,9 @@ RunStats run_scene(const Scene& scene, const RunOptions& options) {
   const Traits traits = scene.setup().spec.solver->traits();
   const DynamicAnalysis* dynamic = scene.setup().spec.dynamic();
   const bool finds_equilibrium = !dynamic || (dynamic->start && dynamic->start->run.empty());
-  stats.stability_unknown = finds_equilibrium && traits.statics && !traits.leaves_unstable;
+  const bool not_counted =
+      stats.error.empty() && (dynamic ? stats.start_unstable_modes : simulation.diagnostics().unstable_modes) < 0;
+  stats.stability_unknown = finds_equilibrium && traits.statics && (!traits.leaves_unstable || not_counted);
   stats.follows_paths = traits.stability;
   stats.steps_by_others = simulation.steps_by_others();
   stats.steps_divided = simulation.steps_divided();

@@ -620,7 +620,7 @@ void Simulation::Impl::start_in_equilibrium() {
   try {
     const int unstable = static_step().unstable_modes;
     const Traits traits = setup->spec.solver->traits();
-    start_modes = traits.statics && !traits.leaves_unstable ? -1 : std::max(unstable, 0);
+    start_modes = traits.statics && !traits.leaves_unstable ? -1 : unstable;
   } catch (const RunError& error) {
     throw RunError(fmt::format("{}: no equilibrium to start from was found: {}", then->start->where, error.what()));
   }
