@@ -145,7 +145,9 @@ Index Compiler::note_use(const MaterialRef& ref, const Section& section, double 
                                 .thinnest = scale,
                                 .thickest = scale,
                                 .segments = 0,
-                                .friction = material ? material->friction : std::nullopt});
+                                .friction = material ? material->friction : std::nullopt,
+                                .young_over_time = material ? material->young_over_time : Track<double>{},
+                                .shear_over_time = material ? material->shear_over_time : Track<double>{}});
   }
   MaterialUse& use = setup_.materials[place->second];
   use.thinnest = std::min(use.thinnest, scale);

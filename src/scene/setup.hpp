@@ -30,6 +30,7 @@ struct MaterialUse {
   double thinnest = 1, thickest = 1;  ///< as multiples of the section's linear size
   Index segments = 0;
   std::optional<double> friction;
+  Track<double> young_over_time, shear_over_time;  ///< factors; not given: 1
 };
 
 /// A weld or a joint that closes or opens during the run.

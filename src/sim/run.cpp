@@ -255,12 +255,17 @@ std::vector<std::string> RunStats::certificate_lines() const {
                                               c.least_gap, c.least_names, c.least_time, c.most_contacts)
                                 : std::string("nothing came near to anything"));
   const EnergyBudget& e = c.energy;
-  list.push_back(fmt::format(
-      "energy [J]: loads {:.4g}, driven {:.4g}, stiffening {:.3g}, broken {:.3g}, iterations {:.3g}; lost to friction "
-      "{:.4g}, damping {:.4g}, the step {:.4g}",
-      e.loads, e.driven, e.stiffening, e.broken, e.left, e.friction, e.damping, e.step));
-  list.push_back(fmt::format("unexplained: {:.2g} of the energy, {:.2g} of the forces, {:.2g} of the moments", c.energy_error,
-                             c.momentum_error, c.angular_momentum_error));
+  const bool motion_only = std::isnan(c.energy_error);  // of a solver with equations of its own
+  if (motion_only)
+    list.push_back("energy and momentum are not judged: the solver has equations of its own, not those of implicit Euler");
+  if (!motion_only)
+    list.push_back(fmt::format(
+        "energy [J]: loads {:.4g}, driven {:.4g}, stiffening {:.3g}, broken {:.3g}, iterations {:.3g}; lost to friction "
+        "{:.4g}, damping {:.4g}, the step {:.4g}",
+        e.loads, e.driven, e.stiffening, e.broken, e.left, e.friction, e.damping, e.step));
+  if (!motion_only)
+    list.push_back(fmt::format("unexplained: {:.2g} of the energy, {:.2g} of the forces, {:.2g} of the moments", c.energy_error,
+                               c.momentum_error, c.angular_momentum_error));
   if (c.curve_pairs > 0)
     list.push_back(fmt::format("linking numbers of {} pairs of {} closed curves: {}", c.curve_pairs, c.curves,
                                c.failure.starts_with("the linking") ? "changed" : "unchanged"));
@@ -302,7 +307,7 @@ OrderedJson certificate_json(const CertificateReport& c) {
             {"friction", e.friction},
             {"damping", e.damping},
             {"step", e.step}}},
-          {"energy_error", c.energy_error},
+          {"energy_error", number(c.energy_error)},
           {"momentum_error", c.momentum_error},
           {"angular_momentum_error", c.angular_momentum_error},
           {"friction_couple", c.friction_couple},

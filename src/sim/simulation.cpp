@@ -13,6 +13,7 @@
 #include "model/held_axes.hpp"
 #include "scene/setup.hpp"
 #include "sim/certifier.hpp"
+#include "sim/changing_moduli.hpp"
 #include "sim/contact_points.hpp"
 #include "sim/energy_watch.hpp"
 #include "sim/free_motion.hpp"
@@ -44,6 +45,7 @@ struct Simulation::Impl final : StaticHost, LoadPath {
   std::vector<std::uint8_t> let_go;  ///< per constraint
   std::vector<std::uint8_t> acts;    ///< per force
   TimedJoints timed_joints;
+  ChangingModuli moduli;
   Pull pull;
   StepPotential potential;
   std::optional<TimeIntegrator> integrator;  ///< dynamics only
@@ -93,6 +95,12 @@ struct Simulation::Impl final : StaticHost, LoadPath {
   StaticOptions static_options(bool along_path) const;
   double ramp_at(double t) const { return statics && statics->ramp ? t / statics->duration : 1; }
   double pseudo_time() const { return path ? path->load() * statics->duration : state.time; }
+  /// Stiffnesses of time t, for a solver that is about to step there.
+  void set_moduli(double t, Solver& with) {
+    if (!moduli.changes(t)) return;
+    moduli.set(t, setup->model, mutable_model());
+    with.rebind(model(), state);
+  }
   void prepare_control(double t, double ramp);
   void fit(Control& c) const;  ///< its size to the model
   void hold(double t, Control& c) const;
@@ -159,6 +167,8 @@ Simulation::Simulation(const Scene& scene) : impl_(std::make_unique<Impl>()) {
     for (const std::size_t i : due) s.timed_joints.toggle(i, s.control, s.mutable_model(), s.state);
     update_topology(s.mutable_model());
   }
+  s.moduli = ChangingModuli(*s.setup);
+  if (s.moduli.changes(0)) s.moduli.set(0, s.setup->model, s.mutable_model());
   s.solver = s.setup->spec.solver->make(s.model());
   s.executor = Executor(s.setup->spec.execution.threads);
   s.dynamic = s.setup->spec.dynamic();
@@ -366,6 +376,7 @@ void Simulation::Impl::measure_balance() {
 /// A step of one solver, of length h, from the present state to time t. The state before is in last_good.
 StepReport Simulation::Impl::attempt(Solver& with, double t, double h, bool measure, bool damped) {
   const double from = state.time;
+  set_moduli(t, with);
   integrator->begin(model(), state, h, damped);
   prepare_step(integrator->stage_share() == 1 ? t : from + integrator->stage_share() * h, 1);
   keep_state();
@@ -383,7 +394,7 @@ StepReport Simulation::Impl::attempt(Solver& with, double t, double h, bool meas
     measure_balance();
     measuring_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
   }
-  if (wants_reactions && own_balance) reactions.take(with, model());
+  if (wants_reactions && own_balance) reactions.take(with, model(), control, state);
   if (wants_reactions) velocity_at_stage = state.vertex_velocity;
   if (energy_watch) stage = state;
   if (!integrator->is_implicit_euler()) {
@@ -397,7 +408,8 @@ StepReport Simulation::Impl::attempt(Solver& with, double t, double h, bool meas
   lead_loose(integrator->is_implicit_euler() ? control : holds_at_end, h);
   timed_joints.follow(state);
   state.time = t;
-  if (certifier) certifier->end(potential, balance, state, report);
+  if (certifier && own_balance) certifier->end_of_motion(state);
+  else if (certifier) certifier->end(potential, balance, state, report);
   if (energy_watch && !damped) damp(report, with, t, h, measure);
   return report;
 }
@@ -554,6 +566,7 @@ StaticOptions Simulation::Impl::static_options(bool along_path) const {
 
 /// Equilibrium at pseudo-time t, from the present state, which stays in last_good.
 StaticReport Simulation::Impl::solve_at(double t, bool along_path) {
+  set_moduli(t, *solver);
   prepare_step(t, ramp_at(t));
   last_good = state;
   return solver->solve_static(input(0), state, static_options(along_path));
@@ -566,6 +579,7 @@ PathReport Simulation::Impl::follow(const PathStep& step) {
 
 const Control& Simulation::Impl::at(double load) {
   const double t = load * statics->duration;
+  set_moduli(t, *solver);
   prepare_control(t, ramp_at(t));
   return control;
 }
@@ -588,7 +602,7 @@ StepReport Simulation::Impl::static_step() {
   report = path ? path->step() : loop->step();
   if (loop && loop->finished()) return report;
   if (wants_reactions && own_balance) {
-    reactions.take(*solver, model());
+    reactions.take(*solver, model(), control, state);
   } else if (wants_reactions) {
     potential.begin(model(), control, last_good, 0);
     const StepReport kept = report;
@@ -655,11 +669,9 @@ void Simulation::certify() {
   if (!s.contacts.active())
     problems.add("/contact", "is not there: rods pass through each other, and there is nothing to certify",
                  "add \"contact\": {}, or leave --certify out");
-  if (s.own_balance)
-    problems.add("/solver/name",
-                 fmt::format("the energy budget of a certificate holds for implicit Euler, not for `{}`",
-                             s.setup->spec.solver->name()),
-                 "use `direct`, or leave --certify out");
+  if (!s.moduli.empty() && !s.own_balance)
+    problems.add("/materials", "change their moduli: the energy that this takes is in no budget of a certificate",
+                 "leave `young_over_time` and `shear_over_time` out, or --certify");
   if (s.integrator && !s.integrator->is_implicit_euler())
     problems.add("/analysis/integrator", "the energy budget of a certificate is that of implicit_euler", "use implicit_euler");
   problems.throw_if_any();
@@ -846,6 +858,7 @@ bool Simulation::continue_from(const Simulation& other) {
     update_topology(mine);
   }
   s.state = o.state;
+  if (s.moduli.changes(s.state.time)) s.moduli.set(s.state.time, s.setup->model, s.mutable_model());
   s.solver->rebind(s.model(), s.state);
   // Time is counted in steps, which may have become longer or shorter.
   if (s.dynamic) {
