@@ -14,22 +14,23 @@ namespace osier {
 
 /// A rod through points: each is a vertex.
 struct RodArrays {
-  std::string name;               ///< `rod0`, `rod1`, ... when empty
-  std::string material;           ///< its name
-  std::span<const Vec3d> points;  ///< rest shape [m]; a closed rod does not repeat its first point
-  std::span<const Vec3d> pose;    ///< initial positions, as many; empty: those of the rest shape
-  std::span<const double> scale;  ///< of each segment, the section's linear size as a multiple of the material's; empty: 1
+  std::string name = {};               ///< `rod0`, `rod1`, ... when empty
+  std::string material = {};           ///< its name
+  std::span<const Vec3d> points = {};  ///< rest shape [m]; a closed rod does not repeat its first point
+  std::span<const Vec3d> pose = {};    ///< initial positions, as many; empty: those of the rest shape
+  std::span<const double> scale = {};  ///< of each segment, the section's linear size as a multiple of the material's; empty: 1
   bool closed = false;
-  std::optional<Vec3d> up;        ///< direction near which d1 of the first segment points
-  std::optional<Vec3d> velocity;  ///< initial velocity of all of it [m/s]
+  std::optional<Vec3d> up = {};        ///< direction near which d1 of the first segment points
+  std::optional<Vec3d> velocity = {};  ///< initial velocity of all of it [m/s]
 };
 
 /// What a rod is made of; what is not given is left out, as in the scene language (docs/materials.md).
 struct RodMaterial {
-  std::optional<double> young, poisson, shear_modulus, density, radius;         ///< [Pa], [-], [Pa], [kg/m^3], [m]
-  std::optional<double> stretch_shear, bend_twist, line_density;                ///< [N], [N m^2], [kg/m]
-  std::optional<double> stretch, shear, bend, twist;                            ///< EA, GA [N], EI, GJ [N m^2]
-  std::optional<double> tau_stretch, tau_shear, tau_bend, tau_twist, friction;  ///< [s], [-]
+  std::optional<double> young = {}, poisson = {}, shear_modulus = {}, density = {},
+                        radius = {};                                             ///< [Pa], [-], [Pa], [kg/m^3], [m]
+  std::optional<double> stretch_shear = {}, bend_twist = {}, line_density = {};  ///< [N], [N m^2], [kg/m]
+  std::optional<double> stretch = {}, shear = {}, bend = {}, twist = {};         ///< EA, GA [N], EI, GJ [N m^2]
+  std::optional<double> tau_stretch = {}, tau_shear = {}, tau_bend = {}, tau_twist = {}, friction = {};  ///< [s], [-]
 };
 
 class ModelBuilder {

@@ -6,16 +6,16 @@ namespace osier::python {
 namespace {
 
 /// The class of that name in the module.
-PyObject* exception(const char* name) {
+nb::object exception(const char* name) {
   static const nb::object& module =
       *new nb::object(nb::module_::import_("osier._errors"));  // never destroyed: Python may be gone
-  return module.attr(name).release().ptr();
+  return module.attr(name);
 }
 
 void raise_input_error(const InputError& error) {
   nb::list problems;
   for (const Problem& p : error.problems()) problems.append(nb::make_tuple(p.where, p.what, p.remedy));
-  PyErr_SetObject(exception("InputError"), nb::make_tuple(error.what(), problems).ptr());
+  PyErr_SetObject(exception("InputError").ptr(), nb::make_tuple(error.what(), problems).ptr());
 }
 
 void translate(const std::exception_ptr& p, void*) {
@@ -24,11 +24,11 @@ void translate(const std::exception_ptr& p, void*) {
   } catch (const InputError& e) {
     raise_input_error(e);
   } catch (const NonFiniteError& e) {
-    PyErr_SetString(exception("NonFiniteError"), e.what());
+    PyErr_SetString(exception("NonFiniteError").ptr(), e.what());
   } catch (const CertificateError& e) {
-    PyErr_SetString(exception("CertificateError"), e.what());
+    PyErr_SetString(exception("CertificateError").ptr(), e.what());
   } catch (const RunError& e) {
-    PyErr_SetString(exception("RunError"), e.what());
+    PyErr_SetString(exception("RunError").ptr(), e.what());
   }
 }
 
