@@ -13,5 +13,5 @@ configure_package_config_file(cmake/osierConfig.cmake.in ${PROJECT_BINARY_DIR}/o
                               INSTALL_DESTINATION ${OSIER_PACKAGE_DIR})
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/osierConfigVersion.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/osierConfig.cmake ${PROJECT_BINARY_DIR}/osierConfigVersion.cmake cmake/dependencies.cmake
-              cmake/fmt_instances.cpp
+              cmake/fmt_instances.cpp cmake/own_stdio.c
         DESTINATION ${OSIER_PACKAGE_DIR} COMPONENT development)

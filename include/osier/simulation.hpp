@@ -81,6 +81,8 @@ class Simulation {
   /// Another simulation that stands where this one does and goes on by itself, with everything that was changed while it ran.
   /// Throws InputError for a path by arc length.
   Simulation copy() const;
+  /// Becomes another simulation of the same graph, a copy from before for example; the arrays of its state stay where they are.
+  void assign(Simulation&& other);
 
   /// Watches every step from now on (CertificateReport), and makes step() throw CertificateError, with the state of before, when
   /// something passes through something, or energy or momentum come out of nothing. Before the first step. Throws InputError for

@@ -128,8 +128,7 @@ class Simulation(_core.Simulation):
 
     def restore(self, saved: "Simulation") -> None:
         """Goes back, or on, to where `saved` stands, with everything that was led or set there. `saved` stays as it is."""
-        if not self._continue_from(saved):
-            raise ValueError("that simulation has another graph of rods, constraints or forces")
+        self._restore(saved)
 
     def set_state(self, *, positions: Any = None, velocities: Any = None, frames: Any = None) -> None:
         """Puts other numbers into the state; frames are those of `frames`, and do not follow positions by themselves."""

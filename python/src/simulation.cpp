@@ -201,7 +201,7 @@ void bind_simulation(nb::module_& m) {
       .def_prop_ro(
           "scene_json", [](const Held& h) { return h.simulation.scene_json(); },
           "The scene with everything that was set, as text.")
-      .def("_continue_from", [](Held& h, const Held& other) { return h.idle().continue_from(other.simulation); });
+      .def("_restore", [](Held& h, Held& saved) { h.idle().assign(saved.idle().copy()); });
 }
 
 }  // namespace osier::python

@@ -146,10 +146,14 @@ struct Simulation::Impl final : StaticHost, LoadPath {
     f(state.frame_velocity, last_good.frame_velocity);
     for (std::size_t i = 0; i < state.memory.size(); ++i) f(state.memory[i].values, last_good.memory[i].values);
   }
-  /// Takes the arrays of another state with the same numbers in them, in place of its own.
-  void take_arrays(State& other) {
-    state.vertex_position.swap(other.vertex_position), state.vertex_velocity.swap(other.vertex_velocity);
-    state.frame_rotation.swap(other.frame_rotation), state.frame_velocity.swap(other.frame_velocity);
+  /// Puts the numbers of this state into the arrays of another one of the same size, and takes those in place of its own.
+  void move_into(State& other) {
+    const auto move = [](auto& from, auto& to) {
+      std::copy(from.begin(), from.end(), to.begin());
+      from.swap(to);
+    };
+    move(state.vertex_position, other.vertex_position), move(state.vertex_velocity, other.vertex_velocity);
+    move(state.frame_rotation, other.frame_rotation), move(state.frame_velocity, other.frame_velocity);
   }
   /// As compiled: welds may have closed since.
   bool is_same_graph(const Impl& simulation) const {
@@ -673,8 +677,11 @@ StepReport Simulation::step(bool measure) {
   const Clock::time_point start = Clock::now();
   StepReport& report = impl_->report;
   impl_->measuring_seconds = 0;
+  struct Return {
+    Impl& simulation;
+    ~Return() { simulation.go_home(); }  // after a step that failed, too
+  } const at_the_end{*impl_};
   report = impl_->dynamic ? impl_->dynamic_step(measure) : impl_->static_step();
-  impl_->go_home();
   report.seconds = std::chrono::duration<double>(Clock::now() - start).count() - impl_->measuring_seconds;
   return report;
 }
@@ -1099,11 +1106,16 @@ void Simulation::set(const std::string& pointer, const std::string& value) {
   Simulation next(scene.setup_, false);
   if (!next.continue_from(*this))
     refuse_change(pointer, "makes another graph of rods, constraints or forces", "make a new Simulation of the changed scene");
-  // The arrays that somebody looks at stay.
-  next.impl_->take_arrays(s.state);
-  next.impl_->velocity_home = s.velocity_home ? next.impl_->state.vertex_velocity.data() : nullptr;
-  next.impl_->shows_contacts = s.shows_contacts, next.impl_->shows_sections = s.shows_sections;
-  impl_ = std::move(next.impl_);
+  assign(std::move(next));
+}
+
+void Simulation::assign(Simulation&& other) {
+  Impl &s = *impl_, &next = *other.impl_;
+  if (!s.is_same_graph(next)) refuse_change("", "that simulation has another graph of rods", "use a copy of this one");
+  next.move_into(s.state);
+  next.velocity_home = s.velocity_home ? next.state.vertex_velocity.data() : nullptr;
+  next.shows_contacts = s.shows_contacts, next.shows_sections = s.shows_sections;
+  impl_ = std::move(other.impl_);
 }
 
 std::string Simulation::scene_json() const {
