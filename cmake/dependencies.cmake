@@ -1,6 +1,7 @@
 # The libraries that Osier's own library is linked with: for its build, and again for programs that use it once it is installed.
 # A target that is already there is taken as it is.
 #   OSIER_STATIC_DEPENDENCIES   takes archives, so that what is linked needs no shared library but those of C and C++
+enable_language(C)  # HDF5 is looked for by its compiler
 set(CMAKE_FIND_PACKAGE_TARGETS_GLOBAL ON)
 find_package(Threads REQUIRED)
 if(NOT TARGET osier::fmt)

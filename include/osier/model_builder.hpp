@@ -55,6 +55,8 @@ class ModelBuilder {
   ModelBuilder& statics(int load_steps);
   /// Rods that touch.
   ModelBuilder& contact(double friction);
+  /// To one of the lists of a scene: "forces", R"({"type": "drag", "rate": 1})".
+  ModelBuilder& add(const std::string& list, const std::string& json);
   /// Anything else: "/solver/name", "\"newton\"".
   ModelBuilder& set(const std::string& pointer, const std::string& json);
 

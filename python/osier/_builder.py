@@ -28,10 +28,6 @@ class ModelBuilder:
         if isinstance(scene, (str, os.PathLike)):
             scene = plain_scene(scene)
         self._core = _core.ModelBuilder("" if scene is None else to_json(scene))
-        self._count: dict[str, int] = {}
-        if scene is not None:
-            as_dict = scene.to_dict() if isinstance(scene, Part) else scene
-            self._count = {key: len(value) for key, value in as_dict.items() if isinstance(value, (list, tuple))}
 
     def add_rod(
         self,
@@ -57,7 +53,6 @@ class ModelBuilder:
             return None if value is None else np.ascontiguousarray(value, dtype=np.float64)
 
         self._core._add_rod(name, array(points), material, closed, array(pose), array(scale), array(up), array(velocity))
-        self._count["rods"] = self._count.get("rods", 0) + 1
         return self
 
     def add_material(self, name: str, **values: Any) -> "ModelBuilder":
@@ -66,11 +61,7 @@ class ModelBuilder:
 
     def add(self, key: str, item: Any) -> "ModelBuilder":
         """Adds to one of the lists of a scene: "constraints", "forces", "obstacles", "welds", "probes", ..."""
-        place = self._count.get(key, 0)
-        if place == 0:
-            self.set(f"/{key}", [])
-        self.set(f"/{key}/{place}", item)
-        self._count[key] = place + 1
+        self._core._add(key, to_json(item))
         return self
 
     def set(self, pointer: str, value: Any) -> "ModelBuilder":

@@ -83,6 +83,7 @@ void bind_scene(nb::module_& m) {
       .def("_add_rod", &add_rod, nb::arg("name"), nb::arg("points"), nb::arg("material"), nb::arg("closed"),
            nb::arg("pose") = nb::none(), nb::arg("scale") = nb::none(), nb::arg("up") = nb::none(),
            nb::arg("velocity") = nb::none())
+      .def("_add", [](ModelBuilder& b, const std::string& list, const std::string& json) { b.add(list, json); })
       .def("_set", [](ModelBuilder& b, const std::string& pointer, const std::string& json) { b.set(pointer, json); })
       .def_prop_ro("json", &ModelBuilder::json, "The scene so far, as text.")
       .def(

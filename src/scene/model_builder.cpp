@@ -140,6 +140,11 @@ ModelBuilder& ModelBuilder::contact(double friction) {
   impl_->scene["contact"] = {{"friction", friction}};
   return *this;
 }
+ModelBuilder& ModelBuilder::add(const std::string& list, const std::string& json) {
+  Json& items = impl_->list(list.c_str());
+  items.push_back(parse_json(json, fmt::format("/{}/{}", list, items.size())));
+  return *this;
+}
 ModelBuilder& ModelBuilder::set(const std::string& pointer, const std::string& json) {
   Problems problems;
   apply_override(impl_->scene, pointer + "=" + json, problems);

@@ -13,7 +13,7 @@ static bool tip_follows_the_beam_formula() {
   builder.material("steel", {.young = young, .poisson = 0.3, .density = 7850, .radius = radius})
       .rod({.name = "beam", .material = "steel", .points = points})
       .clamp("beam:start")
-      .set("/forces/0", R"({"type": "force", "vertices": "beam:end", "force": [0, -0.1, 0]})")
+      .add("forces", R"({"type": "force", "vertices": "beam:end", "force": [0, -0.1, 0]})")
       .statics(1);
   osier::Simulation simulation(builder.build("beam"));
   simulation.step();

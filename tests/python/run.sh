@@ -23,7 +23,8 @@ fi
 rm -rf "$work/prefix" "$work/wheel" "$work/fresh"
 cmake --install "$build" --component development --prefix "$work/prefix" >/dev/null
 PATH=$tools/bin:$PATH "$tools/bin/pip" wheel "$source" --quiet --disable-pip-version-check --no-deps --no-build-isolation \
-  --wheel-dir "$work/wheel" -C build-dir="$work/build" -C cmake.define.OSIER_INSTALLED="$work/prefix" 2>"$work/wheel.log" ||
+  --wheel-dir "$work/wheel" --config-settings=build-dir="$work/build" \
+  --config-settings=cmake.define.OSIER_INSTALLED="$work/prefix" 2>"$work/wheel.log" ||
   { cat "$work/wheel.log"; exit 1; }
 ls "$work/wheel"
 
@@ -32,5 +33,6 @@ ls "$work/wheel"
 # numpy and the like, which take half a minute to install, from the other environment.
 site=$("$work/fresh/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))')
 "$tools/bin/python" -c 'import sysconfig; print(sysconfig.get_path("purelib"))' >"$site/tools.pth"
+"$source/tests/python/check_libraries.sh" "$("$work/fresh/bin/python" -c 'import osier._core as c; print(c.__file__)')"
 cd "$source"
 exec "$work/fresh/bin/python" -B -m pytest -q -p no:cacheprovider tests/python --durations 5
