@@ -50,6 +50,7 @@ struct StructureUse {
 
 struct Setup {
   std::string name, json;
+  std::string folder;  ///< where relative file names start
   std::vector<std::string> warnings;
   std::vector<std::string> unresisted;  ///< torques that no motion balances (unresisted.hpp)
   bool ends_by_count = false;           ///< steps end after so many iterations, whatever is left
@@ -62,9 +63,11 @@ struct Setup {
   std::vector<MaterialUse> materials;   ///< of the rods, in order of appearance
   std::vector<Index> segment_material;  ///< one of these, or -1 where `structures` tells
   std::vector<StructureUse> structures;
+  /// Names that speak of the model's elements.
+  Names names() const;
 };
 
 /// Builds the graph, applies constraints and resolves selections; adds a problem for everything that does not fit together.
-void compile_scene(Setup& setup, const std::string& folder, Problems& problems);
+void compile_scene(Setup& setup, Problems& problems);
 
 }  // namespace osier

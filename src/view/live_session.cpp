@@ -226,13 +226,6 @@ void LiveSession::handle(Client&, const std::string& type, const Json& command) 
   }
 }
 
-/// Whether both begin in the same place: a run cannot go on in rods of another shape or size.
-static bool begin_alike(const Scene& a, const Scene& b) {
-  const auto &x = a.initial_state().vertex_position, &y = b.initial_state().vertex_position;
-  return std::equal(x.begin(), x.end(), y.begin(), y.end(), [](const Vec3d& p, const Vec3d& q) { return norm2(p - q) == 0; }) &&
-         a.model().segment_rest_length == b.model().segment_rest_length;
-}
-
 LoadOptions LiveSession::load_options() const {
   LoadOptions options;
   options.default_threads = threads_;
