@@ -21,7 +21,7 @@ namespace {
 
 class Compiler {
  public:
-  Compiler(Setup& setup, Problems& problems) : setup_(setup), spec_(setup.spec), folder_(setup.folder), problems_(problems) {}
+  Compiler(Setup& setup, Problems& problems) : setup_(setup), spec_(setup.spec), folder_(setup.folder.string()), problems_(problems) {}
 
   void run();
 
@@ -63,7 +63,7 @@ class Compiler {
 
   Setup& setup_;
   SceneSpec& spec_;
-  const std::string& folder_;
+  const std::string folder_;
   Problems& problems_;
   RodGraph graph_;
   std::vector<std::string> origin_;                                 ///< per entry of graph_.rods, the JSON pointer it comes from

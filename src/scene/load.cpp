@@ -180,10 +180,11 @@ Scene Scene::load(const std::filesystem::path& file, const LoadOptions& options)
 
 Scene Scene::parse(const std::string& text, const std::string& name, const std::filesystem::path& folder,
                    const LoadOptions& options, const std::string& source) {
-  return compile_json(parse_json(text, source.empty() ? name : source), name, folder, options);
+  return compile_json(parse_json(text, source.empty() ? name : source), name, folder, options, source);
 }
 
-Scene compile_json(Json json, const std::string& name, const std::filesystem::path& folder, const LoadOptions& options) {
+Scene compile_json(Json json, const std::string& name, const std::filesystem::path& folder, const LoadOptions& options,
+                   const std::filesystem::path& source) {
   if (!json.is_object()) fail("", "the scene is not an object", "start with {");
   Problems problems;
   auto setup = std::make_shared<Setup>();
@@ -199,11 +200,11 @@ Scene compile_json(Json json, const std::string& name, const std::filesystem::pa
   spec.fields(reader);
   reader.finish();
   setup->name = spec.name.empty() ? name : spec.name;
+  setup->source = source, setup->folder = folder, setup->options = options;
   check_name(setup->name, problems);
   check_times(spec.dynamic(), problems);
   spec.execution.check(problems);
   check_contact(spec, problems);
-  setup->folder = folder.string();
   compile_scene(*setup, problems);
   bool driven = false;
   for (const auto& c : spec.constraints) {

@@ -259,12 +259,35 @@ struct Choices<Rate> {
   static constexpr std::array<const char*, 3> names{"none", "frame", "step"};
 };
 
+/// How often the run is saved, so that it can be resumed.
+struct CheckpointSpec {
+  std::optional<int> frames;
+  std::optional<double> minutes;
+  bool off = false;
+  std::string where;
+  static const char* kind() { return "checkpoint"; }
+  static const char* help() {
+    return "How often a run saves itself in its folder, for `osier run --resume`; `none`: never.";
+  }
+  /// "none"
+  bool read_short(const Json& j, const std::string& at, Problems& problems);
+  static OrderedJson short_schema(FieldDoc& doc);
+  template <class F>
+  void fields(F& f) {
+    f.where(where);
+    f("frames", frames, "After every so many frames", {.min = 1, .max = 1e9});
+    f("minutes", minutes, "After the first frame that ends so long after the last time", {.unit = "min", .min = 0});
+    f.exactly_one({"frames", "minutes"});
+  }
+};
+
 struct OutputSpec {
   std::vector<FormatName> formats{{"hdf5", {}}};
   Rate diagnostics = Rate::frame;
   Rate probes = Rate::frame;
   bool sections = false;
   bool contacts = false;
+  CheckpointSpec checkpoint;
   std::string where;
   static const char* kind() { return "output"; }
   static const char* help() { return "What a run writes into its folder."; }
@@ -276,6 +299,8 @@ struct OutputSpec {
     f("contacts", contacts, "Adds contacts to the trajectory: where rods touch, the gap, normal force and friction");
     f("diagnostics", diagnostics, "How often a line goes to `diagnostics.csv`");
     f("probes", probes, "How often a line goes to `probes.csv`");
+    f("checkpoint", checkpoint,
+      "How often the run saves itself, so that it can be resumed after whatever ended it; after every frame when left out");
   }
 };
 
