@@ -336,9 +336,11 @@ std::vector<fs::path> convert_frames(const ConvertArguments& o, const CurveOutpu
 
 void convert_over(const ConvertArguments& o, Trajectory& run, const std::vector<int>& frames) {
   Progress progress(fs::path(o.out).filename().string(), o.quiet);
+  const auto start = std::chrono::steady_clock::now();
   const auto tell = [&](int done, int all) {
     stop_if_interrupted();
-    progress.update(done, all, 0);
+    progress.update(done, all,
+                    std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count() / done);
   };
   const GroomOverReport report =
       write_groom_over(run, {.groom = o.over, .out = o.out, .frames = frames, .version = version(), .progress = tell});

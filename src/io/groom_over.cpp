@@ -205,10 +205,8 @@ class OverWriter {
     }
   }
 
-  double code(double time) const {
-    const double c = time * groom_.time_codes_per_second(), whole = std::round(c);
-    return std::abs(c - whole) < 1e-6 ? whole : c;
-  }
+  /// Without the rounding errors of a product: 9.6 and not 9.600000000000001.
+  double code(double time) const { return std::round(1e9 * time * groom_.time_codes_per_second()) / 1e9; }
 
   std::string head() const {
     const fs::path folder = wanted_.out.has_parent_path() ? wanted_.out.parent_path() : fs::path(".");

@@ -27,6 +27,8 @@ Stage::Stage(const Model& model, const RunInfo& run, const StageOptions& options
       rod_of_segment_(rod_of_segments(model)),
       survey_(up_direction(run.scene_json), options.color, options.geometry.thickness) {
   const Look look = look_of(run);
+  // Colours that the author of the scene chose need no words unless somebody asks for them.
+  if (options_.color == ColorBy::automatic && options_.legend == LegendUse::automatic) options_.legend = LegendUse::off;
   options_.color = chosen(options_.color, look);
   if (options_.palette.empty()) {
     options_.palette = palette_of(options_.geometry.style);

@@ -39,6 +39,9 @@ const TUBE_TRIANGLES = 3_000_000;
 /** The most segments that software drawing refines when they rest, and about as many as it draws while they move. */
 const REFINED = 30_000, MOVING = 30_000;
 
+/** How far from the middle things may be that the camera keeps in view, in distances from which all was seen at first. */
+const FARTHEST = 1.5;
+
 interface Rect { x: number; y: number; width: number; height: number }
 
 export class Stage {
@@ -66,6 +69,8 @@ export class Stage {
   /** Where the camera is on its way to, and since when it moves. */
   private goal: { target: THREE.Vector3; range: number } | null = null;
   private gliding = 0;
+  /** The distance at which everything was brought into view last. */
+  private fitted = Infinity;
 
   constructor(private readonly host: HTMLElement) {
     const probe = document.createElement("canvas").getContext("webgl2");
@@ -194,9 +199,17 @@ export class Stage {
     const range = this.camera.position.distanceTo(this.controls.target);
     if (!this.goal && points.every((p) => this.sees(p))) return;
     const from = this.camera.position.clone().sub(this.controls.target).normalize();
-    const seen = this.framing(points, from);
+    const seen = this.framing(this.together(points), from);
     if (!this.goal) this.gliding = performance.now();
     this.goal = { target: seen.target, range: Math.max(range, 1.22 * seen.range) };
+  }
+
+  /** What stays near the most of it: one rod that falls away must not shrink all others to a dot. */
+  private together(points: THREE.Vector3[]): THREE.Vector3[] {
+    const median = (k: "x" | "y" | "z"): number => points.map((p) => p[k]).sort((a, b) => a - b)[points.length >> 1]!;
+    const middle = new THREE.Vector3(median("x"), median("y"), median("z"));
+    const near = points.filter((p) => p.distanceTo(middle) < FARTHEST * this.fitted);
+    return near.length > 0 ? near : points;
   }
 
   private sees(point: THREE.Vector3): boolean {
@@ -323,6 +336,7 @@ export class Stage {
     const range = nearest * (known ? 1.12 : sags ? 1.3 : 1.22);
     if (sags) target.addScaledVector(up, -0.2 * largest);
     this.goal = null;
+    this.fitted = range;
     this.controls.target.copy(target);
     this.camera.position.copy(target).addScaledVector(from, range);
     this.controls.update();
