@@ -265,8 +265,13 @@ void make_picture(Trajectory& run, std::optional<int> chosen, RenderArguments o,
   Progress progress(run.name(), o.quiet, "tile");
   PictureOptions picture;
   const auto begin = std::chrono::steady_clock::now();
-  picture.progress = [&](int done, int tiles) { progress.update(done, tiles, 1000 * seconds_since(begin) / done); };
+  int all = 1;
+  picture.progress = [&](int done, int tiles) {
+    all = tiles;
+    if (done < tiles) progress.update(done, tiles, 1000 * seconds_since(begin) / done);
+  };
   const Image image = draw(stage, frame, executor, picture);
+  progress.update(all, all, 1000 * seconds_since(begin) / all);  // the last tile may be another thread's
   progress.finish();
   write_file_atomically(o.output, encode(image, o.output));
   tell(o, options, stage, fmt::format("frame {} at {:.4g} s", number, frame.time), seconds_since(start));
