@@ -94,6 +94,12 @@ class Simulation {
   /// One time step, or one load step of a static analysis. Throws RunError when the state is no longer finite (the state then
   /// still is the last good one) or a static step cannot be converged. `measure` also evaluates the step's residual.
   StepReport step(bool measure = false);
+  /// Takes up to `count` steps without looking at the state in between, on a solver that needs nothing of the host meanwhile, and
+  /// leaves the state where that solver has it until somebody asks for it. Returns how many it took, with last_report() that of
+  /// all of them: 0 where something in the scene needs every step to be seen (why_no_run_ahead()).
+  int run_ahead(int count);
+  /// One sentence; empty where run_ahead() takes steps.
+  std::string why_no_run_ahead() const;
   /// As many steps as a frame has; `after_step` runs after each.
   void advance_frame(const std::function<bool()>& after_step = {});
 
@@ -215,7 +221,7 @@ struct RunStats {
   long steps = 0;
   long iterations = 0;  ///< sweeps or Newton iterations in all
   int threads = 1;
-  std::string precision, simd, solver;
+  std::string precision, simd, solver, device;
   double ms_per_frame_min = 0, ms_per_frame_median = 0;
   double ns_per_vertex_iteration = 0;  ///< from the fastest frame
   double wall_seconds = 0;

@@ -53,15 +53,17 @@ Json Variant::solver_json() const {
   return json;
 }
 
-Execution Variant::execution() const { return {.threads = threads, .simd = simd, .precision = precision}; }
+Execution Variant::execution() const { return {.threads = threads, .simd = simd, .precision = precision, .device = device}; }
 
 Scene load(const Subject& subject, const Variant& variant, const std::filesystem::path& folder) {
   LoadOptions options;
   options.overrides = subject.overrides;
   options.overrides.push_back("/solver=" + variant.solver_json().dump());
   const Execution execution = variant.execution();
-  const Json json = {
-      {"threads", execution.threads}, {"simd", simd_name(execution.simd)}, {"precision", execution.precision_name()}};
+  const Json json = {{"threads", execution.threads},
+                     {"simd", simd_name(execution.simd)},
+                     {"precision", execution.precision_name()},
+                     {"device", execution.device_name()}};
   options.overrides.push_back("/execution=" + json.dump());
   // One integrator for all methods, so that they solve the same steps; but for those that bring their own.
   if (make_settings(*variant.solver ? variant.solver : solver_with(variant.role))->traits().integrator_choice)

@@ -31,6 +31,7 @@ struct Variant {
   Precision precision = Precision::double_precision;
   int threads = 1;
   Simd simd = Simd::automatic;
+  Device device = Device::cpu;
   std::string lambda = "secular";  ///< of sweeps
 
   /// What tables call it.

@@ -93,6 +93,9 @@ struct Simulation::Impl final : StaticHost, LoadPath {
   std::vector<Vec3d> obstacle_points, points_of_obstacle;  ///< of the frame handed out last
   std::vector<ContactPoint> contact_points;                ///< likewise
   bool shows_contacts = false, shows_sections = false;
+  std::shared_ptr<const ScriptHolds> holds;  ///< of scripts; null: not made yet
+  bool is_ahead = false;                     ///< the runner of the solver has a later state than `state`
+  bool runner_knows = false;                 ///< the runner has `state`, or a later one
 
   const Model& model() const { return changed ? *changed : setup->model; }
   const Attachment& constraint(std::size_t i) const {
@@ -194,6 +197,10 @@ struct Simulation::Impl final : StaticHost, LoadPath {
   [[noreturn]] void throw_non_finite(const StepReport& r) override;
   std::uint64_t scene_digest() const;
   void carry(Archive& archive);
+  std::string why_no_run_ahead();
+  StepScript write_script(int steps) const;
+  int run_ahead(int count);
+  void catch_up();  ///< the state comes from the runner
 };
 
 Simulation::Simulation(const Scene& scene) : Simulation(scene.setup_, true) {}
@@ -691,9 +698,94 @@ void Simulation::Impl::start_in_equilibrium() {
   solver->rebind(model(), state);
 }
 
+/// What of the scene a script cannot tell, or needs to be looked at after every step.
+std::string Simulation::Impl::why_no_run_ahead() {
+  if (!dynamic) return "statics has no steps in time";
+  if (!solver->runner()) return "the solver brings its state back after every step";
+  if (!integrator->is_implicit_euler()) return "the integrator combines steps on the host";
+  if (contacts.active()) return "contact is looked for in every step";
+  if (certifier) return "every step is certified";
+  if (breakable || joints_break) return "what breaks is looked for after every step";
+  if (!setup->timed_joints.empty()) return "welds and joints close or open in time";
+  if (wants_reactions) return "reactions are measured in every step";
+  if (pull.vertex >= 0) return "a vertex is being pulled";
+  if (was_changed()) return "poses, motors or values were set at run time";
+  if (!moduli.empty()) return "moduli change in time";
+  StepLoads loads;
+  for (std::size_t i = 0; i < acts.size(); ++i)
+    if (acts[i] && !setup->spec.forces[i]->tell(0, loads))
+      return setup->spec.forces[i]->where + " is worked out on the host in every step";
+  if (holds) return "";
+  auto all = std::make_shared<ScriptHolds>();
+  for (const auto& a : setup->spec.constraints) {
+    if (a->release) return a->where + " lets go at a time";
+    if (a->yields() || !a->tell(all->movers++, all->vertices, all->frames))
+      return a->where + " is worked out on the host in every step";
+  }
+  holds = std::move(all);
+  return "";
+}
+
+StepScript Simulation::Impl::write_script(int steps) const {
+  StepScript script{.h = dynamic->time_step(), .loads = {}, .winds = {}, .movers = {}, .holds = holds};
+  for (int n = 1; n <= steps; ++n) {
+    const double t = static_cast<double>(state.step_index + n) * script.h;
+    StepLoads loads;
+    for (std::size_t i = 0; i < acts.size(); ++i)
+      if (acts[i]) setup->spec.forces[i]->tell(t, loads);
+    script.loads.push_back(loads.field);
+    script.winds.insert(script.winds.end(), loads.winds.begin(), loads.winds.end());
+    for (const auto& constraint : setup->spec.constraints) script.movers.push_back(constraint->mover(t));
+  }
+  return script;
+}
+
+int Simulation::Impl::run_ahead(int count) {
+  if (count < 1 || !why_no_run_ahead().empty()) return 0;
+  // Steps in which something turns far are divided, by step().
+  constexpr double kFarthest = 0.5 * std::numbers::pi;
+  const double h = dynamic->time_step();
+  const auto time_of = [&](int n) { return static_cast<double>(state.step_index + n) * h; };
+  int steps = 0;
+  while (steps < count && turn_between(time_of(steps), time_of(steps + 1)) <= kFarthest) ++steps;
+  if (steps == 0) return 0;
+  ScriptRunner& runner = *solver->runner();
+  if (!runner_knows) runner.put(state);
+  runner_knows = is_ahead = true;
+  report = runner.run(write_script(steps));
+  state.time = time_of(steps);
+  state.step_index += steps;
+  if (report.non_finite) {
+    catch_up();
+    throw NonFiniteError(
+        fmt::format("in the {} steps up to {}, t = {:.6g} s, something is not finite any more; no state in between "
+                    "is kept. Use a smaller step or check stiffness, mass and loads.",
+                    steps, state.step_index, state.time));
+  }
+  return steps;
+}
+
+void Simulation::Impl::catch_up() {
+  if (!is_ahead) return;
+  is_ahead = false;
+  solver->runner()->get(state);
+}
+
+std::string Simulation::why_no_run_ahead() const { return impl_->why_no_run_ahead(); }
+
+int Simulation::run_ahead(int count) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point start = Clock::now();
+  const int taken = impl_->run_ahead(count);
+  if (taken > 0) impl_->report.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  return taken;
+}
+
 StepReport Simulation::step(bool measure) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();
+  impl_->catch_up();
+  impl_->runner_knows = false;
   StepReport& report = impl_->report;
   impl_->measuring_seconds = 0;
   struct Return {
@@ -733,9 +825,15 @@ const CertificateReport& Simulation::certificate() const {
 }
 
 void Simulation::advance_frame(const std::function<bool()>& after_step) {
+  if (!after_step) {
+    int left = steps_per_frame();
+    left -= run_ahead(left);
+    for (; left > 0; --left) step();
+    return;
+  }
   for (int i = 0; i < steps_per_frame(); ++i) {
     step();
-    if (after_step && !after_step()) return;
+    if (!after_step()) return;
   }
 }
 
@@ -763,12 +861,20 @@ int Simulation::frame_count() const {
 }
 double Simulation::time_step() const { return is_static() ? 0 : impl_->dynamic->time_step(); }
 const Model& Simulation::model() const { return impl_->model(); }
-const State& Simulation::state() const { return impl_->state; }
-State& Simulation::mutable_state() { return impl_->state; }
+const State& Simulation::state() const {
+  impl_->catch_up();
+  return impl_->state;
+}
+State& Simulation::mutable_state() {
+  impl_->catch_up();
+  impl_->runner_knows = false;
+  return impl_->state;
+}
 const StepReport& Simulation::last_report() const { return impl_->report; }
 const Control& Simulation::control() const { return impl_->control; }
 
 Diagnostics Simulation::diagnostics() const {
+  impl_->catch_up();
   Diagnostics d = measure_state(impl_->model(), impl_->state);
   const double time = impl_->pseudo_time();
   const double ramp = impl_->ramp_at(time);
@@ -790,6 +896,7 @@ Diagnostics Simulation::diagnostics() const {
 }
 
 Wrench Simulation::reaction(std::size_t index, bool material_axes) const {
+  impl_->catch_up();
   const Impl& s = *impl_;
   if (s.let_go.at(index)) return {};
   std::vector<Index> vertices, frames;
@@ -834,6 +941,7 @@ const contact::Record& Simulation::touched() const { return impl_->touched; }
 
 Frame Simulation::frame(int index) const {
   Impl& s = *impl_;
+  s.catch_up();
   Frame frame{.index = index,
               .time = s.state.time,
               .vertex_position = s.state.vertex_position,
@@ -907,6 +1015,8 @@ void Simulation::enable_force(std::size_t index, bool on) { impl_->acts.at(index
 
 bool Simulation::continue_from(const Simulation& other) {
   Impl& s = *impl_;
+  other.impl_->catch_up();
+  s.is_ahead = s.runner_knows = false;
   const Impl& o = *other.impl_;
   const Model& n = o.model();
   if (!s.is_same_graph(o) || s.let_go.size() != o.let_go.size() || s.acts.size() != o.acts.size()) return false;
@@ -1129,6 +1239,7 @@ void Simulation::set(const std::string& pointer, const std::string& value) {
 
 void Simulation::assign(Simulation&& other) {
   Impl &s = *impl_, &next = *other.impl_;
+  next.catch_up();
   if (!s.is_same_graph(next)) refuse_change("", "that simulation has another graph of rods", "use a copy of this one");
   next.move_into(s.state);
   next.velocity_home = s.velocity_home ? next.state.vertex_velocity.data() : nullptr;
@@ -1161,6 +1272,8 @@ std::uint64_t Simulation::Impl::scene_digest() const {
 /// The control of the last step is where the next one starts, and what was held then may be let go. Reactions, the record of what
 /// touched and the potential are those of the last step, too, but every step makes them again before anybody looks.
 void Simulation::Impl::carry(Archive& a) {
+  catch_up();
+  runner_knows = runner_knows && !a.reads();
   bool is_changed = changed.has_value();
   a(is_changed);
   if (is_changed) {
@@ -1222,6 +1335,7 @@ void Simulation::restore(const std::string& saved) {
 }
 
 std::uint64_t Simulation::state_hash() const {
+  impl_->catch_up();
   Digest digest;
   add_to(digest, impl_->state);
   if (impl_->changed) add_to(digest, *impl_->changed);
