@@ -62,7 +62,7 @@ int run(const RunArguments& o) {
   options.certify = o.certify;
   options.interrupt = &interrupted;
   options.progress = [&](int frame, int frames, double ms) { progress.update(frame, frames, ms); };
-  if (!o.html.empty()) options.writers.push_back(std::make_shared<view::HtmlWriter>(o.html, view::viewer_page()));
+  if (!o.html.empty()) options.writers.push_back(std::make_shared<view::HtmlWriter>(o.html, view::viewer_page(), folder));
   const RunStats stats = run_scene(scene, options);
   progress.finish();
   if (!o.stats.empty()) write_stats(o.stats, stats);

@@ -21,6 +21,8 @@ struct Command {
   Action action;
 };
 
+/// The version, and which CUDA device there is.
+std::string version_text();
 Command add_run(CLI::App& app);
 Command add_diff(CLI::App& app);
 Command add_completion(CLI::App& app);

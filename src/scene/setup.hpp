@@ -31,6 +31,7 @@ struct MaterialUse {
   double thinnest = 1, thickest = 1;  ///< as multiples of the section's linear size
   Index segments = 0;
   std::optional<double> friction;
+  Track<double> young_over_time, shear_over_time;  ///< factors; not given: 1
 };
 
 /// A weld or a joint that closes or opens during the run.
@@ -64,9 +65,11 @@ struct Setup {
   std::vector<MaterialUse> materials;   ///< of the rods, in order of appearance
   std::vector<Index> segment_material;  ///< one of these, or -1 where `structures` tells
   std::vector<StructureUse> structures;
+  /// Names that speak of the model's elements.
+  Names names() const;
 };
 
 /// Builds the graph, applies constraints and resolves selections; adds a problem for everything that does not fit together.
-void compile_scene(Setup& setup, const std::string& folder, Problems& problems);
+void compile_scene(Setup& setup, Problems& problems);
 
 }  // namespace osier

@@ -40,6 +40,17 @@ OrderedJson CheckpointSpec::short_schema(FieldDoc& doc) {
   return {{"const", "none"}};
 }
 
+bool GroundSpec::read_short(const Json& j, const std::string& at, Problems& problems) {
+  if (j.is_number()) height = j.get<double>();
+  else if (j != "none") problems.add(at, shorten(j) + " is not a ground", R"(give its height in metres, or write "none")");
+  return true;
+}
+
+OrderedJson GroundSpec::short_schema(FieldDoc& doc) {
+  doc.type = "number or `none`";
+  return {{"anyOf", {{{"type", "number"}}, {{"const", "none"}}}}};
+}
+
 int DynamicAnalysis::steps_per_frame() const {
   return frame_steps ? *frame_steps : whole_number_above(1 / (fps.value_or(kUsualFps) * step));
 }

@@ -304,6 +304,30 @@ struct OutputSpec {
   }
 };
 
+/// A height, or "none".
+struct GroundSpec {
+  std::optional<double> height;  ///< along the direction against gravity [m]; nothing: no ground
+  static constexpr bool only_short = true;
+  static const char* kind() { return "ground"; }
+  bool read_short(const Json& j, const std::string& at, Problems& problems);
+  static OrderedJson short_schema(FieldDoc& doc);
+};
+
+struct ViewSpec {
+  std::optional<GroundSpec> ground;
+  static const char* kind() { return "view"; }
+  static const char* help() {
+    return "How the scene is shown by `osier view`, `osier render` and `--html` pages; nothing else reads it.";
+  }
+  template <class F>
+  void fields(F& f) {
+    f("ground", ground,
+      "Height at which the ground is drawn, against gravity from the origin, or `none`. When left out, a level plane among the "
+      "obstacles is the ground, and without one it lies below the rods. Nothing collides with a ground that is only drawn",
+      {.unit = "m"});
+  }
+};
+
 /// Where a run starts, when it is not the initial pose.
 struct StartSpec {
   std::string run;  ///< empty: from equilibrium
@@ -480,6 +504,7 @@ struct SceneSpec {
   Tagged<Analysis> analysis;
   std::vector<ProbeSpec> probes;
   OutputSpec output;
+  ViewSpec view;
 
   /// Null for the other kind of analysis.
   const DynamicAnalysis* dynamic() const {
@@ -508,7 +533,7 @@ struct SceneSpec {
     f("constraints", constraints, "What is held or driven");
     f("forces", forces, "Loads; without any, not even gravity acts");
     f("fracture", fracture, "Breaking");
-    f("obstacles", obstacles, "What rods collide with that is no rod; needs `contact`");
+    f("obstacles", obstacles, "What rods collide with other than rods; needs `contact`");
     f("contact", contact, "Contact of rods with each other and with themselves; none when left out");
     f("rotational_inertia", rotational_inertia,
       "Whether segments resist turning as their sections do, rho I1, rho I2 and rho (I1 + I2) per length; without, frames follow "
@@ -518,6 +543,7 @@ struct SceneSpec {
     f("analysis", analysis, "Dynamics (default) or statics");
     f("probes", probes, "Measured points");
     f("output", output, "What to write");
+    f("view", view, "How it is shown");
   }
 };
 

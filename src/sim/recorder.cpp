@@ -229,6 +229,9 @@ void Recorder::write_checkpoint(Checkpoint& checkpoint, bool wait) {
 
 void Recorder::FileCloser::operator()(std::FILE* file) const { std::fclose(file); }
 
+bool Recorder::wants_every_step() const {
+  return wants_residual_every_step() || (probes_ && setup_.spec.output.probes == Rate::step);
+}
 bool Recorder::wants_residual_every_step() const { return diagnostics_ && setup_.spec.output.diagnostics == Rate::step; }
 
 void Recorder::diagnostics_line(const Simulation& simulation, const Diagnostics& d) {

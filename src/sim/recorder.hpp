@@ -46,6 +46,8 @@ class Recorder {
   bool wants_residual_every_step() const;
   /// After a frame: the run may be resumed from here.
   void save(Checkpoint& checkpoint, bool wait);
+  /// Whether step() has something to do.
+  bool wants_every_step() const;
 
  private:
   using CsvFile = std::unique_ptr<std::FILE, FileCloser>;

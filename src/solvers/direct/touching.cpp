@@ -10,9 +10,12 @@ namespace osier::direct {
 
 namespace {
 
-/// Positions are small differences of large numbers where rods are pressed together: always in double.
-systems::Options in_double(systems::Options options) {
+/// Positions are small differences of large numbers where rods are pressed together: always in double. Friction is solved for in
+/// rounds, each of them with that of the round before.
+systems::Options for_contact(systems::Options options) {
+  constexpr int kRounds = 3;
   options.precision = Precision::double_precision;
+  options.max_iterations *= kRounds;
   return options;
 }
 
@@ -22,7 +25,7 @@ constexpr double kMostColumns = 12;
 }  // namespace
 
 Touching::Touching(const systems::Options& options)
-    : options_(in_double(options)), contact_(options.threads), driver_(options_) {}
+    : options_(for_contact(options)), contact_(options.threads), driver_(options_) {}
 
 void Touching::rebind() {
   contact_.forget();
@@ -116,6 +119,7 @@ void Touching::begin(const StepInput& input, const State& state) {
   }
   if (part_.empty()) find_parts(m, input.end);
   contact_.begin(input.contacts, m, input.end, state, input.h);
+  if (sparse_) sparse_ = arranged_ = false;
   if (++age_ > kKeptFor) {
     age_ = 0;
     part_needed_.assign(part_touches_.size(), 0);
@@ -146,7 +150,8 @@ void Touching::arrange(const StepInput& input) {
   const Model& m = input.model;
   subset_ = whole_ ? whole_of(m) : subset_of(m, segment_in_);
   std::optional<systems::Tree> tree;
-  if (!has_terms) tree = systems::build_tree_within(m, c, subset_, kMostColumns * static_cast<double>(subset_.segments.size()));
+  if (!has_terms && !sparse_)
+    tree = systems::build_tree_within(m, c, subset_, kMostColumns * static_cast<double>(subset_.segments.size()));
   std::unique_ptr<systems::LinearSystem> rods;
   if (tree) {
     auto recursion = std::make_unique<systems::ComplianceTree<double>>(options_.threads);
@@ -171,7 +176,13 @@ StepReport Touching::solve(const StepInput& input, const State& state) {
     arrange(input);
     coupled_->set_contact(contact_);
     StepReport report = driver_.solve(input.model, input.end, state, input.h, subset_, contact_);
-    if (!take_pairs(input.model)) return report;
+    if (take_pairs(input.model)) continue;
+    if (report.not_converged && coupled_->has_lost_digits() && !sparse_) {
+      sparse_ = true;
+      arranged_ = false;
+      continue;
+    }
+    return report;
   }
 }
 

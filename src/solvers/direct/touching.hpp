@@ -70,6 +70,7 @@ class Touching {
   Index count_ = 0;  ///< segments
   int age_ = 0;
   bool whole_ = false, arranged_ = false, has_terms_ = false;
+  bool sparse_ = false;  ///< in the step at hand: the factor of a tree has lost its digits
   std::vector<std::array<Index, 2>> spring_ends_;
   std::vector<std::uint8_t> vertex_fixed_;
   std::vector<FrameControl> frame_control_;
