@@ -115,11 +115,6 @@ herr_t commit(JournalledFile& f) {
     if (::unlink(journal_of(f.path).c_str()) != 0) return -1;
     f.held.clear();
   }
-  // What was cut off is gone only now: until the tables say so, they lead there.
-  if (f.allocated < f.end) {
-    if (::ftruncate(f.file, static_cast<off_t>(f.allocated)) != 0) return -1;
-    f.end = f.allocated;
-  }
   f.flushed = f.end;
   return 0;
 }
@@ -129,7 +124,8 @@ herr_t flush_file(H5FD_t* file, hid_t, hbool_t) { return commit(of(file)); }
 herr_t close_file(H5FD_t* file) {
   JournalledFile& f = of(file);
   const herr_t committed = commit(f);
-  const bool closed = ::close(f.file) == 0;
+  const bool shortened = committed != 0 || f.allocated >= f.end || ::ftruncate(f.file, static_cast<off_t>(f.allocated)) == 0;
+  const bool closed = ::close(f.file) == 0 && shortened;
   delete &f;
   return committed == 0 && closed ? 0 : -1;
 }
@@ -183,7 +179,8 @@ herr_t write_file(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t at, std::size_t size,
   return size == 0 || write_all(f.file, bytes, size, at) ? 0 : -1;
 }
 
-/// Lengthens the file to what is allocated; commit() shortens it.
+/// Lengthens the file to what is allocated. Only closing shortens it: the library writes down how long the file is to be when that
+/// grows and when the file is closed, and takes a file that is shorter for a damaged one.
 herr_t truncate_file(H5FD_t* file, hid_t, hbool_t) {
   JournalledFile& f = of(file);
   if (f.allocated <= f.end) return 0;
