@@ -337,7 +337,7 @@ bool Simulation::Impl::release(double t) {
     let_go[i] = 1;
     any = true;
     if (integrator) integrator->restart(model(), state);
-    topology = own_constraint(i).let_go(mutable_model()) || topology;
+    topology = constraint(i).clone()->let_go(mutable_model()) || topology;  // a copy, or it would count as changed by hand
   }
   for (const std::size_t i : timed_joints.due(state)) {
     timed_joints.toggle(i, control, mutable_model(), state);
@@ -1282,7 +1282,7 @@ void Simulation::Impl::carry(Archive& a) {
   } else if (a.reads()) {
     changed.reset();
   }
-  a(timed_joints);
+  a(timed_joints, moduli);
   carry_state(a, state);
   for (Control* c : {&control, &control_start})
     a(c->vertex_force, c->vertex_damping, c->vertex_fixed, c->vertex_target, c->frame_control, c->frame_target,
