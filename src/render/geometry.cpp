@@ -12,7 +12,10 @@ namespace {
 
 constexpr double kChordError = 0.15;  ///< farthest a piece may be from the curve [pixels]
 constexpr double kThinnest = 0.32;    ///< least radius [pixels]
-constexpr int kMostPieces = 96;       ///< of one span, however near the camera is
+/// The same of hair, which may be wider as its coverage makes up for it: narrower lines look like strings of beads where they
+/// cross from one row of pixels to the next.
+constexpr double kThinnestHair = 0.6;
+constexpr int kMostPieces = 96;  ///< of one span, however near the camera is
 constexpr double kTwoPi = 2 * std::numbers::pi;
 
 /// Pieces for an arc of length l that turns by the angle: its sagitta is l angle / (8 pieces^2).
@@ -27,7 +30,9 @@ struct Builder {
   Geometry out{};
 
   double pixel_at(const Vec3d& p) const { return std::max(camera.pixel_size(p), 1e-12); }
-  double radius_at(const CurvePoint& p) const { return std::max(options.thickness * p.radius, kThinnest * pixel_at(p.position)); }
+  double radius_at(const CurvePoint& p) const {
+    return std::max(options.thickness * p.radius, (is_hair() ? kThinnestHair : kThinnest) * pixel_at(p.position));
+  }
   bool is_hair() const { return options.style == Style::hair; }
 
   void add_point(const Vec3d& position, double radius, const Vec3d& tangent, const Rgb& color) {
