@@ -123,10 +123,13 @@ TEST(DetiSet, StiffnessOfSpringsIsWhatTheirForcesChangeByAtRest) {
 }
 
 std::string on_floor(double h, const std::string& more = "") {
-  return "{" + kMaterial + R"(, "contact": {"friction": 0.3}, "obstacles": [{"type": "plane", "name": "floor", "normal": [0, 0, 1]}],
-    "rods": [)" + line("a", {0, 0, 0.004}, {0.3, 0, 0.006}) +
+  return "{" + kMaterial +
+         R"(, "contact": {"friction": 0.3}, "obstacles": [{"type": "plane", "name": "floor", "normal": [0, 0, 1]}],
+    "rods": [)" +
+         line("a", {0, 0, 0.004}, {0.3, 0, 0.006}) +
          R"(], "forces": [{"type": "gravity", "acceleration": [0, 0, -9.81]}, {"type": "drag", "rate": 4}],
-    "probes": [{"name": "floor", "reaction": "floor"}], )" + analysis(h) + more + "}";
+    "probes": [{"name": "floor", "reaction": "floor"}], )" +
+         analysis(h) + more + "}";
 }
 
 TEST(DetiContact, AFibreComesToRestOnAFloorThatCarriesItsWeightWhateverTheStep) {
@@ -154,14 +157,16 @@ TEST(DetiContact, AFibreComesToRestOnAFloorThatCarriesItsWeightWhateverTheStep) 
     EXPECT_LT(fast, 2e-3) << h;
     EXPECT_GT(low, 0.8e-3);
     EXPECT_LT(low, 1.2e-3);
-    if (height > 0) EXPECT_NEAR(low, height, 0.1e-3);
+    if (height > 0) {
+      EXPECT_NEAR(low, height, 0.1e-3);
+    }
     height = low;
   }
 }
 
 TEST(DetiContact, FibresThatMeetInFlightKeepTheirMomentumAndDoNotPass) {
-  const std::string text = "{" + kMaterial + R"(, "contact": {}, "rods": [)" + line("a", {-0.1, 0, 0.004}, {0.1, 0, 0.004}) + ", " +
-                           line("b", {0, -0.1, -0.004}, {0.001, 0.1, -0.004}) + "], " + analysis(0.001) + "}";
+  const std::string text = "{" + kMaterial + R"(, "contact": {}, "rods": [)" + line("a", {-0.1, 0, 0.004}, {0.1, 0, 0.004}) +
+                           ", " + line("b", {0, -0.1, -0.004}, {0.001, 0.1, -0.004}) + "], " + analysis(0.001) + "}";
   Simulation s(scene_with(text, kDeti));
   for (std::size_t v = 0; v < s.state().vertex_position.size(); ++v)
     s.mutable_state().vertex_velocity[v] = {0, 0, v < 21 ? -1.0 : 1.0};
@@ -182,7 +187,8 @@ TEST(DetiContact, AFibreSlidesDownASlopeByWhatFrictionLeavesAndHoldsOnAGentleOne
   for (const auto& [slope, holds] : {std::pair{0.15, true}, std::pair{0.6, false}}) {
     const double c = std::cos(slope), s = std::sin(slope);
     const std::string text =
-        "{" + kMaterial + fmt::format(R"(, "contact": {{"friction": 0.3}}, "obstacles": [{{"type": "plane", "normal": [{}, 0, {}]}}])", s, c) +
+        "{" + kMaterial +
+        fmt::format(R"(, "contact": {{"friction": 0.3}}, "obstacles": [{{"type": "plane", "normal": [{}, 0, {}]}}])", s, c) +
         R"(, "rods": [)" + line("a", {0.0011 * s, -0.1, 0.0011 * c}, {0.0011 * s, 0.1, 0.0011 * c}) +
         R"(], "forces": [{"type": "gravity", "acceleration": [0, 0, -9.81]}], )" + analysis(0.001) + "}";
     Simulation run(scene_with(text, kDeti));
@@ -202,14 +208,17 @@ TEST(DetiContact, AFibreSlidesDownASlopeByWhatFrictionLeavesAndHoldsOnAGentleOne
 std::string bundle(const std::string& execution = "{}") {
   std::string rods;
   for (int i = 0; i < 6; ++i)
-    rods += (i ? ", " : "") + line(fmt::format("r{}", i).c_str(), {-0.05, 0.004 * i, 0.003 * i}, {0.05, 0.004 * i - 0.01, 0.003 * i}, 12 + i % 2);
-  return "{" + kMaterial + R"(, "contact": {"friction": 0.2}, "obstacles": [{"type": "plane", "normal": [0, 0, 1], "point": [0, 0, -0.01]}], "rods": [)" +
+    rods += (i ? ", " : "") +
+            line(fmt::format("r{}", i).c_str(), {-0.05, 0.004 * i, 0.003 * i}, {0.05, 0.004 * i - 0.01, 0.003 * i}, 12 + i % 2);
+  return "{" + kMaterial +
+         R"(, "contact": {"friction": 0.2}, "obstacles": [{"type": "plane", "normal": [0, 0, 1], "point": [0, 0, -0.01]}], "rods": [)" +
          rods + R"(], "forces": [{"type": "gravity", "acceleration": [0, 0, -9.81]}], "execution": )" + execution + ", " +
          analysis(0.002) + "}";
 }
 
 TEST(DetiContact, APileIsTheSameBitByBitOnAnyNumberOfThreadsAndAfterARestart) {
-  Simulation one(scene_with(bundle(), kDeti)), three(scene_with(bundle(R"({"threads": 3})"), kDeti)), copy(scene_with(bundle(), kDeti));
+  Simulation one(scene_with(bundle(), kDeti)), three(scene_with(bundle(R"({"threads": 3})"), kDeti)),
+      copy(scene_with(bundle(), kDeti));
   one.certify();
   for (int i = 0; i < 60; ++i) one.step(), three.step();
   EXPECT_TRUE(identical(one.state(), three.state()));
@@ -224,9 +233,11 @@ TEST(DetiContact, APileIsTheSameBitByBitOnAnyNumberOfThreadsAndAfterARestart) {
 // -------------------------------------------------------------------------------------------------------------- springs
 
 std::string joined(const std::string& spring, double h = 0.002) {
-  return "{" + kMaterial + R"(, "rods": [)" + line("a", {0, 0, 0}, {0.2, 0, 0}, 10) + ", " + line("b", {0.2, 0.01, 0}, {0.4, 0.01, 0}, 10) +
+  return "{" + kMaterial + R"(, "rods": [)" + line("a", {0, 0, 0}, {0.2, 0, 0}, 10) + ", " +
+         line("b", {0.2, 0.01, 0}, {0.4, 0.01, 0}, 10) +
          R"(], "constraints": [{"type": "clamp", "vertices": "a:start"}, {"type": "clamp", "vertices": "b:end"}, )" + spring +
-         R"(], "forces": [{"type": "gravity", "acceleration": [0, 0, -9.81]}, {"type": "drag", "rate": 8}], )" + analysis(h) + "}";
+         R"(], "forces": [{"type": "gravity", "acceleration": [0, 0, -9.81]}, {"type": "drag", "rate": 8}], )" + analysis(h) +
+         "}";
 }
 
 TEST(DetiSprings, FibresThatASpringJoinsHangAsByAnotherSolver) {
@@ -237,7 +248,8 @@ TEST(DetiSprings, FibresThatASpringJoinsHangAsByAnotherSolver) {
 }
 
 TEST(DetiSprings, ADamperTakesEnergyAsByAnotherSolver) {
-  const std::string damper = R"({"type": "spring", "name": "s", "vertices": "a:end", "to": "b:start", "stiffness": 5, "damping": 0.02})";
+  const std::string damper =
+      R"({"type": "spring", "name": "s", "vertices": "a:end", "to": "b:start", "stiffness": 5, "damping": 0.02})";
   const std::string lone = joined(damper, 0.001);
   Simulation own(scene_with(lone, kDeti));
   LoadOptions options;
@@ -254,9 +266,9 @@ TEST(DetiSprings, ADamperTakesEnergyAsByAnotherSolver) {
 
 TEST(DetiSprings, OneSpringForEachOfTwoListsJoinsTheirVerticesInOrder) {
   const auto text = [](const std::string& springs) {
-    return "{" + kMaterial + R"(, "rods": [)" + line("a", {0, 0, 0}, {0.2, 0, 0}, 10) + ", " + line("b", {0, 0.01, 0}, {0.2, 0.01, 0}, 10) +
-           R"(], "constraints": [{"type": "clamp", "vertices": "a:start"}, )" + springs +
-           R"(], "forces": [{"type": "gravity", "acceleration": [0, 0, -9.81]}], )" + analysis(0.002) + "}";
+    return "{" + kMaterial + R"(, "rods": [)" + line("a", {0, 0, 0}, {0.2, 0, 0}, 10) + ", " +
+           line("b", {0, 0.01, 0}, {0.2, 0.01, 0}, 10) + R"(], "constraints": [{"type": "clamp", "vertices": "a:start"}, )" +
+           springs + R"(], "forces": [{"type": "gravity", "acceleration": [0, 0, -9.81]}], )" + analysis(0.002) + "}";
   };
   const auto spring = [](const char* from, const char* to) {
     return fmt::format(R"({{"type": "spring", "vertices": "{}", "to": "{}", "stiffness": 100}})", from, to);

@@ -14,7 +14,7 @@
 //
 // which is bounded by 2 (1 + E) as it has to be, for every C: phi (1 + beta Y) stays between 1 and b/beta = 1.86.
 //
-// Iterations are those of Newton's method with the exact second derivative of contact, by conjugate gradients over a factor of S
+// Iterations are those of Newton's method with the positive part of contact's curvature, by conjugate gradients over a factor of S
 // and of contact's blocks. Every motion goes through the guard and has to lower the energy (solvers/newton_contact.cpp).
 #pragma once
 
