@@ -25,9 +25,11 @@ struct SceneOption {
   std::optional<int> threads;
   std::vector<std::string> sets;
 
-  void add_to(CLI::App& app) {
-    app.add_option("SCENE", file, "Scene file (JSON)")->required();
+  /// Returns the option of the file.
+  CLI::Option* add_to(CLI::App& app) {
+    CLI::Option* scene = app.add_option("SCENE", file, "Scene file (JSON)")->required();
     add_changes_to(app);
+    return scene;
   }
   /// All but the file, for commands that take other files too.
   void add_changes_to(CLI::App& app) {

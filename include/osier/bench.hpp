@@ -37,6 +37,8 @@ struct BenchRow {
   std::optional<double> error_fine;       ///< contact: like `error`, from the converged positions with steps a fifth as long
   std::optional<double> broad_phase;      ///< contact: share of the time in which pairs that may touch are found
   std::optional<double> overhead;         ///< contact: time over that without contact, less 1
+  std::optional<double> explicit_ns;      ///< fibres: an explicit step of the same network on one thread, per section [ns]
+  std::optional<double> explicit_step;    ///< fibres: the longest that is stable [s]
 };
 
 struct BenchMachine {

@@ -155,12 +155,25 @@ Table contact_apart_table(const Bench& b) {
   return t;
 }
 
+/// A step pays where it is this many times as long as the longest explicit one.
+Table fibres_table(const Bench& b) {
+  Table t{"A step of fibres, against an explicit step of the same network on one thread",
+          {"scene", "sections", "method", "simd", "threads", "ms/step min", "median", "ns/section", "explicit", "pays from",
+           "step/explicit limit"},
+          {}};
+  for (const BenchRow* r : rows_of(b, "fibres"))
+    t.rows.push_back({r->scene, counted(r->vertices), r->method, r->simd, std::to_string(r->threads), number(r->ms_per_frame_min),
+                      number(r->ms_per_frame_median), number(r->ns_per_vertex_iteration), number(r->explicit_ns),
+                      number(*r->ns_per_vertex_iteration / *r->explicit_ns), number(r->step / *r->explicit_step)});
+  return t;
+}
+
 }  // namespace
 
 std::vector<Table> tables(const Bench& bench) {
   std::vector<Table> list;
   for (const auto& make : {paper_table, error_table, kernel_table, convergence_table, vertices_table, threads_table,
-                           contact_frame_table, contact_size_table, contact_apart_table, device_table})
+                           contact_frame_table, contact_size_table, contact_apart_table, fibres_table, device_table})
     add_if_any(list, make(bench));
   return list;
 }

@@ -348,6 +348,9 @@ void ContactStep::predict(std::vector<Vec3d>& u) {
   std::vector<Vec3d> du(u.size());
   for (Index v = 0; v < m_->vertex_count(); ++v) du[v] = first_motion(v);
   begin_path();
+  // A step that is solved again begins where it began, obstacles included.
+  for (std::size_t o = 0; o < obstacle_share_.size(); ++o)
+    if (contacts_->obstacles()[o]->is_moving()) obstacle_share_[o] = 0;
   obstacle_goal_.assign(obstacle_share_.size(), 1);
   push_along(u, du);
   guard_all(u, du);

@@ -10,7 +10,15 @@
 
 namespace osier {
 
+void Motion::lead(const Vec3d& rest, double from_time, const Pose& from, double to_time, const Pose& to) {
+  LedMotion motion{.rest = rest, .place = {}, .turn = {}};
+  motion.place.keys = {{from_time, from.center}, {to_time, to.center}};
+  motion.turn.keys = {{from_time, from.turn}, {to_time, to.turn}};
+  led = std::move(motion);
+}
+
 Motion::Turning Motion::turning(double t) const {
+  if (led) return {.all = led->at(t).turn, .recorded = {}};
   if (file) return {.all = {}, .recorded = file->at(t)};
   const Quatd own = turn(t) * (orientation.given() ? normalized(orientation.at(t)) : Quatd{});
   return {.all = carrier ? carrier->motion.turning(t)() * own : own, .recorded = {}};
@@ -42,6 +50,7 @@ static double angle_between(const Quatd& a, const Quatd& b) {
 
 double Motion::turn_between(double from, double to) const {
   const auto apart = [](double a, double b) { return std::abs(b - a); };
+  if (led) return led->turn.way(from, to, angle_between);
   double sum = 0;
   // A speed that changes its sign between two keys is taken by its sizes at them, which is never less than the way.
   if (rotate && rotate->speed.given()) sum += speed_way(rotate->speed, from, to);
@@ -62,6 +71,14 @@ double Motion::turn_between(double from, double to) const {
 
 Motion::Placement Motion::placement(double t) const {
   Placement own;
+  if (led) {
+    const Pose now = led->at(t);
+    own.turns = true;
+    own.turn = now.turn;
+    own.center = led->rest;
+    own.shift = now.center - led->rest;
+    return own;
+  }
   if (file) {
     own.recorded = file->at(t);
     return own;
@@ -421,6 +438,16 @@ static double falling_slope(const Track<double>& torque, double speed, double in
   }
   if (!(gain > 1e-6 * std::abs(speed))) return std::max(0.0, -torque.slope(speed));
   return std::max(0.0, sign * now - ahead(gain)) * h / std::sin(h * gain);
+}
+
+void Motor::drive(double now, double value) {
+  if (speed.given()) {
+    // The angle is the integral of the speed: it goes on from where it is.
+    frame_ = axis_angle(axis_, speed.integral(now) - value * now) * frame_;
+    speed = Track<double>(value);
+  } else {
+    torque_speed = Track<double>(value);
+  }
 }
 
 void Motor::apply(double t, const State& state, const Executor&, Control& control) const {

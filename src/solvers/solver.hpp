@@ -18,6 +18,8 @@
 
 namespace osier {
 
+class Archive;
+
 struct StaticOptions {
   double tolerance = 1e-8;
   int max_iterations = 200;
@@ -90,7 +92,8 @@ class ScriptRunner {
 ///  - Numbers that the next step needs are declared in State::memory: rollback, continue_from and checkpoints keep them.
 ///  - Numbers that only make the next step faster (arrangements of the model, forces and ratios for a warm start) may stay in the
 ///    object. They may change the last bits of a step, so rebind() forgets them: after `rebind(model, state)` the next steps
-///    depend on the state alone, down to the last bit.
+///    depend on the state alone, down to the last bit. carry() saves and restores them, so that a run that is resumed from a
+///    checkpoint takes the same steps as one that was not interrupted.
 class Solver {
  public:
   virtual ~Solver() = default;
@@ -119,6 +122,10 @@ class Solver {
 
   /// Makes its arrays in State::memory where the state does not have them yet, so that copies of it have them from the start.
   virtual void declare_memory(const Model& model, State& state) const { (void)model, (void)state; }
+
+  /// Saves what the object remembers beside the state, or restores it into a solver that was just made for this model. For
+  /// solvers without such memory there is nothing to do.
+  virtual void carry(const Model& model, Archive& archive) { (void)model, (void)archive; }
 };
 
 /// The abilities of a solver, for any model.

@@ -59,6 +59,7 @@ class StableCosserat final : public Solver {
     gamma_of(state, m);
   }
   void declare_memory(const Model& m, State& state) const override { gamma_of(state, m); }
+  void carry(const Model&, Archive& archive) override { archive(contact_); }
   StepReport step(const StepInput& input, State& state) override;
 
  private:

@@ -126,6 +126,7 @@ bool CoupledSystem::iterate() {
     // The factor of the rods has lost its digits, under contacts that are stiffer than they are by more than double can tell:
     // they stay where they are, and the step is not solved.
     solved_ = false;
+    lost_digits_ = true;
     return true;
   }
   const PcgResult result = pcg(iteration, kMostIterations);

@@ -31,10 +31,14 @@ class CoupledSystem final : public LinearSystem {
   Vec3d displacement(Index v) const override { return sum_.x[static_cast<std::size_t>(v)]; }
   Vec3d turn(Index s) const override { return sum_.w[static_cast<std::size_t>(s)]; }
   bool was_solved() const override { return solved_; }
+  /// Whether the factor of the rods has been of no use since it was made: contacts were stiffer than rods by more than its
+  /// arithmetic can tell.
+  bool has_lost_digits() const { return lost_digits_; }
   bool solve(const Field& r, Field& z) override;
   void product(const Field& p, Field& image) const override;
   bool has_couples() const override { return rods_->has_couples(); }
   void forget_forces() override { rods_->forget_forces(); }
+  void carry(Archive& archive) override { rods_->carry(archive); }
   std::size_t bytes() const override;
   /// Iterations of conjugate gradients so far.
   long iterations() const { return iterations_; }
@@ -56,7 +60,7 @@ class CoupledSystem final : public LinearSystem {
   std::vector<Index> block_of_;  ///< per vertex: its place in `blocks_`, or -1
   Field sum_, left_, scaled_, direction_, image_;
   mutable std::vector<double> partial_;
-  bool solved_ = true, frames_move_ = true;
+  bool solved_ = true, frames_move_ = true, lost_digits_ = false;
   long iterations_ = 0;
 };
 
