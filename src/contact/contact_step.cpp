@@ -280,8 +280,19 @@ void ContactStep::settle_core(Pair& pair, std::size_t index) {
   const double full = pair.core;
   const auto found =
       std::lower_bound(memory_.begin(), memory_.end(), pair, [](const Memory& m, const Pair& p) { return m.pair < p; });
+  // Where the step began, whenever in it the list is made: a core that grew amid a step would make energy at its start.
+  const auto distance_at_start = [&] {
+    const std::vector<Vec3d>& x = start_->vertex_position;
+    const auto [a0, a1] = m_->segment_vertices[pair.a];
+    if (pair.with_obstacle()) {
+      const Obstacle& obstacle = *contacts_->obstacles()[pair.obstacle()];
+      return distance_of(obstacle, pair.feature, x[a0], x[a1], obstacle.is_moving() ? 0 : 1);
+    }
+    const auto [b0, b1] = m_->segment_vertices[pair.b];
+    return nearest_points({{Vec3d{}, x[a1] - x[a0]}, {x[b0] - x[a0], x[b1] - x[a0]}}, 0, 0).distance;
+  };
   if (found != memory_.end() && found->pair == pair && found->pair.core < full)
-    pair.core = std::min(full, std::max(found->pair.core, kGrown * distance));
+    pair.core = std::min(full, std::max(found->pair.core, kGrown * distance_at_start()));
   else if (distance < (1 - kRounding) * (first_ && pair.pushes ? kOverlap / kCore * full : full))
     pair.core = pair.pushes ? std::min(full, kTouching * distance) : 0.9 * distance;
 }
