@@ -38,7 +38,8 @@ void put_stiffness(State& state, const Model& model, double stiffness) {
 }
 
 void ContactStep::begin(const Contacts& contacts, const Model& m, const Control& c, const State& start, double h) {
-  if (contacts_ != &contacts || m_ != &m) listed_ = false;
+  if (!restored_ && (contacts_ != &contacts || m_ != &m)) listed_ = false;
+  restored_ = false;
   contacts_ = &contacts;
   m_ = &m;
   c_ = &c;
@@ -96,6 +97,12 @@ void ContactStep::begin(const Contacts& contacts, const Model& m, const Control&
     }
   }
   find_active();
+}
+
+void ContactStep::carry(Archive& archive) {
+  archive(listed_, centre_, ball_, alive_, pairs_, pair_distance_, active_, generous_, quiet_, is_quiet_, lists_);
+  restored_ = archive.reads();
+  moved_.resize(centre_.size());
 }
 
 /// Half of the least room that a pair on the list has, since both of its segments may move. None where an obstacle moves, or

@@ -24,6 +24,7 @@
 #include "contact/candidates.hpp"
 #include "contact/record.hpp"
 #include "contact/segment_gap.hpp"
+#include "core/archive.hpp"
 #include "linalg/linear_system.hpp"
 
 namespace osier::contact {
@@ -60,6 +61,8 @@ class ContactStep {
 
   /// Forgets the list of pairs: the model or the state has been replaced.
   void forget() { listed_ = false; }
+  /// The list of pairs, which lasts for several steps.
+  void carry(Archive& archive);
   /// The references have to last until finish(). h > 0.
   void begin(const Contacts& contacts, const Model& model, const Control& control, const State& start, double h);
   /// To where inertia and prescribed motion lead, as far as the guard lets them.
@@ -206,6 +209,7 @@ class ContactStep {
 
   // The list.
   bool listed_ = false;
+  bool restored_ = false;  ///< the list is that of a checkpoint, for the model and the contacts of the next begin()
   Candidates candidates_;
   std::vector<Vec3d> centre_;        ///< where vertices were when it was made
   std::vector<double> ball_;         ///< and how far from there it holds [m]

@@ -17,6 +17,7 @@
 #include "osier/state.hpp"
 
 namespace osier {
+class Archive;
 class StepPotential;
 struct Unknowns;
 }  // namespace osier
@@ -120,6 +121,8 @@ class LinearSystem {
   virtual bool has_couples() const { return false; }
   /// Forgets the forces of the last solve, on which the curvature of the next one is based.
   virtual void forget_forces() {}
+  /// Whatever a solve leaves behind for the next one, for checkpoints. After bind().
+  virtual void carry(Archive& archive) { (void)archive; }
   virtual std::size_t bytes() const { return 0; }
 
  protected:

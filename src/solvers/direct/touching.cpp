@@ -31,7 +31,18 @@ void Touching::rebind() {
   contact_.forget();
   part_.clear();
   arranged_ = false;
+  kept_system_.reset();
   driver_.rebind();
+}
+
+void Touching::carry(Archive& archive) {
+  archive(part_, part_touches_, segment_in_, count_, age_, whole_, arranged_, has_terms_, spring_ends_, vertex_fixed_,
+          frame_control_, contact_);
+  driver_.carry(archive);
+  std::optional<std::string> system = kept_system_;
+  if (arranged_ && coupled_) system = carried([&](Archive& a) { coupled_->carry(a); });
+  archive(system);
+  if (archive.reads()) kept_system_ = std::move(system);
 }
 
 void Touching::find_parts(const Model& m, const Control& c) {
@@ -127,7 +138,8 @@ void Touching::arrange(const StepInput& input) {
   const Control& c = input.end;
   const bool has_terms = c.has_vertex_terms();
   const bool same_holds = vertex_fixed_ == c.vertex_fixed && frame_control_ == c.frame_control && has_terms_ == has_terms;
-  if (arranged_ && same_holds) {
+  const bool restored = arranged_ && same_holds && kept_system_;
+  if (arranged_ && same_holds && !restored) {
     if (has_terms) coupled_->bind(input.model, c, subset_, input.h);  // single directions may have turned
     return;
   }
@@ -152,6 +164,11 @@ void Touching::arrange(const StepInput& input) {
   coupled_ = coupled.get();
   driver_.arrange(std::move(coupled));
   coupled_->bind(m, c, subset_, input.h);
+  if (restored) {
+    Archive kept(*kept_system_);
+    coupled_->carry(kept);
+  }
+  kept_system_.reset();
 }
 
 StepReport Touching::solve(const StepInput& input, const State& state) {

@@ -47,6 +47,14 @@ class Projective final : public Solver {
     contact_.forget();
     if (coupled_) coupled_->rebind(m, state);
   }
+  void carry(const Model& m, Archive& archive) override {
+    archive(contact_);
+    bool has_coupled = coupled_ != nullptr;
+    archive(has_coupled);
+    if (!has_coupled) return;
+    if (!coupled_) coupled_ = settings_.coupled()->make(m);
+    coupled_->carry(m, archive);
+  }
   StepReport step(const StepInput& input, State& state) override;
 
  private:

@@ -38,6 +38,7 @@ class CoupledSystem final : public LinearSystem {
   void product(const Field& p, Field& image) const override;
   bool has_couples() const override { return rods_->has_couples(); }
   void forget_forces() override { rods_->forget_forces(); }
+  void carry(Archive& archive) override { rods_->carry(archive); }
   std::size_t bytes() const override;
   /// Iterations of conjugate gradients so far.
   long iterations() const { return iterations_; }
