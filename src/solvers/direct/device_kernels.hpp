@@ -10,6 +10,8 @@ namespace osier::direct {
 template <class T, template <class> class Law, bool kDamped>
 struct StepStrand {
   systems::StrandStepView<T> view;
+  /// Of float: 168 registers instead of 244, so that all strands of a head of hair run at once.
+  static constexpr int kBlocks = sizeof(T) == 4 ? 3 : 1;
   OSIER_FN void operator()(Index k) const { systems::StrandStep<T, Law, kDamped>::run(view, k); }
 };
 

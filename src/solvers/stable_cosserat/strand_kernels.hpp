@@ -50,7 +50,7 @@ struct PackLanes {
 };
 template <class T>
 using StrandNumber = Pack<T, 16 / static_cast<int>(sizeof(T))>;
-inline constexpr int kStrandRows = 8, kMostStrandLanes = lanes_of<StrandNumber<double> >;
+inline constexpr int kStrandRows = 4, kMostStrandLanes = lanes_of<StrandNumber<double> >;
 #endif
 
 /// One thread of a device, or on the host one strand.
@@ -59,9 +59,9 @@ struct SweepStrand {
   StrandGroupView<T> group;
   int width;  ///< threads that share a strand
 #if defined(__CUDACC__)
-#if defined(PROBE_BLOCKS)
-  static constexpr int kBlocks = sizeof(T) == 4 ? PROBE_BLOCKS : 1;
-#endif
+  /// Of float: 128 registers, with which what lives between steps alone is spilled, and twice as many threads hide each other's
+  /// latency (docs/gpu.md).
+  static constexpr int kBlocks = sizeof(T) == 4 ? 4 : 1;
   __host__ __device__ void operator()([[maybe_unused]] Index i) const {
 #if defined(__CUDA_ARCH__)
     const Index strand = i / width;
