@@ -52,13 +52,12 @@ void ContactStep::find_planes(const std::vector<Vec3d>& u) {
     plane.fixed = false;
     plane.close = false;
     if (pair.with_obstacle()) return find_plane_of_obstacle(p, u);
-    const auto travel = [&](Index s) {
-      const auto [v0, v1] = m_->segment_vertices[s];
-      return std::max(norm(du_[v0]), norm(du_[v1]));
-    };
-    // Nothing to look at where even a head-on motion leaves room.
+    // Nothing to look at where the motion of one seen from the other is shorter than the room between them.
     const double room = kShare * (least_distance(p) - pair.core);
-    plane.close = !(travel(pair.a) + travel(pair.b) <= room);
+    double travel2 = 0;
+    for (const Index a : m_->segment_vertices[pair.a])
+      for (const Index b : m_->segment_vertices[pair.b]) travel2 = std::max(travel2, norm2(du_[b] - du_[a]));
+    plane.close = !(room > 0 && travel2 <= room * room);
     if (!plane.close) return;
     const TwoSegments both = ends(pair, u);
     const auto separate = [&](const Vec3d& n) {
@@ -250,8 +249,9 @@ ContactStep::Guarded ContactStep::guard(const std::vector<Vec3d>& u, std::vector
 
 /// Rods along du and obstacles to their goals, at the same time.
 ContactStep::Guarded ContactStep::guard_all(const std::vector<Vec3d>& u, std::vector<Vec3d>& du) {
-  for (Vec3d& d : du)
-    if (!is_finite(d)) d = {};
+  executor_.for_each(du.size(), [&](std::size_t v) {
+    if (!is_finite(du[v])) du[v] = {};
+  });
   ensure_list(u, du);
   du_ = du;
   find_planes(u);
@@ -344,10 +344,29 @@ double ContactStep::move_obstacles() {
   return any ? nearer : 1;
 }
 
+/// Takes the motion that the list has drifted by, and from du what it shares with that.
+void ContactStep::go_together(std::vector<Vec3d>& u, std::vector<Vec3d>& du) {
+  if (!shared_.empty()) {
+    std::vector<Vec3d> together = shared_;
+    if (guard(u, together).cut == 0) {
+      executor_.for_each(u.size(), [&](std::size_t v) {
+        u[v] += together[v];
+        du[v] -= together[v];
+      });
+      passed(u);
+    } else {
+      // The list holds for the whole of that motion, or for none.
+      make_list(u, du, false);
+    }
+  }
+  if (lists_made_ == 0 || !shared_.empty()) measure_pairs(u);
+}
+
 void ContactStep::predict(std::vector<Vec3d>& u) {
   std::vector<Vec3d> du(u.size());
-  for (Index v = 0; v < m_->vertex_count(); ++v) du[v] = first_motion(v);
+  executor_.for_each(du.size(), [&](std::size_t v) { du[v] = first_motion(static_cast<Index>(v)); });
   begin_path();
+  go_together(u, du);
   obstacle_goal_.assign(obstacle_share_.size(), 1);
   push_along(u, du);
   guard_all(u, du);

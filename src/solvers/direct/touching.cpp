@@ -58,6 +58,7 @@ void Touching::find_touching_parts(std::vector<std::uint8_t>& touches) {
     while (group_[i] != i) i = group_[i] = group_[group_[i]];
     return i;
   };
+  contact_.find_active();
   const std::vector<contact::Pair>& pairs = contact_.pairs();
   for (std::size_t p = 0; p < pairs.size(); ++p) {
     if (contact_.is_active(p)) touches[part_[pairs[p].a]] = 1;
@@ -72,7 +73,7 @@ void Touching::find_touching_parts(std::vector<std::uint8_t>& touches) {
 }
 
 bool Touching::take_pairs(const Model& m) {
-  if (contact_.is_quiet() && !any()) return false;
+  if (whole_ || (contact_.is_quiet() && !any())) return false;  // all is in, or nothing need be
   part_needed_ = part_touches_;
   find_touching_parts(part_needed_);
   if (part_needed_ == part_touches_) return false;
@@ -104,7 +105,7 @@ void Touching::begin(const StepInput& input, const State& state) {
     arranged_ = false;
   }
   if (part_.empty()) find_parts(m, input.end);
-  contact_.begin(input.contacts, m, input.end, state, input.h);
+  contact_.begin(input.contacts, m, input.end, state, input.h, true);
   if (++age_ > kKeptFor) {
     age_ = 0;
     part_needed_.assign(part_touches_.size(), 0);
