@@ -115,7 +115,8 @@ void overlapping_pairs(const std::vector<Bounds>& boxes, const Executor& executo
       const double end = component(a.box.high, axes[0]);
       for (std::size_t j = i + 1; j < entries[s].size() && begin(entries[s][j].box) <= end; ++j) {
         const Entry& b = entries[s][j];
-        if (std::max(a.first_strip, b.first_strip) == s && a.box.overlaps(b.box)) found[s].push_back(std::minmax(a.index, b.index));
+        if (std::max(a.first_strip, b.first_strip) == s && a.box.overlaps(b.box))
+          found[s].push_back(std::minmax(a.index, b.index));
       }
     }
   });

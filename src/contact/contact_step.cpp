@@ -63,15 +63,23 @@ void ContactStep::begin(const Contacts& contacts, const Model& m, const Control&
                                           [](const auto& obstacle) { return obstacle->is_moving(); });
   shared_.clear();
   bool keep = listed_ && !obstacles_move && alive_ == m.segment_alive;
+  // Where the last step ended far from everything, nobody looks at a vertex before the step has been made.
+  is_quiet_ = keep && quiet_reach_ >= 0 && quiet_reach_ < std::min(quiet_, least_room_);
+  quiet_reach_ = -1;
+  contacts_at_hand_.clear();
+  active_.clear();
+  amid_step_ = false;
+  if (is_quiet_) {
+    read_memory(start);
+    active_.assign(pairs_.size(), 0);
+    return;
+  }
   double far2 = 0, fastest2 = 0;  // the farthest that a vertex is, or is to be, from where it was listed
   if (keep) {
     Reach reach = reach_of_first_motion();
     if (!reach.inside && (keep = drifts_on())) reach = reach_of_first_motion();
     far2 = reach.far2, fastest2 = reach.fastest2;
   }
-  contacts_at_hand_.clear();
-  active_.clear();
-  amid_step_ = false;
   is_quiet_ = keep && far2 < quiet_ * quiet_;
   // A new list takes less time than to look at all its pairs in step after step.
   constexpr double kWorthwhile = 4;  // steps that it has to last
@@ -102,19 +110,20 @@ void ContactStep::begin(const Contacts& contacts, const Model& m, const Control&
 
 /// How far from where they were listed vertices are, and are to be when they go on as they do.
 ContactStep::Reach ContactStep::reach_of_first_motion() const {
-  const std::size_t n = centre_.size();
-  reach_.resize(blocks_of(n, kChunk));
-  return reduce(
-      executor_, n, kChunk, reach_.data(),
-      [&](std::size_t v) {
-        const Vec3d from = start_->vertex_position[v] - centre_[v], motion = first_motion(static_cast<Index>(v));
-        const double there = norm2(from + motion);
-        return Reach{there <= room_[v] * room_[v], std::max(there, norm2(from)), norm2(motion)};
-      },
-      [](Reach& all, const Reach& one) {
-        all.inside = all.inside && one.inside;
-        all.far2 = std::max(all.far2, one.far2), all.fastest2 = std::max(all.fastest2, one.fastest2);
-      });
+  return reach_of_vertices([&](std::size_t v) {
+    const Vec3d from = start_->vertex_position[v] - centre_[v], motion = first_motion(static_cast<Index>(v));
+    const double there = norm2(from + motion);
+    return Reach{there <= room_[v] * room_[v], std::max(there, norm2(from)), norm2(motion)};
+  });
+}
+
+template <class ReachOf>
+ContactStep::Reach ContactStep::reach_of_vertices(const ReachOf& reach_of) const {
+  reach_.resize(blocks_of(centre_.size(), kChunk));
+  return reduce(executor_, centre_.size(), kChunk, reach_.data(), reach_of, [](Reach& all, const Reach& one) {
+    all.inside = all.inside && one.inside;
+    all.far2 = std::max(all.far2, one.far2), all.fastest2 = std::max(all.fastest2, one.fastest2);
+  });
 }
 
 /// Half of the least room that a pair on the list has, since both of its segments may move. None where an obstacle moves, or
@@ -135,9 +144,7 @@ void ContactStep::find_quiet() {
 
 /// How far from its centre a vertex may be while the list holds. A pair that is not on it was further apart than the reaches and
 /// balls of both, and what drifts keeps `ratio_` of that.
-double ContactStep::room_of(std::size_t v) const {
-  return ratio_ * ball_[v] - (1 - ratio_) * reach_of_[v] - most_bend_;
-}
+double ContactStep::room_of(std::size_t v) const { return ratio_ * ball_[v] - (1 - ratio_) * reach_of_[v] - most_bend_; }
 
 /// Takes over the bounds of the drift, if they are good for something.
 bool ContactStep::take_drift() {
@@ -174,10 +181,12 @@ bool ContactStep::drifts_on() {
 
 /// Puts the centres where the drift leads.
 void ContactStep::go_with_drift() {
-  executor_.for_each(centre_.size(), [&](std::size_t v) {
-    if (!shared_.empty()) centre_[v] += shared_[v];
-    room_[v] = room_of(v);
-  });
+  least_room_ = least_of_vertices(
+      [&](std::size_t v) {
+        if (!shared_.empty()) centre_[v] += shared_[v];
+        return room_[v] = room_of(v);
+      },
+      std::numeric_limits<double>::infinity());
   find_quiet();
 }
 
@@ -221,10 +230,16 @@ bool ContactStep::leaves_list(const std::vector<Vec3d>& x, const std::vector<std
 bool ContactStep::moves_freely(const std::vector<Vec3d>& x0, const std::vector<Vec3d>& x1,
                                const std::vector<std::uint8_t>& elsewhere) const {
   if (is_quiet_) {
-    const auto stays = [&](std::size_t v) { return norm2(x1[v] - centre_[v]) <= std::min(quiet_ * quiet_, room_[v] * room_[v]); };
-    std::size_t v = 0;
-    while (v < x1.size() && stays(v)) ++v;
-    if (v == x1.size()) return true;
+    const double most = std::min(quiet_, least_room_), most2 = most * most;
+    const Reach reach = reach_of_vertices([&](std::size_t v) {
+      const double before = norm2(x0[v] - centre_[v]), after = norm2(x1[v] - centre_[v]);
+      return Reach{before <= most2 && after <= most2, after, norm2(x1[v] - x0[v])};
+    });
+    constexpr double kFaster = 1.5;  // than in this step
+    if (reach.inside) {
+      quiet_reach_ = std::sqrt(reach.far2) + kFaster * std::sqrt(reach.fastest2);
+      return true;
+    }
   }
   if (leaves_list(x1, elsewhere)) return false;
   partial_.resize(blocks_of(pairs_.size(), kChunk));
@@ -371,8 +386,8 @@ double ContactStep::range_of(const Pair& pair) const {
   return pair.pushes && pair.core < full ? range * std::max(kLeastShare, pair.core / full) : range;
 }
 
-/// Lists the pairs that may touch while vertices stay near u, or on their way along du. `drifts`: the next motion begins with what
-/// they share of that way.
+/// Lists the pairs that may touch while vertices stay near u, or on their way along du. `drifts`: the next motion begins with
+/// what they share of that way.
 void ContactStep::make_list(const std::vector<Vec3d>& u, const std::vector<Vec3d>& du, bool drifts) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point begin = Clock::now();
@@ -416,8 +431,8 @@ void ContactStep::make_list(const std::vector<Vec3d>& u, const std::vector<Vec3d
 
 /// Fills `pairs_`, with balls that suit the way that vertices go by themselves.
 void ContactStep::find_pairs() {
-  constexpr double kSlack = 2, kMostPairs = 48;     // radii; pairs of a segment
-  constexpr double kLargeSlack = 1, kFewPairs = 8;  // segments; pairs of a segment
+  constexpr double kSlack = 2, kMostPairs = 48;    // radii; pairs of a segment
+  constexpr double kMostSlack = 8, kFewPairs = 8;  // segments; pairs of a segment
   constexpr int kTryAgain = 16;
   const Model& m = *m_;
   const std::size_t nv = centre_.size();
@@ -433,18 +448,19 @@ void ContactStep::find_pairs() {
     executor_.for_each(nv, [&](std::size_t v) {
       double length = 0;
       for (const Index e : m.vertex_segments.of(static_cast<Index>(v))) length = std::max(length, m.segment_rest_length[e / 2]);
-      ball_[v] = kLargeSlack * length + 1.2 * norm(way_[v]);
+      ball_[v] = slack_ * length + 1.2 * norm(way_[v]);
     });
-    generous_ = find() <= kFewPairs * segments;
+    const double found = find();
+    generous_ = found <= kFewPairs * segments;
+    if (!generous_) slack_ = 1;
+    else if (found <= 0.1 * kFewPairs * segments) slack_ = std::min(2 * slack_, kMostSlack);
   }
   double longest = 0;
   for (const Vec3d& way : way_) longest = std::max(longest, norm2(way));
   longest = std::sqrt(longest);
   // Fast vertices need large balls, and large balls many pairs: where there are too many, the step goes in several pieces.
   for (double most = longest; !generous_; most *= 0.5) {
-    executor_.for_each(nv, [&](std::size_t v) {
-      ball_[v] = kSlack * m.vertex_radius[v] + 1.2 * std::min(norm(way_[v]), most);
-    });
+    executor_.for_each(nv, [&](std::size_t v) { ball_[v] = kSlack * m.vertex_radius[v] + 1.2 * std::min(norm(way_[v]), most); });
     if (find() <= kMostPairs * segments + 1000 || !(most > 1e-3 * longest)) break;
   }
   pair_distance_.resize(pairs_.size());
@@ -493,12 +509,12 @@ double ContactStep::room(const std::vector<Vec3d>& u, const std::vector<Vec3d>& 
   });
 }
 
-/// The least share(v) of a vertex; 1 without any.
+/// The least of(v) of a vertex, or `most`.
 template <class F>
-double ContactStep::least_of_vertices(const F& share) const {
+double ContactStep::least_of_vertices(const F& of, double most) const {
   partial_.resize(blocks_of(centre_.size(), kChunk));
-  return reduce(executor_, centre_.size(), kChunk, partial_.data(), share,
-                [](double& all, double x) { all = std::min(all, x); }, 1.0);
+  return reduce(
+      executor_, centre_.size(), kChunk, partial_.data(), of, [](double& all, double x) { all = std::min(all, x); }, most);
 }
 
 /// Amid the step: the new pairs that may touch are those of the step's start and those that are in range by now.
@@ -800,8 +816,7 @@ void ContactStep::add_diagonal(std::vector<Mat3<double>>& blocks) const {
       };
       add(c.weight, c.stiffness * outer(c.n, c.n));
       if (c.limit > 0) add(c.rub, friction_block(c));
-      if (c.pair.with_obstacle() && c.sliding.count > 0)
-        sum = sum + 2 * c.force * outer(c.sliding.y[0][j], c.sliding.y[0][j]);
+      if (c.pair.with_obstacle() && c.sliding.count > 0) sum = sum + 2 * c.force * outer(c.sliding.y[0][j], c.sliding.y[0][j]);
     });
     blocks[v] = sum;
   });
@@ -1015,7 +1030,6 @@ void ContactStep::finish(const std::vector<Vec3d>& u, State& state) {
 }
 
 void ContactStep::tell(Record& record) const {
-  if (getenv("KDEBUG")) fprintf(stderr, "DBG lists %d pairs %zu contacts %zu ratio %g bend %g shared %zu quiet %g generous %d list_s %g\n", lists_made_, pairs_.size(), contacts_at_hand_.size(), ratio_, most_bend_, shared_.size(), quiet_, generous_, list_seconds_);
   record.clear();
   record.late = !arrived_;
   record.late_vertex = late_vertex_;

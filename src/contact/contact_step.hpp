@@ -181,6 +181,8 @@ class ContactStep {
     double far2 = 0, fastest2 = 0;
   };
   Reach reach_of_first_motion() const;
+  template <class ReachOf>
+  Reach reach_of_vertices(const ReachOf& reach_of) const;
   double room(const std::vector<Vec3d>& u, const std::vector<Vec3d>& du) const;
   void measure_motion(const std::vector<Vec3d>& u) const;
   template <class Motion>
@@ -211,7 +213,7 @@ class ContactStep {
   template <class F>
   void each_touched(const F& f) const;
   template <class F>
-  double least_of_vertices(const F& share) const;
+  double least_of_vertices(const F& of, double most = 1) const;
   std::array<Vec3d, 4> product_of(const Contact& contact, const std::vector<Vec3d>& p) const;
   void spread(std::vector<double>& stiffness) const;
   void find_planes(const std::vector<Vec3d>& u);
@@ -236,9 +238,9 @@ class ContactStep {
   // The list.
   bool listed_ = false;
   Candidates candidates_;
-  std::vector<Vec3d> listed_at_;     ///< where vertices were when it was made
-  std::vector<double> ball_;         ///< how far from there it would hold if nothing drifted [m]
-  Drift drift_;                      ///< since then; none with obstacles, which stay where they are
+  std::vector<Vec3d> listed_at_;                    ///< where vertices were when it was made
+  std::vector<double> ball_;                        ///< how far from there it would hold if nothing drifted [m]
+  Drift drift_;                                     ///< since then; none with obstacles, which stay where they are
   double ratio_ = 1, most_bend_ = 0, longest_ = 0;  ///< its bounds [-], [m]; longest segment [m]
   std::vector<double> reach_of_;     ///< per vertex: half of the distance at which its segments begin to repel others [m]
   std::vector<Vec3d> centre_;        ///< where vertices have drifted to by the end of the way that begin() expects
@@ -250,12 +252,15 @@ class ContactStep {
   std::vector<double> pair_distance_;  ///< when the list was made
   std::vector<double> measured_;       ///< per pair: distance with vertices at `measured_at_` [m]
   std::vector<Vec3d> measured_at_;
-  std::vector<std::uint8_t> active_;   ///< per pair; empty: not known
-  bool amid_step_ = false;             ///< the list was made amid the step: what is in range by now is active, too
-  bool generous_ = true;               ///< the last list had large balls
+  std::vector<std::uint8_t> active_;  ///< per pair; empty: not known
+  bool amid_step_ = false;            ///< the list was made amid the step: what is in range by now is active, too
+  bool generous_ = true;              ///< the last list had large balls
+  double slack_ = 1;                  ///< of these, in lengths of segments
   double quiet_ = 0;       ///< while no vertex is further than this from where the list was made, nothing is in range [m]
   bool is_quiet_ = false;  ///< and so it is on all of the straight way that begin() expects
-  bool first_ = true;      ///< no step with contact has been made yet
+  double least_room_ = 0;  ///< of a vertex [m]
+  mutable double quiet_reach_ = -1;  ///< how far vertices are to be in the next step, after one in which nothing came near; or -1
+  bool first_ = true;                ///< no step with contact has been made yet
   int lists_ = 0;
   double list_seconds_ = 0;  ///< since begin(), and so many lists
   int lists_made_ = 0;

@@ -8,9 +8,9 @@ namespace osier::contact {
 
 namespace {
 
-constexpr double kCells = 24;                  ///< along the longest side
-constexpr std::size_t kSamples = 2048;         ///< points that are fitted to
-constexpr double kSmooth = 1e-2;               ///< weight of differences between nodes, against that of samples per node
+constexpr double kCells = 24;           ///< along the longest side
+constexpr std::size_t kSamples = 2048;  ///< points that are fitted to
+constexpr double kSmooth = 1e-2;        ///< weight of differences between nodes, against that of samples per node
 constexpr int kIterations = 12;
 
 double component(const Vec3d& v, std::size_t axis) { return axis == 0 ? v.x : axis == 1 ? v.y : v.z; }
@@ -163,8 +163,7 @@ void Drift::find_bounds() {
         for (std::size_t i = 0; i < 3; ++i) {
           double row = -slope[i][i].low;
           for (std::size_t j = 0; j < 3; ++j)
-            if (j != i)
-              row += 0.5 * std::max(slope[i][j].high + slope[j][i].high, -slope[i][j].low - slope[j][i].low);
+            if (j != i) row += 0.5 * std::max(slope[i][j].high + slope[j][i].high, -slope[i][j].low - slope[j][i].low);
           most = std::max(most, row);
         }
       }

@@ -69,7 +69,9 @@ TEST(ContactDrift, BoundsWhatItMakesOfDistances) {
   std::vector<Vec3d> anywhere(points.size());
   for (Vec3d& d : anywhere) d = 5e-3 * random.in_cube();
   const std::vector<std::function<Vec3d(std::size_t)>> motions{
-      [&](std::size_t v) { return turned(points[v], 0.2) + Vec3d{3, 0, 0}; },
+      [&](std::size_t v) {
+        return turned(points[v], 0.2) + Vec3d{3, 0, 0};
+      },
       [&](std::size_t v) { return turned(points[v], 0.6 * (points[v].x - 0.3)); },
       [&](std::size_t v) { return anywhere[v]; },
   };
@@ -97,7 +99,8 @@ TEST(ContactDrift, BoundsWhatItMakesOfDistances) {
   }
 }
 
-/// A stack of rods that flies and turns as a whole, far in every step: no new list for that, and what is near is on the one at hand.
+/// A stack of rods that flies and turns as a whole, far in every step: no new list for that, and what is near is on the one at
+/// hand.
 TEST(ContactList, LastsWhileRodsMoveTogether) {
   ContactScene scene;
   for (int i = 0; i < 6; ++i) scene.add_line({-0.1, 0.0085 * i, 0.004 * (i % 2)}, {0.1, 0.0085 * i, 0.004 * (i % 2)}, 20, {});

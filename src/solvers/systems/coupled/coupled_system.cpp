@@ -56,9 +56,8 @@ struct CoupledSystem::Iteration {
 
   double size() { return first = latest = s.dot(s.left_, s.scaled_); }
   double curvature(double beta) {
-    s.each_entry([&](auto part, std::size_t i) {
-      (s.direction_.*part)[i] = (s.scaled_.*part)[i] + beta * (s.direction_.*part)[i];
-    });
+    s.each_entry(
+        [&](auto part, std::size_t i) { (s.direction_.*part)[i] = (s.scaled_.*part)[i] + beta * (s.direction_.*part)[i]; });
     s.product(s.direction_, s.image_);
     return s.dot(s.direction_, s.image_);
   }
@@ -72,8 +71,8 @@ struct CoupledSystem::Iteration {
       const double dd = norm2(d), fd = osier::dot(from, d), left = kMostTurn * kMostTurn - norm2(from);
       return std::clamp((std::sqrt(std::max(0.0, fd * fd + dd * left)) - fd) / dd, 0.0, 1.0);
     };
-    return reduce(s.executor_, n, kBlock, s.partial_.data(), share_of,
-                  [](double& all, double x) { all = std::min(all, x); }, 1.0);
+    return reduce(
+        s.executor_, n, kBlock, s.partial_.data(), share_of, [](double& all, double x) { all = std::min(all, x); }, 1.0);
   }
   double advance(double a) {
     const double share = reach(a);

@@ -20,7 +20,8 @@ namespace osier::systems {
 class CoupledSystem final : public LinearSystem {
  public:
   /// `rods` has a factor.
-  CoupledSystem(std::unique_ptr<LinearSystem> rods, int threads) : rods_(std::move(rods)), executor_(threads), hessian_(threads) {}
+  CoupledSystem(std::unique_ptr<LinearSystem> rods, int threads)
+      : rods_(std::move(rods)), executor_(threads), hessian_(threads) {}
   /// The contacts of the step; they are linearised by the caller. Without them, the factor of the rods is that of everything.
   void set_contact(const contact::ContactStep& contact) { contact_ = &contact; }
 
