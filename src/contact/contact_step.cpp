@@ -117,13 +117,17 @@ ContactStep::Reach ContactStep::reach_of_first_motion() const {
   });
 }
 
+/// Of those that live.
 template <class ReachOf>
 ContactStep::Reach ContactStep::reach_of_vertices(const ReachOf& reach_of) const {
   reach_.resize(blocks_of(centre_.size(), kChunk));
-  return reduce(executor_, centre_.size(), kChunk, reach_.data(), reach_of, [](Reach& all, const Reach& one) {
-    all.inside = all.inside && one.inside;
-    all.far2 = std::max(all.far2, one.far2), all.fastest2 = std::max(all.fastest2, one.fastest2);
-  });
+  return reduce(
+      executor_, centre_.size(), kChunk, reach_.data(),
+      [&](std::size_t v) { return m_->vertex_alive[v] ? reach_of(v) : Reach{}; },
+      [](Reach& all, const Reach& one) {
+        all.inside = all.inside && one.inside;
+        all.far2 = std::max(all.far2, one.far2), all.fastest2 = std::max(all.fastest2, one.fastest2);
+      });
 }
 
 /// Half of the least room that a pair on the list has, since both of its segments may move. None where an obstacle moves, or
@@ -163,7 +167,7 @@ bool ContactStep::drifts_on() {
   const auto& x = start_->vertex_position;
   drift_.fit([&](std::size_t v) { return x[v] + first_motion(static_cast<Index>(v)) - listed_at_[v]; });
   if (!take_drift()) return false;
-  shared_.resize(centre_.size());
+  shared_.assign(centre_.size(), {});
   const double holds = least_of_vertices([&](std::size_t v) {
     const Vec3d centre = listed_at_[v] + drift_.at(listed_at_[v]), from = x[v] - centre_[v];
     shared_[v] = centre - centre_[v];
@@ -509,12 +513,13 @@ double ContactStep::room(const std::vector<Vec3d>& u, const std::vector<Vec3d>& 
   });
 }
 
-/// The least of(v) of a vertex, or `most`.
+/// The least of(v) of a vertex that lives, or `most`.
 template <class F>
 double ContactStep::least_of_vertices(const F& of, double most) const {
   partial_.resize(blocks_of(centre_.size(), kChunk));
   return reduce(
-      executor_, centre_.size(), kChunk, partial_.data(), of, [](double& all, double x) { all = std::min(all, x); }, most);
+      executor_, centre_.size(), kChunk, partial_.data(), [&](std::size_t v) { return m_->vertex_alive[v] ? of(v) : most; },
+      [](double& all, double x) { all = std::min(all, x); }, most);
 }
 
 /// Amid the step: the new pairs that may touch are those of the step's start and those that are in range by now.

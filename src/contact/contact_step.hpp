@@ -216,7 +216,9 @@ class ContactStep {
   double least_of_vertices(const F& of, double most = 1) const;
   std::array<Vec3d, 4> product_of(const Contact& contact, const std::vector<Vec3d>& p) const;
   void spread(std::vector<double>& stiffness) const;
-  void find_planes(const std::vector<Vec3d>& u);
+  void find_planes(const std::vector<Vec3d>& u, bool uncut);
+  double farthest_approach(const Pair& pair, bool uncut) const;
+  const std::vector<std::size_t>& find_failed(const std::vector<Vec3d>& u);
   void find_plane_of_obstacle(std::size_t pair, const std::vector<Vec3d>& u);
   double distance_in_hollow(std::size_t pair, std::size_t end, const std::vector<Vec3d>& u, double share, double way) const;
   bool fails(std::size_t pair, const std::vector<Vec3d>& u) const;
@@ -290,6 +292,8 @@ class ContactStep {
   std::vector<double> obstacle_share_;                ///< of its motion in this step that an obstacle has behind it
   std::vector<double> obstacle_goal_, obstacle_way_;  ///< in the motion at hand: where to, and the share of that way that is left
   std::vector<Vec3d> du_, given_;
+  std::vector<std::uint8_t> bad_;    ///< per pair
+  std::vector<std::size_t> failed_;  ///< pairs
   bool arrived_ = true, stuck_ = false;
   Index late_vertex_ = -1;
 };

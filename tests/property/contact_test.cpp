@@ -137,6 +137,37 @@ TEST(ContactList, LastsWhileRodsMoveTogether) {
   EXPECT_LE(lists, 4);
 }
 
+/// Two rods come along together, far in one step. The first is held up by a third one that lies in their way, and so the second
+/// one must be, though it does not move against the first.
+TEST(ContactGuard, WhatComesAlongWithARodIsHeldUpWithIt) {
+  for (const bool predicts : {false, true}) {
+    ContactScene scene;
+    for (const double y : {0.0, 0.03, 0.0385, 0.047}) scene.add_line({-0.02, y, 0}, {0.02, y, 0.001}, 8, {});
+    scene.build();
+    scene.begin();
+    const double h = 1e-2;
+    const auto& m = scene.model;
+    for (Index v = 9; v < m.vertex_count(); ++v) scene.state.vertex_velocity[v] = {0, -5, 0};
+    contact::ContactStep step;
+    step.begin(scene.contacts, m, scene.control, scene.state, h, predicts);
+    std::vector<Vec3d> u(scene.state.vertex_position.size());
+    step.predict(u);
+    for (std::size_t v = 0; v < u.size(); ++v) scene.state.vertex_position[v] += u[v];
+    double least = 1;
+    const auto ends = [&](Index s) {
+      return std::array{scene.state.vertex_position[m.segment_vertices[s][0]],
+                        scene.state.vertex_position[m.segment_vertices[s][1]]};
+    };
+    for (Index a = 0; a < m.segment_count(); ++a)
+      for (Index b = 8 * (a / 8 + 1); b < m.segment_count(); ++b)
+        least = std::min(least, contact::nearest_points({ends(a), ends(b)}, 0, 0).distance);
+    EXPECT_GE(least, 0.8 * 8e-3) << predicts;
+    EXPECT_LT(least, 0.9 * 8e-3) << predicts;  // they did go
+    for (Index rod = 0; rod + 1 < 4; ++rod)
+      EXPECT_LT(scene.state.vertex_position[9 * rod].y, scene.state.vertex_position[9 * (rod + 1)].y) << predicts;
+  }
+}
+
 /// One rod falls across another one that is held at its ends.
 void add_crossing(ContactScene& scene) {
   scene.add_line({-0.25, 0, 0}, {0.25, 0, 0}, 25, {});
