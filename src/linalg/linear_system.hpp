@@ -12,6 +12,7 @@
 #include <span>
 #include <vector>
 
+#include "exec/parallel.hpp"
 #include "math/mat3.hpp"
 #include "model/subset.hpp"
 #include "osier/state.hpp"
@@ -127,7 +128,7 @@ class LinearSystem {
 
  protected:
   /// Fills z with displacement() and turn() of a subset, 0 elsewhere. False where one of them is not finite.
-  bool gather(const Model& m, const Subset& subset, Field& z) const;
+  bool gather(const Model& m, const Subset& subset, const Executor& executor, Field& z) const;
 };
 
 }  // namespace osier::systems

@@ -109,7 +109,9 @@ void CheckpointFiles::write(Checkpoint& checkpoint, bool wait) {
   const fs::path path = folder_ / kCheckpointNames[static_cast<std::size_t>(next)];
   std::unique_ptr<OutputFile>& file = file_[static_cast<std::size_t>(next)];
   if (!file) file = std::make_unique<OutputFile>(path, OutputFile::Mode::growing);
-  file->overwrite(0, std::string(kMagic) + carried([&](Archive& a) { a(digest, size); }) + body);
+  const std::string head = std::string(kMagic) + carried([&](Archive& a) { a(digest, size); });
+  file->overwrite(0, head);
+  file->overwrite(head.size(), body);
   if (wait) sync_file(path);
   last_ = next;
 }

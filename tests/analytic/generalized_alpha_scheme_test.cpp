@@ -117,11 +117,12 @@ struct CellProblem {
       const Quatd R = frame_before[e] * rotation_exp(turn);
       const Vec3d local = stage.value(rotate(conj(R), weight[e]), rotate(conj(frame_before[e]), weight_before[e]));
       f.f += local, f.df += (e == 0 ? -1.0 : 1.0) * local;
-      const Mat3<double> slope = (stage.of_new() * stage.gain()) * (cross_matrix(rotate(conj(R), weight[e])) * right_jacobian(turn));
+      const Mat3<double> slope =
+          (stage.of_new() * stage.gain()) * (cross_matrix(rotate(conj(R), weight[e])) * right_jacobian(turn));
       (e == 0 ? s.f_left : s.f_right) = slope;
       (e == 0 ? s.m_left : s.m_right) = stage.of_new() * K[e] + stage.rate_of_new() * C[e];
     }
-    f.drag_left = drag[0], f.drag_right = drag[1];
+    f.drag_left = drag[0], f.drag_right = drag[1], f.weighs = lever_share(cell);
   }
   Eigen::VectorXd operator()(const Eigen::VectorXd& x) const {
     StageEnd<double> y[2];
@@ -140,7 +141,7 @@ struct CellProblem {
     stage_of(x, y, f, s);
     const Middle<double> middle(cell, law, f, y[0], y[1]);
     double rows[12][32] = {};
-    generalized_alpha::jacobian<double, 32>(cell, law, f, middle, s, true, rows);
+    generalized_alpha::jacobian<double, 32>(cell, law, f, middle, s, y[0], y[1], true, rows);
     Eigen::MatrixXd J(12, 24);
     for (int i = 0; i < 12; ++i)
       for (int j = 0; j < 24; ++j) J(i, j) = rows[i][j];

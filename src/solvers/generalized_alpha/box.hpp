@@ -78,10 +78,18 @@ struct StageEnd {
 /// Loads on a cell at the stage, local axes.
 template <class T>
 struct CellForce {
-  Vec3<T> f, l;                           ///< per length [N/m], [N]: sum of the shares of both ends
-  Vec3<T> df;                             ///< share of the right end less that of the left
+  Vec3<T> f, l;     ///< per length [N/m], [N]: sum of the shares of both ends
+  T weighs = T(0);  ///< 1 where there are loads: then these, less inertia, have levers; less in cells that are turned far
+  Vec3<T> df;       ///< share of the right end less that of the left
   T drag_left = T(0), drag_right = T(0);  ///< -drag u is added to f [kg/(s m)]
 };
+
+/// How much of the levers of loads counts: all of it but for cells that are turned far at rest, where they are those of no rod.
+template <class T>
+OSIER_FN T lever_share(const Cell<T>& cell) {
+  const T square = T(1) + T(0.25) * cell.h * cell.h * norm2(cell.k0);
+  return T(1) / (square * square);
+}
 
 /// What is left of the equations.
 template <class T>
@@ -101,7 +109,7 @@ struct Middle {
   Vec3<T> curvature;  ///< of the rod
   Vec3<T> k;          ///< of the box
   Vec3<T> b;          ///< h k/2
-  Vec3<T> f;          ///< load
+  Vec3<T> f, df;      ///< loads less inertia: sum of both ends, and right less left
   Vec3<T> n_lever;    ///< force in the middle of the cell, where n changes by its load: what bends
   OSIER_FN Middle(const Cell<T>& cell, const StrainLaw<T>& law, const CellForce<T>& load, const StageEnd<T>& l,
                   const StageEnd<T>& r) {
@@ -112,7 +120,11 @@ struct Middle {
     const Vec3<T> ahead = times(cell.compliance, n) - law.offset;
     e_rate = times(law.pace, ahead);
     b = (half * cell.h) * k;
-    f = load.f + cross(b, load.df);
+    const T mass = half * cell.rhoA;
+    const Vec3<T> left = mass * (l.u_rate + cross(l.y.w, l.y.u)) + load.drag_left * l.y.u;
+    const Vec3<T> right = mass * (r.u_rate + cross(r.y.w, r.y.u)) + load.drag_right * r.y.u;
+    df = load.weighs * (load.df - (right - left));
+    f = load.weighs * (load.f - (left + right)) + cross(b, df);
     n_lever = n - (half * cell.h) * cross(b, f);
     nu = cell.nu0 + law.before + times(law.share, ahead) + cross((cell.h / T(12)) * (l.y.k - r.y.k), cell.nu0);
   }
@@ -123,7 +135,7 @@ OSIER_FN Residual<T> residual(const Cell<T>& cell, const StrainLaw<T>& law, cons
                               const StageEnd<T>& r) {
   const Middle<T> y(cell, law, load, l, r);
   const T half(0.5), over_h = T(1) / cell.h;
-  const Vec3<T> f = y.f - load.drag_left * l.y.u - load.drag_right * r.y.u;
+  const Vec3<T> f = load.f - load.drag_left * l.y.u - load.drag_right * r.y.u + cross(y.b, y.df);
   const Vec3<T> Jw = times(cell.rhoI, y.w);
   Residual<T> F;
   F.a = (half * cell.rhoA) * (l.u_rate + r.u_rate) + cell.rhoA * cross(y.w, y.u) - over_h * (r.y.n - l.y.n) - cross(y.k, y.n) - f;
@@ -162,7 +174,7 @@ OSIER_FN Mat3<T> crossed(const Vec3<T>& a, const Mat3<T>& b) {
 /// `Stride` numbers, zero so far. `loaded`: whether there are loads that turn with the frames.
 template <class T, int Stride>
 OSIER_FN void jacobian(const Cell<T>& cell, const StrainLaw<T>& law, const CellForce<T>& load, const Middle<T>& y,
-                       const Slopes<T>& s, bool loaded, T (*rows)[Stride]) {
+                       const Slopes<T>& s, const StageEnd<T>& l, const StageEnd<T>& r, bool loaded, T (*rows)[Stride]) {
   const T half(0.5), over_h = T(1) / cell.h, half_h = half * cell.h, B = s.value, Bh = half * B;
   const Mat3<T> k = cross_matrix(half * y.k), w = cross_matrix(y.w), u = cross_matrix((Bh * cell.rhoA) * y.u);
   const Mat3<T> nu = cross_matrix(y.nu), lever = cross_matrix(y.n_lever), Jw = cross_matrix(times(cell.rhoI, y.w));
@@ -170,19 +182,27 @@ OSIER_FN void jacobian(const Cell<T>& cell, const StrainLaw<T>& law, const CellF
   const Vec3<T>& c = y.curvature;
   const T h2 = cell.h * cell.h, p = Bh * (T(1) + h2 / T(12) * norm2(c)), q = Bh * h2 / T(6);
   const auto by_k = [&](const Vec3<T>& v) { return p * cross_matrix(v) + outer(q * cross(v, c), c); };  // [v]x (p + q c c^T)
-  Mat3<T> n_k = by_k(y.n), m_k = by_k(y.m), f_w[2], l_w[2];
+  Mat3<T> n_k = by_k(y.n), m_k = by_k(y.m), f_w[2], l_w[2], f_u[2], l_u[2];
   const Mat3<T> w_k = by_k(y.w), u_k = by_k(y.u);
   // The tangent is that of the cell's chord, which curvatures that differ at its ends turn away from its middle.
   const Mat3<T> tilt = cross_matrix((B * cell.h / T(12)) * cell.nu0);
   const Mat3<T> lever_tilt = crossed(y.n_lever, tilt), w_tilt = crossed(y.w, tilt);
   if (loaded) {
-    const Mat3<T> f_k = by_k(-half_h * load.df);
+    const Mat3<T> f_k = by_k(-half_h * y.df);
     const Mat3<T> lever_k = by_k((half_h * half_h) * y.f) + (-half_h) * crossed(y.b, f_k);
     n_k = n_k + T(-1) * f_k, m_k = m_k + T(-1) * crossed(y.nu, lever_k);
     for (int end = 0; end < 2; ++end) {
       const Mat3<T>&slope = end == 0 ? s.f_left : s.f_right, &couple = end == 0 ? s.l_left : s.l_right;
-      f_w[end] = slope + T(end == 0 ? -1 : 1) * crossed(y.b, slope);
-      l_w[end] = couple + (-half_h) * crossed(y.nu, crossed(y.b, f_w[end]));
+      const StageEnd<T>& at = end == 0 ? l : r;
+      const T sign(end == 0 ? -1 : 1), mass = half * cell.rhoA;
+      // Of what an end weighs, load less inertia, by its angular velocity and its velocity.
+      const Mat3<T> by_w = load.weighs * (slope + cross_matrix((B * mass) * at.y.u));
+      const T straight = mass * s.rate + B * (end == 0 ? load.drag_left : load.drag_right);
+      const Mat3<T> by_u = load.weighs * (cross_matrix((-B * mass) * at.y.w) + identity3<T>(-straight));
+      const Mat3<T> aside_w = sign * crossed(y.b, by_w), aside_u = sign * crossed(y.b, by_u);
+      f_w[end] = slope + aside_w, f_u[end] = aside_u;
+      l_w[end] = couple + (-half_h) * crossed(y.nu, crossed(y.b, by_w + aside_w));
+      l_u[end] = (-half_h) * crossed(y.nu, crossed(y.b, by_u + aside_u));
     }
   }
   const Vec3<T> e_n = times(law.share, cell.compliance), rate_n = times(law.pace, cell.compliance);
@@ -201,7 +221,9 @@ OSIER_FN void jacobian(const Cell<T>& cell, const StrainLaw<T>& law, const CellF
       for (int end = 0; end < 2; ++end) {
         const int first = end * kUnknowns;
         const T box = one ? k.m[i][j] + (end == 0 ? -over_h : over_h) : k.m[i][j];  // of D + k x mean
-        rows[i][first + kU + j] = one ? a_u + drag[end] : a_u;
+        const T own = one ? a_u + drag[end] : a_u;
+        rows[i][first + kU + j] = loaded ? own - f_u[end].m[i][j] : own;
+        rows[3 + i][first + kU + j] = loaded ? -l_u[end].m[i][j] : T(0);
         rows[i][first + kW + j] = loaded ? -u.m[i][j] - f_w[end].m[i][j] : -u.m[i][j];
         rows[i][first + kK + j] = n_k.m[i][j];
         rows[i][first + kN + j] = -box;

@@ -183,6 +183,8 @@ T RodNewton<T>::evaluate() {
     f.drag_left = v_.drag[c].left, f.drag_right = v_.drag[c].right;
     f.l = v_.stage.value(now.couple_material, before.couple_material);
     f.f = f.df = {};
+    if (v_.any_load) f.weighs = lever_share(v_.cell[c]);
+    else f.weighs = T(0);
     if (v_.any_load) {
       const Vec3<T> left = local_at_stage(c, now.left, before.left), right = local_at_stage(c + 1, now.right, before.right);
       f.f = left + right, f.df = right - left;
@@ -226,7 +228,7 @@ MaskOf<T> RodNewton<T>::solve() {
     const Cell<T>& cell = v_.cell[c];
     const Middle<T> y(cell, v_.law[c], v_.force[c], v_.y[c], v_.y[c + 1]);
     Row* const rows = elimination_.cell();
-    jacobian<T, Elimination<T>::kWidth>(cell, v_.law[c], v_.force[c], y, s, v_.any_load, rows);
+    jacobian<T, Elimination<T>::kWidth>(cell, v_.law[c], v_.force[c], y, s, v_.y[c], v_.y[c + 1], v_.any_load, rows);
     const Residual<T>& r = v_.residual[c];
     const Vec3<T>* const list[4]{&r.a, &r.b, &r.c, &r.d};
     for (int b = 0; b < 4; ++b)

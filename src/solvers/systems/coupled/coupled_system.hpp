@@ -20,7 +20,8 @@ namespace osier::systems {
 class CoupledSystem final : public LinearSystem {
  public:
   /// `rods` has a factor.
-  CoupledSystem(std::unique_ptr<LinearSystem> rods, int threads) : rods_(std::move(rods)), executor_(threads) {}
+  CoupledSystem(std::unique_ptr<LinearSystem> rods, int threads)
+      : rods_(std::move(rods)), executor_(threads), hessian_(threads) {}
   /// The contacts of the step; they are linearised by the caller. Without them, the factor of the rods is that of everything.
   void set_contact(const contact::ContactStep& contact) { contact_ = &contact; }
 
@@ -45,7 +46,16 @@ class CoupledSystem final : public LinearSystem {
 
  private:
   struct Iteration;
-  void collect_blocks();
+  /// Calls f(part, i) for every entry of a field, on all threads; `part` is &Field::x or &Field::w.
+  template <class F>
+  void each_entry(const F& f) const {
+    const auto vertices = static_cast<std::size_t>(potential_->model().vertex_count());
+    const auto frames = static_cast<std::size_t>(potential_->model().frame_count());
+    executor_.for_each(vertices + frames, [&](std::size_t i) {
+      if (i < vertices) f(&Field::x, i);
+      else f(&Field::w, i - vertices);
+    });
+  }
   double dot(const Field& a, const Field& b) const;
   bool correct(const Accuracy& accuracy);
   bool iterate();
@@ -57,7 +67,6 @@ class CoupledSystem final : public LinearSystem {
   const Unknowns* z_ = nullptr;
   StepHessian hessian_;
   std::vector<VertexBlock> blocks_;
-  std::vector<Index> block_of_;  ///< per vertex: its place in `blocks_`, or -1
   Field sum_, left_, scaled_, direction_, image_;
   mutable std::vector<double> partial_;
   bool solved_ = true, frames_move_ = true, lost_digits_ = false;
