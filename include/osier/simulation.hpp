@@ -94,6 +94,12 @@ class Simulation {
   /// One time step, or one load step of a static analysis. Throws RunError when the state is no longer finite (the state then
   /// still is the last good one) or a static step cannot be converged. `measure` also evaluates the step's residual.
   StepReport step(bool measure = false);
+  /// Takes up to `count` steps without looking at the state in between, on a solver that needs nothing of the host meanwhile, and
+  /// leaves the state where that solver has it until somebody asks for it. Returns how many it took, with last_report() that of
+  /// all of them: 0 where something in the scene needs every step to be seen (why_no_run_ahead()).
+  int run_ahead(int count);
+  /// One sentence; empty where run_ahead() takes steps.
+  std::string why_no_run_ahead() const;
   /// As many steps as a frame has; `after_step` runs after each.
   void advance_frame(const std::function<bool()>& after_step = {});
 
@@ -181,6 +187,15 @@ class Simulation {
   /// returns false, with nothing changed, when it differs.
   bool continue_from(const Simulation& other);
 
+  /// Everything that the next steps depend on, as bytes for this version of the engine on this machine. Throws RunError for a
+  /// simulation that is certified: its accounts are those of a whole run.
+  std::string save() const;
+  /// Goes on where a simulation of the same scene was saved: the next steps are the same, to the last bit. Throws InputError,
+  /// with nothing changed, where the bytes belong to another scene, and RunError where they are damaged.
+  void restore(const std::string& saved);
+  /// A fingerprint of the state and of all that the solver keeps in it, of what is broken, welded or let go.
+  std::uint64_t state_hash() const;
+
  private:
   struct Impl;
   Simulation(std::shared_ptr<const Setup> setup, bool start_in_equilibrium);
@@ -189,21 +204,24 @@ class Simulation {
 
 struct RunOptions {
   std::filesystem::path folder;                  ///< empty: nothing is written
+  bool resume = false;                           ///< goes on from the checkpoint in the folder, if it is of this scene
   bool certify = false;                          ///< see Simulation::certify
   int frames = -1;                               ///< fewer or more frames than the scene says
   const std::atomic<bool>* interrupt = nullptr;  ///< set from a signal handler; the run stops after the step at hand
   std::function<void(int frame, int frames, double ms)> progress;
   std::vector<std::shared_ptr<Writer>> writers;  ///< beside those of the scene's formats
+  std::function<void(const Simulation&)> frame_done;  ///< after every frame, the initial one included
 };
 
 /// What a run did; `--stats` writes it as JSON.
 struct RunStats {
   Index vertices = 0, segments = 0, joints = 0;
   int frames = 0;
+  int resumed_from = -1;  ///< the frame of the checkpoint that it went on from; negative: it began at the start
   long steps = 0;
   long iterations = 0;  ///< sweeps or Newton iterations in all
   int threads = 1;
-  std::string precision, simd, solver;
+  std::string precision, simd, solver, device;
   double ms_per_frame_min = 0, ms_per_frame_median = 0;
   double ns_per_vertex_iteration = 0;  ///< from the fastest frame
   double wall_seconds = 0;
@@ -243,6 +261,8 @@ struct RunStats {
   /// What the certificate has to say, one sentence a line; nothing without one.
   std::vector<std::string> certificate_lines() const;
   void judge(const StepReport& report, double time);
+  /// Of the part of the run before a checkpoint.
+  void take_counts(const RunStats& other);
   std::string to_json() const;
 };
 

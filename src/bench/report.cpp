@@ -25,6 +25,7 @@ OrderedJson row_json(const BenchRow& r) {
           {"lambda", r.lambda.empty() ? OrderedJson(nullptr) : OrderedJson(r.lambda)},
           {"precision", r.precision},
           {"simd", r.simd},
+          {"device", r.device.empty() ? OrderedJson(nullptr) : OrderedJson(r.device)},
           {"threads", r.threads},
           {"vertices", r.vertices},
           {"step", r.step},
@@ -44,7 +45,9 @@ OrderedJson row_json(const BenchRow& r) {
           {"steps_per_frame", r.steps_per_frame > 0 ? OrderedJson(r.steps_per_frame) : OrderedJson(nullptr)},
           {"error_fine", number_json(r.error_fine)},
           {"broad_phase", number_json(r.broad_phase)},
-          {"overhead", number_json(r.overhead)}};
+          {"overhead", number_json(r.overhead)},
+          {"explicit_ns", number_json(r.explicit_ns)},
+          {"explicit_step", number_json(r.explicit_step)}};
 }
 
 /// What a reader must know before comparing.

@@ -70,22 +70,31 @@ double Motion::turn_between(double from, double to) const {
 }
 
 Motion::Placement Motion::placement(double t) const {
+  Placement own;
   if (led) {
     const Pose now = led->at(t);
-    return {.turns = true, .turn = now.turn, .center = led->rest, .shift = now.center - led->rest, .recorded = {}};
+    own.turns = true;
+    own.turn = now.turn;
+    own.center = led->rest;
+    own.shift = now.center - led->rest;
+    return own;
   }
-  if (file) return {.turns = false, .turn = {}, .center = {}, .shift = {}, .recorded = file->at(t)};
-  Placement own{.turns = rotate.has_value(),
-                .turn = turn(t),
-                .center = rotate ? rotate->center : Vec3d{},
-                .shift = translate.at(t),
-                .recorded = {}};
+  if (file) {
+    own.recorded = file->at(t);
+    return own;
+  }
+  own.turns = rotate.has_value();
+  own.turn = turn(t);
+  own.center = rotate ? rotate->center : Vec3d{};
+  own.shift = translate.at(t);
   if (!carrier) return own;
   // The carrier takes y to c' + Q (y - c), and y = center + R (x - center) + shift.
   const Quatd q = carrier->motion.turning(t)();
   const Vec3d moved = carrier->motion.placement(t)(carrier->center);
-  const Vec3d shift = moved + osier::rotate(q, own.center + own.shift - carrier->center) - own.center;
-  return {.turns = true, .turn = q * own.turn, .center = own.center, .shift = shift, .recorded = {}};
+  own.shift = moved + osier::rotate(q, own.center + own.shift - carrier->center) - own.center;
+  own.turns = true;
+  own.turn = q * own.turn;
+  return own;
 }
 
 /// Steps are divided until nothing turns far in one. A jump cannot be divided, and half a turn by the shorter arc is either way.
@@ -172,6 +181,12 @@ bool AttachmentContext::claim_vertex(Index vertex, const std::string& by) {
   }
   vertex_holder[vertex] = by;
   return true;
+}
+
+Mover Attachment::mover(double time) const {
+  Mover m = motion.placement(time);
+  m.turn_of_frames = motion.turning(time)();
+  return m;
 }
 
 std::string Attachment::amount(double time) const {
@@ -266,6 +281,12 @@ Vec3d Pin::share(double t, const Control&, Index, const Vec3d& force) const {
   return sum;
 }
 
+bool Pin::tell(Index mover, std::vector<HeldVertex>& vertices_of, std::vector<HeldFrame>&) const {
+  if (motion.file || holds_directions()) return false;
+  for (const auto& [v, x] : held_) vertices_of.push_back({v, mover, x});
+  return true;
+}
+
 void Pin::list_held(std::vector<Index>& held, std::vector<Index>&) const {
   for (const auto& [v, x] : held_) held.push_back(v);
 }
@@ -290,6 +311,12 @@ void Fix::apply(double t, const State&, const Executor& executor, Control& contr
     const auto& [s, q] = held_[i];
     control.frame_control[s] = FrameControl::fixed, control.frame_target[s] = turn(i) * q;
   });
+}
+
+bool Fix::tell(Index mover, std::vector<HeldVertex>&, std::vector<HeldFrame>& frames) const {
+  if (motion.file) return false;
+  for (const auto& [s, q] : held_) frames.push_back({s, mover, q});
+  return true;
 }
 
 void Fix::list_held(std::vector<Index>&, std::vector<Index>& frames) const {
@@ -325,6 +352,15 @@ void Clamp::apply(double t, const State&, const Executor& executor, Control& con
     control.frame_control[h.clamp.anchor] = FrameControl::fixed;
     control.frame_target[h.clamp.anchor] = turn(i) * h.clamp.rotation;
   });
+}
+
+bool Clamp::tell(Index mover, std::vector<HeldVertex>& vertices_of, std::vector<HeldFrame>& frames) const {
+  if (motion.file) return false;
+  for (const Held& h : held_) {
+    vertices_of.push_back({h.vertex, mover, h.position});
+    frames.push_back({h.clamp.anchor, mover, h.clamp.rotation});
+  }
+  return true;
 }
 
 void Clamp::list_held(std::vector<Index>& held, std::vector<Index>& frames) const {

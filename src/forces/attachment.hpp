@@ -12,6 +12,7 @@
 #include "exec/parallel.hpp"
 #include "forces/directions.hpp"
 #include "forces/file_motion.hpp"
+#include "forces/step_script.hpp"
 #include "math/quat.hpp"
 #include "model/rod_graph.hpp"
 #include "model/selection.hpp"
@@ -78,15 +79,9 @@ struct Motion {
   }
   bool moves_places() const { return translate.given() || rotate || file || with || led; }
   /// The motion of places at one time, worked out once for the many vertices that a constraint may hold.
-  struct Placement {
-    bool turns;
-    Quatd turn;
-    Vec3d center, shift;
+  struct Placement : Mover {
     /// `item`: which of those that the constraint holds.
-    Vec3d operator()(const Vec3d& x, std::size_t item = 0) const {
-      if (recorded) return recorded->place(x, item);
-      return (turns ? center + osier::rotate(turn, x - center) : x) + shift;
-    }
+    Vec3d operator()(const Vec3d& x, std::size_t item = 0) const { return recorded ? recorded->place(x, item) : place(x); }
     std::optional<FileMotion::Moment> recorded;
   };
   /// Of frames, likewise.
@@ -147,6 +142,12 @@ class Attachment {
   virtual void bind(AttachmentContext& context) = 0;
   /// Writes the targets for the end of a step at time t; `state` is its start. No two hold the same thing.
   virtual void apply(double t, const State& state, const Executor& executor, Control& control) const = 0;
+  /// Lists what it holds for a script, as mover number `mover`; false where holds of a script cannot say it.
+  virtual bool tell(Index mover, std::vector<HeldVertex>& vertices, std::vector<HeldFrame>& frames) const {
+    return (void)mover, (void)vertices, (void)frames, false;
+  }
+  /// That mover, at a time.
+  Mover mover(double time) const;
   virtual const char* type() const = 0;  ///< its registry name
   /// The vertices and frames that it acts on.
   virtual void list_held(std::vector<Index>& vertices, std::vector<Index>& frames) const = 0;
@@ -226,6 +227,7 @@ class Pin final : public Attachment {
   bool moves() const override { return true; }
   void bind(AttachmentContext& context) override;
   void apply(double t, const State& state, const Executor& executor, Control& control) const override;
+  bool tell(Index mover, std::vector<HeldVertex>& vertices, std::vector<HeldFrame>& frames) const override;
   void list_held(std::vector<Index>& vertices, std::vector<Index>& frames) const override;
   Vec3d share(double t, const Control& control, Index vertex, const Vec3d& force) const override;
   bool holds_directions() const override { return axes && axes->list.size() < 3; }
@@ -252,6 +254,7 @@ class Fix final : public Attachment {
   bool moves() const override { return true; }
   void bind(AttachmentContext& context) override;
   void apply(double t, const State& state, const Executor& executor, Control& control) const override;
+  bool tell(Index mover, std::vector<HeldVertex>& vertices, std::vector<HeldFrame>& frames) const override;
   void list_held(std::vector<Index>& vertices, std::vector<Index>& frames) const override;
   const char* type() const override { return kind(); }
 
@@ -278,6 +281,7 @@ class Clamp final : public Attachment {
   bool moves() const override { return true; }
   void bind(AttachmentContext& context) override;
   void apply(double t, const State& state, const Executor& executor, Control& control) const override;
+  bool tell(Index mover, std::vector<HeldVertex>& vertices, std::vector<HeldFrame>& frames) const override;
   void list_held(std::vector<Index>& vertices, std::vector<Index>& frames) const override;
   const char* type() const override { return kind(); }
   bool let_go(Model& model) override;

@@ -1,5 +1,6 @@
 #include "forces/springs.hpp"
 
+#include <fmt/format.h>
 #include <map>
 
 namespace osier {
@@ -22,12 +23,19 @@ void SpringSet::check_statics(AttachmentContext& c, const Track<double>& stiffne
 
 void SpringLink::bind(AttachmentContext& c) {
   check_statics(c, stiffness, damping);
-  Index other = -1;
+  const std::vector<Index> list = c.names.find(vertices, Element::vertex, c.problems);
+  std::vector<Index> others;
   if (!to.empty()) {
-    other = c.names.find_one(to, Element::vertex, c.problems);
-    if (other < 0) return;
+    others = c.names.find(to, Element::vertex, c.problems);
+    if (others.empty() || list.empty()) return;
+    if (others.size() != 1 && others.size() != list.size()) {
+      c.problems.add(where + "/to", fmt::format("has {} vertices for {} of `vertices`", others.size(), list.size()),
+                     "name one, or as many as there");
+      return;
+    }
   }
-  for (const Index v : c.names.find(vertices, Element::vertex, c.problems)) {
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const Index v = list[i], other = others.empty() ? -1 : others[others.size() == 1 ? 0 : i];
     if (v == other) {
       c.problems.add(where + "/to", "is the vertex itself", "name another one");
       continue;

@@ -32,7 +32,7 @@ class SpringLink final : public SpringSet {
   template <class F>
   void fields(F& f) {
     f("vertices", vertices, "Where it acts; with several, each has its own spring", {.required = true});
-    f("to", to, "The vertex at the other end");
+    f("to", to, "The vertex at the other end, or as many as `vertices` has, each for one in the same order");
     f("anchor", anchor, "Or the place of the other end; the initial place of each vertex when both are left out", {.unit = "m"});
     f("stiffness", stiffness, "Spring constant", {.unit = "N/m", .min = 0});
     f("damping", damping, "Damper constant", {.unit = "N·s/m", .min = 0});

@@ -5,6 +5,8 @@
 #include <string>
 
 #include "core/describe.hpp"
+#include "core/hex_color.hpp"
+#include "core/track.hpp"
 #include "materials/preset.hpp"
 #include "materials/section.hpp"
 #include "materials/section_shape.hpp"
@@ -22,6 +24,8 @@ struct Material {
   std::optional<double> tau_shear, tau_twist;
   std::optional<double> strain_limit, curvature_limit, twist_limit;
   std::optional<double> friction;
+  Track<double> young_over_time, shear_over_time;
+  std::optional<HexColor> color;
   std::string where;
 
   static const char* kind() { return "material"; }
@@ -66,6 +70,11 @@ struct Material {
     f("twist_limit", twist_limit, "A joint breaks when its twist away from rest, per length, reaches this",
       {.unit = "rad/m", .min = 0, .above_min = true});
     f("friction", friction, "Coefficient of friction; that of `contact` when left out", {.min = 0});
+    f("young_over_time", young_over_time,
+      "Factor on Young's modulus, and so on EA and EI, over time: the stiffness of every step is that of its end",
+      {.min = 0, .above_min = true});
+    f("shear_over_time", shear_over_time, "Likewise on the shear modulus, and so on GA and GJ", {.min = 0, .above_min = true});
+    f("color", color, "Colour in pictures, in the viewer and in files that hold colours; the program chooses when left out");
   }
 
   /// Adds a problem for everything that is missing, contradictory or without effect.

@@ -21,7 +21,7 @@ namespace {
 
 class Compiler {
  public:
-  Compiler(Setup& setup, Problems& problems) : setup_(setup), spec_(setup.spec), folder_(setup.folder), problems_(problems) {}
+  Compiler(Setup& setup, Problems& problems) : setup_(setup), spec_(setup.spec), folder_(setup.folder.string()), problems_(problems) {}
 
   void run();
 
@@ -63,7 +63,7 @@ class Compiler {
 
   Setup& setup_;
   SceneSpec& spec_;
-  const std::string& folder_;
+  const std::string folder_;
   Problems& problems_;
   RodGraph graph_;
   std::vector<std::string> origin_;                                 ///< per entry of graph_.rods, the JSON pointer it comes from
@@ -144,7 +144,9 @@ Index Compiler::note_use(const MaterialRef& ref, const Section& section, double 
                                 .thinnest = scale,
                                 .thickest = scale,
                                 .segments = 0,
-                                .friction = material ? material->friction : std::nullopt});
+                                .friction = material ? material->friction : std::nullopt,
+                                .young_over_time = material ? material->young_over_time : Track<double>{},
+                                .shear_over_time = material ? material->shear_over_time : Track<double>{}});
   }
   MaterialUse& use = setup_.materials[place->second];
   use.thinnest = std::min(use.thinnest, scale);

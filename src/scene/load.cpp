@@ -59,7 +59,7 @@ void pass_to_solver(Json& json, const std::string& key, Problems& problems) {
   place = value;
 }
 
-/// --threads, --simd and --precision are keys of `execution`, and win.
+/// --threads, --simd, --precision and --device are keys of `execution`, and win.
 void set_execution(Json& json, const LoadOptions& options, WrittenPlaces& places) {
   const auto set = [&](const char* key, const Json& value) {
     if (json.contains("execution") && !json["execution"].is_object()) return;  // reported when it is read
@@ -69,6 +69,7 @@ void set_execution(Json& json, const LoadOptions& options, WrittenPlaces& places
   if (!options.precision.empty()) set("precision", options.precision);
   if (options.threads) set("threads", *options.threads);
   if (!options.simd.empty()) set("simd", options.simd);
+  if (!options.device.empty()) set("device", options.device);
 }
 
 /// --solver: its own defaults, and of `execution` what it can do.
@@ -98,7 +99,7 @@ void forget_replaced_solver(Json& json, const LoadOptions& options) {
       const std::string start = std::string("/solver/") + key + "=";
       if (!o.starts_with(start)) continue;
       Json wanted = {{"solver", {{key, o.substr(start.size())}}}};
-      if (wanted["solver"].contains("name") && before == wanted["solver"]["name"]) continue;
+      if (wanted["solver"].contains("name") && wanted["solver"]["name"].get<std::string>() == before) continue;
       replaced = replaced || solver_name_of(wanted) != before;
     }
   if (!replaced) return;
@@ -180,10 +181,11 @@ Scene Scene::load(const std::filesystem::path& file, const LoadOptions& options)
 
 Scene Scene::parse(const std::string& text, const std::string& name, const std::filesystem::path& folder,
                    const LoadOptions& options, const std::string& source) {
-  return compile_json(parse_json(text, source.empty() ? name : source), name, folder, options);
+  return compile_json(parse_json(text, source.empty() ? name : source), name, folder, options, source);
 }
 
-Scene compile_json(Json json, const std::string& name, const std::filesystem::path& folder, const LoadOptions& options) {
+Scene compile_json(Json json, const std::string& name, const std::filesystem::path& folder, const LoadOptions& options,
+                   const std::filesystem::path& source) {
   if (!json.is_object()) fail("", "the scene is not an object", "start with {");
   Problems problems;
   auto setup = std::make_shared<Setup>();
@@ -199,11 +201,11 @@ Scene compile_json(Json json, const std::string& name, const std::filesystem::pa
   spec.fields(reader);
   reader.finish();
   setup->name = spec.name.empty() ? name : spec.name;
+  setup->source = source, setup->folder = folder, setup->options = options;
   check_name(setup->name, problems);
   check_times(spec.dynamic(), problems);
   spec.execution.check(problems);
   check_contact(spec, problems);
-  setup->folder = folder.string();
   compile_scene(*setup, problems);
   bool driven = false;
   for (const auto& c : spec.constraints) {

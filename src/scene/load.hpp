@@ -7,6 +7,7 @@
 namespace osier {
 
 /// What Scene::parse does after it has read the text.
-Scene compile_json(Json json, const std::string& name, const std::filesystem::path& folder, const LoadOptions& options);
+Scene compile_json(Json json, const std::string& name, const std::filesystem::path& folder, const LoadOptions& options,
+                   const std::filesystem::path& source = {});
 
 }  // namespace osier

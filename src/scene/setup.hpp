@@ -8,6 +8,7 @@
 
 #include "contact/contacts.hpp"
 #include "osier/model.hpp"
+#include "osier/scene.hpp"
 #include "osier/state.hpp"
 #include "scene/spec.hpp"
 
@@ -30,6 +31,7 @@ struct MaterialUse {
   double thinnest = 1, thickest = 1;  ///< as multiples of the section's linear size
   Index segments = 0;
   std::optional<double> friction;
+  Track<double> young_over_time, shear_over_time;  ///< factors; not given: 1
 };
 
 /// A weld or a joint that closes or opens during the run.
@@ -49,7 +51,8 @@ struct StructureUse {
 
 struct Setup {
   std::string name, json;
-  std::string folder;  ///< where relative file names start
+  std::filesystem::path source, folder;  ///< the file that it was read from, or none, and where its files are looked for
+  LoadOptions options;
   std::vector<std::string> warnings;
   std::vector<std::string> unresisted;  ///< torques that no motion balances (unresisted.hpp)
   bool ends_by_count = false;           ///< steps end after so many iterations, whatever is left

@@ -144,17 +144,18 @@ class Certifier::Observer final : public certificate::PathRecorder {
   void find_pairs(const std::vector<Vec3d>& u) {
     const Model& m = *m_;
     std::vector<certificate::Bounds> boxes(static_cast<std::size_t>(m.segment_count()), certificate::Bounds::nothing());
-    for (Index s = 0; s < m.segment_count(); ++s) {
-      if (!m.segment_alive[s]) continue;
+    executor_.for_each(boxes.size(), [&](std::size_t s) {
+      if (!m.segment_alive[s]) return;
+      const double reach = kReach * contacts_.radius(static_cast<Index>(s));
       for (const Index v : m.segment_vertices[s]) {
         const Vec3d& x = start_->vertex_position[v];
-        boxes[s].include(x, kReach * contacts_.radius(s));
-        boxes[s].include(x + u[v], kReach * contacts_.radius(s));
+        boxes[s].include(x, reach);
+        boxes[s].include(x + u[v], reach);
       }
-    }
+    });
     pairs_.clear();
     std::vector<certificate::IndexPair> found;
-    if (contacts_.rods_touch()) certificate::overlapping_pairs(boxes, found);
+    if (contacts_.rods_touch()) certificate::overlapping_pairs(boxes, executor_, found);
     for (const auto& [a, b] : found)
       if (!contacts_.neighbour(a, b)) pairs_.push_back({.a = a, .b = b});
     std::vector<Index> features;
@@ -178,6 +179,7 @@ class Certifier::Observer final : public certificate::PathRecorder {
 /// The step at hand.
 struct Certifier::Step {
   bool ended = false;
+  bool budgeted = false;  ///< energy and momentum are judged
   std::optional<certificate::Collision> collision;
   certificate::NearestPair nearest;
   EnergyBudget energy;
@@ -491,6 +493,13 @@ void Certifier::measure(const StepPotential& potential, const StepBalance& balan
 }
 
 void Certifier::end(const StepPotential& potential, const StepBalance& balance, const State& end, const StepReport& report) {
+  end_of_motion(end);
+  step_->budgeted = true;
+  measure(potential, balance, end, report);
+  measure_momentum(potential, balance, end, *step_);
+}
+
+void Certifier::end_of_motion(const State& end) {
   Step& step = *step_;
   step.ended = true;
   const certificate::Path& path = observer_->complete(end.vertex_position);
@@ -501,15 +510,13 @@ void Certifier::end(const StepPotential& potential, const StepBalance& balance, 
     const double size = norm(end.frame_rotation[f]);
     if (!(std::abs(size - 1) < 1e-6)) step.off_frame = static_cast<Index>(f);
   }
-  measure(potential, balance, end, report);
-  measure_momentum(potential, balance, end, step);
 }
 
 std::string Certifier::what_is_wrong() const {
   const Step& step = *step_;
   if (step.collision) return about(*step.collision);
   if (!fault_.empty()) return fault_;
-  if (step.off_frame >= 0) return fmt::format("the frame of segment {} is no rotation: it is not of length 1", step.off_frame);
+  if (step.off_frame >= 0) return fmt::format("the frame of segment {} is not a rotation: its quaternion does not have length 1", step.off_frame);
   if (!step.links.empty()) {
     const auto& pair = linking_.pairs()[step.links.front()];
     return fmt::format("the linking number of `{}` and `{}` has become {}", m_->rods[pair.first].name, m_->rods[pair.second].name,
@@ -555,7 +562,7 @@ std::string Certifier::accept(const State& end) {
   const EnergyBudget& e = step.energy;
   sum.loads += e.loads, sum.driven += e.driven, sum.stiffening += e.stiffening, sum.broken += e.broken, sum.left += e.left;
   sum.friction += e.friction, sum.damping += e.damping, sum.step += e.step;
-  r.energy_error = std::max(r.energy_error, step.energy_error);
+  r.energy_error = step.budgeted ? std::max(r.energy_error, step.energy_error) : std::numeric_limits<double>::quiet_NaN();
   r.momentum_error = std::max(r.momentum_error, step.momentum_error);
   r.angular_momentum_error = std::max(r.angular_momentum_error, step.angular_momentum_error);
   r.friction_couple = std::max(r.friction_couple, step.friction_couple);

@@ -43,6 +43,8 @@ class Certifier {
   void begin(const Model& model, const State& start);
   /// It has ended. `potential` has been begun for it, and `balance` has been measured.
   void end(const StepPotential& potential, const StepBalance& balance, const State& end, const StepReport& report);
+  /// The same of a solver with equations of its own: what passed through what is judged, and no energy or momentum.
+  void end_of_motion(const State& end);
   /// It counts, and has led here. Returns what is wrong with it; empty: nothing.
   std::string accept(const State& end);
 

@@ -55,11 +55,21 @@ void Reactions::measure(const StepPotential& potential, const StepBalance& balan
   }
 }
 
-void Reactions::take(const Solver& solver, const Model& m) {
+/// With those of springs as they are at the end.
+void Reactions::take(const Solver& solver, const Model& m, const Control& c, const State& end) {
   force_.assign(static_cast<std::size_t>(m.vertex_count()), {});
   couple_.assign(static_cast<std::size_t>(m.frame_count()), {});
   springs_.clear();
   solver.tell_reactions(force_, couple_);
+  for (const Spring& s : c.springs) {
+    constexpr double kInstant = 1e-6;  // in which a damper is asked for its force [s]
+    const auto other = [&](const std::vector<Vec3d>& list, const Vec3d& place) { return s.b < 0 ? place : list[s.b]; };
+    const Vec3d d = other(end.vertex_position, s.anchor) - end.vertex_position[s.a];
+    vertex_spring::Terms<double> terms = elastic_terms(s);
+    terms.damping = s.damping / kInstant;
+    terms.start = d - kInstant * (other(end.vertex_velocity, s.anchor_velocity) - end.vertex_velocity[s.a]);
+    springs_.push_back({s.owner, s.a, vertex_spring::gradient(terms, d)});
+  }
   known_ = true;
 }
 

@@ -39,7 +39,7 @@ class Reactions {
   void correct_inertia(const StepPotential& potential, const State& reference, const std::vector<Vec3d>& stage_velocity,
                        const State& start, const State& end, double h);
   /// As the solver tells them, for one with its own balance. Motors are none of its business.
-  void take(const Solver& solver, const Model& model);
+  void take(const Solver& solver, const Model& model, const Control& control, const State& end);
   void forget() { known_ = false; }
   bool known() const { return known_; }
 

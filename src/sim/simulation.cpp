@@ -19,6 +19,7 @@
 #include "scene/parse_json.hpp"
 #include "scene/setup.hpp"
 #include "sim/certifier.hpp"
+#include "sim/changing_moduli.hpp"
 #include "sim/contact_points.hpp"
 #include "sim/energy_watch.hpp"
 #include "sim/free_motion.hpp"
@@ -28,6 +29,7 @@
 #include "sim/reaction.hpp"
 #include "sim/readout.hpp"
 #include "sim/recorder.hpp"
+#include "sim/state_archive.hpp"
 #include "sim/statics.hpp"
 #include "sim/timed_joints.hpp"
 #include "solvers/step_potential.hpp"
@@ -56,6 +58,7 @@ struct Simulation::Impl final : StaticHost, LoadPath {
   std::optional<Json> own_json;
   const Vec3d* velocity_home = nullptr;  ///< see keep_addresses(); null: nobody asked
   TimedJoints timed_joints;
+  ChangingModuli moduli;
   Pull pull;
   StepPotential potential;
   std::optional<TimeIntegrator> integrator;  ///< dynamics only
@@ -90,6 +93,9 @@ struct Simulation::Impl final : StaticHost, LoadPath {
   std::vector<Vec3d> obstacle_points, points_of_obstacle;  ///< of the frame handed out last
   std::vector<ContactPoint> contact_points;                ///< likewise
   bool shows_contacts = false, shows_sections = false;
+  std::shared_ptr<const ScriptHolds> holds;  ///< of scripts; null: not made yet
+  bool is_ahead = false;                     ///< the runner of the solver has a later state than `state`
+  bool runner_knows = false;                 ///< the runner has `state`, or a later one
 
   const Model& model() const { return changed ? *changed : setup->model; }
   const Attachment& constraint(std::size_t i) const {
@@ -97,6 +103,8 @@ struct Simulation::Impl final : StaticHost, LoadPath {
   }
   Attachment& own_constraint(std::size_t i);
   const Force& force(std::size_t i) const { return own_forces[i] ? *own_forces[i] : *setup->spec.forces[i]; }
+  /// Whether poses, motors or values of the scene were set at run time.
+  bool was_changed() const;
   Json& json() { return own_json ? *own_json : own_json.emplace(Json::parse(setup->json)); }
   double end_of_move(double seconds) const;
   void check_lead(const std::string& where, const Pose& pose, double seconds) const;
@@ -117,6 +125,12 @@ struct Simulation::Impl final : StaticHost, LoadPath {
   StaticOptions static_options(bool along_path) const;
   double ramp_at(double t) const { return statics && statics->ramp ? t / statics->duration : 1; }
   double pseudo_time() const { return path ? path->load() * statics->duration : state.time; }
+  /// Stiffnesses of time t, for a solver that is about to step there.
+  void set_moduli(double t, Solver& with) {
+    if (!moduli.changes(t)) return;
+    moduli.set(t, setup->model, mutable_model());
+    with.rebind(model(), state);
+  }
   void prepare_control(double t, double ramp);
   void fit(Control& c) const;  ///< its size to the model
   void hold(double t, Control& c) const;
@@ -181,6 +195,12 @@ struct Simulation::Impl final : StaticHost, LoadPath {
   void start_in_equilibrium();
   std::span<const Quatd> clamp_frames();
   [[noreturn]] void throw_non_finite(const StepReport& r) override;
+  std::uint64_t scene_digest() const;
+  void carry(Archive& archive);
+  std::string why_no_run_ahead();
+  StepScript write_script(int steps) const;
+  int run_ahead(int count);
+  void catch_up();  ///< the state comes from the runner
 };
 
 Simulation::Simulation(const Scene& scene) : Simulation(scene.setup_, true) {}
@@ -194,6 +214,8 @@ Simulation::Simulation(std::shared_ptr<const Setup> setup, bool start_in_equilib
     for (const std::size_t i : due) s.timed_joints.toggle(i, s.control, s.mutable_model(), s.state);
     update_topology(s.mutable_model());
   }
+  s.moduli = ChangingModuli(*s.setup);
+  if (s.moduli.changes(0)) s.moduli.set(0, s.setup->model, s.mutable_model());
   s.solver = s.setup->spec.solver->make(s.model());
   s.executor = Executor(s.setup->spec.execution.threads);
   s.dynamic = s.setup->spec.dynamic();
@@ -315,7 +337,7 @@ bool Simulation::Impl::release(double t) {
     let_go[i] = 1;
     any = true;
     if (integrator) integrator->restart(model(), state);
-    topology = own_constraint(i).let_go(mutable_model()) || topology;
+    topology = constraint(i).clone()->let_go(mutable_model()) || topology;  // a copy, or it would count as changed by hand
   }
   for (const std::size_t i : timed_joints.due(state)) {
     timed_joints.toggle(i, control, mutable_model(), state);
@@ -402,6 +424,7 @@ void Simulation::Impl::measure_balance() {
 /// A step of one solver, of length h, from the present state to time t. The state before is in last_good.
 StepReport Simulation::Impl::attempt(Solver& with, double t, double h, bool measure, bool damped) {
   const double from = state.time;
+  set_moduli(t, with);
   integrator->begin(model(), state, h, damped);
   prepare_step(integrator->stage_share() == 1 ? t : from + integrator->stage_share() * h, 1);
   keep_state();
@@ -419,7 +442,7 @@ StepReport Simulation::Impl::attempt(Solver& with, double t, double h, bool meas
     measure_balance();
     measuring_seconds += std::chrono::duration<double>(std::chrono::steady_clock::now() - before).count();
   }
-  if (wants_reactions && own_balance) reactions.take(with, model());
+  if (wants_reactions && own_balance) reactions.take(with, model(), control, state);
   if (wants_reactions) velocity_at_stage = state.vertex_velocity;
   if (energy_watch) stage = state;
   if (!integrator->is_implicit_euler()) {
@@ -433,7 +456,8 @@ StepReport Simulation::Impl::attempt(Solver& with, double t, double h, bool meas
   lead_loose(integrator->is_implicit_euler() ? control : holds_at_end, h);
   timed_joints.follow(state);
   state.time = t;
-  if (certifier) certifier->end(potential, balance, state, report);
+  if (certifier && own_balance) certifier->end_of_motion(state);
+  else if (certifier) certifier->end(potential, balance, state, report);
   if (energy_watch && !damped) damp(report, with, t, h, measure);
   return report;
 }
@@ -590,6 +614,7 @@ StaticOptions Simulation::Impl::static_options(bool along_path) const {
 
 /// Equilibrium at pseudo-time t, from the present state, which stays in last_good.
 StaticReport Simulation::Impl::solve_at(double t, bool along_path) {
+  set_moduli(t, *solver);
   prepare_step(t, ramp_at(t));
   last_good = state;
   return solver->solve_static(input(0), state, static_options(along_path));
@@ -602,6 +627,7 @@ PathReport Simulation::Impl::follow(const PathStep& step) {
 
 const Control& Simulation::Impl::at(double load) {
   const double t = load * statics->duration;
+  set_moduli(t, *solver);
   prepare_control(t, ramp_at(t));
   return control;
 }
@@ -624,7 +650,7 @@ StepReport Simulation::Impl::static_step() {
   report = path ? path->step() : loop->step();
   if (loop && loop->finished()) return report;
   if (wants_reactions && own_balance) {
-    reactions.take(*solver, model());
+    reactions.take(*solver, model(), control, state);
   } else if (wants_reactions) {
     potential.begin(model(), control, last_good, 0);
     const StepReport kept = report;
@@ -656,7 +682,7 @@ void Simulation::Impl::start_in_equilibrium() {
   try {
     const int unstable = static_step().unstable_modes;
     const Traits traits = setup->spec.solver->traits();
-    start_modes = traits.statics && !traits.leaves_unstable ? -1 : std::max(unstable, 0);
+    start_modes = traits.statics && !traits.leaves_unstable ? -1 : unstable;
   } catch (const RunError& error) {
     throw RunError(fmt::format("{}: no equilibrium to start from was found: {}", then->start->where, error.what()));
   }
@@ -672,9 +698,94 @@ void Simulation::Impl::start_in_equilibrium() {
   solver->rebind(model(), state);
 }
 
+/// What of the scene a script cannot tell, or needs to be looked at after every step.
+std::string Simulation::Impl::why_no_run_ahead() {
+  if (!dynamic) return "statics has no steps in time";
+  if (!solver->runner()) return "the solver brings its state back after every step";
+  if (!integrator->is_implicit_euler()) return "the integrator combines steps on the host";
+  if (contacts.active()) return "contact is looked for in every step";
+  if (certifier) return "every step is certified";
+  if (breakable || joints_break) return "what breaks is looked for after every step";
+  if (!setup->timed_joints.empty()) return "welds and joints close or open in time";
+  if (wants_reactions) return "reactions are measured in every step";
+  if (pull.vertex >= 0) return "a vertex is being pulled";
+  if (was_changed()) return "poses, motors or values were set at run time";
+  if (!moduli.empty()) return "moduli change in time";
+  StepLoads loads;
+  for (std::size_t i = 0; i < acts.size(); ++i)
+    if (acts[i] && !setup->spec.forces[i]->tell(0, loads))
+      return setup->spec.forces[i]->where + " is worked out on the host in every step";
+  if (holds) return "";
+  auto all = std::make_shared<ScriptHolds>();
+  for (const auto& a : setup->spec.constraints) {
+    if (a->release) return a->where + " lets go at a time";
+    if (a->yields() || !a->tell(all->movers++, all->vertices, all->frames))
+      return a->where + " is worked out on the host in every step";
+  }
+  holds = std::move(all);
+  return "";
+}
+
+StepScript Simulation::Impl::write_script(int steps) const {
+  StepScript script{.h = dynamic->time_step(), .loads = {}, .winds = {}, .movers = {}, .holds = holds};
+  for (int n = 1; n <= steps; ++n) {
+    const double t = static_cast<double>(state.step_index + n) * script.h;
+    StepLoads loads;
+    for (std::size_t i = 0; i < acts.size(); ++i)
+      if (acts[i]) setup->spec.forces[i]->tell(t, loads);
+    script.loads.push_back(loads.field);
+    script.winds.insert(script.winds.end(), loads.winds.begin(), loads.winds.end());
+    for (const auto& constraint : setup->spec.constraints) script.movers.push_back(constraint->mover(t));
+  }
+  return script;
+}
+
+int Simulation::Impl::run_ahead(int count) {
+  if (count < 1 || !why_no_run_ahead().empty()) return 0;
+  // Steps in which something turns far are divided, by step().
+  constexpr double kFarthest = 0.5 * std::numbers::pi;
+  const double h = dynamic->time_step();
+  const auto time_of = [&](int n) { return static_cast<double>(state.step_index + n) * h; };
+  int steps = 0;
+  while (steps < count && turn_between(time_of(steps), time_of(steps + 1)) <= kFarthest) ++steps;
+  if (steps == 0) return 0;
+  ScriptRunner& runner = *solver->runner();
+  if (!runner_knows) runner.put(state);
+  runner_knows = is_ahead = true;
+  report = runner.run(write_script(steps));
+  state.time = time_of(steps);
+  state.step_index += steps;
+  if (report.non_finite) {
+    catch_up();
+    throw NonFiniteError(
+        fmt::format("in the {} steps up to {}, t = {:.6g} s, something is not finite any more; no state in between "
+                    "is kept. Use a smaller step or check stiffness, mass and loads.",
+                    steps, state.step_index, state.time));
+  }
+  return steps;
+}
+
+void Simulation::Impl::catch_up() {
+  if (!is_ahead) return;
+  is_ahead = false;
+  solver->runner()->get(state);
+}
+
+std::string Simulation::why_no_run_ahead() const { return impl_->why_no_run_ahead(); }
+
+int Simulation::run_ahead(int count) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point start = Clock::now();
+  const int taken = impl_->run_ahead(count);
+  if (taken > 0) impl_->report.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  return taken;
+}
+
 StepReport Simulation::step(bool measure) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();
+  impl_->catch_up();
+  impl_->runner_knows = false;
   StepReport& report = impl_->report;
   impl_->measuring_seconds = 0;
   struct Return {
@@ -695,11 +806,9 @@ void Simulation::certify() {
   if (!s.contacts.active())
     problems.add("/contact", "is not there: rods pass through each other, and there is nothing to certify",
                  "add \"contact\": {}, or leave --certify out");
-  if (s.own_balance)
-    problems.add("/solver/name",
-                 fmt::format("the energy budget of a certificate is that of implicit Euler, and `{}` is none",
-                             s.setup->spec.solver->name()),
-                 "use `direct`, or leave --certify out");
+  if (!s.moduli.empty() && !s.own_balance)
+    problems.add("/materials", "change their moduli: the energy that this takes is in no budget of a certificate",
+                 "leave `young_over_time` and `shear_over_time` out, or --certify");
   if (s.integrator && !s.integrator->is_implicit_euler())
     problems.add("/analysis/integrator", "the energy budget of a certificate is that of implicit_euler", "use implicit_euler");
   problems.throw_if_any();
@@ -716,9 +825,15 @@ const CertificateReport& Simulation::certificate() const {
 }
 
 void Simulation::advance_frame(const std::function<bool()>& after_step) {
+  if (!after_step) {
+    int left = steps_per_frame();
+    left -= run_ahead(left);
+    for (; left > 0; --left) step();
+    return;
+  }
   for (int i = 0; i < steps_per_frame(); ++i) {
     step();
-    if (after_step && !after_step()) return;
+    if (!after_step()) return;
   }
 }
 
@@ -746,12 +861,20 @@ int Simulation::frame_count() const {
 }
 double Simulation::time_step() const { return is_static() ? 0 : impl_->dynamic->time_step(); }
 const Model& Simulation::model() const { return impl_->model(); }
-const State& Simulation::state() const { return impl_->state; }
-State& Simulation::mutable_state() { return impl_->state; }
+const State& Simulation::state() const {
+  impl_->catch_up();
+  return impl_->state;
+}
+State& Simulation::mutable_state() {
+  impl_->catch_up();
+  impl_->runner_knows = false;
+  return impl_->state;
+}
 const StepReport& Simulation::last_report() const { return impl_->report; }
 const Control& Simulation::control() const { return impl_->control; }
 
 Diagnostics Simulation::diagnostics() const {
+  impl_->catch_up();
   Diagnostics d = measure_state(impl_->model(), impl_->state);
   const double time = impl_->pseudo_time();
   const double ramp = impl_->ramp_at(time);
@@ -773,6 +896,7 @@ Diagnostics Simulation::diagnostics() const {
 }
 
 Wrench Simulation::reaction(std::size_t index, bool material_axes) const {
+  impl_->catch_up();
   const Impl& s = *impl_;
   if (s.let_go.at(index)) return {};
   std::vector<Index> vertices, frames;
@@ -817,6 +941,7 @@ const contact::Record& Simulation::touched() const { return impl_->touched; }
 
 Frame Simulation::frame(int index) const {
   Impl& s = *impl_;
+  s.catch_up();
   Frame frame{.index = index,
               .time = s.state.time,
               .vertex_position = s.state.vertex_position,
@@ -890,6 +1015,8 @@ void Simulation::enable_force(std::size_t index, bool on) { impl_->acts.at(index
 
 bool Simulation::continue_from(const Simulation& other) {
   Impl& s = *impl_;
+  other.impl_->catch_up();
+  s.is_ahead = s.runner_knows = false;
   const Impl& o = *other.impl_;
   const Model& n = o.model();
   if (!s.is_same_graph(o) || s.let_go.size() != o.let_go.size() || s.acts.size() != o.acts.size()) return false;
@@ -903,6 +1030,7 @@ bool Simulation::continue_from(const Simulation& other) {
     update_topology(mine);
   }
   s.state = o.state;
+  if (s.moduli.changes(s.state.time)) s.moduli.set(s.state.time, s.setup->model, s.mutable_model());
   s.solver->rebind(s.model(), s.state);
   // Time is counted in steps, which may have become longer or shorter.
   if (s.dynamic) {
@@ -1111,6 +1239,7 @@ void Simulation::set(const std::string& pointer, const std::string& value) {
 
 void Simulation::assign(Simulation&& other) {
   Impl &s = *impl_, &next = *other.impl_;
+  next.catch_up();
   if (!s.is_same_graph(next)) refuse_change("", "that simulation has another graph of rods", "use a copy of this one");
   next.move_into(s.state);
   next.velocity_home = s.velocity_home ? next.state.vertex_velocity.data() : nullptr;
@@ -1128,6 +1257,90 @@ Simulation Simulation::copy() const {
   Simulation other(s.setup, false);
   other.continue_from(*this);
   return other;
+}
+
+std::uint64_t Simulation::Impl::scene_digest() const {
+  Digest digest;
+  add_to(digest, setup->model);
+  add_to(digest, setup->initial);
+  for (const std::size_t count : {let_go.size(), acts.size(), setup->timed_joints.size()}) digest.add(&count, sizeof count);
+  digest.add(std::string_view(setup->spec.solver->name()));
+  digest.add(dynamic ? dynamic->time_step() : 0.0);
+  return digest.value();
+}
+
+/// The control of the last step is where the next one starts, and what was held then may be let go. Reactions, the record of what
+/// touched and the potential are those of the last step, too, but every step makes them again before anybody looks.
+void Simulation::Impl::carry(Archive& a) {
+  catch_up();
+  runner_knows = runner_knows && !a.reads();
+  bool is_changed = changed.has_value();
+  a(is_changed);
+  if (is_changed) {
+    carry_model(a, mutable_model());
+    if (a.reads()) update_topology(mutable_model());
+  } else if (a.reads()) {
+    changed.reset();
+  }
+  a(timed_joints, moduli);
+  carry_state(a, state);
+  for (Control* c : {&control, &control_start})
+    a(c->vertex_force, c->vertex_damping, c->vertex_fixed, c->vertex_target, c->frame_control, c->frame_target,
+      c->frame_hinge_axis, c->has_torque, c->frame_torque, c->frame_torque_material, c->has_rotary_damping, c->frame_damping,
+      c->held_axes);
+  a(let_go, acts, pull, report, start_modes, energy_watch);
+  a(steps_by_others, steps_divided, steps_turned, steps_damped, help_waits, help_in_vain);
+  if (loop) a(*loop);
+  if (path) a(*path);
+  if (a.reads()) {
+    solver = setup->spec.solver->make(model());
+    solver->declare_memory(model(), state);
+    last_good = state;
+    touched = {};
+    contacts.set_step(state.time, state.time);
+  }
+  solver->carry(model(), a);
+}
+
+bool Simulation::Impl::was_changed() const {
+  const auto given = [](const auto& own) { return own != nullptr; };
+  const auto led = [](const auto& o) { return o->motion() && o->motion()->led; };
+  const auto& shapes = contacts.obstacles();
+  return own_json || std::any_of(own_constraints.begin(), own_constraints.end(), given) ||
+         std::any_of(own_forces.begin(), own_forces.end(), given) || std::any_of(shapes.begin(), shapes.end(), led);
+}
+
+std::string Simulation::save() const {
+  if (impl_->was_changed())
+    throw RunError("a simulation whose poses, motors or values were set at run time cannot be saved: what was set would be lost; copy() keeps it");
+  if (impl_->certifier)
+    throw RunError("a certified simulation cannot be saved: its accounts are those of a whole run; leave --certify out");
+  std::uint64_t scene = impl_->scene_digest();
+  return carried([&](Archive& a) {
+    a(scene);
+    impl_->carry(a);
+  });
+}
+
+void Simulation::restore(const std::string& saved) {
+  Archive archive(saved);
+  std::uint64_t scene = 0;
+  archive(scene);
+  if (scene != impl_->scene_digest())
+    throw InputError(
+        {{"saved state", "is that of another scene: rods, initial pose, constraints, forces, solver or time step differ",
+          "restore it into a simulation of the scene that it was saved from"}});
+  impl_->carry(archive);
+  if (!archive.at_end()) throw RunError("the saved state is damaged: it is too long");
+}
+
+std::uint64_t Simulation::state_hash() const {
+  impl_->catch_up();
+  Digest digest;
+  add_to(digest, impl_->state);
+  if (impl_->changed) add_to(digest, *impl_->changed);
+  digest.add(impl_->let_go);
+  return digest.value();
 }
 
 const char* version() { return OSIER_VERSION; }

@@ -47,11 +47,11 @@ class LoneFibre {
   explicit LoneFibre(deti::Fibre f, deti::Variant variant = deti::Variant::double_pole) : fibre(std::move(f)) {
     model_.assign(deti::model_numbers(fibre.size(), 1), 0.0);
     step_.assign(deti::step_numbers(fibre.size(), 1, variant), 0.0);
-    deti::load_fibre(fibre, model_.data(), 1, 0);
     view = deti::view_of(fibre.size(), 1, variant, model_.data(), step_.data());
+    deti::load_fibre(fibre, view, 0);
     rule.variant = variant;
     for (int i = 0; i < size(); ++i) view.free[i] = 1;
-    view.starting[0] = 1;
+    for (Index k = 0; k < fibre.size(); ++k) view.starting[k] = 1;
   }
   LoneFibre(const LoneFibre&) = delete;
   int size() const { return N * fibre.size(); }

@@ -13,6 +13,7 @@
 #include "scene/generators/point_shapes.hpp"
 #include "scene/generators/slingshot.hpp"
 #include "scene/generators/trees.hpp"
+#include "scene/generators/weave.hpp"
 
 namespace osier {
 
@@ -40,6 +41,7 @@ std::span<const RegistryEntry<Structure>> registry<Structure>() {
       registry_entry<Structure, Trees>("trees", Trees::help()),
       registry_entry<Structure, Net>("net", Net::help()),
       registry_entry<Structure, Knit>("knit", Knit::help()),
+      registry_entry<Structure, Weave>("weave", Weave::help()),
       registry_entry<Structure, Braid>("braid", Braid::help()),
       registry_entry<Structure, Hair>("hair", Hair::help()),
       registry_entry<Structure, Grass>("grass", Grass::help()),

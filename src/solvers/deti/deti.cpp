@@ -10,13 +10,18 @@ namespace osier::deti {
 Traits Settings::traits() const {
   Traits t{.statics = true, .threads = true, .simd = true};
   t.loops = t.hinges = t.rotational_inertia = t.torques = t.rotary_damping = false;
-  t.integrators = t.integrator_choice = t.reactions = t.stability = false;
+  t.integrators = t.integrator_choice = t.stability = false;
   t.own_balance = t.control_at_start = true;
+  const bool is_printed = scheme == Scheme::paper;
+  t.contacts = !is_printed;
+  t.damping = !is_printed;  // but for alpha0 and alpha1
+  // Springs between fibres belong to a system over all of them.
+  t.springs = !is_printed && functions == Functions::factored && variant == Variant::double_pole;
   return t;
 }
 
 Simd Settings::simd_on(const Model& model) const {
-  if (execution.simd == Simd::off || functions == Functions::krylov) return Simd::off;
+  if (execution.simd == Simd::off || functions == Functions::krylov || scheme == Scheme::paper) return Simd::off;
   const FibrePlan fibres = plan_fibres(model, *this);
   std::vector<Index> sizes;
   for (const Chain& c : fibres.chains) sizes.push_back(c.fibre.size());
@@ -50,7 +55,8 @@ SolverPlan Settings::plan(const Model& model, const Control&, double) const {
   for (const Chain& c : fibres.chains) side = std::max(side, c.fibre.side);
   return {name(), fmt::format("{} fibre{} of cuboids up to {:.3g} m wide; {} per step", fibres.chains.size(),
                               fibres.chains.size() == 1 ? "" : "s", side,
-                              functions == Functions::krylov    ? "Lanczos' method"
+                              scheme == Scheme::paper           ? "the printed scheme"
+                              : functions == Functions::krylov  ? "Lanczos' method"
                               : variant == Variant::double_pole ? "one real factorisation"
                                                                 : "one complex factorisation")};
 }
@@ -62,6 +68,10 @@ void Settings::warn(const Model& model, double, bool, std::vector<std::string>& 
     shear = std::max(shear, c.shear);
     curvature = std::max(curvature, c.curvature);
   }
+  if (scheme == Scheme::paper)
+    warnings.push_back(
+        "`scheme` paper is right for small motion about the start only: elsewhere it comes to rest where forces do not balance, "
+        "or blows up; use `scheme` saturated for results");
   if (network == Network::paper)
     warnings.push_back(
         "`network` paper bends with a multiple of the stiffness of its material, or less, and twists without resistance; use "

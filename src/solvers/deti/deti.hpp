@@ -13,6 +13,7 @@ namespace osier::deti {
 enum class Network : std::uint8_t { scaffold, paper };
 enum class Stretch : std::uint8_t { material, soft };
 enum class Functions : std::uint8_t { factored, krylov };
+enum class Scheme : std::uint8_t { saturated, paper };
 
 }  // namespace osier::deti
 
@@ -30,6 +31,10 @@ struct Choices<deti::Functions> {
   static constexpr std::array<const char*, 2> names{"factored", "krylov"};
 };
 template <>
+struct Choices<deti::Scheme> {
+  static constexpr std::array<const char*, 2> names{"saturated", "paper"};
+};
+template <>
 struct Choices<deti::Variant> {
   static constexpr std::array<const char*, 2> names{"complex_pair", "double_pole"};
 };
@@ -40,6 +45,7 @@ namespace osier::deti {
 class Settings : public SolverSettings {
  public:
   Network network = Network::scaffold;
+  Scheme scheme = Scheme::saturated;
   Variant variant = Variant::double_pole;
   double rho = 0.8;
   double alpha0 = 0, alpha1 = 0;
@@ -48,6 +54,7 @@ class Settings : public SolverSettings {
   Stretch stretch = Stretch::material;
   std::optional<double> aspect;
   double section_stiffness = 30;
+  double contact_tolerance = 1e-3;
 
   static const char* kind() { return "deti"; }
   static const char* help() {
@@ -62,6 +69,13 @@ class Settings : public SolverSettings {
       "`scaffold`: springs that bend, twist and stretch like the rod. `paper`: the 16 springs of the paper's cuboids, for the "
       "record: they bend wrongly and resist no twist, and are refused where some of them would have to push apart what they "
       "hold");
+    f("scheme", scheme,
+      "`saturated`: the stiffness is linearised in every step, and stiff modes are saturated. `paper`: the two-step scheme as "
+      "printed, with the stiffness at the start, for the record: it is right for small motion only, goes to wrong equilibria or "
+      "blows up elsewhere, and takes time in proportion to the square of the number of segments of a rod");
+    if (scheme == Scheme::paper)
+      for (const char* key : {"variant", "rho", "functions"})
+        if (f.has(key)) f.problem(std::string("`") + key + "` is of `scheme` saturated", "leave it out");
     f("variant", variant,
       "The filter of stiff modes. `double_pole`: one real factorisation per step; `complex_pair`: one complex factorisation, "
       "three "
@@ -95,6 +109,9 @@ class Settings : public SolverSettings {
       {.min = 0, .above_min = true});
     f("section_stiffness", section_stiffness, "Stiffness of sections against distortion, over the largest of the other springs",
       {.min = 1, .max = 100});
+    f("contact_tolerance", contact_tolerance,
+      "Where fibres touch: accuracy of positions, relative to the motion in a step or to half the range in which contact acts",
+      {.min = 0, .max = 0.1, .above_min = true});
     if (network == Network::paper)
       for (const char* key : {"stretch", "aspect", "section_stiffness"})
         if (f.has(key)) f.problem(std::string("`") + key + "` is of `network` scaffold", "leave it out");

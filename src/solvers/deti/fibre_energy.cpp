@@ -11,14 +11,16 @@ constexpr MemoryDeclaration kSections{"deti/sections", ElementKind::vertex, 9};
 constexpr MemoryDeclaration kMotion{"deti/motion", ElementKind::vertex, kUnknowns};
 constexpr MemoryDeclaration kVelocity{"deti/velocity", ElementKind::vertex, kUnknowns};
 constexpr MemoryDeclaration kStep{"deti/step", ElementKind::whole, 1};
+constexpr MemoryDeclaration kPush{"deti/contact", ElementKind::vertex, 3};
 
 Memory::Memory(const Model& m, State& state) {
   // Arrays may move when one is added, so they are looked up once all are there.
-  for (const MemoryDeclaration& d : {kSections, kMotion, kVelocity, kStep}) solver_memory(state, m, d);
+  for (const MemoryDeclaration& d : {kSections, kMotion, kVelocity, kStep, kPush}) solver_memory(state, m, d);
   sections = solver_memory(state, m, kSections);
   motion = solver_memory(state, m, kMotion);
   velocity = solver_memory(state, m, kVelocity);
   step = solver_memory(state, m, kStep);
+  push = solver_memory(state, m, kPush);
 }
 
 void put_unknowns(const Chain& c, std::size_t k, const State& state, const Memory& memory, double* u) {
@@ -33,8 +35,8 @@ NetworkEnergy network_energy(const Model& model, const Settings& settings, State
   const Memory memory(model, state);
   for (const Chain& c : plan_fibres(model, settings).chains) {
     AlignedArray<double> numbers(model_numbers(c.fibre.size(), 1), 0.0), y(c.vertices.size() * kUnknowns);
-    load_fibre(c.fibre, numbers.data(), 1, 0);
     FibreView view = view_of(c.fibre.size(), 1, settings.variant, numbers.data(), nullptr);
+    load_fibre(c.fibre, view, 0);
     for (std::size_t k = 0; k < c.vertices.size(); ++k) {
       put_unknowns(c, k, state, memory, y.data() + k * kUnknowns);
       const double* v = &memory.velocity[kUnknowns * static_cast<std::size_t>(c.vertices[k])];

@@ -14,6 +14,7 @@ struct Memory {
   std::span<double> motion;    ///< 12 per vertex: mean velocity of the next step
   std::span<double> velocity;  ///< 12 per vertex: as the last step has left it
   std::span<double> step;      ///< one number: length of the step that `motion` is for
+  std::span<double> push;      ///< 3 per vertex: force of contact at the end of the last step
   Memory(const Model& model, State& state);
 };
 

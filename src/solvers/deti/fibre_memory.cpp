@@ -59,29 +59,30 @@ FibreView view_of(Index sections, int lanes, Variant variant, double* model, dou
   return v;
 }
 
-void load_fibre(const Fibre& fibre, double* model, int lanes, int lane) {
-  double *mass = nullptr, *cuboid = nullptr, *section = nullptr;
-  {
-    struct {
-      double *mass, *cuboid, *section;
-    } v{};
-    each_model_array(v, [&](double*& array, int numbers) {
-      array = model;
-      model += rounded(static_cast<std::size_t>(fibre.size() * numbers * lanes));
-    });
-    mass = v.mass, cuboid = v.cuboid, section = v.section;
-  }
+FibreView part_of(const FibreView& view, Index first, Index sections) {
+  FibreView part = view;
+  part.sections = sections;
+  const auto move = [&](auto& array, int numbers) {
+    if (array) array += first * numbers;
+  };
+  each_model_array(part, move);
+  each_step_array(part, Variant::double_pole, move);
+  return part;
+}
+
+void load_fibre(const Fibre& fibre, const FibreView& view, int lane) {
+  const int lanes = view.lanes;
   for (Index k = 0; k < fibre.size(); ++k) {
     const auto index = static_cast<std::size_t>(k);
-    mass[k * lanes + lane] = fibre.mass[index];
+    view.mass[k * lanes + lane] = fibre.mass[index];
     const SectionSprings& s = fibre.sections[index];
-    const auto put_section = [&](int number, double x) { section[(k * kSectionNumbers + number) * lanes + lane] = x; };
+    const auto put_section = [&](int number, double x) { view.section[(k * kSectionNumbers + number) * lanes + lane] = x; };
     put_section(kOfK2, s.k2);
     put_section(kOfKx, s.kx);
     put_section(kOfSectionTau, s.tau);
     for (int e = 0; e < kSectionSprings; ++e) put_section(kOfSectionRest + e, s.rest[e]);
     const Cuboid c = k + 1 < fibre.size() ? fibre.cuboids[index] : Cuboid{};
-    const auto put_cuboid = [&](int number, double x) { cuboid[(k * kCuboidNumbers + number) * lanes + lane] = x; };
+    const auto put_cuboid = [&](int number, double x) { view.cuboid[(k * kCuboidNumbers + number) * lanes + lane] = x; };
     put_cuboid(kOfK1, c.k.k1);
     put_cuboid(kOfKf, c.k.kf);
     put_cuboid(kOfKd, c.k.kd);

@@ -13,6 +13,8 @@ std::size_t model_numbers(Index sections, int lanes);
 std::size_t step_numbers(Index sections, int lanes, Variant variant);
 /// `step` may be null: then only the numbers of the model are there.
 FibreView view_of(Index sections, int lanes, Variant variant, double* model, double* step);
-void load_fibre(const Fibre& fibre, double* model, int lanes, int lane);
+/// Some of the sections of a view of one lane.
+FibreView part_of(const FibreView& view, Index first, Index sections);
+void load_fibre(const Fibre& fibre, const FibreView& view, int lane);
 
 }  // namespace osier::deti

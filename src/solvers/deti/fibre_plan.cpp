@@ -27,7 +27,8 @@ Index joint_between(const Model& m, Index a, Index b) {
 
 class Planner {
  public:
-  Planner(const Model& m, const Settings& s, FibrePlan& plan) : m_(m), s_(s), plan_(plan) {}
+  Planner(const Model& m, const Settings& s, const FibrePlan* before, FibrePlan& plan)
+      : m_(m), s_(s), before_(before), plan_(plan) {}
 
   void run() {
     std::vector<std::uint8_t> done(static_cast<std::size_t>(m_.segment_count()), 0);
@@ -202,6 +203,11 @@ class Planner {
       c.weakest.EI = std::min(c.weakest.EI, rod[i].EI);
     }
     const bool soft = s_.stretch == Stretch::soft;
+    // What has a width keeps it while its springs stay positive.
+    const std::size_t own = plan_.chains.size();
+    if (before_ && own < before_->chains.size() && before_->chains[own].vertices == c.vertices &&
+        stiffen_as_wide_as(c, rod, before_->chains[own].fibre.side, soft, tau))
+      return true;
     double side = longest / s_.aspect.value_or(std::min(kAspect, kOfLargest * std::sqrt(2 / twist)));
     if (!soft && !s_.aspect) side = std::max(side, least);
     std::vector<CuboidStiffness> k(rod.size());
@@ -225,6 +231,16 @@ class Planner {
                  c.segments[i], which, h, side, rod[i].GJ / rod[i].EI, rod[i].EA * side * side / rod[i].EI),
              k[i].kc < 0 ? "use a smaller `aspect`, or longer segments, or `stretch` soft" : "use a smaller `aspect`");
       return false;
+    }
+    finish(c, k, side, tau);
+    return true;
+  }
+
+  bool stiffen_as_wide_as(Chain& c, const std::vector<Elasticity>& rod, double side, bool soft, const std::vector<double>& tau) {
+    std::vector<CuboidStiffness> k;
+    for (std::size_t i = 0; i < rod.size(); ++i) {
+      k.push_back(scaffold(rod[i], m_.segment_rest_length[c.segments[i]], side, s_.section_stiffness, soft).k);
+      if (!(k.back().k1 > 0 && k.back().kd >= 0 && k.back().kc >= 0)) return false;
     }
     finish(c, k, side, tau);
     return true;
@@ -263,14 +279,15 @@ class Planner {
 
   const Model& m_;
   const Settings& s_;
+  const FibrePlan* before_;
   FibrePlan& plan_;
 };
 
 }  // namespace
 
-FibrePlan plan_fibres(const Model& model, const Settings& settings) {
+FibrePlan plan_fibres(const Model& model, const Settings& settings, const FibrePlan* before) {
   FibrePlan plan;
-  Planner(model, settings, plan).run();
+  Planner(model, settings, before, plan).run();
   return plan;
 }
 

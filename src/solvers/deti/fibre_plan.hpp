@@ -34,7 +34,8 @@ struct FibrePlan {
   double tau() const { return chains.empty() ? 0 : chains.front().fibre.cuboids.front().tau; }
 };
 
-FibrePlan plan_fibres(const Model& model, const Settings& settings);
+/// `before`: a plan of the same model with other stiffnesses, whose cuboids are as wide, wherever springs allow it.
+FibrePlan plan_fibres(const Model& model, const Settings& settings, const FibrePlan* before = nullptr);
 
 /// Frames of the sections of a chain by those of its segments and anchors: means of neighbours, continued at free ends.
 std::vector<Quatd> section_frames(const Model& model, const Chain& chain, std::span<const Quatd> frames);

@@ -45,8 +45,8 @@ Held held_unknowns(const Control& c, const Chain& chain, std::size_t k) {
 
 FibreEquilibrium::FibreEquilibrium(const Fibre& fibre, Variant variant)
     : fibre_(fibre), model_(model_numbers(fibre.size(), 1), 0.0), step_(step_numbers(fibre.size(), 1, variant), 0.0) {
-  load_fibre(fibre, model_.data(), 1, 0);
   view_ = view_of(fibre.size(), 1, variant, model_.data(), step_.data());
+  load_fibre(fibre, view_, 0);
 }
 
 double FibreEquilibrium::energy() const {

@@ -15,6 +15,7 @@
 #pragma once
 
 #include <cmath>
+#include <type_traits>
 
 #include "solvers/deti/block_chain.hpp"
 #include "solvers/deti/fibre_springs.hpp"
@@ -35,13 +36,37 @@ struct PolePair {
   }
 };
 
+/// Forces, stiffness and linear algebra of a fibre, or of equal ones in lanes.
 template <class P>
+class OneFibre : public Springs<P> {
+ public:
+  explicit OneFibre(const FibreView& fibre) : Springs<P>{fibre} {}
+  /// S = M + K, of which the arrays hold K.
+  void factor() const {
+    constexpr int N = kUnknowns;
+    const FibreView& v = this->f;
+    BlockChain<P>(v.sections, v.diagonal, v.above).factor([&](Index k, Block<P>& S, Block<P>& U) {
+      for (int r = 0; r < N; ++r) {
+        for (int c = r; c < N; ++c) S.a[r][c] = this->at(v.diagonal, (k * N + r) * N + c);
+        S.a[r][r] += this->at(v.mass, k);
+        for (int c = 0; c < N && k + 1 < v.sections; ++c) U.a[r][c] = this->at(v.above, (k * N + r) * N + c);
+      }
+    });
+  }
+  template <int Count>
+  void solve(double* const (&x)[Count]) const {
+    BlockChain<P>(this->f.sections, this->f.diagonal, this->f.above).template solve<Count>(x);
+  }
+};
+
+/// `Network`: OneFibre, or a reference to fibres that hang together (fibre_set.hpp).
+template <class P, class Network = OneFibre<P>>
 class FibreStep {
   static constexpr int N = kUnknowns, W = lanes_of<P>;
-  using Own = Springs<P>;
 
  public:
   explicit FibreStep(const FibreView& fibre) : f_(fibre), own_{f_} {}
+  FibreStep(const FibreView& fibre, Network network) : f_(fibre), own_(network) {}
 
   void start(const StepRule& rule) {
     start_with(rule, [&](bool damps) { filter(rule, damps); });
@@ -56,8 +81,8 @@ class FibreStep {
   void start_with(const StepRule& rule, const Filter& filter) {
     own_.forces();
     filter(false);
-    const auto starts = own_.at(f_.starting, 0) > P(0.5);
     for (Index k = 0; k < f_.sections; ++k) {
+      const auto starts = own_.at(f_.starting, k) > P(0.5);
       const P lead = own_.at(f_.lead, k), reach = own_.at(f_.reach, k);
       for (Index i = k * N; i < (k + 1) * N; ++i) {
         const P w = reach * reach * own_.at(f_.velocity, i) + P(rule.h) * lead * own_.at(f_.force, i);
@@ -108,16 +133,6 @@ class FibreStep {
 
   P mass(Index k) const { return own_.at(f_.mass, k); }
 
-  /// S = M + K, of which the arrays hold K.
-  void factor(BlockChain<P>& chain) {
-    chain.factor([&](Index k, Block<P>& S, Block<P>& U) {
-      for (int r = 0; r < N; ++r) {
-        for (int c = r; c < N; ++c) S.a[r][c] = own_.at(f_.diagonal, (k * N + r) * N + c);
-        S.a[r][r] += mass(k);
-        for (int c = 0; c < N && k + 1 < f_.sections; ++c) U.a[r][c] = own_.at(f_.above, (k * N + r) * N + c);
-      }
-    });
-  }
   void times_mass(double* x) const {
     for (Index k = 0; k < f_.sections; ++k)
       for (Index i = k * N; i < (k + 1) * N; ++i) own_.put(x, i, mass(k) * own_.at(x, i));
@@ -134,13 +149,12 @@ class FibreStep {
     const double gamma = 1 - std::sqrt(0.5), b = 1 / (2 * gamma) - 1;
     own_.template product<Stiffness::viscous>(P(h), f_.w, f_.r1);
     own_.template assemble<Stiffness::viscous>(P(gamma * h));
-    BlockChain<P> chain(f_.sections, f_.diagonal, f_.above);
-    factor(chain);
+    own_.factor();
     const Index n = f_.sections * N;
     for (Index i = 0; i < n; ++i) own_.put(f_.r2, i, own_.at(f_.force, i));
     times_mass(f_.r2);
     const auto take = [&](double share_of_w, double share_of_kick, bool first) {
-      chain.template solve<2>({f_.r1, f_.r2});
+      own_.template solve<2>({f_.r1, f_.r2});
       for (Index i = 0; i < n; ++i) {
         own_.put(f_.w, i, own_.at(f_.w, i) - P(share_of_w) * own_.at(f_.r1, i));
         const P kick = P(share_of_kick) * own_.at(f_.r2, i);
@@ -155,8 +169,12 @@ class FibreStep {
 
   void filter(const StepRule& rule, bool damps) {
     damps = damps && rule.rho < 1;
-    if (rule.variant == Variant::double_pole) filter_double(rule, damps);
-    else filter_pair(rule, damps);
+    if constexpr (std::is_same_v<Network, OneFibre<P>>) {
+      if (rule.variant == Variant::double_pole) filter_double(rule, damps);
+      else filter_pair(rule, damps);
+    } else {
+      filter_double(rule, damps);
+    }
     if (damps) return;
     for (Index i = 0; i < f_.sections * N; ++i) own_.put(f_.r2, i, P(0));
   }
@@ -167,12 +185,11 @@ class FibreStep {
     const P scale(kBeta * rule.h * rule.h);
     if (damps) own_.template product<Stiffness::gauss_newton>(scale, f_.w, f_.r2);
     own_.template assemble<Stiffness::gauss_newton>(scale);
-    BlockChain<P> chain(f_.sections, f_.diagonal, f_.above);
-    factor(chain);
+    own_.factor();
     const Index n = f_.sections * N;
     const auto solve = [&] {
-      if (damps) chain.template solve<2>({f_.r1, f_.r2});
-      else chain.template solve<1>({f_.r1});
+      if (damps) own_.template solve<2>({f_.r1, f_.r2});
+      else own_.template solve<1>({f_.r1});
     };
     for (Index i = 0; i < n; ++i) own_.put(f_.r1, i, own_.at(f_.force, i));
     solve();
@@ -224,7 +241,7 @@ class FibreStep {
   }
 
   FibreView f_;
-  Own own_;
+  Network own_;
 };
 
 }  // namespace osier::deti

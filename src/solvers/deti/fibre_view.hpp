@@ -30,9 +30,9 @@ struct FibreView {
   int lanes = 1;
   Index sections = 0;
   // Of the model.
-  const double* mass = nullptr;     ///< per section
-  const double* cuboid = nullptr;   ///< kCuboidNumbers per cuboid
-  const double* section = nullptr;  ///< kSectionNumbers per section
+  double* mass = nullptr;     ///< per section
+  double* cuboid = nullptr;   ///< kCuboidNumbers per cuboid
+  double* section = nullptr;  ///< kSectionNumbers per section
   // Of the step.
   double* y = nullptr;         ///< unknowns
   double* w = nullptr;         ///< mean velocity of the step to come
@@ -43,7 +43,7 @@ struct FibreView {
   double* decay = nullptr;     ///< per section: e^(-alpha_0 h)
   double* reach = nullptr;     ///< per section: root of p_0 = (1 - e^(-alpha_0 h))/(alpha_0 h)
   double* lead = nullptr;      ///< per section: (1 - p_0)/(alpha_0 h), which is 1/2 without drag
-  double* starting = nullptr;  ///< one number: 1 where w is not known, since the fibre begins to move
+  double* starting = nullptr;  ///< per section: 1 where w is not known, since the fibre begins to move
   // Of its linear algebra.
   double* force = nullptr;                       ///< elastic and external
   double *diagonal = nullptr, *above = nullptr;  ///< 144 per section: blocks of the section, and between it and the next one

@@ -10,10 +10,11 @@ template <class P>
 struct Kernel {
   static void start(const FibreView& fibre, const StepRule& rule) { FibreStep<P>(fibre).start(rule); }
   static void step(const FibreView& fibre, const StepRule& rule) { FibreStep<P>(fibre).step(rule); }
+  static void forces(const FibreView& fibre) { Springs<P>{fibre}.forces(); }
 };
 
 template <class P>
-constexpr FibreKernel kFibreKernel{lanes_of<P>, &Kernel<P>::start, &Kernel<P>::step};
+constexpr FibreKernel kFibreKernel{lanes_of<P>, &Kernel<P>::start, &Kernel<P>::step, &Kernel<P>::forces};
 
 template <Simd S>
 const FibreKernel& fibre_kernel_for() {

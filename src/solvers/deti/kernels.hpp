@@ -11,6 +11,8 @@ struct FibreKernel {
   /// The first mean velocity, of fibres that begin to move, and a step.
   void (*start)(const FibreView& fibre, const StepRule& rule);
   void (*step)(const FibreView& fibre, const StepRule& rule);
+  /// Forces alone, which is most of what an explicit step would take.
+  void (*forces)(const FibreView& fibre);
 };
 
 template <Simd S>

@@ -1,0 +1,211 @@
+#include "solvers/deti/fibre_set.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "solvers/deti/block_chain.hpp"
+#include "solvers/deti/fibre_memory.hpp"
+
+namespace osier::deti {
+
+namespace {
+
+constexpr int N = kUnknowns;
+
+Vec3d centroid(const double* x, Index section) { return {x[N * section], x[N * section + 1], x[N * section + 2]}; }
+
+}  // namespace
+
+void FibreSet::arrange(std::vector<const Fibre*> fibres) {
+  fibre_ = std::move(fibres);
+  first_.clear();
+  Index sections = 0;
+  for (const Fibre* f : fibre_) {
+    first_.push_back(sections);
+    sections += f->size();
+  }
+  model_.assign(model_numbers(sections, 1), 0.0);
+  step_.assign(step_numbers(sections, 1, Variant::double_pole), 0.0);
+  all_ = view_of(sections, 1, Variant::double_pole, model_.data(), step_.data());
+  part_.clear();
+  for (std::size_t i = 0; i < fibre_.size(); ++i) {
+    part_.push_back(part_of(all_, first_[i], fibre_[i]->size()));
+    load_fibre(*fibre_[i], part_.back(), 0);
+  }
+  const std::size_t blocks = static_cast<std::size_t>(sections) * N * N;
+  factor_diagonal_.resize(blocks);
+  factor_above_.resize(blocks);
+  set_ties({});
+}
+
+void FibreSet::set_ties(std::vector<Tie> ties) {
+  const auto same = [](const Tie& a, const Tie& b) { return a.a == b.a && a.b == b.b; };
+  if (!std::equal(ties.begin(), ties.end(), ties_.begin(), ties_.end(), same)) pattern_known_ = false;
+  ties_ = std::move(ties);
+  tie_block_.assign(ties_.size(), {});
+  coupled_ = std::any_of(ties_.begin(), ties_.end(), [](const Tie& t) { return t.b >= 0; });
+}
+
+bool FibreSet::is_damped() const {
+  return std::any_of(ties_.begin(), ties_.end(), [](const Tie& t) { return t.terms.damping > 0; });
+}
+
+Vec3d FibreSet::reach(const Tie& t, const double* y, bool is_velocity) const {
+  const Vec3d other = t.b >= 0 ? centroid(y, t.b) : is_velocity ? Vec3d{} : t.anchor;
+  return other - centroid(y, t.a);
+}
+
+void FibreSet::forces() const {
+  executor_.for_each_job(part_.size(), [&](std::size_t i) { Springs<double>{part_[i]}.forces(); });
+  for (const Tie& t : ties_) {
+    const Vec3d d = reach(t, all_.y, false);
+    vertex_spring::Terms<double> elastic = t.terms;
+    elastic.damping = 0;
+    Vec3d pull = vertex_spring::gradient(elastic, d);
+    // The damper acts with the motion (FibreStep::dissipate); here is the part of a place that moves.
+    if (t.b < 0 && t.terms.damping > 0) pull += t.terms.damping * (sight(t.terms, d) * t.anchor_velocity);
+    for (int i = 0; i < 3; ++i) {
+      const double f = i == 0 ? pull.x : i == 1 ? pull.y : pull.z;
+      all_.force[N * t.a + i] += all_.free[N * t.a + i] * f;
+      if (t.b >= 0) all_.force[N * t.b + i] -= all_.free[N * t.b + i] * f;
+    }
+  }
+}
+
+template <Stiffness S>
+Mat3<double> FibreSet::tie_stiffness(const Tie& t) const {
+  const double k = S == Stiffness::viscous ? t.terms.damping : t.terms.k;
+  return k * sight(t.terms, reach(t, all_.y, false));
+}
+
+template <Stiffness S>
+void FibreSet::product(double scale, const double* x, double* out) const {
+  executor_.for_each_job(part_.size(), [&](std::size_t i) {
+    const Index at = N * first_[i];
+    Springs<double>{part_[i]}.template product<S>(scale, x + at, out + at);
+  });
+  for (const Tie& t : ties_) {
+    const Vec3d f = -scale * (tie_stiffness<S>(t) * reach(t, x, true));
+    for (int i = 0; i < 3; ++i) {
+      const double part = i == 0 ? f.x : i == 1 ? f.y : f.z;
+      out[N * t.a + i] += all_.free[N * t.a + i] * part;
+      if (t.b >= 0) out[N * t.b + i] -= all_.free[N * t.b + i] * part;
+    }
+  }
+}
+
+template <Stiffness S>
+void FibreSet::assemble(double scale) {
+  executor_.for_each_job(part_.size(), [&](std::size_t i) { Springs<double>{part_[i]}.template assemble<S>(scale); });
+  for (std::size_t i = 0; i < ties_.size(); ++i) tie_block_[i] = scale * tie_stiffness<S>(ties_[i]);
+}
+
+template void FibreSet::product<Stiffness::gauss_newton>(double, const double*, double*) const;
+template void FibreSet::product<Stiffness::viscous>(double, const double*, double*) const;
+template void FibreSet::assemble<Stiffness::gauss_newton>(double);
+template void FibreSet::assemble<Stiffness::viscous>(double);
+
+void FibreSet::factor(std::span<const CentroidBlock> blocks) {
+  sparse_ = coupled_;
+  if (sparse_) return factor_sparse(blocks);
+  // Blocks by fibre: both lists are ascending, since that of contact is, by segments.
+  std::vector<std::size_t> begin(part_.size() + 1, 0);
+  std::vector<CentroidBlock> sorted(blocks.begin(), blocks.end());
+  for (std::size_t i = 0; i < ties_.size(); ++i)
+    sorted.push_back({.a = ties_[i].a, .both = false, .aa = tie_block_[i], .ab = {}, .bb = {}});
+  std::stable_sort(sorted.begin(), sorted.end(), [](const CentroidBlock& x, const CentroidBlock& y) { return x.a < y.a; });
+  executor_.for_each_job(part_.size(), [&](std::size_t i) {
+    const Index first = first_[i], count = part_[i].sections;
+    auto next = std::lower_bound(sorted.begin(), sorted.end(), first, [](const CentroidBlock& b, Index s) { return b.a < s; });
+    const double *diagonal = part_[i].diagonal, *above = part_[i].above, *free = part_[i].free;
+    double* const to_diagonal = factor_diagonal_.data() + static_cast<std::size_t>(first) * N * N;
+    double* const to_above = factor_above_.data() + static_cast<std::size_t>(first) * N * N;
+    Mat3<double> carried{};
+    BlockChain<double>(count, to_diagonal, to_above).factor([&](Index k, Block<double>& S, Block<double>& U) {
+      for (int r = 0; r < N; ++r) {
+        for (int c = r; c < N; ++c) S.a[r][c] = diagonal[(k * N + r) * N + c];
+        S.a[r][r] += part_[i].mass[k];
+        for (int c = 0; c < N && k + 1 < count; ++c) U.a[r][c] = above[(k * N + r) * N + c];
+      }
+      Mat3<double> own = carried, beside{};
+      carried = {};
+      for (; next != sorted.end() && next->a == first + k; ++next) {
+        own = own + next->aa;
+        if (!next->both) continue;
+        beside = beside + next->ab;
+        carried = carried + next->bb;
+      }
+      const double* f = free + N * k;
+      for (int r = 0; r < 3; ++r) {
+        for (int c = r; c < 3; ++c) S.a[r][c] += f[r] * f[c] * own.m[r][c];
+        for (int c = 0; c < 3 && k + 1 < count; ++c) U.a[r][c] += f[r] * f[N + c] * beside.m[r][c];
+      }
+    });
+  });
+}
+
+template <int Count>
+void FibreSet::solve_chains(double* const (&x)[Count]) const {
+  executor_.for_each_job(part_.size(), [&](std::size_t i) {
+    const auto at = static_cast<std::size_t>(first_[i]) * N;
+    double* own[Count];
+    for (int v = 0; v < Count; ++v) own[v] = x[v] + at;
+    // A factor is only read when it solves.
+    auto* diagonal = const_cast<double*>(factor_diagonal_.data()) + at * N;
+    auto* above = const_cast<double*>(factor_above_.data()) + at * N;
+    BlockChain<double>(part_[i].sections, diagonal, above).template solve<Count>(own);
+  });
+}
+template void FibreSet::solve_chains<1>(double* const (&)[1]) const;
+template void FibreSet::solve_chains<2>(double* const (&)[2]) const;
+
+void FibreSet::factor_sparse(std::span<const CentroidBlock> blocks) {
+  entries_.clear();
+  const auto add = [&](Index row, Index column, double x) {
+    if (row >= column) entries_.emplace_back(row, column, x);
+    else entries_.emplace_back(column, row, x);
+  };
+  for (const FibreView& p : part_) {
+    const auto first = static_cast<Index>(p.y - all_.y);
+    for (Index k = 0; k < p.sections; ++k)
+      for (int r = 0; r < N; ++r) {
+        const Index row = first + k * N + r;
+        for (int c = r; c < N; ++c) add(row, first + k * N + c, p.diagonal[(k * N + r) * N + c] + (r == c ? p.mass[k] : 0));
+        for (int c = 0; c < N && k + 1 < p.sections; ++c) add(row, first + (k + 1) * N + c, p.above[(k * N + r) * N + c]);
+      }
+  }
+  const auto add_block = [&](Index a, Index b, const Mat3<double>& block, double sign) {
+    for (int r = 0; r < 3; ++r)
+      for (int c = a == b ? r : 0; c < 3; ++c) {
+        const Index row = N * a + r, column = N * b + c;
+        add(row, column, sign * all_.free[row] * all_.free[column] * block.m[r][c]);
+      }
+  };
+  for (std::size_t i = 0; i < ties_.size(); ++i) {
+    const Tie& t = ties_[i];
+    add_block(t.a, t.a, tie_block_[i], 1);
+    if (t.b < 0) continue;
+    add_block(t.b, t.b, tie_block_[i], 1);
+    add_block(t.a, t.b, tie_block_[i], -1);
+  }
+  for (const CentroidBlock& b : blocks) {
+    add_block(b.a, b.a, b.aa, 1);
+    if (!b.both) continue;
+    add_block(b.a, b.a + 1, b.ab, 1);
+    add_block(b.a + 1, b.a + 1, b.bb, 1);
+  }
+  const Index n = N * all_.sections;
+  matrix_.resize(n, n);
+  matrix_.setFromTriplets(entries_.begin(), entries_.end());
+  if (!pattern_known_) cholesky_.analyzePattern(matrix_);
+  pattern_known_ = true;
+  cholesky_.factorize(matrix_);
+}
+
+void FibreSet::solve_sparse(double* x) const {
+  Eigen::Map<Eigen::VectorXd> map(x, N * all_.sections);
+  right_ = cholesky_.solve(map);
+  map = right_;
+}
+
+}  // namespace osier::deti
