@@ -50,7 +50,7 @@ TEST(Leading, BySmallStepsItIsTheMotionOfTheScene) {
   keyed.set("/constraints/0/motion", R"({"translate": {"keys": [[0, [0, 0, 0]], [1, [0, 0.5, 0]]]}})");
   Simulation wanted(keyed.build()), led(cable().build());
   for (int i = 1; i <= 40; ++i) {
-    led.lead_constraint(0, {{0, 0.5e-3 * i, 0}, {}});
+    led.lead_constraint(0, {{0, 0.5 * led.time_step() * i, 0}, {}});
     led.step();
   }
   run(wanted, 40);
