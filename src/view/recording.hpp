@@ -19,7 +19,7 @@ class HtmlWriter final : public Writer {
  public:
   /// `page`: the HTML with the empty script element `osier-recording`. Throws InputError when it has none.
   /// `folder`: of the run, whose probes are taken in; none when empty.
-  HtmlWriter(std::filesystem::path file, std::string_view page, std::filesystem::path folder);
+  HtmlWriter(std::filesystem::path file, std::string_view page, std::filesystem::path folder = {});
   ~HtmlWriter() override;
   HtmlWriter(const HtmlWriter&) = delete;
   HtmlWriter& operator=(const HtmlWriter&) = delete;
