@@ -4,7 +4,7 @@
 cuda_venv=build/cuda-venv
 cuda_packages="cuda-toolkit[nvcc,cudart,cccl]==13.0.*"
 
-# ensure_cuda LOG: installs nvcc unless there is one. Exits 2 where it cannot be had.
+# ensure_cuda LOG: installs nvcc unless there is one. Exits 2 where it cannot be installed.
 ensure_cuda() {
   local log=$1 found
   if found=$(command -v nvcc) || found=$(compgen -G "$cuda_venv/lib/python3*/site-packages/nvidia/cu13/bin/nvcc"); then

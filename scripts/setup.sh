@@ -34,6 +34,8 @@ test_packages=(
   python3            # reads results back from a user's side
   python3-h5py       # reads trajectory.h5 in those tests
   python3-jsonschema # checks scenes against the published schema
+  python3-dev        # headers for the Python package
+  python3-venv       # where that is built and tested
 )
 # shellcheck disable=SC2034
 lint_packages=(

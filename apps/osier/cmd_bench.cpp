@@ -27,6 +27,7 @@ void check_outputs(const BenchArguments& o) {
 int bench(BenchArguments& o) {
   check_outputs(o);
   o.bench.folder = find_scenes();
+  if (!o.bench.device.empty() && o.bench.suites.empty()) o.bench.suites = {"device"};
   if (!o.quiet) o.bench.progress = [](const std::string& what) { fmt::print(stderr, "{}\n", what); };
   const Bench result = run_bench(o.bench);
   fmt::print("{}", bench_text(result));
@@ -45,7 +46,7 @@ Command add_bench(CLI::App& app) {
   CLI::App* sub = app.add_subcommand("bench", "Measure speed, and the error that goes with it");
   const CLI::Validator not_empty([](std::string& text) { return text.empty() ? std::string("is empty") : std::string{}; },
                                  "TEXT");
-  sub->add_option("SUITE", o->bench.suites, "scenes, kernels, convergence, scaling or contact; all when left out");
+  sub->add_option("SUITE", o->bench.suites, "scenes, kernels, convergence, scaling, contact or device; all when left out");
   sub->add_option("--scene", o->bench.scenes, "Only this scene's rows (repeatable)")->allow_extra_args(false);
   sub->add_option("--json", o->json, "Write every row to this JSON file")->check(not_empty);
   sub->add_option("--results", o->results,
@@ -54,6 +55,9 @@ Command add_bench(CLI::App& app) {
       ->check(not_empty);
   sub->add_option("--threads", o->bench.threads, "Threads in `scenes`, and the most in `scaling` (there: all cores)")
       ->check(CLI::Range(1, 1024));
+  sub->add_option("--device", o->bench.device,
+                  "Where suite `device` runs, which is then the only one: cuda, or cuda_twin for tests")
+      ->check(CLI::IsMember({"cuda", "cuda_twin"}));
   sub->add_flag("--quick", o->bench.quick, "Small sizes, one repetition: shows that it works, measures nothing");
   sub->add_flag("--quiet", o->quiet, "No progress");
   return {sub, [o] { return bench(*o); }};

@@ -17,7 +17,9 @@
 #include "io/curve_writer.hpp"
 #include "io/curves/settings.hpp"
 #include "io/edit_frames.hpp"
+#include "io/groom_over.hpp"
 #include "io/guides.hpp"
+#include "io/usd_binary.hpp"
 #include "io/yarn.hpp"
 #include "osier/osier.hpp"
 #include "osier/trajectory.hpp"
@@ -32,7 +34,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct ConvertArguments {
-  std::string in, out, frame, frames;
+  std::string in, out, frame, frames, over;
   CurveEdits edits;
   std::optional<double> time;
   int cubic_samples = 8;
@@ -65,7 +67,7 @@ std::vector<int> chosen_frames(const ConvertArguments& o, int count, Problems& p
     }
     const bool read = part.size() >= 2 && part.size() <= 3 && part[0] && part[1] && (part.size() == 2 || part[2]);
     if (!read) {
-      problems.add("--frames", fmt::format("`{}` is no range", shorten(o.frames)), "write first:last or first:last:step");
+      problems.add("--frames", fmt::format("`{}` is not a range", shorten(o.frames)), "write first:last or first:last:step");
       return list;
     }
     const int first = place(*part[0]), last = place(*part[1]), step = part.size() == 3 ? *part[2] : 1;
@@ -86,7 +88,7 @@ const CurveOutput* check(const ConvertArguments& o, bool recorded, Problems& pro
   const std::string extension = out.extension().string();
   const CurveOutput* format = find_curve_output(extension);
   if (extension == ".h5") {
-    if (!recorded) problems.add(o.out, "a trajectory holds a run, and curves are none", "name another format");
+    if (!recorded) problems.add(o.out, "a trajectory holds a run; this file holds curves", "name another format");
     if (o.edited())
       problems.add(o.out, "a trajectory is copied as it is", "leave the options for curves out, or name another format");
   } else if (!format) {
@@ -100,6 +102,11 @@ const CurveOutput* check(const ConvertArguments& o, bool recorded, Problems& pro
         near.empty() ? "use .h5, " + join(known, ", ") : fmt::format("did you mean {}?", near));
   }
   check_output_file("OUT", o.out, problems);
+  if (format && is_usd_extension(extension)) try {
+      require_usd_tool(out);
+    } catch (const InputError& e) {
+      for (const Problem& p : e.problems()) problems.add(p.where, p.what, p.remedy);
+    }
   std::error_code ignored;
   if (fs::equivalent(o.in, o.out, ignored)) problems.add(o.out, "is the input", "name another file");
   const bool meshes = extension == ".gltf" || extension == ".glb", lines = extension == ".obj" || extension == ".pc2";
@@ -107,13 +114,23 @@ const CurveOutput* check(const ConvertArguments& o, bool recorded, Problems& pro
     problems.add("--tubes", fmt::format("`{}` holds curves, which have widths", extension),
                  "leave it out, or write .obj or .glb");
   if (o.sides && !o.tubes && !meshes) problems.add("--sides", "there are no tubes", "add --tubes");
-  if (o.physics && extension != ".usda") problems.add("--physics", "only .usda has a place for it", "write .usda");
+  if (o.physics && extension != ".usda" && !is_usd_extension(extension))
+    problems.add("--physics", "only USD has a place for it", "write .usda");
   if (o.physics && (o.plies || o.strands))
     problems.add("--physics", "fibres and strands are not the rods of the scene", "leave it out, or write the rods");
   if (o.physics && o.edits.scale != 1) problems.add("--physics", "stiffnesses are not scaled", "leave --scale out");
   if (o.physics && !recorded) problems.add("--physics", "a curve file does not know stiffnesses", "convert a run");
-  if (!recorded && !o.frames.empty()) problems.add("--frames", "a curve file gives one moment", "use --frame");
-  if (!recorded && o.per_frame) problems.add("--per-frame", "a curve file gives one moment", "leave it out");
+  if (!o.over.empty()) {
+    if (extension != ".usda") problems.add("--over", "only .usda layers over a groom", "name OUT.usda");
+    if (!recorded) problems.add("--over", "a curve file has no motion", "convert a run");
+    if (o.edited() || o.per_frame)
+      problems.add("--over", "writes the curves of the groom as they moved", "leave the other options out");
+    if (!fs::is_regular_file(o.over, ignored))
+      problems.add("--over", o.over + " is not a file", "name the .usda that the scene reads");
+    if (fs::equivalent(o.over, o.out, ignored)) problems.add(o.out, "is the groom itself", "name another file");
+  }
+  if (!recorded && !o.frames.empty()) problems.add("--frames", "a curve file is read at one time", "use --frame");
+  if (!recorded && o.per_frame) problems.add("--per-frame", "a curve file is read at one time", "leave it out");
   if (recorded && o.time) problems.add("--time", "runs are counted in frames", "use --frame");
   if (!o.frame.empty() && !o.frames.empty()) problems.add("--frame", "comes together with --frames", "keep one of them");
   if (!o.frame.empty() && o.time) problems.add("--frame", "comes together with --time", "keep one of them");
@@ -174,7 +191,7 @@ void warn_of_losses(const ConvertArguments& o, const CurveOutput& format, const 
   if (o.quiet) return;
   for (const std::string& lost : what_is_lost(format, frame))
     if (!o.tubes || lost != "widths")  // tubes show them
-      fmt::print(stderr, "warning: {} cannot say {}\n", fs::path(o.out).filename().string(), lost);
+      fmt::print(stderr, "warning: {} does not hold {}\n", fs::path(o.out).filename().string(), lost);
 }
 
 void stop_if_interrupted() {
@@ -292,6 +309,7 @@ std::vector<fs::path> convert_frames(const ConvertArguments& o, const CurveOutpu
     if (!last.segment_alive[s]) model.segment_strain_limit[s] = 0, breaks = true;
   if (breaks && o.strands) throw InputError({{"--strands-per-guide", "guides break in this run", "choose frames before that"}});
   const RodCurves rods(model);
+  if (!o.plies && !o.strands) options.colors = rod_colors(rods, run.info());  // those number their curves anew
   const bool single = frames.size() == 1 && !o.per_frame && extension != ".pvd" && extension != ".pc2";
   const bool constant = (format->time == CurveOutput::Time::constant_topology && !single && !o.per_frame) || o.edited();
   Pipeline pipeline(o);
@@ -316,11 +334,34 @@ std::vector<fs::path> convert_frames(const ConvertArguments& o, const CurveOutpu
   return writer->written();
 }
 
+void convert_over(const ConvertArguments& o, Trajectory& run, const std::vector<int>& frames) {
+  Progress progress(fs::path(o.out).filename().string(), o.quiet);
+  const auto start = std::chrono::steady_clock::now();
+  const auto tell = [&](int done, int all) {
+    stop_if_interrupted();
+    progress.update(done, all,
+                    std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count() / done);
+  };
+  const GroomOverReport report =
+      write_groom_over(run, {.groom = o.over, .out = o.out, .frames = frames, .version = version(), .progress = tell});
+  progress.finish();
+  if (o.quiet) return;
+  for (const std::string& prim : report.resampled)
+    fmt::print(stderr, "warning: curves of {} have other points than in {}: what it says point by point no longer fits\n", prim,
+               o.over);
+  std::string more;
+  if (report.still > 0) more += fmt::format(", {} curves beside them as they were", report.still);
+  if (report.largest_error > 0) more += fmt::format("; cubic curves follow their rods within {:.2g} m", report.largest_error);
+  fmt::print("{} frame{} of {} curves in {} prim{}{} -> {}\n", frames.size(), frames.size() == 1 ? "" : "s", report.curves,
+             report.prims, report.prims == 1 ? "" : "s", more, o.out);
+}
+
 void convert_run(const ConvertArguments& o, const CurveOutput* format) {
   Trajectory run = Trajectory::open(o.in);
   Problems problems;
   const std::vector<int> frames = chosen_frames(o, run.frame_count(), problems);
   problems.throw_if_any();
+  if (!o.over.empty()) return convert_over(o, run, frames);
   const std::vector<fs::path> files = convert_frames(o, format, run, frames);
   if (!o.quiet) fmt::print("{} frame{} -> {}\n", frames.size(), frames.size() == 1 ? "" : "s", names_of(files));
 }
@@ -416,6 +457,9 @@ Command add_convert(CLI::App& app) {
   sub->add_option("--reach", o->reach, "Hair: neighbours farther away than this take no part [m]")
       ->check(CLI::PositiveNumber)
       ->group(meshes);
+  sub->add_option("--over", o->over,
+                  "USD: a layer over this groom, from which the scene took its curves: they move on their own prims, in its unit "
+                  "and with its up axis");
   sub->add_flag("--physics", o->physics, "USD: stiffnesses of the scene as attributes for deformable curves");
   sub->add_option("--split", o->split_mb, "USD: from this size on, value clips instead of one file [MB]")
       ->check(CLI::Range(0.0, 1e9))

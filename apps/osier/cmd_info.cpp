@@ -132,7 +132,7 @@ int info(const InfoArguments& o) {
     return kDone;
   }
   if (o.scene.changes_something())
-    throw InputError({{o.scene.file, "is no scene, which --solver, --set and the like could change", "leave them out"}});
+    throw InputError({{o.scene.file, "is not a scene, so --solver, --set and the like cannot change it", "leave them out"}});
   if (Trajectory::is_meant(o.scene.file)) {
     Trajectory run = Trajectory::open(o.scene.file);
     print(describe(run), o.json, run_text);

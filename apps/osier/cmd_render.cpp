@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "commands.hpp"
+#include "core/program.hpp"
 #include "core/text.hpp"
 #include "frame_option.hpp"
 #include "interrupt.hpp"
@@ -30,7 +31,7 @@ using namespace osier::render;
 
 struct RenderArguments {
   SceneOption scene;  ///< its file may also be a trajectory
-  std::string output, frame, mp4, png_folder, size = "1280x720", camera, style = "tubes", color = "rod", legend = "auto",
+  std::string output, frame, mp4, png_folder, size = "1280x720", camera, style = "tubes", color = "auto", legend = "auto",
                                               background = "light", palette, ground;
   std::optional<double> fps;
   double orbit = 0, thickness = 1, range = 0, force_scale = 0;
@@ -123,8 +124,8 @@ StageOptions read_options(const RenderArguments& o, Problems& problems) {
   stage.contacts = o.contacts, stage.force_scale = o.force_scale;
   if (o.force_scale != 0 && !o.contacts) problems.add("--force-scale", "no forces are drawn", "add --contacts");
   // A value that is accepted is one that is used.
-  if (stage.legend == LegendUse::on && stage.color == ColorBy::rod)
-    problems.add("--legend", "colours by rod tell rods apart and mean nothing else", "choose another --color");
+  if (stage.legend == LegendUse::on && (stage.color == ColorBy::rod || stage.color == ColorBy::automatic))
+    problems.add("--legend", "colours by rod have no meaning beyond telling the rods apart", "choose another --color");
   else if (stage.legend == LegendUse::on && !legend_fits(stage.width, stage.height))
     problems.add("--legend", fmt::format("a picture of {}x{} has no room for it", stage.width, stage.height),
                  fmt::format("use --size {}x{} or more", kLegendLeastWidth, kLegendLeastHeight));
@@ -217,14 +218,14 @@ void check_recording(const Trajectory& run, ColorBy color) {
   const bool known = color == ColorBy::material ? !run.info().materials.empty() : !needs_rest_shape(color) || run.has_rest();
   if (known) return;
   throw InputError({{"--color",
-                     fmt::format("{} does not tell {}", run.path().string(),
+                     fmt::format("{} does not hold {}", run.path().string(),
                                  color == ColorBy::material ? "the materials of its rods" : "their rest shape"),
                      "run the scene again: this file was written by an earlier version"}});
 }
 
 void expect_contacts(const Trajectory& run) {
   if (run.info().contacts) return;
-  throw InputError({{"--contacts", run.path().string() + " does not tell what touches",
+  throw InputError({{"--contacts", run.path().string() + " does not hold contacts",
                      "run the scene again with --set /output/contacts=true"}});
 }
 
@@ -264,8 +265,13 @@ void make_picture(Trajectory& run, std::optional<int> chosen, RenderArguments o,
   Progress progress(run.name(), o.quiet, "tile");
   PictureOptions picture;
   const auto begin = std::chrono::steady_clock::now();
-  picture.progress = [&](int done, int tiles) { progress.update(done, tiles, 1000 * seconds_since(begin) / done); };
+  int all = 1;
+  picture.progress = [&](int done, int tiles) {
+    all = tiles;
+    if (done < tiles) progress.update(done, tiles, 1000 * seconds_since(begin) / done);
+  };
   const Image image = draw(stage, frame, executor, picture);
+  progress.update(all, all, 1000 * seconds_since(begin) / all);  // the last tile may be another thread's
   progress.finish();
   write_file_atomically(o.output, encode(image, o.output));
   tell(o, options, stage, fmt::format("frame {} at {:.4g} s", number, frame.time), seconds_since(start));
@@ -352,9 +358,10 @@ Command add_render(CLI::App& app) {
   sub->add_option("--orbit", o->orbit, "Degrees per second that the camera of a film goes around");
   sub->add_option("--style", o->style, "tubes, yarn (plies that twist with the rod) or hair")->capture_default_str();
   sub->add_option("--samples", o->samples, "Rays per pixel: 4 for a look, 64 for print")->capture_default_str();
-  sub->add_option(
-         "--color", o->color,
-         "By rod, material, stretch, curvature, twist, speed, or curvature_change or twist_change against the rest shape")
+  sub->add_option("--color", o->color,
+                  "By rod, material, stretch, curvature, twist, speed, or curvature_change or twist_change against the rest "
+                  "shape; auto: by "
+                  "material where the scene gives colours, else by rod")
       ->capture_default_str();
   sub->add_option("--range", o->range, "Value at the end of the colour scale (default: the largest there is)");
   sub->add_option("--legend", o->legend,
@@ -366,7 +373,9 @@ Command add_render(CLI::App& app) {
                   "Length of these arrows in metres per newton (default: the longest is well seen)");
   sub->add_option("--palette", o->palette, "Colours for rods or materials: '#2f6f9f,#d2642c'");
   sub->add_option("--background", o->background, "light, white, dark or #rrggbb")->capture_default_str();
-  sub->add_option("--ground", o->ground, "Height of the ground in metres, or none (default: under the lowest point)");
+  sub->add_option(
+      "--ground", o->ground,
+      "Height of the ground in metres, or none (default: what the scene says, a level plane, or under the lowest point)");
   sub->add_option("--thickness", o->thickness, "Factor on the radii")->capture_default_str();
   sub->add_option("--plies", o->plies, "Plies of a yarn")->capture_default_str();
   sub->add_option("--fps", o->fps, "Frames per second of a film (default: as fast as it happened)");

@@ -30,7 +30,7 @@ int run(ReproduceArguments& o) {
   o.options.scenes = o.scenes.empty() ? find_paper_scenes() : std::filesystem::path(o.scenes);
   if (o.options.scenes.empty())
     throw InputError({{"scenes/paper", "is not found from here or from the program", "name the folder with --scenes"}});
-  if (o.paper.empty()) throw InputError({{"PAPER", "is missing", "name a paper; --list tells which there are"}});
+  if (o.paper.empty()) throw InputError({{"PAPER", "is missing", "name a paper; --list shows them"}});
   if (o.output.empty()) o.output = o.paper + ".html";
   Problems problems;
   check_output_file("--output", o.output, problems);

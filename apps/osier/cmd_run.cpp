@@ -10,6 +10,7 @@
 #include "output_check.hpp"
 #include "progress.hpp"
 #include "scene_option.hpp"
+#include "sim/checkpoint.hpp"
 #include "view/page.hpp"
 #include "view/recording.hpp"
 
@@ -19,7 +20,7 @@ namespace {
 
 struct RunArguments {
   SceneOption scene;
-  std::string folder, stats;
+  std::string folder, stats, resume;
   std::filesystem::path html;
   int frames = -1;
   bool quiet = false, strict = false, certify = false;
@@ -32,13 +33,19 @@ void write_stats(const std::string& file, const RunStats& stats) {
 }
 
 int run(const RunArguments& o) {
-  const Scene scene = o.scene.load();
   Problems problems;
+  if (!o.resume.empty() && !o.folder.empty()) problems.add("--output", "a resumed run goes on in its own folder", "leave it out");
+  if (!o.resume.empty() && o.scene.file.empty() && o.scene.changes_something())
+    problems.add("--resume", "the scene of a run cannot be changed on the way", "leave other options of the scene out");
+  problems.throw_if_any();
+  const bool from_checkpoint = !o.resume.empty() && o.scene.file.empty();
+  const Scene scene = from_checkpoint ? scene_of_checkpoint(o.resume, all_cores()) : o.scene.load();
   check_output_file("--stats", o.stats, problems);
   if (!o.html.empty() && view::viewer_page().empty())
     problems.add("--html", "this osier was built without the viewer's page", view::viewer_page_remedy());
-  const std::filesystem::path folder =
-      o.folder.empty() ? std::filesystem::path("out") / scene.name() : std::filesystem::path(o.folder);
+  const std::filesystem::path folder = !o.resume.empty()  ? std::filesystem::path(o.resume)
+                                       : o.folder.empty() ? std::filesystem::path("out") / scene.name()
+                                                          : std::filesystem::path(o.folder);
   // The folder of the results need not be there yet.
   const bool among_results = o.html.parent_path().lexically_normal() == (folder / "").parent_path().lexically_normal();
   const bool makes_its_folder = among_results && !std::filesystem::exists(folder);
@@ -51,10 +58,11 @@ int run(const RunArguments& o) {
   RunOptions options;
   options.folder = folder;
   options.frames = o.frames;
+  options.resume = !o.resume.empty();
   options.certify = o.certify;
   options.interrupt = &interrupted;
   options.progress = [&](int frame, int frames, double ms) { progress.update(frame, frames, ms); };
-  if (!o.html.empty()) options.writers.push_back(std::make_shared<view::HtmlWriter>(o.html, view::viewer_page()));
+  if (!o.html.empty()) options.writers.push_back(std::make_shared<view::HtmlWriter>(o.html, view::viewer_page(), folder));
   const RunStats stats = run_scene(scene, options);
   progress.finish();
   if (!o.stats.empty()) write_stats(o.stats, stats);
@@ -67,8 +75,11 @@ int run(const RunArguments& o) {
     return kRunFailed;
   }
   if (stats.interrupted) {
-    fmt::print(stderr, "interrupted at t = {:.4g} s; the files in {} are complete up to here\n", stats.simulated_seconds,
-               folder.string());
+    fmt::print(stderr, "interrupted at t = {:.4g} s; the files in {} are complete up to here{}\n", stats.simulated_seconds,
+               folder.string(),
+               has_checkpoint(folder)
+                   ? fmt::format("; to go on: osier run --resume {}", folder.string())
+                   : std::string());
     return kRunFailed;
   }
   if (!o.quiet) {
@@ -97,12 +108,17 @@ int run(const RunArguments& o) {
 Command add_run(CLI::App& app) {
   auto o = std::make_shared<RunArguments>();
   CLI::App* sub = app.add_subcommand("run", "Simulate a scene");
-  o->scene.add_to(*sub);
+  o->scene.add_to(*sub)->required(false);
   const CLI::Validator not_empty([](std::string& text) { return text.empty() ? std::string("is empty") : std::string{}; },
                                  "TEXT");
   const CLI::Validator not_negative(
       [](std::string& text) { return text.starts_with("-") ? text + " is negative" : std::string{}; }, "");
   sub->add_option("-o,--output", o->folder, "Folder for the results (default: out/<scene name>)")->check(not_empty);
+  sub->add_option(
+         "--resume", o->resume,
+         "Go on with the run in this folder, which was interrupted, from its last checkpoint, as if nothing had happened; "
+         "without SCENE the scene is that of the run")
+      ->check(not_empty);
   sub->add_option("--frames", o->frames, "Number of frames instead of the scene's")->check(not_negative);
   sub->add_option("--stats", o->stats, "Write counts and timings to this JSON file")->check(not_empty);
   sub->add_option("--html", o->html, "Also write the run as one page for the browser, complete in itself, to this file")
@@ -114,6 +130,9 @@ Command add_run(CLI::App& app) {
       "Watch every step by a path of its own: nothing passes through anything, energy and momentum go where forces take "
       "them; a run that fails this ends with 1, and the state before is its last frame");
   sub->add_flag("--quiet", o->quiet, "Only errors, and warnings of steps that are not solved");
+  sub->callback([o] {
+    if (o->scene.file.empty() && o->resume.empty()) throw CLI::RequiredError("SCENE");
+  });
   return {sub, [o] { return run(*o); }};
 }
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "commands.hpp"
+#include "exec/cuda_device.hpp"
 #include "osier/osier.hpp"
 #include "scene_option.hpp"
 
@@ -35,10 +36,18 @@ Command add_reference(CLI::App& app) {
           }};
 }
 
+std::string version_text() {
+  const CudaDevice& cuda = cuda_device();
+  const std::string device = !cuda.is_built  ? "not built in"
+                             : cuda.is_there ? fmt::format("{}, {:.0f} GiB", cuda.name, cuda.memory_gib)
+                                             : fmt::format("built in, no CUDA device ({})", cuda.why_not);
+  return fmt::format("osier {}\nCUDA: {}", version(), device);
+}
+
 Command add_version(CLI::App& app) {
   CLI::App* sub = app.add_subcommand("version", "Print the version");
   return {sub, [] {
-            fmt::print("osier {}\n", version());
+            fmt::print("{}\n", version_text());
             return kDone;
           }};
 }

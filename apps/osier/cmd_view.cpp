@@ -77,7 +77,7 @@ std::unique_ptr<view::Session> open_session(const ViewArguments& o) {
   if (!is_recording(file)) {
     if (!o.second.empty())
       throw InputError(
-          {{o.second, "a running scene stands alone", "compare two recorded runs: osier view TRAJECTORY TRAJECTORY"}});
+          {{o.second, "a running scene cannot be compared with a second one", "compare two recorded runs: osier view TRAJECTORY TRAJECTORY"}});
     const Scene scene = o.scene.load();
     print_warnings(scene);
     return std::make_unique<view::LiveSession>(scene, file.has_parent_path() ? file.parent_path() : ".", !o.paused,

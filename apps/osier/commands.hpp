@@ -21,8 +21,14 @@ struct Command {
   Action action;
 };
 
+/// The version, and which CUDA device there is.
+std::string version_text();
 Command add_run(CLI::App& app);
+Command add_diff(CLI::App& app);
+Command add_completion(CLI::App& app);
+Command add_man(CLI::App& app);
 Command add_modes(CLI::App& app);
+Command add_sweep(CLI::App& app);
 Command add_view(CLI::App& app);
 Command add_check(CLI::App& app);
 Command add_info(CLI::App& app);

@@ -25,7 +25,7 @@ inline std::optional<int> frame_number(const char* option, const std::string& te
   if (text == "first") return 0;
   if (text == "last") return -1;
   const std::optional<int> number = whole_number(text);
-  if (!number) problems.add(option, fmt::format("`{}` is no frame", shorten(text)), "write a number, `first` or `last`");
+  if (!number) problems.add(option, fmt::format("`{}` is not a frame", shorten(text)), "write a number, `first` or `last`");
   return number;
 }
 

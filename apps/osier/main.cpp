@@ -54,11 +54,14 @@ int main(int argc, char** argv) {
   using namespace osier::cli;
   CLI::App app{"Osier simulates slender things: hair, yarn, cables, ropes, trees, springs, bridges.", "osier"};
   app.require_subcommand(1);
-  app.set_version_flag("--version", std::string("osier ") + osier::version(), "Print the version");
+  app.set_version_flag(
+      "--version", [] { return version_text(); }, "Print the version, and the CUDA device");
   app.footer("Exit codes: 0 done, 1 the run failed, 2 bad input. Scene language: docs/scene.md.");
-  const std::vector<Command> commands{add_run(app),    add_view(app),      add_render(app),    add_convert(app),  add_check(app),
-                                      add_info(app),   add_modes(app),     add_list(app),      add_validate(app), add_bench(app),
-                                      add_schema(app), add_reference(app), add_reproduce(app), add_version(app),  add_help(app)};
+  const std::vector<Command> commands{add_run(app),        add_view(app),      add_render(app),    add_convert(app),
+                                      add_diff(app),       add_sweep(app),     add_check(app),     add_info(app),
+                                      add_modes(app),      add_list(app),      add_validate(app),  add_bench(app),
+                                      add_schema(app),     add_reference(app), add_reproduce(app), add_version(app),
+                                      add_completion(app), add_man(app),       add_help(app)};
   if (tells_unknown_command(app, argc, argv)) return kBadInput;
   try {
     app.parse(argc, argv);

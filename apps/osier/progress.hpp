@@ -17,10 +17,12 @@ class Progress {
     if (quiet_) return;
     const Clock::time_point now = Clock::now();
     const bool last = frame == frames;
-    // Redraw at most 20 times a second; in a log a line every ten seconds is enough.
-    const double pause = terminal_ ? 0.05 : 10;
+    // Redraw at most 20 times a second. In a log, a line for each tenth of the work, and not more than one a second.
+    const double pause = terminal_ ? 0.05 : 1;
     if (!last && std::chrono::duration<double>(now - drawn_).count() < pause) return;
-    drawn_ = now;
+    const long tenth = frames > 0 ? 10L * frame / frames : 10;
+    if (!terminal_ && !last && tenth == tenth_) return;
+    drawn_ = now, tenth_ = tenth;
     const double elapsed = std::chrono::duration<double>(now - start_).count();
     const double left = elapsed / frame * (frames - frame);
     const std::string text =
@@ -52,7 +54,8 @@ class Progress {
   }
   std::string name_, unit_;
   bool quiet_, terminal_, open_line_ = false;
-  Clock::time_point start_ = Clock::now(), drawn_{};
+  long tenth_ = 0;
+  Clock::time_point start_ = Clock::now(), drawn_ = start_;
 };
 
 }  // namespace osier::cli

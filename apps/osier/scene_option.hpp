@@ -21,13 +21,15 @@ inline void print_warnings(const Scene& scene) {
 }
 
 struct SceneOption {
-  std::string file, solver, precision, simd;
+  std::string file, solver, precision, simd, device;
   std::optional<int> threads;
   std::vector<std::string> sets;
 
-  void add_to(CLI::App& app) {
-    app.add_option("SCENE", file, "Scene file (JSON)")->required();
+  /// Returns the option of the file.
+  CLI::Option* add_to(CLI::App& app) {
+    CLI::Option* scene = app.add_option("SCENE", file, "Scene file (JSON)")->required();
     add_changes_to(app);
+    return scene;
   }
   /// All but the file, for commands that take other files too.
   void add_changes_to(CLI::App& app) {
@@ -35,10 +37,13 @@ struct SceneOption {
     app.add_option("--precision", precision, "Number type of the kernels: float or double");
     app.add_option("--threads", threads, "Threads of loads and solver (default: all cores)");
     app.add_option("--simd", simd, "Instructions of the kernels: auto, off, sse2, avx2 or avx512");
+    app.add_option("--device", device, "Where the solver's kernels run: cpu or cuda");
     app.add_option("--set", sets, "Change a value of the scene: /json/pointer=value (repeatable)")->allow_extra_args(false);
   }
 
-  bool changes_something() const { return !solver.empty() || !precision.empty() || !simd.empty() || threads || !sets.empty(); }
+  bool changes_something() const {
+    return !solver.empty() || !precision.empty() || !simd.empty() || !device.empty() || threads || !sets.empty();
+  }
 
   Scene load() const { return Scene::load(file, load_options()); }
 
@@ -49,6 +54,7 @@ struct SceneOption {
     options.precision = precision;
     options.threads = threads;
     options.simd = simd;
+    options.device = device;
     options.default_threads = all_cores();
     return options;
   }

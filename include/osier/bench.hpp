@@ -16,6 +16,7 @@ namespace osier {
 struct BenchRow {
   std::string suite, table;  ///< a suite fills one or two tables
   std::string scene, method, precision, simd;
+  std::string device;  ///< suite `device`: its name
   std::string lambda;  ///< sweeps: how |q| = 1 is met
   int threads = 1;
   Index vertices = 0;
@@ -32,7 +33,7 @@ struct BenchRow {
   std::optional<double> paper_ms;         ///< ms per frame as printed in Stable Cosserat Rods, Table 1
   std::optional<double> slope;            ///< scaling: exponent of time over vertices
   std::optional<double> speedup;          ///< scaling: over one thread
-  int steps_per_frame = 0;                ///< contact
+  int steps_per_frame = 0;                ///< contact, device
   std::optional<double> error_fine;       ///< contact: like `error`, from the converged positions with steps a fifth as long
   std::optional<double> broad_phase;      ///< contact: share of the time in which pairs that may touch are found
   std::optional<double> overhead;         ///< contact: time over that without contact, less 1
@@ -59,11 +60,12 @@ struct BenchOptions {
   std::vector<std::string> scenes;  ///< only rows of these; empty: all
   bool quick = false;               ///< small sizes, one repetition: a test, not a measurement
   std::optional<int> threads;       ///< of suite `scenes` (else one), and the most in `scaling` (else as many as there are cores)
+  std::string device;               ///< of suite `device`: cuda, which is also what the empty name means, or cuda_twin
   std::filesystem::path folder;     ///< of the scene files
   std::function<void(const std::string& what)> progress;
 };
 
-/// scenes, kernels, convergence, scaling, contact
+/// scenes, kernels, convergence, scaling, contact, device
 std::vector<std::string> bench_suites();
 /// Throws InputError for unknown suites and scenes before anything runs.
 Bench run_bench(const BenchOptions& options);

@@ -17,6 +17,7 @@ struct FrameReport {
   int iterations = 0;             ///< sweeps or Newton iterations since the frame before
   double compute_ms = 0;          ///< solver time since the frame before [ms]
   double load_factor = 1;         ///< statics
+  std::uint64_t state_hash = 0;   ///< of everything that the steps after it depend on; 0: not told
 };
 
 /// Where something touched in the step before a frame.

@@ -47,6 +47,11 @@ class Writer {
   virtual void begin(const Model& model, const RunInfo& info) = 0;
   virtual void write(const Frame& frame) = 0;
   virtual void end() = 0;
+  /// Whether it has resume(). Others are given all frames again where a run goes on.
+  virtual bool resumes() const { return false; }
+  /// Instead of begin(): goes on behind the first `frames` frames of what an earlier process has written, and forgets those
+  /// after them.
+  virtual void resume(const Model& model, const RunInfo& info, int frames) { (void)model, (void)info, (void)frames; }
 };
 
 /// Where a writer puts its files: into the folder of a run under its usual names, or at one chosen name.

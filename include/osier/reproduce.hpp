@@ -24,6 +24,7 @@ struct ReproducedCurve {
   std::string label;
   std::vector<std::pair<double, double>> points;
   bool marked = false;  ///< as single marks instead of a line
+  bool all = false;     ///< with a mark for each point, however many there are
 };
 
 struct ReproducedPlot {
@@ -72,6 +73,8 @@ struct Reproduction {
 
 /// Throws InputError for a paper or a figure that is not there.
 Reproduction reproduce(const std::string& paper, const ReproduceOptions& options);
+/// A figure with its caption, in the style of the reports.
+std::string plot_html(const ReproducedPlot& plot);
 std::string reproduction_table(const Reproduction& result);
 /// One page that needs nothing else.
 std::string reproduction_html(const Reproduction& result);

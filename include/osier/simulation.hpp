@@ -12,6 +12,7 @@
 #include "osier/certificate.hpp"
 #include "osier/frame.hpp"
 #include "osier/io.hpp"
+#include "osier/pose.hpp"
 #include "osier/scene.hpp"
 
 namespace osier {
@@ -77,6 +78,11 @@ class Simulation {
   explicit Simulation(const Scene& scene);
   ~Simulation();
   Simulation(Simulation&&) noexcept;
+  /// Another simulation that stands where this one does and goes on by itself, with everything that was changed while it ran.
+  /// Throws InputError for a path by arc length.
+  Simulation copy() const;
+  /// Becomes another simulation of the same graph, a copy from before for example; the arrays of its state stay where they are.
+  void assign(Simulation&& other);
 
   /// Watches every step from now on (CertificateReport), and makes step() throw CertificateError, with the state of before, when
   /// something passes through something, or energy or momentum come out of nothing. Before the first step. Throws InputError for
@@ -88,6 +94,12 @@ class Simulation {
   /// One time step, or one load step of a static analysis. Throws RunError when the state is no longer finite (the state then
   /// still is the last good one) or a static step cannot be converged. `measure` also evaluates the step's residual.
   StepReport step(bool measure = false);
+  /// Takes up to `count` steps without looking at the state in between, on a solver that needs nothing of the host meanwhile, and
+  /// leaves the state where that solver has it until somebody asks for it. Returns how many it took, with last_report() that of
+  /// all of them: 0 where something in the scene needs every step to be seen (why_no_run_ahead()).
+  int run_ahead(int count);
+  /// One sentence; empty where run_ahead() takes steps.
+  std::string why_no_run_ahead() const;
   /// As many steps as a frame has; `after_step` runs after each.
   void advance_frame(const std::function<bool()>& after_step = {});
 
@@ -134,6 +146,13 @@ class Simulation {
   Frame frame(int index) const;  ///< valid until the next step or the next call
   /// Frames carry what touches, also where the scene does not ask for it.
   void show_contacts(bool on);
+  /// Frames carry section forces, strains, moments and curvatures, likewise.
+  void show_sections(bool on);
+  /// reaction() is known after every step from now on, also without a probe. Throws InputError where the solver cannot tell.
+  void measure_reactions();
+  /// Arrays of the state stay where they are from now on, so that somebody may look at them while it runs. They do anyway, but
+  /// for velocities, which solvers exchange with those of the step before.
+  void keep_addresses();
 
   // For those who take part while it runs.
 
@@ -143,32 +162,66 @@ class Simulation {
   void stop_pulling();
   /// Force number `index` of the scene acts, or not.
   void enable_force(std::size_t index, bool on);
+
+  // Constraints and obstacles by their number in the scene (Scene::constraint, Scene::obstacle). What is held moves as one body
+  // about its centre, which for a constraint is the middle of the vertices that it holds, and turns are those since the start.
+  // Whoever is led once follows its `motion` in the scene no more. All throw InputError where it makes no sense, statics
+  // included.
+
+  Pose constraint_pose(std::size_t index) const;
+  /// There by the end of the next step, or after so many seconds, along a straight line and by the shorter turn.
+  void lead_constraint(std::size_t index, const Pose& pose, double seconds = 0);
+  Pose obstacle_pose(std::size_t index) const;
+  void lead_obstacle(std::size_t index, const Pose& pose, double seconds = 0);
+  /// The speed [rad/s] of a motor that has one in the scene, the torque [N m] at all speeds of one that has a torque.
+  void drive_motor(std::size_t index, double value);
+  /// It lets go at the start of the next step.
+  void release_constraint(std::size_t index);
+  /// Any value of the scene, by its JSON pointer: "/forces/0/acceleration", "[0, 0, -9.81]". What acts through a force costs
+  /// microseconds; anything else (materials, solver, step) compiles the scene again and goes on in it. Throws InputError, with
+  /// nothing changed, when the value is wrong or makes rods of another shape or another graph.
+  void set(const std::string& pointer, const std::string& json);
+  /// The scene with everything that was set.
+  std::string scene_json() const;
   /// Goes on where another simulation stands: time, state, what has broken or let go, which forces act. Needs the same graph;
   /// returns false, with nothing changed, when it differs.
   bool continue_from(const Simulation& other);
 
+  /// Everything that the next steps depend on, as bytes for this version of the engine on this machine. Throws RunError for a
+  /// simulation that is certified: its accounts are those of a whole run.
+  std::string save() const;
+  /// Goes on where a simulation of the same scene was saved: the next steps are the same, to the last bit. Throws InputError,
+  /// with nothing changed, where the bytes belong to another scene, and RunError where they are damaged.
+  void restore(const std::string& saved);
+  /// A fingerprint of the state and of all that the solver keeps in it, of what is broken, welded or let go.
+  std::uint64_t state_hash() const;
+
  private:
   struct Impl;
+  Simulation(std::shared_ptr<const Setup> setup, bool start_in_equilibrium);
   std::unique_ptr<Impl> impl_;
 };
 
 struct RunOptions {
   std::filesystem::path folder;                  ///< empty: nothing is written
+  bool resume = false;                           ///< goes on from the checkpoint in the folder, if it is of this scene
   bool certify = false;                          ///< see Simulation::certify
   int frames = -1;                               ///< fewer or more frames than the scene says
   const std::atomic<bool>* interrupt = nullptr;  ///< set from a signal handler; the run stops after the step at hand
   std::function<void(int frame, int frames, double ms)> progress;
   std::vector<std::shared_ptr<Writer>> writers;  ///< beside those of the scene's formats
+  std::function<void(const Simulation&)> frame_done;  ///< after every frame, the initial one included
 };
 
 /// What a run did; `--stats` writes it as JSON.
 struct RunStats {
   Index vertices = 0, segments = 0, joints = 0;
   int frames = 0;
+  int resumed_from = -1;  ///< the frame of the checkpoint that it went on from; negative: it began at the start
   long steps = 0;
   long iterations = 0;  ///< sweeps or Newton iterations in all
   int threads = 1;
-  std::string precision, simd, solver;
+  std::string precision, simd, solver, device;
   double ms_per_frame_min = 0, ms_per_frame_median = 0;
   double ns_per_vertex_iteration = 0;  ///< from the fastest frame
   double wall_seconds = 0;
@@ -208,6 +261,8 @@ struct RunStats {
   /// What the certificate has to say, one sentence a line; nothing without one.
   std::vector<std::string> certificate_lines() const;
   void judge(const StepReport& report, double time);
+  /// Of the part of the run before a checkpoint.
+  void take_counts(const RunStats& other);
   std::string to_json() const;
 };
 

@@ -25,6 +25,7 @@ std::span<const Suite> suites() {
        scenes_of_contact},
       {"fibres", "a step of many fibres by the damped exponential integrator, against an explicit one", run_fibres,
        scenes_of_fibres},
+      {"device", "whole frames on a CUDA device, where there is one", run_device, scenes_of_device},
   };
   return list;
 }
@@ -53,6 +54,8 @@ namespace {
 
 void check(const BenchOptions& options, const std::vector<const Suite*>& chosen) {
   Problems problems;
+  const bool asked = !options.device.empty() || (chosen.size() == 1 && chosen.front()->run == run_device);
+  if (asked && options.device != "cuda_twin") Execution{.device = Device::cuda}.check(problems);
   std::vector<std::string> scenes;
   for (const Suite* s : chosen)
     for (const std::string& name : s->scenes())

@@ -25,6 +25,7 @@ OrderedJson row_json(const BenchRow& r) {
           {"lambda", r.lambda.empty() ? OrderedJson(nullptr) : OrderedJson(r.lambda)},
           {"precision", r.precision},
           {"simd", r.simd},
+          {"device", r.device.empty() ? OrderedJson(nullptr) : OrderedJson(r.device)},
           {"threads", r.threads},
           {"vertices", r.vertices},
           {"step", r.step},

@@ -37,6 +37,7 @@ Variant projective(int iterations, Precision precision, int threads) {
   return {
       .role = SolverRole::other, .solver = "projective", .iterations = iterations, .precision = precision, .threads = threads};
 }
+Variant boundary_values() { return {.role = SolverRole::other, .solver = "generalized_alpha", .tolerance = 1e-8}; }
 Variant automatic(Precision precision, int threads) {
   return {.role = SolverRole::automatic, .precision = precision, .threads = threads};
 }
@@ -52,18 +53,21 @@ Json Variant::solver_json() const {
   return json;
 }
 
-Execution Variant::execution() const { return {.threads = threads, .simd = simd, .precision = precision}; }
+Execution Variant::execution() const { return {.threads = threads, .simd = simd, .precision = precision, .device = device}; }
 
 Scene load(const Subject& subject, const Variant& variant, const std::filesystem::path& folder) {
   LoadOptions options;
   options.overrides = subject.overrides;
   options.overrides.push_back("/solver=" + variant.solver_json().dump());
   const Execution execution = variant.execution();
-  const Json json = {
-      {"threads", execution.threads}, {"simd", simd_name(execution.simd)}, {"precision", execution.precision_name()}};
+  const Json json = {{"threads", execution.threads},
+                     {"simd", simd_name(execution.simd)},
+                     {"precision", execution.precision_name()},
+                     {"device", execution.device_name()}};
   options.overrides.push_back("/execution=" + json.dump());
-  // One integrator for all methods, so that they solve the same steps.
-  options.overrides.push_back("/analysis/integrator=implicit_euler");
+  // One integrator for all methods, so that they solve the same steps; but for those that bring their own.
+  if (make_settings(*variant.solver ? variant.solver : solver_with(variant.role))->traits().integrator_choice)
+    options.overrides.push_back("/analysis/integrator=implicit_euler");
   if (!subject.text.empty()) return Scene::parse(subject.text, subject.name, folder, options);
   return Scene::load(folder / ((subject.file.empty() ? subject.name : subject.file) + ".json"), options);
 }
@@ -102,6 +106,27 @@ Subject strands(int vertices) {
           .text = {},
           .file = "hair_wisp",
           .overrides = {fmt::format("/structures/0/strands={}", std::max(1, vertices / 32))}};
+}
+
+Subject curls(int count) {
+  std::string rods, roots;
+  for (int i = 0; i < count; ++i) {
+    const std::string_view comma = i > 0 ? ",\n" : "";
+    rods += fmt::format(R"({}{{"name": "c{}", "material": "hair", "segments": 100, "shape": {{"type": "helix", "axis": [1, 0, 0],
+        "start": [0, 0.001, {}], "radius": {}, "pitch": 0.05, "turns": 1.7}}}})",
+                        comma, i, 0.003 * i, 0.02 + 0.0005 * (i % 7));
+    roots += fmt::format(R"({}"c{}:start")", comma, i);
+  }
+  return {.name = "curls",
+          .text = fmt::format(R"({{
+    "materials": {{"hair": {{"stretch_shear": 10.12, "bend": 2.2775e-9, "twist": 1.3614e-9, "line_density": 3.13e-6, "radius": 3e-5}}}},
+    "rods": [{0}],
+    "constraints": [{{"type": "clamp", "vertices": [{1}]}}],
+    "forces": [{{"type": "gravity"}}],
+    "analysis": {{"type": "dynamic", "step": 0.004166666666666667, "fps": 30}}}})",
+                              rods, roots),
+          .file = {},
+          .overrides = {}};
 }
 
 Subject strands_anisotropic(int vertices) {

@@ -31,6 +31,7 @@ struct Variant {
   Precision precision = Precision::double_precision;
   int threads = 1;
   Simd simd = Simd::automatic;
+  Device device = Device::cpu;
   std::string lambda = "secular";  ///< of sweeps
 
   /// What tables call it.
@@ -43,6 +44,8 @@ Variant sweeps(int iterations, Precision precision = Precision::double_precision
 Variant direct(int iterations, Precision precision = Precision::double_precision, int threads = 1);
 /// Sweeps of projective dynamics.
 Variant projective(int iterations, Precision precision = Precision::double_precision, int threads = 1);
+/// Whole rods as boundary-value problems.
+Variant boundary_values();
 Variant automatic(Precision precision = Precision::double_precision, int threads = 1);
 /// Until nothing moves any more, within what double holds.
 Variant converged();
@@ -58,6 +61,8 @@ Subject cantilever(const std::string& name, int segments, double young);
 Subject chain(int vertices);
 /// Hair of 32 vertices a strand, this many vertices in all.
 Subject strands(int vertices);
+/// Clamped curls of hair of a hundred segments each.
+Subject curls(int count);
 /// Wavy strands of real hair, given by its moduli: a stiffness for each axis.
 Subject strands_anisotropic(int vertices);
 

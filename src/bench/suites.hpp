@@ -35,12 +35,14 @@ void run_convergence(Context& context);
 void run_scaling(Context& context);
 void run_contact(Context& context);
 void run_fibres(Context& context);
+void run_device(Context& context);
 std::vector<std::string> scenes_of_scenes();
 std::vector<std::string> scenes_of_kernels();
 std::vector<std::string> scenes_of_convergence();
 std::vector<std::string> scenes_of_scaling();
 std::vector<std::string> scenes_of_contact();
 std::vector<std::string> scenes_of_fibres();
+std::vector<std::string> scenes_of_device();
 
 /// Least squares through (log vertices, log ms) of the rows from `first` on.
 double slope_of(const std::vector<BenchRow>& rows, std::size_t first);

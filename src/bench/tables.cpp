@@ -56,6 +56,19 @@ Table paper_table(const Bench& b) {
   return t;
 }
 
+Table device_table(const Bench& b) {
+  Table t{"Whole frames on a device (30 fps), medians of 60 after 10 to warm up",
+          {"scene", "vertices", "method", "precision", "device", "steps x iterations", "ms/frame median", "min",
+           "ns/vertex/iteration", "error/motion", "error [mm]"},
+          {}};
+  for (const BenchRow* r : rows_of(b, "device"))
+    t.rows.push_back({r->scene, counted(r->vertices), r->method, r->precision, r->device,
+                      fmt::format("{} x {:g}", r->steps_per_frame, r->iterations.value_or(0)), number(r->ms_per_frame_median),
+                      number(r->ms_per_frame_min), number(r->ns_per_vertex_iteration), small(r->error),
+                      r->error_m ? number(1e3 * *r->error_m) : "-"});
+  return t;
+}
+
 Table error_table(const Bench& b) {
   Table t{"Error over time", {"scene", "method", "precision", "iterations/step", "ms/frame min", "error/motion"}, {}};
   for (const BenchRow* r : rows_of(b, "error_over_time"))
@@ -160,7 +173,7 @@ Table fibres_table(const Bench& b) {
 std::vector<Table> tables(const Bench& bench) {
   std::vector<Table> list;
   for (const auto& make : {paper_table, error_table, kernel_table, convergence_table, vertices_table, threads_table,
-                           contact_frame_table, contact_size_table, contact_apart_table, fibres_table})
+                           contact_frame_table, contact_size_table, contact_apart_table, fibres_table, device_table})
     add_if_any(list, make(bench));
   return list;
 }

@@ -66,23 +66,26 @@ class Strips {
 };
 
 /// By counting, and then by the second one among those with the same first.
-void sort_pairs(std::size_t count, std::vector<IndexPair>& pairs) {
+void sort_pairs(std::size_t count, const std::vector<std::vector<IndexPair>>& found, const Executor& executor,
+                std::vector<IndexPair>& pairs) {
   std::vector<std::size_t> start(count + 1, 0);
-  for (const IndexPair& pair : pairs) ++start[static_cast<std::size_t>(pair.first) + 1];
+  for (const auto& list : found)
+    for (const IndexPair& pair : list) ++start[static_cast<std::size_t>(pair.first) + 1];
   for (std::size_t i = 0; i < count; ++i) start[i + 1] += start[i];
   std::vector<std::size_t> next = start;
-  std::vector<IndexPair> sorted(pairs.size());
-  for (const IndexPair& pair : pairs) sorted[next[static_cast<std::size_t>(pair.first)]++] = pair;
-  for (std::size_t i = 0; i < count; ++i)
-    std::sort(sorted.begin() + static_cast<std::ptrdiff_t>(start[i]), sorted.begin() + static_cast<std::ptrdiff_t>(start[i + 1]));
-  pairs = std::move(sorted);
+  pairs.resize(start[count]);
+  for (const auto& list : found)
+    for (const IndexPair& pair : list) pairs[next[static_cast<std::size_t>(pair.first)]++] = pair;
+  executor.for_each(count, [&](std::size_t i) {
+    std::sort(pairs.begin() + static_cast<std::ptrdiff_t>(start[i]), pairs.begin() + static_cast<std::ptrdiff_t>(start[i + 1]));
+  });
 }
 
 }  // namespace
 
 /// Sorted along the widest axis, strip by strip across the second one. Two boxes that share several strips are a pair in the
 /// first.
-void overlapping_pairs(const std::vector<Bounds>& boxes, std::vector<IndexPair>& pairs) {
+void overlapping_pairs(const std::vector<Bounds>& boxes, const Executor& executor, std::vector<IndexPair>& pairs) {
   pairs.clear();
   std::vector<Index> order;
   for (std::size_t i = 0; i < boxes.size(); ++i)
@@ -105,16 +108,19 @@ void overlapping_pairs(const std::vector<Bounds>& boxes, std::vector<IndexPair>&
     const std::size_t first = strips.first(boxes[i]);
     for (std::size_t s = first; s <= strips.last(boxes[i]); ++s) entries[s].push_back({boxes[i], i, first});
   }
-  for (std::size_t s = 0; s < entries.size(); ++s)
+  std::vector<std::vector<IndexPair>> found(entries.size());
+  executor.for_each_job(entries.size(), [&](std::size_t s) {
     for (std::size_t i = 0; i < entries[s].size(); ++i) {
       const Entry& a = entries[s][i];
       const double end = component(a.box.high, axes[0]);
       for (std::size_t j = i + 1; j < entries[s].size() && begin(entries[s][j].box) <= end; ++j) {
         const Entry& b = entries[s][j];
-        if (std::max(a.first_strip, b.first_strip) == s && a.box.overlaps(b.box)) pairs.push_back(std::minmax(a.index, b.index));
+        if (std::max(a.first_strip, b.first_strip) == s && a.box.overlaps(b.box))
+          found[s].push_back(std::minmax(a.index, b.index));
       }
     }
-  sort_pairs(boxes.size(), pairs);
+  });
+  sort_pairs(boxes.size(), found, executor, pairs);
 }
 
 void overlapping_pairs_by_brute_force(const std::vector<Bounds>& boxes, std::vector<IndexPair>& pairs) {

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "exec/parallel.hpp"
 #include "math/vec3.hpp"
 
 namespace osier::certificate {
@@ -24,7 +25,7 @@ struct Bounds {
 using IndexPair = std::pair<Index, Index>;
 
 /// Pairs (a, b), a < b, in ascending order. Boxes that hold nothing overlap with nothing.
-void overlapping_pairs(const std::vector<Bounds>& boxes, std::vector<IndexPair>& pairs);
+void overlapping_pairs(const std::vector<Bounds>& boxes, const Executor& executor, std::vector<IndexPair>& pairs);
 /// The same by comparing everything with everything.
 void overlapping_pairs_by_brute_force(const std::vector<Bounds>& boxes, std::vector<IndexPair>& pairs);
 

@@ -66,7 +66,7 @@ std::optional<Collision> MotionCheck::begin(const Model& m, const contact::Conta
   std::vector<Bounds> boxes;
   boxes_of(here, kNear, Executor(1), boxes);
   std::vector<IndexPair> pairs;
-  if (contacts.rods_touch()) overlapping_pairs(boxes, pairs);
+  if (contacts.rods_touch()) overlapping_pairs(boxes, Executor(1), pairs);
   std::optional<Collision> crossing;
   const auto remember = [&](Index a, Index b, Index feature, double distance, double radii) {
     if (!(distance > kCrossing * radii) && !crossing) crossing = Collision{a, b, feature, distance, kCrossing * radii};
@@ -200,7 +200,7 @@ std::optional<Collision> MotionCheck::check(const Path& path, const Executor& ex
         for (Index b = a + 1; b < m_->segment_count(); ++b)
           if (m_->segment_alive[a] && m_->segment_alive[b]) pairs.emplace_back(a, b);
     } else {
-      overlapping_pairs(boxes, pairs);
+      overlapping_pairs(boxes, executor, pairs);
     }
   }
   std::vector<std::optional<Collision>> found(pairs.size());
@@ -261,7 +261,7 @@ NearestPair MotionCheck::nearest(const std::vector<Vec3d>& x, const Executor& ex
   std::vector<Bounds> boxes;
   boxes_of(here, 2, executor, boxes);
   std::vector<IndexPair> pairs;
-  if (contacts_->rods_touch()) overlapping_pairs(boxes, pairs);
+  if (contacts_->rods_touch()) overlapping_pairs(boxes, executor, pairs);
   constexpr double kNoPair = -1;
   std::vector<double> distance(pairs.size(), kNoPair);
   executor.for_each(pairs.size(), [&](std::size_t p) {

@@ -13,6 +13,7 @@ namespace osier::contact {
 namespace {
 
 constexpr std::size_t kChunk = 256;  ///< pairs whose contacts are found together
+constexpr double kNoMotion = 1e100;  ///< a way that is longer leads nowhere [m]
 const char* const kStiffness = "contact/stiffness";
 const char* const kPairs = "contact/pairs";
 const char* const kLate = "contact/late_obstacles";  ///< for each of them: its number, how many values follow, its place
@@ -37,13 +38,15 @@ void put_stiffness(State& state, const Model& model, double stiffness) {
   make_memory(state, kStiffness, ElementKind::segment).values.assign(static_cast<std::size_t>(model.segment_count()), stiffness);
 }
 
-void ContactStep::begin(const Contacts& contacts, const Model& m, const Control& c, const State& start, double h) {
-  if (contacts_ != &contacts || m_ != &m) listed_ = false;
+void ContactStep::begin(const Contacts& contacts, const Model& m, const Control& c, const State& start, double h, bool predicts) {
+  if (!restored_ && (contacts_ != &contacts || m_ != &m)) listed_ = false;
+  restored_ = false;
   contacts_ = &contacts;
   m_ = &m;
   c_ = &c;
   start_ = &start;
   h_ = h;
+  predicts_ = predicts && contacts.obstacles().empty();
   arrived_ = true;
   late_vertex_ = -1;
   list_seconds_ = 0;
@@ -59,16 +62,25 @@ void ContactStep::begin(const Contacts& contacts, const Model& m, const Control&
     if (!contacts.obstacles()[o]->is_moving()) obstacle_share_[o] = 1;
   const bool obstacles_move = std::any_of(contacts.obstacles().begin(), contacts.obstacles().end(),
                                           [](const auto& obstacle) { return obstacle->is_moving(); });
+  shared_.clear();
   bool keep = listed_ && !obstacles_move && alive_ == m.segment_alive;
-  double far2 = 0, fastest2 = 0;  // the farthest that a vertex is, or is to be, from where it was listed
-  for (Index v = 0; keep && v < m.vertex_count(); ++v) {
-    const Vec3d from = start.vertex_position[v] - centre_[v], motion = first_motion(v);
-    const double there = norm2(from + motion);
-    keep = there <= ball_[v] * ball_[v];
-    far2 = std::max({far2, there, norm2(from)});
-    fastest2 = std::max(fastest2, norm2(motion));
-  }
+  // Where the last step ended far from everything, nobody looks at a vertex before the step has been made.
+  is_quiet_ = keep && quiet_reach_ >= 0 && quiet_reach_ < std::min(quiet_, least_room_);
+  quiet_reach_ = -1;
   contacts_at_hand_.clear();
+  active_.clear();
+  amid_step_ = false;
+  if (is_quiet_) {
+    read_memory(start);
+    active_.assign(pairs_.size(), 0);
+    return;
+  }
+  double far2 = 0, fastest2 = 0;  // the farthest that a vertex is, or is to be, from where it was listed
+  if (keep) {
+    Reach reach = reach_of_first_motion();
+    if (!reach.inside && (keep = drifts_on())) reach = reach_of_first_motion();
+    far2 = reach.far2, fastest2 = reach.fastest2;
+  }
   is_quiet_ = keep && far2 < quiet_ * quiet_;
   // A new list takes less time than to look at all its pairs in step after step.
   constexpr double kWorthwhile = 4;  // steps that it has to last
@@ -80,12 +92,12 @@ void ContactStep::begin(const Contacts& contacts, const Model& m, const Control&
   }
   const std::vector<Vec3d> still(static_cast<std::size_t>(m.vertex_count()));
   if (keep) {
-    for (std::size_t p = 0; p < pairs_.size(); ++p) settle_core(pairs_[p], p);
+    executor_.for_each(pairs_.size(), [&](std::size_t p) { settle_core(pairs_[p], p); });
   } else {
     du_.resize(still.size());
-    fastest2 = 0;
-    for (Index v = 0; v < m.vertex_count(); ++v) du_[v] = first_motion(v), fastest2 = std::max(fastest2, norm2(du_[v]));
-    make_list(still, du_);
+    executor_.for_each(du_.size(), [&](std::size_t v) { du_[v] = first_motion(static_cast<Index>(v)); });
+    make_list(still, du_, predicts_);
+    fastest2 = reach_of_first_motion().fastest2;
     // Lists that are made later in the step do not take what has been pressed together since for an overlap at the start.
     for (const Pair& pair : pairs_)
       if (first_ && is_thin(pair)) memory_.push_back({.pair = pair, .force = 0, .anchor = {}, .normal = {}});
@@ -95,21 +107,99 @@ void ContactStep::begin(const Contacts& contacts, const Model& m, const Control&
       return;
     }
   }
-  find_active();
+}
+
+/// How far from where they were listed vertices are, and are to be when they go on as they do.
+ContactStep::Reach ContactStep::reach_of_first_motion() const {
+  return reach_of_vertices([&](std::size_t v) {
+    const Vec3d from = start_->vertex_position[v] - centre_[v], motion = first_motion(static_cast<Index>(v));
+    const double there = norm2(from + motion);
+    return Reach{there <= room_[v] * room_[v], std::max(there, norm2(from)), norm2(motion)};
+  });
+}
+
+/// Of those that live.
+template <class ReachOf>
+ContactStep::Reach ContactStep::reach_of_vertices(const ReachOf& reach_of) const {
+  reach_.resize(blocks_of(centre_.size(), kChunk));
+  return reduce(
+      executor_, centre_.size(), kChunk, reach_.data(),
+      [&](std::size_t v) { return m_->vertex_alive[v] ? reach_of(v) : Reach{}; },
+      [](Reach& all, const Reach& one) {
+        all.inside = all.inside && one.inside;
+        all.far2 = std::max(all.far2, one.far2), all.fastest2 = std::max(all.fastest2, one.fastest2);
+      });
+}
+
+void ContactStep::carry(Archive& archive) {
+  archive(listed_, listed_at_, ball_, drift_, ratio_, most_bend_, longest_, reach_of_, centre_, room_, way_, alive_, pairs_, pair_distance_,
+          measured_, measured_at_, active_, generous_, slack_, quiet_, is_quiet_, least_room_, quiet_reach_, first_, lists_);
+  restored_ = archive.reads();
+  moved_.resize(centre_.size());
 }
 
 /// Half of the least room that a pair on the list has, since both of its segments may move. None where an obstacle moves, or
 /// where a pair is thin, which grows.
 void ContactStep::find_quiet() {
-  double least = std::numeric_limits<double>::infinity();
-  for (std::size_t p = 0; p < pairs_.size(); ++p) {
-    const Pair& pair = pairs_[p];
-    const bool obstacle = pair.with_obstacle();
-    const double full = obstacle ? contacts_->core(pair.a) : contacts_->core(pair.a, pair.b);
-    if ((obstacle && contacts_->obstacles()[pair.obstacle()]->is_moving()) || (pair.pushes && pair.core < full)) least = 0;
-    else least = std::min(least, pair_distance_[p] - pair.core - (pair.pushes ? 1 : 0.1) * range_of(pair));
-  }
+  partial_.resize(blocks_of(pairs_.size(), kChunk));
+  const double least = reduce(
+      executor_, pairs_.size(), kChunk, partial_.data(),
+      [&](std::size_t p) {
+        const Pair& pair = pairs_[p];
+        if (is_thin(pair) || (pair.with_obstacle() && contacts_->obstacles()[pair.obstacle()]->is_moving())) return 0.0;
+        const double away = pair.core + (pair.pushes ? 1 : 0.1) * range_of(pair);
+        return ratio_ * pair_distance_[p] - away - 2 * most_bend_;
+      },
+      [](double& all, double x) { all = std::min(all, x); }, std::numeric_limits<double>::infinity());
   quiet_ = std::max(0.0, (0.5 - 1e-6) * least);
+}
+
+/// How far from its centre a vertex may be while the list holds. A pair that is not on it was further apart than the reaches and
+/// balls of both, and what drifts keeps `ratio_` of that.
+double ContactStep::room_of(std::size_t v) const { return ratio_ * ball_[v] - (1 - ratio_) * reach_of_[v] - most_bend_; }
+
+/// Takes over the bounds of the drift, if they are good for something.
+bool ContactStep::take_drift() {
+  constexpr double kLeastRatio = 0.75;
+  ratio_ = drift_.least_ratio();
+  most_bend_ = drift_.most_bend(longest_);
+  if (ratio_ > kLeastRatio) return true;
+  ratio_ = 1, most_bend_ = 0;
+  return false;
+}
+
+/// Lets the list drift to where the step leads. Returns whether it holds on all of that way: what vertices share of it first, and
+/// then the rest.
+bool ContactStep::drifts_on() {
+  if (!predicts_) return false;
+  const auto& x = start_->vertex_position;
+  drift_.fit([&](std::size_t v) { return x[v] + first_motion(static_cast<Index>(v)) - listed_at_[v]; });
+  if (!take_drift()) return false;
+  shared_.assign(centre_.size(), {});
+  const double holds = least_of_vertices([&](std::size_t v) {
+    const Vec3d centre = listed_at_[v] + drift_.at(listed_at_[v]), from = x[v] - centre_[v];
+    shared_[v] = centre - centre_[v];
+    const Vec3d to = x[v] + first_motion(static_cast<Index>(v)) - centre;
+    const double room = room_of(v);
+    return room > 0 && norm2(from) <= room * room && norm2(to) <= room * room ? 1.0 : 0.0;
+  });
+  if (holds == 0) {
+    shared_.clear();
+    return false;
+  }
+  go_with_drift();
+  return true;
+}
+
+/// Puts the centres where the drift leads.
+void ContactStep::go_with_drift() {
+  least_room_ = least_of_vertices(
+      [&](std::size_t v) {
+        if (!shared_.empty()) centre_[v] += shared_[v];
+        return room_[v] = room_of(v);
+      },
+      std::numeric_limits<double>::infinity());
+  find_quiet();
 }
 
 /// Whether a pair at x stays out of its range, and a pair that is only guarded apart, while every vertex v moves straight by
@@ -131,9 +221,12 @@ bool ContactStep::stays_apart(const Pair& pair, const std::vector<Vec3d>& x, con
 }
 
 void ContactStep::find_active() {
+  if (active_.size() == pairs_.size()) return;
   active_.resize(pairs_.size());
   executor_.for_each(pairs_.size(), [&](std::size_t p) {
-    active_[p] = !stays_apart(pairs_[p], start_->vertex_position, [&](Index v) { return first_motion(v); });
+    const Pair& pair = pairs_[p];
+    active_[p] = !stays_apart(pair, start_->vertex_position, [&](Index v) { return first_motion(v); }) ||
+                 (amid_step_ && pair_distance_[p] < pair.core + range_of(pair));
   });
 }
 
@@ -141,7 +234,7 @@ bool ContactStep::leaves_list(const std::vector<Vec3d>& x, const std::vector<std
   for (Index s = 0; s < m_->segment_count(); ++s) {
     if (!elsewhere.empty() && elsewhere[s]) continue;
     for (const Index v : m_->segment_vertices[s])
-      if (!(norm2(x[v] - centre_[v]) <= ball_[v] * ball_[v])) return true;
+      if (!(norm2(x[v] - centre_[v]) <= room_[v] * room_[v])) return true;
   }
   return false;
 }
@@ -149,10 +242,16 @@ bool ContactStep::leaves_list(const std::vector<Vec3d>& x, const std::vector<std
 bool ContactStep::moves_freely(const std::vector<Vec3d>& x0, const std::vector<Vec3d>& x1,
                                const std::vector<std::uint8_t>& elsewhere) const {
   if (is_quiet_) {
-    const auto stays = [&](std::size_t v) { return norm2(x1[v] - centre_[v]) <= std::min(quiet_ * quiet_, ball_[v] * ball_[v]); };
-    std::size_t v = 0;
-    while (v < x1.size() && stays(v)) ++v;
-    if (v == x1.size()) return true;
+    const double most = std::min(quiet_, least_room_), most2 = most * most;
+    const Reach reach = reach_of_vertices([&](std::size_t v) {
+      const double before = norm2(x0[v] - centre_[v]), after = norm2(x1[v] - centre_[v]);
+      return Reach{before <= most2 && after <= most2, after, norm2(x1[v] - x0[v])};
+    });
+    constexpr double kFaster = 1.5;  // than in this step
+    if (reach.inside) {
+      quiet_reach_ = std::sqrt(reach.far2) + kFaster * std::sqrt(reach.fastest2);
+      return true;
+    }
   }
   if (leaves_list(x1, elsewhere)) return false;
   partial_.resize(blocks_of(pairs_.size(), kChunk));
@@ -174,9 +273,9 @@ void ContactStep::expect(const std::vector<Vec3d>& x0, const std::vector<Vec3d>&
   if (leaves_list(x1, elsewhere)) {
     du_.resize(x0.size());
     for (std::size_t v = 0; v < x0.size(); ++v) du_[v] = x1[v] - x0[v];
-    make_list(std::vector<Vec3d>(x0.size()), du_);
-    find_active();
+    make_list(std::vector<Vec3d>(x0.size()), du_, false);
   }
+  find_active();
   executor_.for_each(pairs_.size(), [&](std::size_t p) {
     if (!elsewhere.empty() && elsewhere[pairs_[p].a]) return;
     if (!stays_apart(pairs_[p], x0, [&](Index v) { return x1[v] - x0[v]; })) active_[p] = 1;
@@ -280,8 +379,19 @@ void ContactStep::settle_core(Pair& pair, std::size_t index) {
   const double full = pair.core;
   const auto found =
       std::lower_bound(memory_.begin(), memory_.end(), pair, [](const Memory& m, const Pair& p) { return m.pair < p; });
+  // Where the step began, whenever in it the list is made: a core that grew amid a step would make energy at its start.
+  const auto distance_at_start = [&] {
+    const std::vector<Vec3d>& x = start_->vertex_position;
+    const auto [a0, a1] = m_->segment_vertices[pair.a];
+    if (pair.with_obstacle()) {
+      const Obstacle& obstacle = *contacts_->obstacles()[pair.obstacle()];
+      return distance_of(obstacle, pair.feature, x[a0], x[a1], obstacle.is_moving() ? 0 : 1);
+    }
+    const auto [b0, b1] = m_->segment_vertices[pair.b];
+    return nearest_points({{Vec3d{}, x[a1] - x[a0]}, {x[b0] - x[a0], x[b1] - x[a0]}}, 0, 0).distance;
+  };
   if (found != memory_.end() && found->pair == pair && found->pair.core < full)
-    pair.core = std::min(full, std::max(found->pair.core, kGrown * distance));
+    pair.core = std::min(full, std::max(found->pair.core, kGrown * distance_at_start()));
   else if (distance < (1 - kRounding) * (first_ && pair.pushes ? kOverlap / kCore * full : full))
     pair.core = pair.pushes ? std::min(full, kTouching * distance) : 0.9 * distance;
 }
@@ -299,88 +409,142 @@ double ContactStep::range_of(const Pair& pair) const {
   return pair.pushes && pair.core < full ? range * std::max(kLeastShare, pair.core / full) : range;
 }
 
-/// Lists the pairs that may touch while vertices stay near u, or on their way along du.
-void ContactStep::make_list(const std::vector<Vec3d>& u, const std::vector<Vec3d>& du) {
-  constexpr double kSlack = 2, kMostPairs = 48;     // radii; pairs of a segment
-  constexpr double kLargeSlack = 1, kFewPairs = 8;  // segments; pairs of a segment
-  constexpr int kTryAgain = 16;
+/// Lists the pairs that may touch while vertices stay near u, or on their way along du. `drifts`: the next motion begins with
+/// what they share of that way.
+void ContactStep::make_list(const std::vector<Vec3d>& u, const std::vector<Vec3d>& du, bool drifts) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point begin = Clock::now();
   const Model& m = *m_;
   const auto nv = static_cast<std::size_t>(m.vertex_count());
-  centre_.resize(nv), ball_.resize(nv), moved_.resize(nv);
+  for (auto* list : {&centre_, &listed_at_, &measured_at_, &way_}) list->resize(nv);
+  for (auto* list : {&ball_, &room_, &moved_, &reach_of_}) list->resize(nv);
   alive_ = m.segment_alive;
-  double longest = 0;
-  for (std::size_t v = 0; v < nv; ++v) {
-    centre_[v] = at(u, static_cast<Index>(v));
-    if (const double l = norm(du[v]); l < 1e100) longest = std::max(longest, l);
-  }
-  // Where rods are far from each other, lists with large balls last long.
-  if (generous_ || ++lists_ % kTryAgain == 0) {
-    for (std::size_t v = 0; v < nv; ++v) ball_[v] = 0;
-    for (Index s = 0; s < m.segment_count(); ++s)
-      for (const Index v : m.segment_vertices[s]) ball_[v] = std::max(ball_[v], kLargeSlack * m.segment_rest_length[s]);
-    for (std::size_t v = 0; v < nv; ++v)
-      if (const double l = norm(du[v]); l < 1e100) ball_[v] += 1.2 * l;
-    candidates_.find(*contacts_, m, centre_, ball_, executor_, pairs_);
-    generous_ = static_cast<double>(pairs_.size()) <= kFewPairs * static_cast<double>(m.segment_count());
-  }
-  // Fast vertices need large balls, and large balls many pairs: where there are too many, the step goes in several pieces.
-  for (double most = longest; !generous_; most *= 0.5) {
-    for (std::size_t v = 0; v < nv; ++v) {
-      const double l = norm(du[v]);
-      ball_[v] = kSlack * m.vertex_radius[v] + (l < 1e100 ? 1.2 * std::min(l, most) : 0);
-    }
-    candidates_.find(*contacts_, m, centre_, ball_, executor_, pairs_);
-    if (static_cast<double>(pairs_.size()) <= kMostPairs * static_cast<double>(m.segment_count()) + 1000) break;
-    if (!(most > 1e-3 * longest)) break;
-  }
-  listed_ = true;
-  pair_distance_.resize(pairs_.size());
-  executor_.for_each(pairs_.size(), [&](std::size_t p) {
-    Pair& pair = pairs_[p];
-    if (pair.with_obstacle()) {
-      const auto& obstacle = *contacts_->obstacles()[pair.obstacle()];
-      const auto [a0, a1] = m.segment_vertices[pair.a];
-      const double share = obstacle_share_[pair.obstacle()];
-      pair_distance_[p] = distance_of(obstacle, pair.feature, centre_[a0], centre_[a1], share);
-    } else {
-      pair_distance_[p] = nearest_points(ends(pair, u), 0, 0).distance;
-    }
-    settle_core(pair, p);
+  executor_.for_each(nv, [&](std::size_t v) {
+    centre_[v] = listed_at_[v] = measured_at_[v] = at(u, static_cast<Index>(v));
+    way_[v] = norm(du[v]) < kNoMotion ? du[v] : Vec3d{};
+    reach_of_[v] = 0;
+    for (const Index e : m.vertex_segments.of(static_cast<Index>(v)))
+      reach_of_[v] = std::max(reach_of_[v], (kCore + kRange) * contacts_->radius(e / 2));
   });
-  find_quiet();
+  ratio_ = 1, most_bend_ = 0;
+  shared_.clear();
+  if (drifts) {
+    drift_.lay(listed_at_, m.vertex_alive);
+    drift_.fit([&](std::size_t v) { return way_[v]; });
+    longest_ = 0;
+    for (Index s = 0; s < m.segment_count(); ++s)
+      if (m.segment_alive[s])
+        longest_ = std::max(longest_, norm(listed_at_[m.segment_vertices[s][1]] - listed_at_[m.segment_vertices[s][0]]));
+    if (take_drift()) {
+      shared_.resize(nv);
+      executor_.for_each(nv, [&](std::size_t v) {
+        shared_[v] = drift_.at(listed_at_[v]);
+        way_[v] -= shared_[v];
+      });
+    }
+  }
+  find_pairs();
+  listed_ = true;
+  active_.clear();
+  amid_step_ = false;
+  go_with_drift();
   ++lists_made_;
   list_seconds_ += std::chrono::duration<double>(Clock::now() - begin).count();
 }
 
+/// Fills `pairs_`, with balls that suit the way that vertices go by themselves.
+void ContactStep::find_pairs() {
+  constexpr double kSlack = 2, kMostPairs = 48;    // radii; pairs of a segment
+  constexpr double kMostSlack = 8, kFewPairs = 8;  // segments; pairs of a segment
+  constexpr int kTryAgain = 16;
+  const Model& m = *m_;
+  const std::size_t nv = centre_.size();
+  const auto segments = static_cast<double>(m.segment_count());
+  const auto find = [&] {
+    // What the drift takes from a ball at once.
+    executor_.for_each(nv, [&](std::size_t v) { ball_[v] = (ball_[v] + (1 - ratio_) * reach_of_[v] + most_bend_) / ratio_; });
+    candidates_.find(*contacts_, m, listed_at_, ball_, executor_, pairs_);
+    return static_cast<double>(pairs_.size());
+  };
+  // Where rods are far from each other, lists with large balls last long.
+  if (generous_ || ++lists_ % kTryAgain == 0) {
+    executor_.for_each(nv, [&](std::size_t v) {
+      double length = 0;
+      for (const Index e : m.vertex_segments.of(static_cast<Index>(v))) length = std::max(length, m.segment_rest_length[e / 2]);
+      ball_[v] = slack_ * length + 1.2 * norm(way_[v]);
+    });
+    const double found = find();
+    generous_ = found <= kFewPairs * segments;
+    if (!generous_) slack_ = 1;
+    else if (found <= 0.1 * kFewPairs * segments) slack_ = std::min(2 * slack_, kMostSlack);
+  }
+  double longest = 0;
+  for (const Vec3d& way : way_) longest = std::max(longest, norm2(way));
+  longest = std::sqrt(longest);
+  // Fast vertices need large balls, and large balls many pairs: where there are too many, the step goes in several pieces.
+  for (double most = longest; !generous_; most *= 0.5) {
+    executor_.for_each(nv, [&](std::size_t v) { ball_[v] = kSlack * m.vertex_radius[v] + 1.2 * std::min(norm(way_[v]), most); });
+    if (find() <= kMostPairs * segments + 1000 || !(most > 1e-3 * longest)) break;
+  }
+  pair_distance_.resize(pairs_.size());
+  executor_.for_each(pairs_.size(), [&](std::size_t p) {
+    Pair& pair = pairs_[p];
+    const auto [a0, a1] = m.segment_vertices[pair.a];
+    if (pair.with_obstacle()) {
+      const auto& obstacle = *contacts_->obstacles()[pair.obstacle()];
+      const double share = obstacle_share_[pair.obstacle()];
+      pair_distance_[p] = distance_of(obstacle, pair.feature, listed_at_[a0], listed_at_[a1], share);
+    } else {
+      const auto [b0, b1] = m.segment_vertices[pair.b];
+      const Vec3d& from = listed_at_[a0];
+      const TwoSegments both{{Vec3d{}, listed_at_[a1] - from}, {listed_at_[b0] - from, listed_at_[b1] - from}};
+      pair_distance_[p] = nearest_points(both, 0, 0).distance;
+    }
+    settle_core(pair, p);
+  });
+  measured_ = pair_distance_;
+}
+
+/// Measures the pairs where they are, so that least_distance() is good for what is near there.
+void ContactStep::measure_pairs(const std::vector<Vec3d>& u) {
+  executor_.for_each(measured_at_.size(), [&](std::size_t v) { measured_at_[v] = at(u, static_cast<Index>(v)); });
+  executor_.for_each(pairs_.size(), [&](std::size_t p) {
+    if (!pairs_[p].with_obstacle()) measured_[p] = nearest_points(ends(pairs_[p], u), 0, 0).distance;
+  });
+}
+
 bool ContactStep::stays(const std::vector<Vec3d>& u, const std::vector<Vec3d>& du) const {
-  for (Index v = 0; v < m_->vertex_count(); ++v)
-    if (!(norm2(at(u, v) + du[v] - centre_[v]) <= ball_[v] * ball_[v])) return false;
-  return true;
+  return least_of_vertices([&](std::size_t v) {
+           return norm2(at(u, static_cast<Index>(v)) + du[v] - centre_[v]) <= room_[v] * room_[v] ? 1.0 : 0.0;
+         }) > 0;
 }
 
 /// The largest share of du with which every vertex stays in its ball.
 double ContactStep::room(const std::vector<Vec3d>& u, const std::vector<Vec3d>& du) const {
-  double share = 1;
-  for (Index v = 0; v < m_->vertex_count(); ++v) {
-    const Vec3d from = at(u, v) - centre_[v], &d = du[v];
-    const double r2 = ball_[v] * ball_[v];
-    if (norm2(from + share * d) <= r2) continue;
+  return least_of_vertices([&](std::size_t v) {
+    const Vec3d from = at(u, static_cast<Index>(v)) - centre_[v], &d = du[v];
+    const double r2 = room_[v] * room_[v];
+    if (norm2(from + d) <= r2) return 1.0;
     // |from + t d| = ball
     const double a = norm2(d), b = dot(from, d), c = norm2(from) - r2;
     const double t = c >= 0 ? 0 : (-b + std::sqrt(b * b - a * c)) / a;
-    share = std::isfinite(t) ? std::clamp((1 - 1e-9) * t, 0.0, share) : 0;
-  }
-  return share;
+    return std::isfinite(t) ? std::clamp((1 - 1e-9) * t, 0.0, 1.0) : 0;
+  });
+}
+
+/// The least of(v) of a vertex that lives, or `most`.
+template <class F>
+double ContactStep::least_of_vertices(const F& of, double most) const {
+  partial_.resize(blocks_of(centre_.size(), kChunk));
+  return reduce(
+      executor_, centre_.size(), kChunk, partial_.data(), [&](std::size_t v) { return m_->vertex_alive[v] ? of(v) : most; },
+      [](double& all, double x) { all = std::min(all, x); }, most);
 }
 
 /// Amid the step: the new pairs that may touch are those of the step's start and those that are in range by now.
 void ContactStep::renew_list(const std::vector<Vec3d>& u, const std::vector<Vec3d>& du) {
-  make_list(u, du);
-  find_active();
-  for (std::size_t p = 0; p < pairs_.size(); ++p)
-    if (pair_distance_[p] < pairs_[p].core + range_of(pairs_[p])) active_[p] = 1;
+  make_list(u, du, false);
+  amid_step_ = true;
 }
 
 void ContactStep::ensure_list(const std::vector<Vec3d>& u, std::vector<Vec3d>& du) {
@@ -391,7 +555,7 @@ void ContactStep::ensure_list(const std::vector<Vec3d>& u, std::vector<Vec3d>& d
 }
 
 void ContactStep::measure_motion(const std::vector<Vec3d>& u) const {
-  executor_.for_each(u.size(), [&](std::size_t v) { moved_[v] = norm(at(u, static_cast<Index>(v)) - centre_[v]); });
+  executor_.for_each(u.size(), [&](std::size_t v) { moved_[v] = norm(at(u, static_cast<Index>(v)) - measured_at_[v]); });
 }
 
 /// No pair is nearer than this after the motion that measure_motion() found.
@@ -404,8 +568,8 @@ double ContactStep::least_distance(std::size_t p) const {
   // An obstacle has moved as well; its motion is bounded where it is moved.
   if (pair.with_obstacle())
     return contacts_->obstacles()[pair.obstacle()]->is_moving() ? -std::numeric_limits<double>::infinity()
-                                                                : pair_distance_[p] - moved(pair.a);
-  return pair_distance_[p] - moved(pair.a) - moved(pair.b);
+                                                                : measured_[p] - moved(pair.a);
+  return measured_[p] - moved(pair.a) - moved(pair.b);
 }
 
 /// Calls f(contact) for what a pair makes at u with geometry alone: vertices, weights, normal and distance.
@@ -506,10 +670,64 @@ void ContactStep::linearise(const std::vector<Vec3d>& u, double freshness) {
         }
       },
       kChunk);
-  contacts_at_hand_.clear();
-  for (std::size_t chunk = 0; chunk < chunks; ++chunk)
-    contacts_at_hand_.insert(contacts_at_hand_.end(), found_[chunk].begin(), found_[chunk].end());
-  sum_blocks();
+  put_together(chunks);
+  list_touches();
+}
+
+/// The contacts of all chunks in a row.
+void ContactStep::put_together(std::size_t chunks) {
+  found_start_.assign(chunks + 1, 0);
+  for (std::size_t chunk = 0; chunk < chunks; ++chunk) found_start_[chunk + 1] = found_start_[chunk] + found_[chunk].size();
+  contacts_at_hand_.resize(found_start_[chunks]);
+  executor_.for_each(
+      chunks,
+      [&](std::size_t chunk) {
+        std::copy(found_[chunk].begin(), found_[chunk].end(),
+                  contacts_at_hand_.begin() + static_cast<std::ptrdiff_t>(found_start_[chunk]));
+      },
+      kChunk);
+}
+
+/// Sorts the sides of all contacts by segment, and lists the vertices of these: what belongs to a vertex is gathered from there.
+void ContactStep::list_touches() {
+  const auto segments = static_cast<std::size_t>(m_->segment_count());
+  touch_start_.assign(segments + 1, 0);
+  const auto each_side = [&](const auto& f) {
+    for (std::size_t c = 0; c < contacts_at_hand_.size(); ++c) {
+      const Pair& pair = contacts_at_hand_[c].pair;
+      f(static_cast<std::size_t>(pair.a), 2 * c);
+      if (!pair.with_obstacle()) f(static_cast<std::size_t>(pair.b), 2 * c + 1);
+    }
+  };
+  each_side([&](std::size_t s, std::size_t) { ++touch_start_[s + 1]; });
+  for (std::size_t s = 0; s < segments; ++s) touch_start_[s + 1] += touch_start_[s];
+  touch_.resize(touch_start_[segments]);
+  // Filling moves every start to the one after it; afterwards they are moved back.
+  each_side([&](std::size_t s, std::size_t side) { touch_[touch_start_[s]++] = side; });
+  for (std::size_t s = segments; s > 0; --s) touch_start_[s] = touch_start_[s - 1];
+  touch_start_[0] = 0;
+  touched_.clear();
+  for (Index v = 0; v < m_->vertex_count() && !touch_.empty(); ++v)
+    for (const Index e : m_->vertex_segments.of(v))
+      if (touch_start_[e / 2] < touch_start_[e / 2 + 1]) {
+        touched_.push_back(v);
+        break;
+      }
+}
+
+/// Calls f(c, j) for every contact c of a vertex, of whose vertices it is number j.
+template <class F>
+void ContactStep::each_touch(Index v, const F& f) const {
+  for (const Index e : m_->vertex_segments.of(v))
+    for (std::size_t k = touch_start_[e / 2]; k < touch_start_[e / 2 + 1]; ++k)
+      f(touch_[k] / 2, 2 * (touch_[k] % 2) + static_cast<std::size_t>(e % 2));
+}
+
+/// Calls f(v) for every vertex that touches something, on all threads.
+template <class F>
+void ContactStep::each_touched(const F& f) const {
+  executor_.for_each(
+      touched_.size(), [&](std::size_t i) { f(touched_[i]); }, 4);
 }
 
 bool ContactStep::stiffen() {
@@ -529,9 +747,15 @@ bool ContactStep::stiffen() {
 }
 
 double ContactStep::value(const std::vector<Vec3d>& u) const {
-  double rubbing = 0;
-  for (const Contact& c : contacts_at_hand_)
-    if (c.limit > 0) rubbing += friction(c.limit, c.slip, norm(slip_of(c, u))).energy;
+  const std::size_t n = contacts_at_hand_.size();
+  partial_.resize(blocks_of(n, kChunk));
+  const double rubbing = reduce(
+      executor_, n, kChunk, partial_.data(),
+      [&](std::size_t i) {
+        const Contact& c = contacts_at_hand_[i];
+        return c.limit > 0 ? friction(c.limit, c.slip, norm(slip_of(c, u))).energy : 0.0;
+      },
+      [](double& sum, double x) { sum += x; });
   return barrier_value(u) + rubbing;
 }
 
@@ -563,11 +787,14 @@ double ContactStep::barrier_value(const std::vector<Vec3d>& u) const {
 }
 
 void ContactStep::add_gradient(std::vector<Vec3d>& gx) const {
-  for (const Contact& c : contacts_at_hand_) {
-    const Vec3d g = -c.force * c.n, rubbing = c.friction_force();
-    for (std::size_t j = 0; j < 4; ++j)
-      if (c.vertex[j] >= 0) gx[c.vertex[j]] += c.weight[j] * g + c.rub[j] * rubbing;
-  }
+  each_touched([&](Index v) {
+    Vec3d sum;
+    each_touch(v, [&](std::size_t i, std::size_t j) {
+      const Contact& c = contacts_at_hand_[i];
+      sum += c.rub[j] * c.friction_force() - (c.weight[j] * c.force) * c.n;
+    });
+    gx[v] += sum;
+  });
 }
 
 Mat3<double> ContactStep::friction_block(const Contact& c) const {
@@ -577,92 +804,89 @@ Mat3<double> ContactStep::friction_block(const Contact& c) const {
   return block;
 }
 
-void ContactStep::sum_blocks() {
-  const auto segments = static_cast<std::size_t>(m_->segment_count());
-  sums_.resize(3 * segments);
-  touched_.assign(segments, 0);
-  const auto add = [&](Index s, double wa, double wb, const Mat3<double>& block) {
-    Mat3<double>* sum = sums_.data() + 3 * static_cast<std::size_t>(s);
-    if (!touched_[s]) sum[0] = sum[1] = sum[2] = {};
-    touched_[s] = 1;
-    sum[0] = sum[0] + wa * wa * block;
-    sum[1] = sum[1] + wa * wb * block;
-    sum[2] = sum[2] + wb * wb * block;
-  };
-  for (const Contact& c : contacts_at_hand_) {
-    const auto add_both = [&](const std::array<double, 4>& weight, const Mat3<double>& block) {
-      add(c.pair.a, weight[0], weight[1], block);
-      if (c.pair.b >= 0) add(c.pair.b, weight[2], weight[3], block);
-    };
-    add_both(c.weight, c.stiffness * outer(c.n, c.n));
-    if (c.limit > 0) add_both(c.rub, friction_block(c));
-    if (!c.pair.with_obstacle() || c.sliding.count == 0) continue;
-    const auto& y = c.sliding.y[0];
-    Mat3<double>* sum = sums_.data() + 3 * static_cast<std::size_t>(c.pair.a);
-    sum[0] = sum[0] + c.force * outer(y[0], y[0]);
-    sum[1] = sum[1] + c.force * outer(y[0], y[1]);
-    sum[2] = sum[2] + c.force * outer(y[1], y[1]);
-  }
-  blocks_.clear();
-  for (Index s = 0; s < m_->segment_count(); ++s) {
-    if (!touched_[s]) continue;
-    const Mat3<double>* sum = sums_.data() + 3 * static_cast<std::size_t>(s);
-    blocks_.push_back({.segment = s, .a = m_->segment_vertices[s][0], .aa = sum[0], .ab = sum[1], .bb = sum[2]});
-  }
+/// A block over the two ends of a segment is at most its rows' sums on the diagonal.
+void ContactStep::list_blocks(std::vector<systems::VertexBlock>& blocks) const {
+  blocks.clear();
+  for (const Index v : touched_)
+    if (!c_->vertex_fixed[v]) blocks.push_back({.segment = -1, .a = v, .aa = {}, .ab = {}, .bb = {}});
+  executor_.for_each(
+      blocks.size(),
+      [&](std::size_t i) {
+        Mat3<double> sum{};
+        each_touch(blocks[i].a, [&](std::size_t contact, std::size_t j) {
+          const Contact& c = contacts_at_hand_[contact];
+          const std::size_t other = j ^ 1;  // end of the same segment
+          sum = sum + (c.weight[j] * (c.weight[j] + c.weight[other]) * c.stiffness) * outer(c.n, c.n);
+          if (c.limit > 0) sum = sum + (c.rub[j] * (c.rub[j] + c.rub[other])) * friction_block(c);
+          if (!c.pair.with_obstacle() || c.sliding.count == 0) return;
+          const auto& y = c.sliding.y[0];
+          sum = sum + c.force * outer(y[j], y[j] + y[other]);
+        });
+        blocks[i].aa = sum;
+      },
+      8);
 }
 
 /// |sum of w_j p_j|^2 <= (sum of |w_j|) (sum of |w_j| |p_j|^2), and the |w_j| add up to 2.
 void ContactStep::add_diagonal(std::vector<Mat3<double>>& blocks) const {
-  for (const Contact& c : contacts_at_hand_) {
-    const auto add = [&](const std::array<double, 4>& weight, const Mat3<double>& block) {
-      double all = 0;
-      for (const double w : weight) all += std::abs(w);
-      for (std::size_t j = 0; j < 4; ++j)
-        if (c.vertex[j] >= 0) blocks[c.vertex[j]] = blocks[c.vertex[j]] + (all * std::abs(weight[j])) * block;
-    };
-    add(c.weight, c.stiffness * outer(c.n, c.n));
-    if (c.limit > 0) add(c.rub, friction_block(c));
-    if (c.pair.with_obstacle() && c.sliding.count > 0)
-      for (std::size_t j = 0; j < 2; ++j)
-        blocks[c.vertex[j]] = blocks[c.vertex[j]] + 2 * c.force * outer(c.sliding.y[0][j], c.sliding.y[0][j]);
+  each_touched([&](Index v) {
+    Mat3<double> sum = blocks[v];
+    each_touch(v, [&](std::size_t i, std::size_t j) {
+      const Contact& c = contacts_at_hand_[i];
+      const auto add = [&](const std::array<double, 4>& weight, const Mat3<double>& block) {
+        double all = 0;
+        for (const double w : weight) all += std::abs(w);
+        sum = sum + (all * std::abs(weight[j])) * block;
+      };
+      add(c.weight, c.stiffness * outer(c.n, c.n));
+      if (c.limit > 0) add(c.rub, friction_block(c));
+      if (c.pair.with_obstacle() && c.sliding.count > 0) sum = sum + 2 * c.force * outer(c.sliding.y[0][j], c.sliding.y[0][j]);
+    });
+    blocks[v] = sum;
+  });
+}
+
+/// The product with the Hessian of one contact, for its vertices.
+std::array<Vec3d, 4> ContactStep::product_of(const Contact& c, const std::vector<Vec3d>& p) const {
+  std::array<Vec3d, 4> moved{}, image{};
+  const std::size_t ends = c.pair.with_obstacle() ? 2 : 4;
+  for (std::size_t j = 0; j < ends; ++j) moved[j] = p[c.vertex[j]];
+  const auto sum = [&](const std::array<double, 4>& weight) {
+    Vec3d q;
+    for (std::size_t j = 0; j < ends; ++j) q += weight[j] * moved[j];
+    return q;
+  };
+  const Vec3d q = sum(c.weight);
+  const double along_n = dot(c.n, q);
+  Vec3d y = (c.stiffness * along_n) * c.n;
+  double g = c.force;
+  if (c.pair.with_obstacle()) {
+    y -= g * (c.curvature * q);
+  } else {
+    g = c.distance > 0 ? c.force / c.distance : 0;
+    y += (g * along_n) * c.n - g * q;
   }
+  for (int k = 0; k < c.sliding.count; ++k) {
+    const std::array<Vec3d, 4>& row = c.sliding.y[static_cast<std::size_t>(k)];
+    double along = 0;
+    for (std::size_t j = 0; j < ends; ++j) along += dot(row[j], moved[j]);
+    for (std::size_t j = 0; j < ends; ++j) image[j] += (g * along) * row[j];
+  }
+  for (std::size_t j = 0; j < ends; ++j) image[j] += c.weight[j] * y;
+  if (!(c.limit > 0)) return image;
+  const Vec3d slide = sum(c.rub);
+  const double size2 = norm2(c.z);
+  Vec3d drag = c.friction.across * (slide - dot(c.unit, slide) * c.unit);
+  if (size2 > 0) drag += ((c.friction.along - c.friction.across) * dot(c.z, slide) / size2) * c.z;
+  for (std::size_t j = 0; j < ends; ++j) image[j] += c.rub[j] * drag;
+  return image;
 }
 
 void ContactStep::add_product(const std::vector<Vec3d>& p, std::vector<Vec3d>& image) const {
-  for (const Contact& c : contacts_at_hand_) {
-    Vec3d q;
-    for (std::size_t j = 0; j < 4; ++j)
-      if (c.vertex[j] >= 0) q += c.weight[j] * p[c.vertex[j]];
-    Vec3d y = (c.stiffness * dot(c.n, q)) * c.n;
-    if (c.pair.with_obstacle()) {
-      y -= c.force * (c.curvature * q);
-      if (c.sliding.count > 0) {
-        const std::array<Vec3d, 4>& row = c.sliding.y[0];
-        const double along = dot(row[0], p[c.vertex[0]]) + dot(row[1], p[c.vertex[1]]);
-        for (std::size_t j = 0; j < 2; ++j) image[c.vertex[j]] += (c.force * along) * row[j];
-      }
-    } else {
-      const double g = c.distance > 0 ? c.force / c.distance : 0;
-      y += (g * dot(c.n, q)) * c.n - g * q;
-      for (int k = 0; k < c.sliding.count; ++k) {
-        const std::array<Vec3d, 4>& row = c.sliding.y[static_cast<std::size_t>(k)];
-        double along = 0;
-        for (std::size_t j = 0; j < 4; ++j) along += dot(row[j], p[c.vertex[j]]);
-        for (std::size_t j = 0; j < 4; ++j) image[c.vertex[j]] += (g * along) * row[j];
-      }
-    }
-    for (std::size_t j = 0; j < 4; ++j)
-      if (c.vertex[j] >= 0) image[c.vertex[j]] += c.weight[j] * y;
-    if (!(c.limit > 0)) continue;
-    Vec3d slide;
-    for (std::size_t j = 0; j < 4; ++j)
-      if (c.vertex[j] >= 0) slide += c.rub[j] * p[c.vertex[j]];
-    const double size2 = norm2(c.z);
-    Vec3d drag = c.friction.across * (slide - dot(c.unit, slide) * c.unit);
-    if (size2 > 0) drag += ((c.friction.along - c.friction.across) * dot(c.z, slide) / size2) * c.z;
-    for (std::size_t j = 0; j < 4; ++j)
-      if (c.vertex[j] >= 0) image[c.vertex[j]] += c.rub[j] * drag;
-  }
+  product_.resize(contacts_at_hand_.size());
+  executor_.for_each(
+      product_.size(), [&](std::size_t i) { product_[i] = product_of(contacts_at_hand_[i], p); }, 4);
+  each_touched([&](Index v) { each_touch(v, [&](std::size_t c, std::size_t j) { image[v] += product_[c][j]; }); });
 }
 
 Vec3d ContactStep::slip_of(const Contact& c, const std::vector<Vec3d>& u) const {

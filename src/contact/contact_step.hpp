@@ -22,8 +22,10 @@
 
 #include "contact/barrier.hpp"
 #include "contact/candidates.hpp"
+#include "contact/drift.hpp"
 #include "contact/record.hpp"
 #include "contact/segment_gap.hpp"
+#include "core/archive.hpp"
 #include "linalg/linear_system.hpp"
 
 namespace osier::contact {
@@ -60,8 +62,12 @@ class ContactStep {
 
   /// Forgets the list of pairs: the model or the state has been replaced.
   void forget() { listed_ = false; }
-  /// The references have to last until finish(). h > 0.
-  void begin(const Contacts& contacts, const Model& model, const Control& control, const State& start, double h);
+  /// The list of pairs, which lasts for several steps.
+  void carry(Archive& archive);
+  /// The references have to last until finish(). h > 0. `predicts`: the first motion with contact will be that of predict(), so
+  /// that the list may drift along with it.
+  void begin(const Contacts& contacts, const Model& model, const Control& control, const State& start, double h,
+             bool predicts = false);
   /// To where inertia and prescribed motion lead, as far as the guard lets them.
   void predict(std::vector<Vec3d>& u);
   /// Moves held vertices and obstacles on to where they are to be.
@@ -86,8 +92,8 @@ class ContactStep {
   void add_gradient(std::vector<Vec3d>& gx) const;
   /// Positive blocks on the diagonal, large enough for vertices to be moved one at a time or all at once.
   void add_diagonal(std::vector<Mat3<double>>& blocks) const;
-  /// Positive blocks over the two ends of every segment that touches something.
-  std::span<const systems::VertexBlock> blocks() const { return blocks_; }
+  /// Positive blocks on the vertices that touch something and are not held.
+  void list_blocks(std::vector<systems::VertexBlock>& blocks) const;
   /// Of the exact Hessian.
   void add_product(const std::vector<Vec3d>& p, std::vector<Vec3d>& image) const;
 
@@ -120,12 +126,17 @@ class ContactStep {
 
   /// Segments on the list: what can touch something in this step.
   const std::vector<Pair>& pairs() const { return pairs_; }
-  /// Whether a pair is expected to come within its range in this step, from where it is and how it moves. Rods without such a
-  /// pair may be stepped without contact, if moves_freely() agrees afterwards.
+  /// Looks which pairs are active: expected to come within their range in this step, from where they are and how they move. Rods
+  /// without such a pair may be stepped without contact, if moves_freely() agrees afterwards.
+  void find_active();
+  /// After find_active(), until there is another list.
   bool is_active(std::size_t pair) const { return active_[pair] != 0; }
   /// No pair is active, without a look at any.
   bool is_quiet() const { return is_quiet_; }
-  bool any_active() const { return std::find(active_.begin(), active_.end(), 1) != active_.end(); }
+  bool any_active() {
+    find_active();
+    return std::find(active_.begin(), active_.end(), 1) != active_.end();
+  }
   /// Whether rods that were stepped without contact, straight from x0 to x1, have indeed come within the range of nothing.
   /// `elsewhere`: segments that were stepped with contact, which are not looked at; empty: none. Where the answer is no, pairs in
   /// the way are active from now on, or the list reaches further: ask for the pairs again. x0 is where the step began, and where
@@ -153,7 +164,13 @@ class ContactStep {
   TwoSegments ends(const Pair& pair, const std::vector<Vec3d>& u) const;
   void read_memory(const State& state);
   void settle_stiffness();
-  void make_list(const std::vector<Vec3d>& u, const std::vector<Vec3d>& du);
+  void make_list(const std::vector<Vec3d>& u, const std::vector<Vec3d>& du, bool drifts);
+  void find_pairs();
+  void measure_pairs(const std::vector<Vec3d>& u);
+  double room_of(std::size_t v) const;
+  bool take_drift();
+  bool drifts_on();
+  void go_with_drift();
   void renew_list(const std::vector<Vec3d>& u, const std::vector<Vec3d>& du);
   void settle_core(Pair& pair, std::size_t index);
   bool is_thin(const Pair& pair) const;
@@ -161,11 +178,18 @@ class ContactStep {
   void ensure_list(const std::vector<Vec3d>& u, std::vector<Vec3d>& du);
   bool stays(const std::vector<Vec3d>& u, const std::vector<Vec3d>& du) const;
   Vec3d first_motion(Index v) const;
+  /// Of some vertices, in squares [m^2].
+  struct Reach {
+    bool inside = true;  ///< of their balls
+    double far2 = 0, fastest2 = 0;
+  };
+  Reach reach_of_first_motion() const;
+  template <class ReachOf>
+  Reach reach_of_vertices(const ReachOf& reach_of) const;
   double room(const std::vector<Vec3d>& u, const std::vector<Vec3d>& du) const;
   void measure_motion(const std::vector<Vec3d>& u) const;
   template <class Motion>
   bool stays_apart(const Pair& pair, const std::vector<Vec3d>& x, const Motion& motion) const;
-  void find_active();
   void find_quiet();
   bool leaves_list(const std::vector<Vec3d>& x, const std::vector<std::uint8_t>& elsewhere) const;
   double least_distance(std::size_t pair) const;
@@ -185,9 +209,19 @@ class ContactStep {
   const Memory* inherited(const Contact& c) const;
   Vec3d slip_of(const Contact& c, const std::vector<Vec3d>& u) const;
   Mat3<double> friction_block(const Contact& c) const;
-  void sum_blocks();
+  void put_together(std::size_t chunks);
+  void list_touches();
+  template <class F>
+  void each_touch(Index v, const F& f) const;
+  template <class F>
+  void each_touched(const F& f) const;
+  template <class F>
+  double least_of_vertices(const F& of, double most = 1) const;
+  std::array<Vec3d, 4> product_of(const Contact& contact, const std::vector<Vec3d>& p) const;
   void spread(std::vector<double>& stiffness) const;
-  void find_planes(const std::vector<Vec3d>& u);
+  void find_planes(const std::vector<Vec3d>& u, bool uncut);
+  double farthest_approach(const Pair& pair, bool uncut) const;
+  const std::vector<std::size_t>& find_failed(const std::vector<Vec3d>& u);
   void find_plane_of_obstacle(std::size_t pair, const std::vector<Vec3d>& u);
   double distance_in_hollow(std::size_t pair, std::size_t end, const std::vector<Vec3d>& u, double share, double way) const;
   bool fails(std::size_t pair, const std::vector<Vec3d>& u) const;
@@ -195,6 +229,7 @@ class ContactStep {
   void cut(const std::vector<Vec3d>& u);
   Guarded guard_all(const std::vector<Vec3d>& u, std::vector<Vec3d>& du);
   void push_along(const std::vector<Vec3d>& u, std::vector<Vec3d>& du);
+  void go_together(std::vector<Vec3d>& u, std::vector<Vec3d>& du);
   double move_obstacles();
 
   Executor executor_;
@@ -203,33 +238,50 @@ class ContactStep {
   const Control* c_ = nullptr;
   const State* start_ = nullptr;
   double h_ = 0;
+  bool predicts_ = false;
 
   // The list.
   bool listed_ = false;
+  bool restored_ = false;  ///< the list is that of a checkpoint, for the model and the contacts of the next begin()
   Candidates candidates_;
-  std::vector<Vec3d> centre_;        ///< where vertices were when it was made
-  std::vector<double> ball_;         ///< and how far from there it holds [m]
+  std::vector<Vec3d> listed_at_;                    ///< where vertices were when it was made
+  std::vector<double> ball_;                        ///< how far from there it would hold if nothing drifted [m]
+  Drift drift_;                                     ///< since then; none with obstacles, which stay where they are
+  double ratio_ = 1, most_bend_ = 0, longest_ = 0;  ///< its bounds [-], [m]; longest segment [m]
+  std::vector<double> reach_of_;     ///< per vertex: half of the distance at which its segments begin to repel others [m]
+  std::vector<Vec3d> centre_;        ///< where vertices have drifted to by the end of the way that begin() expects
+  std::vector<double> room_;         ///< and how far from there the list holds [m]
+  std::vector<Vec3d> shared_;        ///< drift of the step at hand, with which its motion begins; empty: none
+  std::vector<Vec3d> way_;           ///< expected when the list was made, less what is shared
   std::vector<std::uint8_t> alive_;  ///< the segments it was made for
   std::vector<Pair> pairs_;
-  std::vector<double> pair_distance_;  ///< at the centres
-  std::vector<std::uint8_t> active_;   ///< per pair
-  bool generous_ = true;               ///< the last list had large balls
+  std::vector<double> pair_distance_;  ///< when the list was made
+  std::vector<double> measured_;       ///< per pair: distance with vertices at `measured_at_` [m]
+  std::vector<Vec3d> measured_at_;
+  std::vector<std::uint8_t> active_;  ///< per pair; empty: not known
+  bool amid_step_ = false;            ///< the list was made amid the step: what is in range by now is active, too
+  bool generous_ = true;              ///< the last list had large balls
+  double slack_ = 1;                  ///< of these, in lengths of segments
   double quiet_ = 0;       ///< while no vertex is further than this from where the list was made, nothing is in range [m]
   bool is_quiet_ = false;  ///< and so it is on all of the straight way that begin() expects
-  bool first_ = true;      ///< no step with contact has been made yet
+  double least_room_ = 0;  ///< of a vertex [m]
+  mutable double quiet_reach_ = -1;  ///< how far vertices are to be in the next step, after one in which nothing came near; or -1
+  bool first_ = true;                ///< no step with contact has been made yet
   int lists_ = 0;
   double list_seconds_ = 0;  ///< since begin(), and so many lists
   int lists_made_ = 0;
-  mutable std::vector<double> moved_;  ///< per vertex, from its centre
+  mutable std::vector<double> moved_;  ///< per vertex, since the pairs were measured
 
   std::vector<double> stiffness_, stiffness_at_start_;  ///< per segment
   std::vector<Memory> memory_;                          ///< ascending
   std::vector<Contact> contacts_at_hand_, earlier_;     ///< by pair, ascending; those of the linearise() before
-  std::vector<std::vector<Contact>> found_;
-  std::vector<systems::VertexBlock> blocks_;
-  std::vector<Mat3<double>> sums_;  ///< per segment: aa, ab, bb
-  std::vector<std::uint8_t> touched_;
+  std::vector<std::vector<Contact>> found_;             ///< per chunk of pairs
+  std::vector<std::size_t> found_start_;                ///< and how many come before it
+  std::vector<std::size_t> touch_start_, touch_;        ///< per segment: twice a contact, plus 1 where it is the second one
+  std::vector<Index> touched_;                          ///< vertices of these segments, ascending
+  mutable std::vector<std::array<Vec3d, 4>> product_;   ///< per contact
   mutable std::vector<double> partial_;
+  mutable std::vector<Reach> reach_;
 
   // The guard.
   struct Plane {
@@ -244,6 +296,8 @@ class ContactStep {
   std::vector<double> obstacle_share_;                ///< of its motion in this step that an obstacle has behind it
   std::vector<double> obstacle_goal_, obstacle_way_;  ///< in the motion at hand: where to, and the share of that way that is left
   std::vector<Vec3d> du_, given_;
+  std::vector<std::uint8_t> bad_;    ///< per pair
+  std::vector<std::size_t> failed_;  ///< pairs
   bool arrived_ = true, stuck_ = false;
   Index late_vertex_ = -1;
 };

@@ -43,7 +43,9 @@ Vec3d nearest_of(const std::array<Vec3d, 2>& segment, const Vec3d& p) {
 
 }  // namespace
 
-void ContactStep::find_planes(const std::vector<Vec3d>& u) {
+/// `uncut`: pairs whose whole motions keep them apart are left out. Where ends are cut, no longer together, only those may be
+/// left out whose motions are too short for any share of them to matter.
+void ContactStep::find_planes(const std::vector<Vec3d>& u, bool uncut) {
   planes_.resize(pairs_.size());
   measure_motion(u);
   executor_.for_each(pairs_.size(), [&](std::size_t p) {
@@ -52,13 +54,8 @@ void ContactStep::find_planes(const std::vector<Vec3d>& u) {
     plane.fixed = false;
     plane.close = false;
     if (pair.with_obstacle()) return find_plane_of_obstacle(p, u);
-    const auto travel = [&](Index s) {
-      const auto [v0, v1] = m_->segment_vertices[s];
-      return std::max(norm(du_[v0]), norm(du_[v1]));
-    };
-    // Nothing to look at where even a head-on motion leaves room.
     const double room = kShare * (least_distance(p) - pair.core);
-    plane.close = !(travel(pair.a) + travel(pair.b) <= room);
+    plane.close = !(farthest_approach(pair, uncut) <= room);
     if (!plane.close) return;
     const TwoSegments both = ends(pair, u);
     const auto separate = [&](const Vec3d& n) {
@@ -81,6 +78,19 @@ void ContactStep::find_planes(const std::vector<Vec3d>& u) {
       separate(normalized(nearest_of(both.b, both.a[k]) - both.a[k]));
     }
   });
+}
+
+/// Two segments come no nearer to each other than by this: head-on, or `uncut`, by the motion of one seen from the other.
+double ContactStep::farthest_approach(const Pair& pair, bool uncut) const {
+  const auto& a = m_->segment_vertices[pair.a];
+  const auto& b = m_->segment_vertices[pair.b];
+  const double head_on =
+      std::sqrt(std::max(norm2(du_[a[0]]), norm2(du_[a[1]]))) + std::sqrt(std::max(norm2(du_[b[0]]), norm2(du_[b[1]])));
+  if (!uncut) return head_on;
+  double seen2 = 0;
+  for (const Index i : a)
+    for (const Index j : b) seen2 = std::max(seen2, norm2(du_[j] - du_[i]));
+  return std::min(head_on, std::sqrt(seen2));
 }
 
 /// Of an obstacle that goes from its share to its goal while the ends of the segment move by du_.
@@ -229,18 +239,23 @@ void ContactStep::mend(std::size_t p, bool fix, const std::vector<Vec3d>& u) {
   }
 }
 
+/// The pairs that fail.
+const std::vector<std::size_t>& ContactStep::find_failed(const std::vector<Vec3d>& u) {
+  bad_.resize(planes_.size());
+  executor_.for_each(planes_.size(),
+                     [&](std::size_t p) { bad_[p] = planes_[p].close && !planes_[p].fixed && fails(p, u) ? 1 : 0; });
+  failed_.clear();
+  for (std::size_t p = 0; p < planes_.size(); ++p)
+    if (bad_[p]) failed_.push_back(p);
+  return failed_;
+}
+
 void ContactStep::cut(const std::vector<Vec3d>& u) {
-  std::vector<std::size_t> failed;
-  std::vector<std::uint8_t> bad(planes_.size(), 0);
-  for (int round = 0;; ++round) {
-    executor_.for_each(planes_.size(),
-                       [&](std::size_t p) { bad[p] = planes_[p].close && !planes_[p].fixed && fails(p, u) ? 1 : 0; });
-    failed.clear();
-    for (std::size_t p = 0; p < planes_.size(); ++p)
-      if (bad[p]) failed.push_back(p);
-    if (failed.empty()) return;
-    for (const std::size_t p : failed) mend(p, round >= kRounds, u);
-  }
+  find_planes(u, true);
+  if (find_failed(u).empty()) return;
+  find_planes(u, false);
+  for (int round = 0; !find_failed(u).empty(); ++round)
+    for (const std::size_t p : failed_) mend(p, round >= kRounds, u);
 }
 
 ContactStep::Guarded ContactStep::guard(const std::vector<Vec3d>& u, std::vector<Vec3d>& du) {
@@ -250,11 +265,11 @@ ContactStep::Guarded ContactStep::guard(const std::vector<Vec3d>& u, std::vector
 
 /// Rods along du and obstacles to their goals, at the same time.
 ContactStep::Guarded ContactStep::guard_all(const std::vector<Vec3d>& u, std::vector<Vec3d>& du) {
-  for (Vec3d& d : du)
-    if (!is_finite(d)) d = {};
+  executor_.for_each(du.size(), [&](std::size_t v) {
+    if (!is_finite(du[v])) du[v] = {};
+  });
   ensure_list(u, du);
   du_ = du;
-  find_planes(u);
   share_.assign(du.size(), 1);
   obstacle_way_.assign(obstacle_share_.size(), 1);
   cut(u);
@@ -344,10 +359,34 @@ double ContactStep::move_obstacles() {
   return any ? nearer : 1;
 }
 
+/// Takes the motion that the list has drifted by, and from du what it shares with that.
+void ContactStep::go_together(std::vector<Vec3d>& u, std::vector<Vec3d>& du) {
+  if (!shared_.empty()) {
+    std::vector<Vec3d> together = shared_;
+    if (guard(u, together).cut == 0) {
+      executor_.for_each(u.size(), [&](std::size_t v) {
+        u[v] += together[v];
+        du[v] -= together[v];
+      });
+      passed(u);
+    } else {
+      // The list holds for the whole of that motion, or for none.
+      make_list(u, du, false);
+    }
+  }
+  if (lists_made_ == 0 || !shared_.empty()) measure_pairs(u);
+}
+
 void ContactStep::predict(std::vector<Vec3d>& u) {
   std::vector<Vec3d> du(u.size());
-  for (Index v = 0; v < m_->vertex_count(); ++v) du[v] = first_motion(v);
+  executor_.for_each(du.size(), [&](std::size_t v) { du[v] = first_motion(static_cast<Index>(v)); });
   begin_path();
+  // A step that is solved again begins where it began, obstacles included.
+  for (std::size_t o = 0; o < obstacle_share_.size(); ++o)
+    if (contacts_->obstacles()[o]->is_moving()) obstacle_share_[o] = 0;
+  // Where a step begins again, a list that was made amid it need not hold.
+  if (amid_step_) make_list(u, du, false);
+  go_together(u, du);
   obstacle_goal_.assign(obstacle_share_.size(), 1);
   push_along(u, du);
   guard_all(u, du);

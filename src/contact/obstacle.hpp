@@ -11,6 +11,10 @@
 #include "math/mat3.hpp"
 #include "osier/types.hpp"
 
+namespace osier {
+struct Motion;
+}
+
 namespace osier::contact {
 
 struct Box {
@@ -79,6 +83,10 @@ class Obstacle {
   }
   /// The point about which moments on it are taken, at a share [m].
   virtual Vec3d center(double share) const { return (void)share, Vec3d{}; }
+  /// What leads it, for those who lead it otherwise; null: nothing does.
+  virtual Motion* motion() { return nullptr; }
+  /// Whether it has ends, so that it may turn about any axis; a plane may not.
+  virtual bool may_tilt() const { return true; }
 
   std::string name;
   std::string material;  ///< for the friction table; may be empty

@@ -8,6 +8,7 @@
 #include "exec/launch.hpp"
 
 namespace osier {
+inline namespace OSIER_BACKEND_NAMESPACE {
 
 template <class T>
 class Buffer {
@@ -52,16 +53,17 @@ class Buffer {
   std::size_t bytes() const { return size_ * sizeof(T); }
   Backend where() const { return where_; }
 
-  /// All of it from, or to, an array of the host.
-  void copy_from(const T* from) {
-    if (size_ == 0) return;
+  /// All of it from, or to, an array of the host; or its first `count` elements.
+  void copy_from(const T* from) { copy_from(from, size_); }
+  void copy_from(const T* from, std::size_t count) {
+    if (count == 0) return;
 #if defined(__CUDACC__)
     if (where_ == Backend::device) {
-      check_cuda(cudaMemcpy(data_, from, bytes(), cudaMemcpyHostToDevice), "copy to the device");
+      check_cuda(cudaMemcpy(data_, from, count * sizeof(T), cudaMemcpyHostToDevice), "copy to the device");
       return;
     }
 #endif
-    std::memcpy(data_, from, bytes());
+    std::memcpy(data_, from, count * sizeof(T));
   }
   void copy_to(T* to) const {
     if (size_ == 0) return;
@@ -86,4 +88,5 @@ class Buffer {
   T* data_ = nullptr;
 };
 
+}  // namespace OSIER_BACKEND_NAMESPACE
 }  // namespace osier

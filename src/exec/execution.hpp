@@ -16,13 +16,14 @@ struct Choices<Precision> {
   static constexpr std::array<const char*, 2> names{"float", "double"};
 };
 
-enum class Device : std::uint8_t { cpu, cuda };
+/// cuda_twin: the kernels of cuda, run by the processor one after the other, for tests.
+enum class Device : std::uint8_t { cpu, cuda, cuda_twin };
 template <>
 struct Choices<Device> {
-  static constexpr std::array<const char*, 2> names{"cpu", "cuda"};
+  static constexpr std::array<const char*, 3> names{"cpu", "cuda", "cuda_twin"};
 };
 
-/// Whether this program was built for it.
+/// Whether this program was built for it, and it is there.
 bool device_available(Device device);
 
 struct Execution {
@@ -45,10 +46,14 @@ struct Execution {
       "Instructions of the kernels: the widest this machine has, none (`off`: one number at a time), or a given set; results "
       "differ by rounding");
     f("precision", precision, "Number type of the solver's kernels; positions are accumulated in double either way");
-    f("device", device, "Where the kernels run");
+    f("device", device,
+      "Where the solver's kernels run: on the processor, on the first CUDA device, or, for tests, those of CUDA on the "
+      "processor");
   }
 
   const char* precision_name() const { return Choices<Precision>::names[static_cast<std::size_t>(precision)]; }
+  const char* device_name() const { return Choices<Device>::names[static_cast<std::size_t>(device)]; }
+  bool elsewhere() const { return device != Device::cpu; }
   bool in_float() const { return precision == Precision::single_precision; }
   /// Reports settings that this machine or this program does not offer, with pointers into the scene's `execution` object.
   void check(Problems& problems) const;

@@ -70,6 +70,8 @@ struct SumOfBlocks {
     *sum = all;
   }
 };
+inline namespace OSIER_BACKEND_NAMESPACE {
+
 /// `item` and `combine` are functors, and `partial` and `sum` lie in the memory of the backend.
 template <class Value, class Item, class Combine>
 void launch_reduce(Backend where, Index items, Index block, Value* partial, Value* sum, const Item& item, const Combine& combine,
@@ -78,5 +80,6 @@ void launch_reduce(Backend where, Index items, Index block, Value* partial, Valu
   launch(where, blocks, BlockValues<Value, Item, Combine>{item, combine, start, items, block, partial});
   launch(where, 1, SumOfBlocks<Value, Combine>{combine, start, blocks, partial, sum});
 }
+}  // namespace OSIER_BACKEND_NAMESPACE
 
 }  // namespace osier

@@ -10,7 +10,15 @@
 
 namespace osier {
 
+void Motion::lead(const Vec3d& rest, double from_time, const Pose& from, double to_time, const Pose& to) {
+  LedMotion motion{.rest = rest, .place = {}, .turn = {}};
+  motion.place.keys = {{from_time, from.center}, {to_time, to.center}};
+  motion.turn.keys = {{from_time, from.turn}, {to_time, to.turn}};
+  led = std::move(motion);
+}
+
 Motion::Turning Motion::turning(double t) const {
+  if (led) return {.all = led->at(t).turn, .recorded = {}};
   if (file) return {.all = {}, .recorded = file->at(t)};
   const Quatd own = turn(t) * (orientation.given() ? normalized(orientation.at(t)) : Quatd{});
   return {.all = carrier ? carrier->motion.turning(t)() * own : own, .recorded = {}};
@@ -42,6 +50,7 @@ static double angle_between(const Quatd& a, const Quatd& b) {
 
 double Motion::turn_between(double from, double to) const {
   const auto apart = [](double a, double b) { return std::abs(b - a); };
+  if (led) return led->turn.way(from, to, angle_between);
   double sum = 0;
   // A speed that changes its sign between two keys is taken by its sizes at them, which is never less than the way.
   if (rotate && rotate->speed.given()) sum += speed_way(rotate->speed, from, to);
@@ -61,18 +70,31 @@ double Motion::turn_between(double from, double to) const {
 }
 
 Motion::Placement Motion::placement(double t) const {
-  if (file) return {.turns = false, .turn = {}, .center = {}, .shift = {}, .recorded = file->at(t)};
-  Placement own{.turns = rotate.has_value(),
-                .turn = turn(t),
-                .center = rotate ? rotate->center : Vec3d{},
-                .shift = translate.at(t),
-                .recorded = {}};
+  Placement own;
+  if (led) {
+    const Pose now = led->at(t);
+    own.turns = true;
+    own.turn = now.turn;
+    own.center = led->rest;
+    own.shift = now.center - led->rest;
+    return own;
+  }
+  if (file) {
+    own.recorded = file->at(t);
+    return own;
+  }
+  own.turns = rotate.has_value();
+  own.turn = turn(t);
+  own.center = rotate ? rotate->center : Vec3d{};
+  own.shift = translate.at(t);
   if (!carrier) return own;
   // The carrier takes y to c' + Q (y - c), and y = center + R (x - center) + shift.
   const Quatd q = carrier->motion.turning(t)();
   const Vec3d moved = carrier->motion.placement(t)(carrier->center);
-  const Vec3d shift = moved + osier::rotate(q, own.center + own.shift - carrier->center) - own.center;
-  return {.turns = true, .turn = q * own.turn, .center = own.center, .shift = shift, .recorded = {}};
+  own.shift = moved + osier::rotate(q, own.center + own.shift - carrier->center) - own.center;
+  own.turns = true;
+  own.turn = q * own.turn;
+  return own;
 }
 
 /// Steps are divided until nothing turns far in one. A jump cannot be divided, and half a turn by the shorter arc is either way.
@@ -159,6 +181,12 @@ bool AttachmentContext::claim_vertex(Index vertex, const std::string& by) {
   }
   vertex_holder[vertex] = by;
   return true;
+}
+
+Mover Attachment::mover(double time) const {
+  Mover m = motion.placement(time);
+  m.turn_of_frames = motion.turning(time)();
+  return m;
 }
 
 std::string Attachment::amount(double time) const {
@@ -253,6 +281,12 @@ Vec3d Pin::share(double t, const Control&, Index, const Vec3d& force) const {
   return sum;
 }
 
+bool Pin::tell(Index mover, std::vector<HeldVertex>& vertices_of, std::vector<HeldFrame>&) const {
+  if (motion.file || holds_directions()) return false;
+  for (const auto& [v, x] : held_) vertices_of.push_back({v, mover, x});
+  return true;
+}
+
 void Pin::list_held(std::vector<Index>& held, std::vector<Index>&) const {
   for (const auto& [v, x] : held_) held.push_back(v);
 }
@@ -277,6 +311,12 @@ void Fix::apply(double t, const State&, const Executor& executor, Control& contr
     const auto& [s, q] = held_[i];
     control.frame_control[s] = FrameControl::fixed, control.frame_target[s] = turn(i) * q;
   });
+}
+
+bool Fix::tell(Index mover, std::vector<HeldVertex>&, std::vector<HeldFrame>& frames) const {
+  if (motion.file) return false;
+  for (const auto& [s, q] : held_) frames.push_back({s, mover, q});
+  return true;
 }
 
 void Fix::list_held(std::vector<Index>&, std::vector<Index>& frames) const {
@@ -312,6 +352,15 @@ void Clamp::apply(double t, const State&, const Executor& executor, Control& con
     control.frame_control[h.clamp.anchor] = FrameControl::fixed;
     control.frame_target[h.clamp.anchor] = turn(i) * h.clamp.rotation;
   });
+}
+
+bool Clamp::tell(Index mover, std::vector<HeldVertex>& vertices_of, std::vector<HeldFrame>& frames) const {
+  if (motion.file) return false;
+  for (const Held& h : held_) {
+    vertices_of.push_back({h.vertex, mover, h.position});
+    frames.push_back({h.clamp.anchor, mover, h.clamp.rotation});
+  }
+  return true;
 }
 
 void Clamp::list_held(std::vector<Index>& held, std::vector<Index>& frames) const {
@@ -389,6 +438,16 @@ static double falling_slope(const Track<double>& torque, double speed, double in
   }
   if (!(gain > 1e-6 * std::abs(speed))) return std::max(0.0, -torque.slope(speed));
   return std::max(0.0, sign * now - ahead(gain)) * h / std::sin(h * gain);
+}
+
+void Motor::drive(double now, double value) {
+  if (speed.given()) {
+    // The angle is the integral of the speed: it goes on from where it is.
+    frame_ = axis_angle(axis_, speed.integral(now) - value * now) * frame_;
+    speed = Track<double>(value);
+  } else {
+    torque_speed = Track<double>(value);
+  }
 }
 
 void Motor::apply(double t, const State& state, const Executor&, Control& control) const {

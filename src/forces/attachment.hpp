@@ -12,9 +12,11 @@
 #include "exec/parallel.hpp"
 #include "forces/directions.hpp"
 #include "forces/file_motion.hpp"
+#include "forces/step_script.hpp"
 #include "math/quat.hpp"
 #include "model/rod_graph.hpp"
 #include "model/selection.hpp"
+#include "osier/pose.hpp"
 
 namespace osier {
 
@@ -38,6 +40,14 @@ struct Turn {
 
 struct Carrier;
 
+/// Motion that somebody prescribes while a simulation runs: as one body, by the place of its centre and its turn since the start.
+struct LedMotion {
+  Vec3d rest;  ///< the centre before any motion
+  Track<Vec3d> place;
+  Track<Quatd> turn;  ///< keys as those of `place`
+  Pose at(double t) const { return {place.at(t), normalized(turn.at(t))}; }
+};
+
 /// x -> center + R(t) (x - center) + translate(t); frames: q -> R(t) orientation(t) q; then both as the carrier goes
 struct Motion {
   Track<Vec3d> translate;
@@ -46,6 +56,7 @@ struct Motion {
   std::optional<FileMotion> file;
   std::optional<std::string> with;
   std::shared_ptr<const Carrier> carrier;  ///< the obstacle that `with` names; null: none
+  std::optional<LedMotion> led;            ///< instead of all the others
   std::string where;
   static const char* kind() { return "motion"; }
   static const char* help() {
@@ -66,17 +77,11 @@ struct Motion {
     for (const char* key : {"translate", "rotate", "orientation", "with"})
       if (f.has("file") && f.has(key)) f.problem(std::string("`") + key + "` comes together with `file`", "keep one of them");
   }
-  bool moves_places() const { return translate.given() || rotate || file || with; }
+  bool moves_places() const { return translate.given() || rotate || file || with || led; }
   /// The motion of places at one time, worked out once for the many vertices that a constraint may hold.
-  struct Placement {
-    bool turns;
-    Quatd turn;
-    Vec3d center, shift;
+  struct Placement : Mover {
     /// `item`: which of those that the constraint holds.
-    Vec3d operator()(const Vec3d& x, std::size_t item = 0) const {
-      if (recorded) return recorded->place(x, item);
-      return (turns ? center + osier::rotate(turn, x - center) : x) + shift;
-    }
+    Vec3d operator()(const Vec3d& x, std::size_t item = 0) const { return recorded ? recorded->place(x, item) : place(x); }
     std::optional<FileMotion::Moment> recorded;
   };
   /// Of frames, likewise.
@@ -91,7 +96,11 @@ struct Motion {
   Placement placement(double t) const;
   /// How far it turns between two times [rad], there and back added up.
   double turn_between(double from, double to) const;
-  bool turns_directions() const { return rotate || with; }
+  bool turns_directions() const { return rotate || with || led; }
+  /// Where a body is whose centre is `rest` before any motion.
+  Pose pose(const Vec3d& rest, double t) const { return {placement(t)(rest), turning(t)()}; }
+  /// From now on from one pose to another, where it stays.
+  void lead(const Vec3d& rest, double from_time, const Pose& from, double to_time, const Pose& to);
 };
 
 struct AttachmentContext {
@@ -129,9 +138,16 @@ struct Carrier {
 class Attachment {
  public:
   virtual ~Attachment() = default;
+  virtual std::unique_ptr<Attachment> clone() const = 0;
   virtual void bind(AttachmentContext& context) = 0;
   /// Writes the targets for the end of a step at time t; `state` is its start. No two hold the same thing.
   virtual void apply(double t, const State& state, const Executor& executor, Control& control) const = 0;
+  /// Lists what it holds for a script, as mover number `mover`; false where holds of a script cannot say it.
+  virtual bool tell(Index mover, std::vector<HeldVertex>& vertices, std::vector<HeldFrame>& frames) const {
+    return (void)mover, (void)vertices, (void)frames, false;
+  }
+  /// That mover, at a time.
+  Mover mover(double time) const;
   virtual const char* type() const = 0;  ///< its registry name
   /// The vertices and frames that it acts on.
   virtual void list_held(std::vector<Index>& vertices, std::vector<Index>& frames) const = 0;
@@ -150,6 +166,7 @@ class Attachment {
   virtual bool holds_directions() const { return false; }  ///< single ones
   virtual bool has_springs() const { return false; }
   virtual bool hinges() const { return false; }  ///< frames that turn about one axis
+  virtual bool moves() const { return false; }   ///< by a `motion`
   virtual bool yields() const { return false; }  ///< is bound and applied after all others, and holds what they leave free
 
   std::string name;
@@ -206,8 +223,11 @@ class Pin final : public Attachment {
     f("axes", axes, "The only directions along which to hold them, world axes, turned with `motion`; all of them when left out");
     common_fields(f);
   }
+  std::unique_ptr<Attachment> clone() const override { return std::make_unique<Pin>(*this); }
+  bool moves() const override { return true; }
   void bind(AttachmentContext& context) override;
   void apply(double t, const State& state, const Executor& executor, Control& control) const override;
+  bool tell(Index mover, std::vector<HeldVertex>& vertices, std::vector<HeldFrame>& frames) const override;
   void list_held(std::vector<Index>& vertices, std::vector<Index>& frames) const override;
   Vec3d share(double t, const Control& control, Index vertex, const Vec3d& force) const override;
   bool holds_directions() const override { return axes && axes->list.size() < 3; }
@@ -230,8 +250,11 @@ class Fix final : public Attachment {
     f("segments", segments, "Whose frames to hold", {.required = true});
     common_fields(f);
   }
+  std::unique_ptr<Attachment> clone() const override { return std::make_unique<Fix>(*this); }
+  bool moves() const override { return true; }
   void bind(AttachmentContext& context) override;
   void apply(double t, const State& state, const Executor& executor, Control& control) const override;
+  bool tell(Index mover, std::vector<HeldVertex>& vertices, std::vector<HeldFrame>& frames) const override;
   void list_held(std::vector<Index>& vertices, std::vector<Index>& frames) const override;
   const char* type() const override { return kind(); }
 
@@ -254,8 +277,11 @@ class Clamp final : public Attachment {
     f("tangent", tangent, "Direction of the rod at the clamp; as in the initial pose when left out");
     common_fields(f);
   }
+  std::unique_ptr<Attachment> clone() const override { return std::make_unique<Clamp>(*this); }
+  bool moves() const override { return true; }
   void bind(AttachmentContext& context) override;
   void apply(double t, const State& state, const Executor& executor, Control& control) const override;
+  bool tell(Index mover, std::vector<HeldVertex>& vertices, std::vector<HeldFrame>& frames) const override;
   void list_held(std::vector<Index>& vertices, std::vector<Index>& frames) const override;
   const char* type() const override { return kind(); }
   bool let_go(Model& model) override;
@@ -282,6 +308,8 @@ class Hinge final : public Attachment {
     f("axis", axis, "Axis of the hinge, world axes");
     common_fields(f);
   }
+  std::unique_ptr<Attachment> clone() const override { return std::make_unique<Hinge>(*this); }
+  bool moves() const override { return true; }
   void bind(AttachmentContext& context) override;
   void apply(double t, const State& state, const Executor& executor, Control& control) const override;
   void list_held(std::vector<Index>& vertices, std::vector<Index>& frames) const override;
@@ -323,12 +351,15 @@ class Motor final : public Attachment {
     name_field(f);
     release_field(f);
   }
+  std::unique_ptr<Attachment> clone() const override { return std::make_unique<Motor>(*this); }
   void bind(AttachmentContext& context) override;
   void apply(double t, const State& state, const Executor& executor, Control& control) const override;
   void list_held(std::vector<Index>& vertices, std::vector<Index>& frames) const override;
   double turn_between(double from, double to) const override;
   const char* type() const override { return kind(); }
   bool hinges() const override { return true; }
+  /// From a time on: another speed, or another torque at all speeds, whichever it is driven by.
+  void drive(double now, double value);
 
  private:
   Index segment_ = -1;

@@ -5,6 +5,7 @@
 
 #include "core/describe.hpp"
 #include "exec/simd.hpp"
+#include "forces/step_script.hpp"
 #include "model/selection.hpp"
 #include "osier/model.hpp"
 #include "osier/state.hpp"
@@ -33,6 +34,8 @@ class Force {
   }
   /// What acts on a selection, after all fields.
   virtual void apply(const LoadContext& context, Control& control) const { (void)context, (void)control; }
+  /// Adds it to the loads of a script, where it follows one rule everywhere; false where it does not.
+  virtual bool tell(double time, StepLoads& loads) const { return (void)time, (void)loads, false; }
   /// Potential energy of a conservative load, for diagnostics [J].
   virtual double potential(const LoadContext& context) const { return (void)context, 0; }
   /// Its size at a time, with its unit, as in "0.5 N"; empty for what has none of its own.

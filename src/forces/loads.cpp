@@ -9,6 +9,11 @@ void Gravity::apply_field(const LoadContext& c, Index begin, Index end, Control&
   for (Index v = begin; v < end; ++v) control.vertex_force[v] += c.model.vertex_mass[v] * g;
 }
 
+bool Gravity::tell(double time, StepLoads& loads) const {
+  loads.field.acceleration += acceleration.at(time);
+  return true;
+}
+
 double Gravity::potential(const LoadContext& c) const {
   const Vec3d g = c.ramp * acceleration.at(c.time);
   double energy = 0;
@@ -24,6 +29,12 @@ void Drag::apply_field(const LoadContext& c, Index begin, Index end, Control& co
     if (along > 0)
       for (Index e : c.model.vertex_segments.of(v)) control.vertex_damping[v] += 0.5 * along * c.model.segment_rest_length[e / 2];
   }
+}
+
+bool Drag::tell(double time, StepLoads& loads) const {
+  loads.field.damping_per_mass += rate.at(time);
+  loads.field.damping_per_length += per_length.at(time);
+  return true;
 }
 
 void DeadForce::apply(const LoadContext& c, Control& control) const {

@@ -18,6 +18,7 @@ class Gravity final : public Force {
     f("acceleration", acceleration, "Acceleration", {.unit = "m/s²"});
   }
   void apply_field(const LoadContext& context, Index begin, Index end, Control& control) const override;
+  bool tell(double time, StepLoads& loads) const override;
   double potential(const LoadContext& context) const override;
   std::string amount(double time, double ramp) const override;
 };
@@ -38,6 +39,7 @@ class Drag final : public Force {
     f("per_length", per_length, "Part proportional to the rest length around a vertex", {.unit = "N·s/m²", .min = 0});
   }
   void apply_field(const LoadContext& context, Index begin, Index end, Control& control) const override;
+  bool tell(double time, StepLoads& loads) const override;
 };
 
 class DeadForce final : public Force {

@@ -42,6 +42,7 @@ class SpringLink final : public SpringSet {
     if (f.has("to") && f.has("anchor")) f.problem("`to` and `anchor` are given", "keep one of them");
     if (!f.has("stiffness") && !f.has("damping")) f.problem("neither `stiffness` nor `damping` is given", "give one or both");
   }
+  std::unique_ptr<Attachment> clone() const override { return std::make_unique<SpringLink>(*this); }
   void bind(AttachmentContext& context) override;
   void apply(double t, const State& state, const Executor& executor, Control& control) const override;
   const char* type() const override { return kind(); }
@@ -67,6 +68,7 @@ class Foundation final : public SpringSet {
     release_field(f);
     if (!f.has("stiffness") && !f.has("damping")) f.problem("neither `stiffness` nor `damping` is given", "give one or both");
   }
+  std::unique_ptr<Attachment> clone() const override { return std::make_unique<Foundation>(*this); }
   void bind(AttachmentContext& context) override;
   void apply(double t, const State& state, const Executor& executor, Control& control) const override;
   const char* type() const override { return kind(); }

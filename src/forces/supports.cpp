@@ -139,7 +139,7 @@ void Symmetry::bind(AttachmentContext& c) {
     if (!clamp) continue;
     if (norm(cross(director3(clamp->rotation), n)) > kRightAngle) {
       c.problems.add(where + "/vertices", fmt::format("the rod at vertex {} does not meet the plane at a right angle", h.vertex),
-                     "rods that lie in the plane belong into a `planar` constraint; others meet it along `normal`");
+                     "rods that lie in the plane belong in a `planar` constraint; others meet it along `normal`");
       continue;
     }
     clamp->rotation = normalized(rotation_between(director3(clamp->rotation), dot(director3(clamp->rotation), n) < 0 ? -n : n) *

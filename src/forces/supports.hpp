@@ -38,6 +38,8 @@ class Roller final : public DirectionHold {
     f("normal", normal, "Direction in which it holds");
     common_fields(f);
   }
+  std::unique_ptr<Attachment> clone() const override { return std::make_unique<Roller>(*this); }
+  bool moves() const override { return true; }
   void bind(AttachmentContext& context) override;
   void apply(double t, const State& state, const Executor& executor, Control& control) const override;
   const char* type() const override { return kind(); }
@@ -62,6 +64,8 @@ class Slider final : public DirectionHold {
     common_fields(f);
     if (f.has("segment") && !turns) f.problem("`segment` has no effect without `turns`", "leave it out");
   }
+  std::unique_ptr<Attachment> clone() const override { return std::make_unique<Slider>(*this); }
+  bool moves() const override { return true; }
   void bind(AttachmentContext& context) override;
   void apply(double t, const State& state, const Executor& executor, Control& control) const override;
   void list_held(std::vector<Index>& vertices, std::vector<Index>& frames) const override;
@@ -91,6 +95,7 @@ class Symmetry final : public DirectionHold {
     name_field(f);
     release_field(f);
   }
+  std::unique_ptr<Attachment> clone() const override { return std::make_unique<Symmetry>(*this); }
   void bind(AttachmentContext& context) override;
   void apply(double t, const State& state, const Executor& executor, Control& control) const override;
   void list_held(std::vector<Index>& vertices, std::vector<Index>& frames) const override;
@@ -117,6 +122,7 @@ class Planar final : public DirectionHold {
     name_field(f);
     release_field(f);
   }
+  std::unique_ptr<Attachment> clone() const override { return std::make_unique<Planar>(*this); }
   void bind(AttachmentContext& context) override;
   void apply(double t, const State& state, const Executor& executor, Control& control) const override;
   void list_held(std::vector<Index>& vertices, std::vector<Index>& frames) const override;

@@ -27,16 +27,26 @@ void Wind::check(const Model& model, Problems& problems) const {
     }
 }
 
-void Wind::apply_field(const LoadContext& c, Index begin, Index end, Control& control) const {
+WindMoment Wind::moment(double time, double ramp) const {
   const double M = 1 / 0.3;
-  const WindView view{.direction = normalized(direction),
-                      .wave_number = steady ? 0 : 2 * std::numbers::pi / wavelength,
-                      .travelled = steady ? 0 : speed.integral(c.time),
-                      .scale = steady ? speed.at(c.time) : speed.at(c.time) / (bias + 2 * M),
-                      .offset = steady ? 1 : M + bias,  // the sum of sines is 0 at phase 0
-                      .strength = c.ramp * (drag_coefficient ? 0.25 * air_density * *drag_coefficient : coefficient),
-                      .diameter = diameter.value_or(0),
-                      .radius = drag_coefficient ? c.model.vertex_radius.data() : nullptr,
+  return {.direction = normalized(direction),
+          .wave_number = steady ? 0 : 2 * std::numbers::pi / wavelength,
+          .travelled = steady ? 0 : speed.integral(time),
+          .scale = steady ? speed.at(time) : speed.at(time) / (bias + 2 * M),
+          .offset = steady ? 1 : M + bias,  // the sum of sines is 0 at phase 0
+          .strength = ramp * (drag_coefficient ? 0.25 * air_density * *drag_coefficient : coefficient),
+          .physical = drag_coefficient.has_value(),
+          .diameter = diameter.value_or(0)};
+}
+
+bool Wind::tell(double time, StepLoads& loads) const {
+  loads.winds.push_back(moment(time, 1));
+  return true;
+}
+
+void Wind::apply_field(const LoadContext& c, Index begin, Index end, Control& control) const {
+  const WindView view{.moment = moment(c.time, c.ramp),
+                      .radius = c.model.vertex_radius.data(),
                       .position = c.state.vertex_position.data(),
                       .velocity = c.state.vertex_velocity.data(),
                       .mass = c.model.vertex_mass.data(),

@@ -17,7 +17,7 @@
 // overshoot. The part along the segment is damped against changes within a step alone.
 // A steady wind is U d everywhere.
 //
-// The formulas are in wind_push.hpp, for several vertices at a time.
+// The formulas are in wind_formula.hpp.
 #pragma once
 
 #include <optional>
@@ -70,6 +70,10 @@ class Wind final : public Force {
   void bind(const Names&, Problems& problems) override;
   void check(const Model& model, Problems& problems) const override;
   void apply_field(const LoadContext& context, Index begin, Index end, Control& control) const override;
+  bool tell(double time, StepLoads& loads) const override;
+
+ private:
+  WindMoment moment(double time, double ramp) const;
 };
 
 }  // namespace osier

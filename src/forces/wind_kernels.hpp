@@ -2,6 +2,7 @@
 #pragma once
 
 #include "exec/simd.hpp"
+#include "forces/wind_formula.hpp"
 #include "osier/types.hpp"
 
 namespace osier {
@@ -9,12 +10,8 @@ namespace osier {
 /// The wind of one moment and what it blows at, as bare arrays: kernels must not share inline functions of containers with the
 /// rest of the program (exec/simd.hpp).
 struct WindView {
-  Vec3d direction;
-  double wave_number, travelled;
-  double scale, offset;            ///< wind = scale (S + offset) direction
-  double strength;                 ///< c, or rho Cd/4, times the load factor of a static analysis
-  double diameter = 0;             ///< d of the physical push; 0: twice the radius of the vertices
-  const double* radius = nullptr;  ///< of the vertices; null: the paper's push
+  WindMoment moment;
+  const double* radius = nullptr;  ///< of the vertices
   const Vec3d *position, *velocity;
   const double *mass, *rest_length;
   const Index *segment_start, *segment;  ///< Model::vertex_segments

@@ -4,7 +4,6 @@
 
 #include "exec/lanes.hpp"
 #include "forces/wind_kernels.hpp"
-#include "math/sine.hpp"
 
 namespace osier {
 
@@ -19,27 +18,13 @@ class WindPush {
   static constexpr int W = lanes_of<P>;
   using Row = Quadruple<P, double>;
 
-  /// scale (S + offset): the speed of the gusts at one phase.
-  OSIER_FN static P speed(const WindView& wind, P phase) {
-    P S(0.0);
-    double factor = 1;
-    for (int k = 0; k < 3; ++k, factor *= 0.7) S += P(factor) * sine(P(factor) * phase);
-    return P(wind.scale) * (S + P(wind.offset));
-  }
-
   /// `count` vertices from `first` on; lanes beyond repeat the last one.
   static void push(const WindView& wind, Index first, int count) {
     const auto vertex = [&](int k) { return first + (k < count ? k : count - 1); };
-    const Vec3<P> d{P(wind.direction.x), P(wind.direction.y), P(wind.direction.z)};
-    const P along = dot(d, gather<P>(wind.position, vertex));
-    const Vec3<P> velocity = speed(wind, P(wind.wave_number) * (along - P(wind.travelled))) * d;
-    const Vec3<P> dv = velocity - gather<P>(wind.velocity, vertex);
+    WindOnVertex<P> on(wind.moment, gather<P>(wind.position, vertex), gather<P>(wind.velocity, vertex));
     Index most = 0;
     for (int k = 0; k < W; ++k)
       if (const Index n = wind.segment_start[vertex(k) + 1] - wind.segment_start[vertex(k)]; n > most) most = n;
-    P across(0.0);                         // of the paper: sum of l |dv x t|
-    P K(0.0);                              // of the physical push: sum of K_s
-    Vec3<P> push{P(0.0), P(0.0), P(0.0)};  // and of K_s dv_n
     for (Index i = 0; i < most; ++i) {
       double length[W], width[W];
       P edge[4];
@@ -51,25 +36,16 @@ class WindPush {
             const Index s = wind.segment[at] / 2;
             const Index a = wind.segment_vertices[2 * s], b = wind.segment_vertices[2 * s + 1];
             length[k] = wind.rest_length[s];
-            if (wind.radius) width[k] = wind.diameter > 0 ? wind.diameter : wind.radius[a] + wind.radius[b];
+            if (wind.moment.physical)
+              width[k] = wind.moment.diameter > 0 ? wind.moment.diameter : wind.radius[a] + wind.radius[b];
             return row<P>(wind.position[b]) - row<P>(wind.position[a]);
           },
           edge);
-      const Vec3<P> e{edge[0], edge[1], edge[2]};
-      const P length2 = norm2(e);
-      const P safe = select(length2 > P(0.0), length2, P(1.0));
-      const P l = per_lane<P>([&](int k) { return length[k]; });
-      if (!wind.radius) {
-        across += l * root(norm2(cross(dv, e)) / safe);
-        continue;
-      }
-      const Vec3<P> normal = dv - (dot(dv, e) / safe) * e;
-      const P share = P(wind.strength) * l * per_lane<P>([&](int k) { return width[k]; }) * root(norm2(normal));
-      K += share;
-      push = push + share * normal;
+      on.add({edge[0], edge[1], edge[2]}, per_lane<P>([&](int k) { return length[k]; }),
+             per_lane<P>([&](int k) { return width[k]; }));
     }
-    if (!wind.radius) K = P(wind.strength) * root(gather<P>(wind.mass, vertex)) * across;
-    const Vec3<P> force = wind.radius ? push + K * gather<P>(wind.velocity, vertex) : K * velocity;
+    P K;
+    const Vec3<P> force = on.force(gather<P>(wind.mass, vertex), K);
     const P rows[4] = {force.x, force.y, force.z, K};
     rows_of_components(rows, [&](int k, const Row& r) {
       if (k >= count) return;

@@ -7,6 +7,7 @@
 #include "core/text.hpp"
 #include "io/atomic_file.hpp"
 #include "io/curve_writer.hpp"
+#include "io/look.hpp"
 #include "io/up.hpp"
 #include "osier/error.hpp"
 
@@ -14,9 +15,9 @@ namespace osier {
 
 namespace fs = std::filesystem;
 
-static constexpr const CurveOutput* kCurveOutputs[] = {&kUsdaFormat, &kObjFormat,  &kPc2Format,  &kGltfFormat, &kGlbFormat,
-                                                       &kBccFormat,  &kHairFormat, &kPolyFormat, &kPlyFormat,  &kCsvFormat,
-                                                       &kVtpFormat,  &kPvdFormat,  &kNpzFormat};
+static constexpr const CurveOutput* kCurveOutputs[] = {&kUsdaFormat, &kUsdcFormat, &kUsdFormat, &kObjFormat,  &kPc2Format,
+                                                       &kGltfFormat, &kGlbFormat,  &kBccFormat, &kHairFormat, &kPolyFormat,
+                                                       &kPlyFormat,  &kCsvFormat,  &kVtpFormat, &kPvdFormat,  &kNpzFormat};
 
 std::span<const CurveOutput* const> curve_outputs() { return kCurveOutputs; }
 
@@ -56,7 +57,7 @@ std::vector<std::string> what_is_lost(const CurveOutput& format, const CurveFram
   if (!format.holds_names && !c.names.empty()) lost.emplace_back("names");
   if (!format.holds_widths && !c.widths.empty()) lost.emplace_back("widths");
   if (!format.holds_closed && std::any_of(c.closed.begin(), c.closed.end(), [](auto k) { return k != 0; }))
-    lost.emplace_back("that curves are closed (their first point is repeated at the end)");
+    lost.emplace_back("which curves are closed (their first point is repeated at the end)");
   if (!format.holds_empty)
     for (std::size_t k = 0; k < c.size(); ++k)
       if (c.curve(k).empty()) {
@@ -64,7 +65,7 @@ std::vector<std::string> what_is_lost(const CurveOutput& format, const CurveFram
         break;
       }
   if (!format.holds_welds && !c.welds.empty())
-    lost.emplace_back("that points are welded (edit with --weld when it is read again)");
+    lost.emplace_back("which points are welded (use --weld when you read it again)");
   return lost;
 }
 
@@ -107,6 +108,15 @@ CurveWriteOptions options_of(const RunInfo& info) {
   return options;
 }
 
+std::map<std::int64_t, HexColor> rod_colors(const RodCurves& rods, const RunInfo& info) {
+  const Look look = look_of(info);
+  std::map<std::int64_t, HexColor> colors;
+  if (!look.has_colors()) return colors;
+  for (const auto& [id, segments] : rods.segments())
+    if (const auto color = look.of_segment(info, static_cast<std::size_t>(segments.front()))) colors.try_emplace(id, *color);
+  return colors;
+}
+
 namespace {
 
 class RodWriter final : public Writer {
@@ -115,7 +125,9 @@ class RodWriter final : public Writer {
 
   void begin(const Model& model, const RunInfo& info) override {
     rods_ = std::make_unique<RodCurves>(model);
-    writer_ = format_.make(target_, options_of(info));
+    CurveWriteOptions options = options_of(info);
+    options.colors = rod_colors(*rods_, info);
+    writer_ = format_.make(target_, options);
   }
   void write(const Frame& frame) override {
     writer_->write(format_.time == CurveOutput::Time::constant_topology ? rods_->constant(frame) : rods_->split(frame));

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "core/hex_color.hpp"
 #include "io/curve_frame.hpp"
 #include "osier/io.hpp"
 
@@ -31,16 +32,17 @@ CurveMaterials rod_materials(const Model& model, const std::vector<std::string>&
 struct CurveWriteOptions {
   std::string title = "curves";  ///< name of the scene
   std::string version;
-  char up = 'y';                            ///< axis that points up, 'y' or 'z'
-  int sides = 8;                            ///< of tubes
-  bool tubes = false;                       ///< OBJ: surfaces instead of lines
-  bool live = true;                         ///< files must be whole after every frame, not only at the end
-  bool per_frame = false;                   ///< a file per frame, even where one could hold all
-  std::uint64_t split_bytes = 500'000'000;  ///< USD: from here on, value clips instead of one file
-  std::uint64_t chunk_bytes = 8'000'000;    ///< USD: size of one clip
-  CurveMaterials materials;                 ///< USD: deformable-curve physics, when there are any
-  std::vector<Surface> obstacles = {};      ///< USD and glTF: what frames have points of
-  bool contacts = false;                    ///< USD and glTF: what touches is written as points
+  char up = 'y';                                 ///< axis that points up, 'y' or 'z'
+  int sides = 8;                                 ///< of tubes
+  bool tubes = false;                            ///< OBJ: surfaces instead of lines
+  bool live = true;                              ///< files must be whole after every frame, not only at the end
+  bool per_frame = false;                        ///< a file per frame, even where one could hold all
+  std::uint64_t split_bytes = 500'000'000;       ///< USD: from here on, value clips instead of one file
+  std::uint64_t chunk_bytes = 8'000'000;         ///< USD: size of one clip
+  CurveMaterials materials;                      ///< USD: deformable-curve physics, when there are any
+  std::map<std::int64_t, HexColor> colors = {};  ///< USD and glTF: of curves by id, where the scene gives them
+  std::vector<Surface> obstacles = {};           ///< USD and glTF: what frames have points of
+  bool contacts = false;                         ///< USD and glTF: what touches is written as points
 };
 
 /// write for each frame in order, then end. Whatever has been written is complete even when end() is never reached, except where
@@ -89,6 +91,8 @@ void check_range(const CurveOutput& format, const CurveFrame& frame);
 std::unique_ptr<Writer> make_rod_writer(const CurveOutput& format, const WriteTarget& target);
 /// As told by the scene that was run: its name, and up from its gravity.
 CurveWriteOptions options_of(const RunInfo& info);
+/// A rod has the colour of its first segment's material; those without one are left out.
+std::map<std::int64_t, HexColor> rod_colors(const RodCurves& rods, const RunInfo& info);
 
 /// One file for each frame, complete or absent.
 class FrameFiles final : public CurveWriter {
@@ -114,7 +118,7 @@ void append_binary(std::string& bytes, const std::vector<T>& values) {
   bytes.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
 }
 
-extern const CurveOutput kUsdaFormat, kObjFormat, kPc2Format, kGltfFormat, kGlbFormat, kGlbFramesFormat, kBccFormat, kHairFormat,
-    kPolyFormat, kPlyFormat, kCsvFormat, kVtpFormat, kPvdFormat, kNpzFormat;
+extern const CurveOutput kUsdaFormat, kUsdcFormat, kUsdFormat, kObjFormat, kPc2Format, kGltfFormat, kGlbFormat, kGlbFramesFormat,
+    kBccFormat, kHairFormat, kPolyFormat, kPlyFormat, kCsvFormat, kVtpFormat, kPvdFormat, kNpzFormat;
 
 }  // namespace osier

@@ -6,6 +6,7 @@
 
 #include "io/atomic_file.hpp"
 #include "io/hdf5_handle.hpp"
+#include "io/journal.hpp"
 #include "io/writers.hpp"
 
 namespace osier {
@@ -43,20 +44,79 @@ class Hdf5Writer final : public Writer {
     sound_ = false;
     // The default (oldest) file version on purpose: newer ones carry an "open for writing" mark, and a killed run would leave
     // a file that nobody can open before repairing it with h5clear.
-    file_ = {check(H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT), "the file"), H5Fclose};
-    number_type_ = info.double_precision ? H5T_IEEE_F64LE : H5T_IEEE_F32LE;
+    file_ = {check(H5Fcreate(path_.c_str(), H5F_ACC_TRUNC, H5P_DEFAULT, access()), "the file"), H5Fclose};
+    choose(model, info);
     frames_ = 0;
+    contact_rows_ = 0;
     write_attributes(info);
     write_strings("/scene", {}, {info.scene_json});  // no attribute: those end at 64 KiB
-    joints_.clear(), half_joints_.clear();
-    for (Index j = 0; j < model.joint_count(); ++j) (model.joint_is_clamp[j] ? half_joints_ : joints_).push_back(j);
-    half_joint_anchor_.clear();
-    for (const Index j : half_joints_) half_joint_anchor_.push_back(model.joint_frames[j][0] - model.segment_count());
     write_topology(model);
     write_elasticity(model);
     write_materials(model, info);
     write_obstacles(info);
+    open_series(model, info);
+    check(H5Fflush(file_, H5F_SCOPE_GLOBAL), "the header");
+    sound_ = true;
+  }
 
+  void end() override {
+    hdf5_be_quiet();
+    for (Series* series : all_series()) check(series->dataset.close(), series->name);
+    check(file_.close(), "the end of the file");
+  }
+
+  bool resumes() const override { return true; }
+  void resume(const Model& model, const RunInfo& info, int frames) override {
+    hdf5_be_quiet();
+    finish_journal(path_);
+    sound_ = false;
+    file_ = {check(H5Fopen(path_.c_str(), H5F_ACC_RDWR, access()), "the file"), H5Fclose};
+    choose(model, info);
+    resumes_ = true;
+    open_series(model, info);
+    resumes_ = false;
+    cut(frames);
+    check(H5Fflush(file_, H5F_SCOPE_GLOBAL), "the frames that are kept");
+    sound_ = true;
+  }
+
+  void cut(int frames) {
+    frames_ = static_cast<hsize_t>(frames);
+    contact_rows_ = 0;
+    if (!contacts_.empty() && frames > 0) {
+      const auto last = [&](const Series& s) {
+        std::int64_t value = 0;
+        const Hdf5Handle in_file(check(H5Dget_space(s.dataset), s.name), H5Sclose);
+        const hsize_t at = frames_ - 1, one = 1;
+        const Hdf5Handle in_memory = space({1});
+        check(H5Sselect_hyperslab(in_file, H5S_SELECT_SET, &at, nullptr, &one, nullptr), s.name);
+        check(H5Dread(s.dataset, H5T_NATIVE_INT64, in_memory, in_file, H5P_DEFAULT, &value), s.name);
+        return static_cast<std::size_t>(value);
+      };
+      contact_rows_ = last(contacts_[0]) + kContactChunk * chunks_of(last(contacts_[1]));
+    }
+    for (const Series* s : all_series()) {
+      const bool by_contact = contacts_.size() > 2 && s >= &contacts_[2] && s <= &contacts_.back();
+      Shape now{by_contact ? contact_rows_ : frames_};
+      now.insert(now.end(), s->shape.begin(), s->shape.end());
+      check(H5Dset_extent(s->dataset, now.data()), s->name);
+    }
+  }
+
+  void write(const Frame& frame) override { write_frame(frame); }
+
+ private:
+  Hdf5Handle access() const { return {check(journalled_access(), "the file"), H5Pclose}; }
+
+  void choose(const Model& model, const RunInfo& info) {
+    number_type_ = info.double_precision ? H5T_IEEE_F64LE : H5T_IEEE_F32LE;
+    joints_.clear(), half_joints_.clear();
+    for (Index j = 0; j < model.joint_count(); ++j) (model.joint_is_clamp[j] ? half_joints_ : joints_).push_back(j);
+    half_joint_anchor_.clear();
+    for (const Index j : half_joints_) half_joint_anchor_.push_back(model.joint_frames[j][0] - model.segment_count());
+  }
+
+  void open_series(const Model& model, const RunInfo& info) {
     const hsize_t vertices = model.vertex_mass.size(), segments = model.segment_vertices.size();
     const auto numbers = [&](const char* name, const Shape& shape, const char* unit, const char* description) {
       return create_series(name, shape, number_type_, H5T_NATIVE_DOUBLE, unit, description);
@@ -90,7 +150,7 @@ class Hdf5Writer final : public Writer {
     }
     contacts_.clear();
     if (info.contacts) {
-      const Hdf5Handle group(check(H5Gcreate2(file_, "/contacts", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), "/contacts"), H5Gclose);
+      if (!resumes_) make_group("/contacts");
       for (const auto& [name, description] :
            {std::pair{"/contacts/start", "first of the rows that are this frame's"}, {"/contacts/count", "number of these rows"}})
         contacts_.push_back(create_series(name, {}, H5T_STD_I64LE, H5T_NATIVE_INT64, "1", description));
@@ -105,8 +165,7 @@ class Hdf5Writer final : public Writer {
       rows("/contacts/normal_force", {3}, number_type_, H5T_NATIVE_DOUBLE, "N", "on segment a, world axes");
       rows("/contacts/friction_force", {3}, number_type_, H5T_NATIVE_DOUBLE, "N", "on segment a, world axes");
     }
-    contact_rows_ = 0;
-    reports_.clear();
+    reports_.clear(), hashes_.clear();
     if (info.reports) {
       const auto report = [&](const char* name, const Shape& shape, hid_t type, const char* unit, const char* description) {
         reports_.push_back(create_series(name, shape, type, H5T_NATIVE_DOUBLE, unit, description));
@@ -117,12 +176,12 @@ class Hdf5Writer final : public Writer {
       report("/iterations", {}, H5T_STD_I32LE, "1", "sweeps or Newton iterations since the frame before");
       report("/compute_ms", {}, H5T_IEEE_F64LE, "ms", "solver time since the frame before");
       if (info.is_static) report("/load_factor", {}, H5T_IEEE_F64LE, "1", "share of the full load");
+      hashes_.push_back(create_series("/state_hash", {}, H5T_STD_U64LE, H5T_NATIVE_UINT64, "1",
+                                      "fingerprint of everything that the steps after the frame depend on"));
     }
-    check(H5Fflush(file_, H5F_SCOPE_GLOBAL), "the header");
-    sound_ = true;
   }
 
-  void write(const Frame& frame) override {
+  void write_frame(const Frame& frame) {
     hdf5_be_quiet();
     expect_count(position_, frame.vertex_position.size());
     expect_count(velocity_, frame.vertex_velocity.size());
@@ -152,23 +211,15 @@ class Hdf5Writer final : public Writer {
     for (const Series& s : obstacles_) append(s, frame.obstacle_points.data());
     if (!contacts_.empty()) append_contacts(frame.contacts);
     for (std::size_t i = 0; i < reports_.size(); ++i) append(reports_[i], report.data() + (i == 0 ? 0 : 3 + i));
-    check(H5Fflush(file_, H5F_SCOPE_GLOBAL), "a frame");
-    // The time comes last, on its own, and so says which frames are whole: a kill is far likelier to fall in the lines above.
+    for (const Series& s : hashes_) append(s, &frame.report->state_hash);
     append(time_, &frame.time);
-    check(H5Fflush(file_, H5F_SCOPE_GLOBAL), "/time");
+    check(H5Fflush(file_, H5F_SCOPE_GLOBAL), "a frame");  // all of it or nothing, see journal.hpp
     ++frames_;
     sound_ = true;
     std::error_code ignored;                                    // a tail behind the data disturbs no reader
     std::filesystem::resize_file(path_, file_size(), ignored);  // gives back what compression saved
   }
 
-  void end() override {
-    hdf5_be_quiet();
-    for (Series* series : all_series()) check(series->dataset.close(), series->name);
-    check(file_.close(), "the end of the file");
-  }
-
- private:
   /// Room for what HDF5 keeps beside the numbers of one dataset: per frame at most a few index nodes of 2 to 3 KiB.
   static constexpr std::uintmax_t kTableBytes = 26 * 1024;
   static constexpr hsize_t kContactChunk = 256;                 ///< rows
@@ -181,6 +232,7 @@ class Hdf5Writer final : public Writer {
     for (Series& s : obstacles_) all.push_back(&s);
     for (Series& s : reports_) all.push_back(&s);
     for (Series& s : contacts_) all.push_back(&s);
+    for (Series& s : hashes_) all.push_back(&s);
     return all;
   }
 
@@ -227,7 +279,7 @@ class Hdf5Writer final : public Writer {
 
   static std::uintmax_t header_bytes(const Model& model, const RunInfo& info) {
     std::uintmax_t bytes =
-        (7 + (info.sections ? 6 : 0) + (info.reports ? 5 : 0) + (info.obstacles.empty() ? 0 : 1) + (info.contacts ? 7 : 0)) *
+        (7 + (info.sections ? 6 : 0) + (info.reports ? 6 : 0) + (info.obstacles.empty() ? 0 : 1) + (info.contacts ? 7 : 0)) *
             kTableBytes +
         info.scene_json.size() + info.scene_name.size() + info.version.size();
     bytes += 16 * model.vertex_radius.size() + 44 * model.segment_vertices.size() + 76 * model.joint_frames.size();
@@ -301,6 +353,10 @@ class Hdf5Writer final : public Writer {
     const Hdf5Handle scalar = space({});
     const Hdf5Handle attribute(check(H5Acreate2(object, name, file_type, scalar, H5P_DEFAULT, H5P_DEFAULT), name), H5Aclose);
     check(H5Awrite(attribute, memory_type, data), name);
+  }
+
+  void make_group(const char* name) const {
+    const Hdf5Handle group(check(H5Gcreate2(file_, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT), name), H5Gclose);
   }
 
   void write_attributes(const RunInfo& info) const {
@@ -434,6 +490,7 @@ class Hdf5Writer final : public Writer {
 
   Series create_series(const std::string& name, const Shape& shape, hid_t file_type, hid_t memory_type, const char* unit,
                        const char* description, hsize_t chunk_rows = 1) const {
+    if (resumes_) return {name, shape, memory_type, reopened(name, shape)};
     Shape now{0}, most{H5S_UNLIMITED}, chunk{chunk_rows};
     for (const hsize_t n : shape) {
       now.push_back(n);
@@ -453,6 +510,18 @@ class Hdf5Writer final : public Writer {
     write_attribute(dataset, "units", type, type, &unit);
     write_attribute(dataset, "description", type, type, &description);
     return {name, shape, memory_type, std::move(dataset)};
+  }
+
+  Hdf5Handle reopened(const std::string& name, const Shape& shape) const {
+    const Hdf5Handle access(check(H5Pcreate(H5P_DATASET_ACCESS), name), H5Pclose);
+    check(H5Pset_chunk_cache(access, 0, 0, 1.0), name);
+    Hdf5Handle dataset(check(H5Dopen2(file_, name.c_str(), access), name), H5Dclose);
+    const Hdf5Handle extent(check(H5Dget_space(dataset), name), H5Sclose);
+    Shape now(shape.size() + 1);
+    if (H5Sget_simple_extent_ndims(extent) != static_cast<int>(now.size()) ||
+        H5Sget_simple_extent_dims(extent, now.data(), nullptr) < 0 || !std::equal(shape.begin(), shape.end(), now.begin() + 1))
+      throw RunError(fmt::format("{}: {} does not belong to this model", path_, name));
+    return dataset;
   }
 
   void append(const Series& series, const void* data) const { append_rows(series, frames_, 1, frames_ + 1, data); }
@@ -502,12 +571,14 @@ class Hdf5Writer final : public Writer {
   std::string path_;
   hid_t number_type_ = H5I_INVALID_HID;
   hsize_t frames_ = 0;
-  bool sound_ = true;  ///< no HDF5 call has failed between flushes
-  Hdf5Handle file_;    // before the datasets: they must be closed first
+  bool sound_ = true;     ///< no HDF5 call has failed between flushes
+  bool resumes_ = false;  ///< datasets are those of the file
+  Hdf5Handle file_;       // before the datasets: they must be closed first
   Series time_, position_, velocity_, rotation_, alive_;
   std::vector<Series> restart_;                         ///< frames of clamps, then spins: those that there are
   std::vector<Series> sections_, obstacles_, reports_;  ///< only where asked for
   std::vector<Series> contacts_;                        ///< start and count by frame, then what there is by row
+  std::vector<Series> hashes_;                          ///< where there are reports
   hsize_t contact_rows_ = 0;                            ///< written so far, with those that fill up chunks
   bool has_spins_ = false;
   std::vector<Index> joints_, half_joints_, half_joint_anchor_;

@@ -10,6 +10,7 @@
 #include "io/curves/scan.hpp"
 #include "io/curves/turn.hpp"
 #include "io/curves/usda_motion.hpp"
+#include "io/usd_binary.hpp"
 #include "math/vec3.hpp"
 
 namespace osier {
@@ -177,21 +178,21 @@ void align_turns(RecordedMotion& motion, const CurveSource& source) {
 }  // namespace
 
 RecordedMotion read_motion(const std::filesystem::path& file, const MotionRequest& request) {
-  const std::vector<std::byte> bytes = read_bytes(file);
+  const std::vector<std::byte> bytes = usd_text(file);
   const CurveSource source{bytes, file.string(), [&](const std::string& name) { return read_beside(file, name); }};
   std::string extension = file.extension().string();
   std::transform(extension.begin(), extension.end(), extension.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   UpAxis up = UpAxis::y;
   RecordedMotion motion;
-  if (extension == ".usda") {
+  if (extension == ".usda" || is_usd_extension(extension)) {
     motion = request.prim.empty() ? motion_of_curves(source, up) : motion_of_prim(source, request, up);
   } else if (extension == ".csv" || extension == ".txt") {
     if (!request.prim.empty()) source.fail("has no prims", "leave `prim` out");
     motion = MotionTable(source).read();
   } else {
     source.fail(fmt::format("`{}` is not a file of motions that can be read", extension),
-                "use .csv with time, x, y, z, qx, qy, qz, qw, or .usda (usdcat in.usd -o out.usda)");
+                "use .csv with time, x, y, z, qx, qy, qz, qw, or .usda or .usdc");
   }
   up = request.up.value_or(up);
   const auto placed = [&](const Vec3d& p) { return request.scale * turned_to_y(p, up); };

@@ -48,7 +48,8 @@ std::vector<fs::path> results_in(const fs::path& folder) {
     const bool trajectory =
         name.stem() == "trajectory" && std::find(known.begin(), known.end(), name.extension().string()) != known.end();
     const bool ours = entry.is_directory(ignored) ? name == "trajectory_clips" || name == "trajectory.npz.parts"
-                                                  : trajectory || name == "diagnostics.csv" || name == "probes.csv";
+                                                  : trajectory || name == "diagnostics.csv" || name == "probes.csv" ||
+                                                        name == "checkpoint.osier" || name == "trajectory.h5.journal";
     if (ours) list.push_back(entry.path().filename());
   }
   for (const char* part : {"frames", "paraview"})

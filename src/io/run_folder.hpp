@@ -26,6 +26,7 @@ class RunFolder {
   std::filesystem::path earlier() const;
   /// Throws RunError when the folder has been removed, moved or replaced.
   void expect_there() const;
+  const std::filesystem::path& path() const { return folder_; }
 
  private:
   void restore();

@@ -9,6 +9,7 @@
 #include "io/guarded.hpp"
 #include "io/hdf5_handle.hpp"
 #include "io/hdf5_text.hpp"
+#include "io/journal.hpp"
 #include "osier/error.hpp"
 
 namespace osier {
@@ -456,6 +457,7 @@ struct Trajectory::Impl {
       report_series.push_back(series("/energy", 4, 1, H5T_NATIVE_DOUBLE));
       for (const char* dataset : {"/residual_relative", "/iterations", "/compute_ms"})
         report_series.push_back(series(dataset, 0, 0, H5T_NATIVE_DOUBLE));
+      if (file.has("/state_hash")) hash_series.push_back(series("/state_hash", 0, 0, H5T_NATIVE_UINT64));
     }
     info.clamp_frames = file.has("/clamp_frame");
     if (info.clamp_frames) clamp_series = series("/clamp_frame", clamps, 4, H5T_NATIVE_DOUBLE);
@@ -543,6 +545,8 @@ struct Trajectory::Impl {
 
   FrameReport read_report(int frame) const {
     std::array<double, 7> v{};
+    std::uint64_t hash = 0;
+    for (const StoredSeries& s : hash_series) read(s, frame, &hash, 1);
     for (std::size_t i = 0; i < report_series.size(); ++i)
       read(report_series[i], frame, v.data() + (i == 0 ? 0 : 3 + i), i == 0 ? 4 : 1);
     return {.kinetic = v[0],
@@ -551,7 +555,8 @@ struct Trajectory::Impl {
             .external = v[3],
             .residual_relative = v[4],
             .iterations = static_cast<int>(std::clamp(v[5], 0.0, 2e9)),
-            .compute_ms = v[6]};
+            .compute_ms = v[6],
+            .state_hash = hash};
   }
 
   Frame read(int frame, FramePieces pieces) {
@@ -602,7 +607,7 @@ struct Trajectory::Impl {
   std::size_t joints_between = 0;  ///< joints of segments; those of clamps follow
   std::vector<double> times;
   StoredSeries position_series, velocity_series, frame_series, alive_series, clamp_series, spin_series;
-  std::vector<StoredSeries> section_series, report_series, obstacle_series;
+  std::vector<StoredSeries> section_series, report_series, hash_series, obstacle_series;
   std::vector<StoredSeries> contact_series, contact_rows;  ///< by frame; by contact
   std::vector<ContactPoint> contacts;                      ///< of the frame read last
   std::vector<Vec3d> obstacle_points;                      ///< of the frame read last
@@ -619,6 +624,7 @@ Trajectory::Trajectory(Trajectory&&) noexcept = default;
 Trajectory Trajectory::open(const fs::path& path) {
   std::error_code error;
   const fs::path file = fs::is_directory(path, error) ? path / "trajectory.h5" : path;
+  if (fs::exists(file, error)) finish_journal(file);
   if (!survives([&] { read_samples(file); }))
     refuse(file, "is damaged: the HDF5 library crashes on it", "restore it from a copy, or run the scene again");
   return Trajectory(std::make_unique<Impl>(file));

@@ -84,6 +84,12 @@ class TubeBuilder {
     const CurveSet& c = frame_.curves;
     const std::size_t n = c.curve(k).size(), first = c.start[k];
     if (n < 2) return;
+    add_tube(k, n, first);
+    mesh_.curve.resize(mesh_.positions.size(), static_cast<std::uint32_t>(k));
+  }
+
+  void add_tube(std::size_t k, std::size_t n, std::size_t first) {
+    const CurveSet& c = frame_.curves;
     const bool closed = c.closed[k] && n > 2;
     double thickness = 0;
     for (std::size_t i = 0; i < n; ++i) thickness += 2 * radius(first + i) / static_cast<double>(n);

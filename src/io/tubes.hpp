@@ -13,6 +13,7 @@ struct TubeMesh {
   std::vector<Vec3d> positions, normals;
   std::vector<std::array<double, 2>> uvs;
   std::vector<std::array<std::uint32_t, 3>> triangles;  ///< counter-clockwise from outside
+  std::vector<std::uint32_t> curve;                     ///< which curve each position is of
 };
 
 /// Round tubes with `sides` faces. Ring i starts at the material axis d1, so u = 0 is a line drawn on the rod that turns with

@@ -21,6 +21,9 @@ using Json = nlohmann::ordered_json;
 
 enum : int { kPointsMode = 0, kFloat = 5126, kUnsignedInt = 5125, kArrayBuffer = 34962, kIndexBuffer = 34963 };
 
+/// Of rods whose material has no colour.
+constexpr std::array<double, 3> kUsualColor{0.72, 0.55, 0.36};
+
 /// The JSON of a file whose buffer grows as accessors are added.
 class Document {
  public:
@@ -108,6 +111,18 @@ class Document {
     primitive_["material"] = 0;
   }
 
+  /// A factor on the material's colour, which is white then. Linear, as in all of glTF but textures.
+  void add_colors(const TubeMesh& mesh, const CurveSet& curves) {
+    if (options_.colors.empty() || curves.ids.empty()) return;
+    std::vector<Vec3d> colors;
+    for (const std::uint32_t k : mesh.curve) {
+      const auto known = options_.colors.find(curves.ids[k]);
+      const auto [r, g, b] = known == options_.colors.end() ? kUsualColor : known->second.linear();
+      colors.emplace_back(r, g, b);
+    }
+    primitive_["attributes"]["COLOR_0"] = add_vectors(colors, false);
+  }
+
   /// Displacements from the mesh.
   void add_target(const std::vector<Vec3d>& positions, const std::vector<Vec3d>& normals) {
     const std::size_t p = add_vectors(positions, true);
@@ -167,9 +182,12 @@ class Document {
       if (two_sided) m["doubleSided"] = true;
       return m;
     };
+    const bool colored = primitive_.contains("attributes") && primitive_["attributes"].contains("COLOR_0");
+    const auto [r, g, b] = colored ? std::array{1.0, 1.0, 1.0} : kUsualColor;
+    const std::array<double, 4> rods{r, g, b, 1.0};
     out["meshes"] = Json::array();
     if (!primitive_.empty()) out["meshes"].push_back(Json{{"name", options_.title}, {"primitives", Json::array({primitive_})}});
-    out["materials"] = Json::array({material("rods", {0.72, 0.55, 0.36, 1.0}, false)});
+    out["materials"] = Json::array({material("rods", rods, false)});
     if (!obstacles_.empty()) {
       Json other{{"name", "obstacles"}, {"mesh", out["meshes"].size()}};
       if (options_.up == 'z') other["rotation"] = node["rotation"];
@@ -252,7 +270,7 @@ class GltfFile final : public CurveWriter {
     }
     if (times_.empty()) {
       first_ = std::move(mesh);
-      if (!first_.positions.empty()) document_->add_mesh(first_);
+      if (!first_.positions.empty()) document_->add_mesh(first_), document_->add_colors(first_, frame.curves);
     }
     write_obstacles(frame);
     if (options_.contacts) document_->add_contacts(frame.contacts, times_.size());

@@ -10,11 +10,14 @@
 #include <cctype>
 #include <cmath>
 #include <fmt/format.h>
+#include <limits>
 #include <set>
 
 #include "io/atomic_file.hpp"
 #include "io/curve_writer.hpp"
 #include "io/tubes.hpp"
+#include "io/usd_binary.hpp"
+#include "io/usda_text.hpp"
 #include "osier/error.hpp"
 
 namespace osier {
@@ -22,6 +25,9 @@ namespace osier {
 namespace {
 
 namespace fs = std::filesystem;
+using usda::list;
+using usda::print_vector;
+using usda::usd_string;
 
 /// A prim of the file: BasisCurves, or Points for contacts.
 struct Slot {
@@ -45,6 +51,7 @@ enum : std::size_t {
   kVelocities,
   kNames,
   kIds,
+  kColors,
   kNormalForce,
   kFrictionForce,
   kGap,
@@ -60,6 +67,7 @@ constexpr Attribute kAttribute[kAttributes] = {
     {"vector3f[] velocities", ""},
     {"string[] primvars:osier:name", "interpolation = \"uniform\""},
     {"int64[] primvars:osier:id", "interpolation = \"uniform\""},
+    {"color3f[] primvars:displayColor", "interpolation = \"uniform\""},
     {"vector3f[] primvars:osier:normal_force", "interpolation = \"vertex\""},
     {"vector3f[] primvars:osier:friction_force", "interpolation = \"vertex\""},
     {"float[] primvars:osier:gap", "interpolation = \"vertex\""},
@@ -81,44 +89,6 @@ struct PrimSamples {
 };
 using Chunk = std::vector<PrimSamples>;  ///< per slot
 
-class Text {
- public:
-  fmt::appender out() { return fmt::appender(buffer_); }
-  std::string str() const { return {buffer_.data(), buffer_.size()}; }
-
- private:
-  fmt::memory_buffer buffer_;
-};
-
-template <class Range, class Print>
-std::string list(const Range& values, Print print) {
-  Text text;
-  fmt::format_to(text.out(), "[");
-  bool first = true;
-  for (const auto& value : values) {
-    if (!first) fmt::format_to(text.out(), ", ");
-    print(text.out(), value);
-    first = false;
-  }
-  fmt::format_to(text.out(), "]");
-  return text.str();
-}
-
-void print_vector(fmt::appender out, const Vec3d& v) {
-  fmt::format_to(out, "({}, {}, {})", static_cast<float>(v.x), static_cast<float>(v.y), static_cast<float>(v.z));
-}
-
-std::string usd_string(std::string_view text) {
-  std::string out = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') out += '\\';
-    if (c == '\n') out += "\\n";
-    else if (static_cast<unsigned char>(c) < 32) out += fmt::format("\\x{:02x}", static_cast<unsigned char>(c));
-    else out += c;
-  }
-  return out + '"';
-}
-
 /// A word that USD takes as the name of a prim.
 std::string identifier(const std::string& name) {
   std::string word;
@@ -127,8 +97,12 @@ std::string identifier(const std::string& name) {
   return word.empty() || std::isdigit(static_cast<unsigned char>(word[0])) ? "material" + word : word;
 }
 
+/// Of rods whose material has no colour, among others that have one.
+constexpr std::array<double, 3> kNoColor{0.5, 0.5, 0.5};
+
 /// The values of one prim, which has these curves, at one time; empty text for what they do not have.
-std::array<std::string, kAttributes> values_of(const CurveFrame& frame, const std::vector<std::size_t>& curves) {
+std::array<std::string, kAttributes> values_of(const CurveFrame& frame, const std::vector<std::size_t>& curves,
+                                               const std::map<std::int64_t, HexColor>& colors) {
   const CurveSet& c = frame.curves;
   const auto of_points = [&](const auto& values, auto print) {
     std::vector<std::decay_t<decltype(values[0])>> kept;
@@ -149,6 +123,12 @@ std::array<std::string, kAttributes> values_of(const CurveFrame& frame, const st
   text[kIds] = list(curves, [&](auto out, std::size_t k) {
     fmt::format_to(out, "{}", c.ids.empty() ? static_cast<std::int64_t>(k) : c.ids[k]);  // so that a reader finds the order again
   });
+  if (!colors.empty() && !c.ids.empty())
+    text[kColors] = list(curves, [&](auto out, std::size_t k) {
+      const auto known = colors.find(c.ids[k]);
+      const std::array<double, 3> light = known == colors.end() ? kNoColor : known->second.linear();
+      print_vector(out, {light[0], light[1], light[2]});
+    });
   Vec3d low{}, high{};
   bool any = false;
   for (const std::size_t k : curves)
@@ -272,7 +252,7 @@ class UsdaWriter final : public CurveWriter {
     for (std::size_t k = 0; k < frame.curves.size(); ++k) curves[slot_of(frame.curves, k)].push_back(k);
     for (std::size_t slot = 0; slot < slots_.size(); ++slot) {
       const bool contacts = slots_[slot].contacts;
-      auto values = contacts ? values_of_contacts(frame) : values_of(frame, curves[slot]);
+      auto values = contacts ? values_of_contacts(frame) : values_of(frame, curves[slot], options_.colors);
       had_curves_[slot] = had_curves_[slot] || !(contacts ? frame.contacts.empty() : curves[slot].empty());
       for (std::size_t a = 0; a < kAttributes; ++a) {
         Samples& samples = chunk_[slot].attribute[a];
@@ -566,18 +546,77 @@ std::unique_ptr<CurveWriter> make_usda(const WriteTarget& target, const CurveWri
   return std::make_unique<UsdaWriter>(target.file(".usda"), options);
 }
 
+/// The same in binary form, which is made of the text at the end.
+class UsdBinaryWriter final : public CurveWriter {
+ public:
+  UsdBinaryWriter(const WriteTarget& target, CurveWriteOptions options, const char* extension)
+      : target_(target), options_(std::move(options)), extension_(extension), each_(options_.per_frame || !target.numbered()) {
+    require_usd_tool(target_.file(extension_));
+    options_.live = false, options_.split_bytes = std::numeric_limits<std::uint64_t>::max();
+    if (each_) target_.prepare_frames(extension_);
+    else begin(target_.file(extension_));
+  }
+  ~UsdBinaryWriter() override { drop(); }
+
+  void write(const CurveFrame& frame) override {
+    if (each_) begin(target_.frame(frame.index, extension_));
+    text_writer_->write(frame);
+    if (each_) finish();
+  }
+  void end() override {
+    if (!each_) finish();
+  }
+
+ private:
+  void begin(const fs::path& out) {
+    out_ = out, text_ = temporary_for(out, ".tmp.usda");
+    text_writer_ = std::make_unique<UsdaWriter>(text_, options_);
+  }
+  void finish() {
+    text_writer_->end();
+    write_usd_binary(text_, out_);
+    wrote(out_);
+    drop();
+  }
+  void drop() {
+    if (text_writer_) text_writer_->discard();
+    text_writer_.reset();
+  }
+
+  WriteTarget target_;
+  CurveWriteOptions options_;
+  const char* extension_;
+  bool each_;  ///< frame has a file of its own
+  fs::path out_, text_;
+  std::unique_ptr<UsdaWriter> text_writer_;
+};
+
+std::unique_ptr<CurveWriter> make_usdc(const WriteTarget& target, const CurveWriteOptions& options) {
+  return std::make_unique<UsdBinaryWriter>(target, options, ".usdc");
+}
+std::unique_ptr<CurveWriter> make_usd(const WriteTarget& target, const CurveWriteOptions& options) {
+  return std::make_unique<UsdBinaryWriter>(target, options, ".usd");
+}
+
+constexpr CurveOutput usd_format(const char* extension, const char* help,
+                                 std::unique_ptr<CurveWriter> (*make)(const WriteTarget&, const CurveWriteOptions&)) {
+  return {.extension = extension,
+          .help = help,
+          .holds_closed = true,
+          .holds_names = true,
+          .holds_ids = true,
+          .holds_widths = true,
+          .holds_empty = true,
+          .holds_welds = false,
+          .single_precision = true,
+          .time = CurveOutput::Time::any_topology,
+          .make = make};
+}
+
 }  // namespace
 
-const CurveOutput kUsdaFormat{.extension = ".usda",
-                              .help = "USD curves with time samples, widths, normals, names and ids",
-                              .holds_closed = true,
-                              .holds_names = true,
-                              .holds_ids = true,
-                              .holds_widths = true,
-                              .holds_empty = true,
-                              .holds_welds = false,
-                              .single_precision = true,
-                              .time = CurveOutput::Time::any_topology,
-                              .make = make_usda};
+const CurveOutput kUsdaFormat = usd_format(".usda", "USD curves with time samples, widths, normals, names and ids", make_usda);
+const CurveOutput kUsdcFormat = usd_format(".usdc", "the same in binary form; needs usd-core or usdcat", make_usdc);
+const CurveOutput kUsdFormat = usd_format(".usd", "the same in binary form; needs usd-core or usdcat", make_usd);
 
 }  // namespace osier

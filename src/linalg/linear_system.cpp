@@ -1,24 +1,27 @@
 #include "linalg/linear_system.hpp"
 
+#include <algorithm>
+#include <atomic>
+
 #include "math/vec3.hpp"
 
 namespace osier::systems {
 
-bool LinearSystem::gather(const Model& m, const Subset& subset, Field& z) const {
-  z.x.assign(static_cast<std::size_t>(m.vertex_count()), {});
-  z.w.assign(static_cast<std::size_t>(m.frame_count()), {});
-  bool finite = true;
-  for (std::size_t i = 0; i < subset.vertices.size(); ++i) {
-    const Index v = subset.vertices[i];
-    z.x[v] = displacement(v);
-    finite = finite && is_finite(z.x[v]);
+bool LinearSystem::gather(const Model& m, const Subset& subset, const Executor& executor, Field& z) const {
+  z.x.resize(static_cast<std::size_t>(m.vertex_count()));
+  z.w.resize(static_cast<std::size_t>(m.frame_count()));
+  if (!subset.is_whole() || m.frame_count() > m.segment_count()) {
+    std::fill(z.x.begin(), z.x.end(), Vec3d{});
+    std::fill(z.w.begin(), z.w.end(), Vec3d{});
   }
-  for (std::size_t i = 0; i < subset.segments.size(); ++i) {
-    const Index s = subset.segments[i];
-    z.w[s] = turn(s);
-    finite = finite && is_finite(z.w[s]);
-  }
-  return finite;
+  std::atomic<bool> finite{true};
+  const std::size_t vertices = subset.vertices.size();
+  executor.for_each(vertices + subset.segments.size(), [&](std::size_t i) {
+    Vec3d& to = i < vertices ? z.x[subset.vertices[i]] : z.w[subset.segments[i - vertices]];
+    to = i < vertices ? displacement(subset.vertices[i]) : turn(subset.segments[i - vertices]);
+    if (!is_finite(to)) finite.store(false, std::memory_order_relaxed);
+  });
+  return finite.load();
 }
 
 }  // namespace osier::systems

@@ -12,11 +12,13 @@
 #include <span>
 #include <vector>
 
+#include "exec/parallel.hpp"
 #include "math/mat3.hpp"
 #include "model/subset.hpp"
 #include "osier/state.hpp"
 
 namespace osier {
+class Archive;
 class StepPotential;
 struct Unknowns;
 }  // namespace osier
@@ -120,11 +122,13 @@ class LinearSystem {
   virtual bool has_couples() const { return false; }
   /// Forgets the forces of the last solve, on which the curvature of the next one is based.
   virtual void forget_forces() {}
+  /// Whatever a solve leaves behind for the next one, for checkpoints. After bind().
+  virtual void carry(Archive& archive) { (void)archive; }
   virtual std::size_t bytes() const { return 0; }
 
  protected:
   /// Fills z with displacement() and turn() of a subset, 0 elsewhere. False where one of them is not finite.
-  bool gather(const Model& m, const Subset& subset, Field& z) const;
+  bool gather(const Model& m, const Subset& subset, const Executor& executor, Field& z) const;
 };
 
 }  // namespace osier::systems

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "core/describe.hpp"
+#include "core/hex_color.hpp"
 #include "core/track.hpp"
 #include "materials/preset.hpp"
 #include "materials/section.hpp"
@@ -24,6 +25,7 @@ struct Material {
   std::optional<double> strain_limit, curvature_limit, twist_limit;
   std::optional<double> friction;
   Track<double> young_over_time, shear_over_time;
+  std::optional<HexColor> color;
   std::string where;
 
   static const char* kind() { return "material"; }
@@ -72,6 +74,7 @@ struct Material {
       "Factor on Young's modulus, and so on EA and EI, over time: the stiffness of every step is that of its end",
       {.min = 0, .above_min = true});
     f("shear_over_time", shear_over_time, "Likewise on the shear modulus, and so on GA and GJ", {.min = 0, .above_min = true});
+    f("color", color, "Colour in pictures, in the viewer and in files that hold colours; the program chooses when left out");
   }
 
   /// Adds a problem for everything that is missing, contradictory or without effect.

@@ -21,6 +21,16 @@ bool Region::contains(const Vec3d& x) const {
   return x.x >= center.x && x.y >= center.y && x.z >= center.z && x.x <= upper.x && x.y <= upper.y && x.z <= upper.z;
 }
 
+void ElementPlaces::add_segment(const std::array<Index, 2>& ends) {
+  segment.push_back(0.5 * (vertex[ends[0]] + vertex[ends[1]]));
+}
+
+void ElementPlaces::add_joint(const std::array<Index, 2>& segments, const std::array<Index, 2>& a,
+                              const std::array<Index, 2>& b) {
+  const bool first = a[0] == b[0] || a[0] == b[1], meet = first || a[1] == b[0] || a[1] == b[1];
+  joint.push_back(meet ? vertex[first ? a[0] : a[1]] : 0.5 * (segment[segments[0]] + segment[segments[1]]));
+}
+
 namespace {
 
 struct BallSpec {

@@ -33,6 +33,9 @@ struct Region {
 /// or in the middle between them.
 struct ElementPlaces {
   std::vector<Vec3d> vertex, segment, joint;
+  void add_segment(const std::array<Index, 2>& ends);
+  /// Of two segments, with their ends.
+  void add_joint(const std::array<Index, 2>& segments, const std::array<Index, 2>& a, const std::array<Index, 2>& b);
 };
 
 struct Selection {

@@ -1,5 +1,6 @@
 // The place of a segment that is nearest to a convex feature: the distance from it is a convex function along the segment, so
-// that its slope has one root. Newton's method with a bracket.
+// that its slope has one root. Newton's method with a bracket: where the slope bends, at the borders of faces, edges and corners,
+// its steps alone can go to and fro for ever between two sides of the root.
 #pragma once
 
 #include <cmath>
@@ -45,15 +46,16 @@ contact::ObstaclePoint nearest_on_segment(const Field& field, const Vec3d& a, co
   };
   if (slope(0) >= 0) return finish(0, false);
   if (slope(1) <= 0) return finish(1, false);
-  double low = 0, high = 1, s = 0.5;
-  for (int i = 0; i < 80; ++i) {
+  double low = 0, high = 1, s = 0.5, before = 1;
+  for (int i = 0; i < 200; ++i) {
     const double g = slope(s);
     if (g == 0) break;
     (g < 0 ? low : high) = s;
     const double stiffness = dot(e, at.curvature * e) + k;
     double next = s - g / stiffness;
-    if (!(next > low && next < high)) next = 0.5 * (low + high);
+    if (!(next > low && next < high) || std::abs(next - s) > 0.5 * before) next = 0.5 * (low + high);
     const double change = std::abs(next - s);
+    before = change;
     s = next;
     if (change <= 1e-15 || high - low <= 1e-15) break;
   }

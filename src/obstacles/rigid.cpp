@@ -20,7 +20,7 @@ void RigidObstacle::set_step(double start, double end) {
   from_ = pose_at(start), to_ = pose_at(end);
   // More than half a turn in a step is known only from the angle.
   std::optional<Vec3d> spin;
-  if (motion_.rotate && !motion_.orientation.given())
+  if (motion_.rotate && !motion_.orientation.given() && !motion_.led)
     spin = (motion_.angle(end) - motion_.angle(start)) * normalized(motion_.rotate->axis);
   settle(spin);
 }

@@ -2,6 +2,8 @@
 // motion are the same for all.
 #pragma once
 
+#include <cmath>
+
 #include "forces/attachment.hpp"
 #include "obstacles/nearest.hpp"
 
@@ -16,11 +18,6 @@ struct Carriage {
 inline Carriage carriage(const Motion& motion, const Vec3d& center, double time) {
   return {center, motion.placement(time)(center), motion.turning(time)()};
 }
-
-struct Pose {
-  Vec3d center;
-  Quatd turn;
-};
 
 class RigidObstacle : public contact::Obstacle {
  public:
@@ -41,6 +38,8 @@ class RigidObstacle : public contact::Obstacle {
   Vec3d moved(Index feature, const Vec3d& point, double share) const override;
   void place_points(const std::vector<Vec3d>& rest, double share, std::vector<Vec3d>& points) const override;
   Vec3d center(double share) const override { return from_.center + share * shift_; }
+  Motion* motion() override { return &motion_; }
+  bool may_tilt() const override { return std::isfinite(extent()); }
 
  protected:
   // In the shape's own axes, about its centre.

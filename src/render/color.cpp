@@ -9,20 +9,14 @@ namespace osier::render {
 float srgb_to_linear(float v) { return v <= 0.04045F ? v / 12.92F : std::pow((v + 0.055F) / 1.055F, 2.4F); }
 float linear_to_srgb(float v) { return v <= 0.0031308F ? 12.92F * v : 1.055F * std::pow(v, 1 / 2.4F) - 0.055F; }
 
+Rgb to_rgb(const HexColor& color) {
+  const std::array<double, 3> light = color.linear();
+  return {static_cast<float>(light[0]), static_cast<float>(light[1]), static_cast<float>(light[2])};
+}
+
 std::optional<Rgb> parse_hex(const std::string& text) {
-  if (text.size() != 7 || text[0] != '#') return {};
-  std::array<float, 3> channel{};
-  for (std::size_t c = 0; c < 3; ++c) {
-    int byte = 0;
-    for (const char digit : text.substr(1 + 2 * c, 2)) {
-      const char lower = digit >= 'A' && digit <= 'F' ? static_cast<char>(digit - 'A' + 'a') : digit;
-      if (lower >= '0' && lower <= '9') byte = 16 * byte + (lower - '0');
-      else if (lower >= 'a' && lower <= 'f') byte = 16 * byte + 10 + (lower - 'a');
-      else return {};
-    }
-    channel[c] = srgb_to_linear(static_cast<float>(byte) / 255);
-  }
-  return Rgb{channel[0], channel[1], channel[2]};
+  const std::optional<HexColor> color = HexColor::parse(text);
+  return color ? std::optional(to_rgb(*color)) : std::nullopt;
 }
 
 const std::vector<Rgb>& default_palette() {

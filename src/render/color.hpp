@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "core/hex_color.hpp"
 #include "math/vec3.hpp"
 
 namespace osier::render {
@@ -23,6 +24,7 @@ inline float smooth_step(float a, float b, float x) {
 float srgb_to_linear(float value);  ///< both in 0..1
 float linear_to_srgb(float value);
 
+Rgb to_rgb(const HexColor& color);
 /// `#rrggbb`, or nothing when the text is something else.
 std::optional<Rgb> parse_hex(const std::string& text);
 

@@ -3,14 +3,19 @@
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
-#include <map>
 
 #include "energies/bend_twist.hpp"
 #include "math/quat.hpp"
+#include "model/rod_family.hpp"
 
 namespace osier::render {
 
-bool is_measured(ColorBy by) { return by != ColorBy::rod && by != ColorBy::material; }
+ColorBy chosen(ColorBy by, const Look& look) {
+  if (by != ColorBy::automatic) return by;
+  return look.has_colors() ? ColorBy::material : ColorBy::rod;
+}
+
+bool is_measured(ColorBy by) { return by != ColorBy::rod && by != ColorBy::material && by != ColorBy::automatic; }
 
 const char* name_of(ColorBy by) {
   if (by == ColorBy::curvature_change) return "change of curvature";
@@ -50,29 +55,6 @@ std::vector<double> over_joints(const Model& model, const Frame& frame, bool cha
   return sum;
 }
 
-/// A rod's name without its numbers.
-std::string family(const std::string& name) {
-  std::string text;
-  for (const char c : name)
-    if (c < '0' || c > '9') text += c;
-  return text;
-}
-
-/// Numbers words in the order in which they appear.
-class Numbering {
- public:
-  unsigned of(const std::string& name) {
-    const auto [at, is_new] = numbers_.try_emplace(name, static_cast<unsigned>(numbers_.size()));
-    if (is_new) names_.push_back(name);
-    return at->second;
-  }
-  const std::vector<std::string>& names() const { return names_; }
-
- private:
-  std::map<std::string, unsigned> numbers_;
-  std::vector<std::string> names_;
-};
-
 }  // namespace
 
 std::vector<double> measured(const Model& model, const Frame& frame, ColorBy by) {
@@ -91,23 +73,13 @@ std::vector<double> measured(const Model& model, const Frame& frame, ColorBy by)
 }
 
 ColorGroups group_by_rod(const Model& model, const std::vector<Index>& rod_of_segment) {
-  std::vector<std::uint8_t> drawn(model.rods.size(), 0);
-  for (const Index r : rod_of_segment)
-    if (r >= 0) drawn[r] = 1;
-  Numbering families;
-  std::vector<unsigned> color_of_rod(model.rods.size()), shade_of_rod(model.rods.size()), members;
-  for (std::size_t r = 0; r < model.rods.size(); ++r) {
-    if (!drawn[r]) continue;  // a mere selection, such as a structure's roots
-    const unsigned f = families.of(family(model.rods[r].name));
-    members.resize(std::max<std::size_t>(members.size(), f + 1), 0);
-    color_of_rod[r] = f, shade_of_rod[r] = members[f]++;
-  }
+  const RodFamilies families = rod_families(model, rod_of_segment);
   ColorGroups groups;
   for (const Index r : rod_of_segment) {
-    groups.color.push_back(r < 0 ? 0 : color_of_rod[r]);
-    groups.shade.push_back(r < 0 ? 0 : shade_of_rod[r]);
+    groups.color.push_back(r < 0 ? 0 : families.of_rod[static_cast<std::size_t>(r)]);
+    groups.shade.push_back(r < 0 ? 0 : families.place[static_cast<std::size_t>(r)]);
   }
-  groups.names = families.names();
+  groups.names = families.names;
   return groups;
 }
 
@@ -117,6 +89,13 @@ ColorGroups group_by_material(const RunInfo& run) {
   groups.shade.assign(groups.color.size(), 0);
   groups.names = run.materials;
   return groups;
+}
+
+std::vector<Rgb> material_palette(const Look& look, const std::vector<Rgb>& palette) {
+  std::vector<Rgb> colors;
+  for (std::size_t m = 0; m < look.material.size(); ++m)
+    colors.push_back(look.material[m] ? to_rgb(*look.material[m]) : palette[m % palette.size()]);
+  return colors.empty() ? palette : colors;
 }
 
 std::vector<Rgb> color_groups(const ColorGroups& groups, const std::vector<Rgb>& palette) {

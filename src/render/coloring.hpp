@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "core/describe.hpp"
+#include "io/look.hpp"
 #include "osier/frame.hpp"
 #include "osier/io.hpp"
 #include "render/color.hpp"
@@ -13,20 +14,23 @@
 
 namespace osier::render {
 
-enum class ColorBy : std::uint8_t { rod, material, stretch, curvature, curvature_change, twist, twist_change, speed };
+/// `automatic` becomes `material` where the scene gives materials colours, and `rod` elsewhere, before anything is drawn.
+enum class ColorBy : std::uint8_t { rod, material, stretch, curvature, curvature_change, twist, twist_change, speed, automatic };
 
 }  // namespace osier::render
 
 namespace osier {
 template <>
 struct Choices<render::ColorBy> {
-  static constexpr std::array<const char*, 8> names{"rod",   "material",     "stretch", "curvature", "curvature_change",
-                                                    "twist", "twist_change", "speed"};
+  static constexpr std::array<const char*, 9> names{"rod",   "material",     "stretch", "curvature", "curvature_change",
+                                                    "twist", "twist_change", "speed",   "auto"};
 };
 }  // namespace osier
 
 namespace osier::render {
 
+/// `automatic` resolved.
+ColorBy chosen(ColorBy by, const Look& look);
 /// Whether a number is shown, and which: its name, its unit, and whether it can be negative.
 bool is_measured(ColorBy by);
 const char* name_of(ColorBy by);
@@ -48,6 +52,9 @@ struct ColorGroups {
 ColorGroups group_by_rod(const Model& model, const std::vector<Index>& rod_of_segment);
 /// As recorded; a structure with stiffnesses of its own counts as a material.
 ColorGroups group_by_material(const RunInfo& run);
+
+/// What the scene says, and for materials without a colour what the palette has at their place.
+std::vector<Rgb> material_palette(const Look& look, const std::vector<Rgb>& palette);
 
 std::vector<Rgb> color_groups(const ColorGroups& groups, const std::vector<Rgb>& palette);
 /// `range`: the value at the end of the scale.

@@ -2,32 +2,20 @@
 
 #include <cerrno>
 #include <csignal>
-#include <cstdlib>
 #include <cstring>
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <sstream>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <vector>
 
+#include "core/program.hpp"
 #include "io/atomic_file.hpp"
 #include "osier/error.hpp"
 
 namespace osier::render {
 
 namespace fs = std::filesystem;
-
-fs::path find_program(const std::string& name) {
-  const char* path = std::getenv("PATH");
-  std::istringstream folders(path ? path : "");
-  for (std::string folder; std::getline(folders, folder, ':');) {
-    fs::path candidate = fs::path(folder.empty() ? "." : folder) / name;
-    std::error_code error;
-    if (fs::is_regular_file(candidate, error) && ::access(candidate.c_str(), X_OK) == 0) return candidate;
-  }
-  return {};
-}
 
 Film::Film(const fs::path& file, int width, int height, double fps) : file_(file), temporary_(temporary_for(file, ".part")) {
   const fs::path program = find_program("ffmpeg");

@@ -10,9 +10,6 @@
 
 namespace osier::render {
 
-/// Where on PATH a program lies, or nothing.
-std::filesystem::path find_program(const std::string& name);
-
 /// An .mp4 in the making. It appears under its name when finish() has succeeded, and not at all otherwise.
 class Film {
  public:

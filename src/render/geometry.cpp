@@ -12,7 +12,10 @@ namespace {
 
 constexpr double kChordError = 0.15;  ///< farthest a piece may be from the curve [pixels]
 constexpr double kThinnest = 0.32;    ///< least radius [pixels]
-constexpr int kMostPieces = 96;       ///< of one span, however near the camera is
+/// The same of hair, which may be wider as its coverage makes up for it: narrower lines look like strings of beads where they
+/// cross from one row of pixels to the next.
+constexpr double kThinnestHair = 0.6;
+constexpr int kMostPieces = 96;  ///< of one span, however near the camera is
 constexpr double kTwoPi = 2 * std::numbers::pi;
 
 /// Pieces for an arc of length l that turns by the angle: its sagitta is l angle / (8 pieces^2).
@@ -23,10 +26,14 @@ int pieces_of_arc(double length, double angle, double tolerance) {
 struct Builder {
   const Camera& camera;
   const GeometryOptions& options;
-  Geometry out;
+  std::uint32_t fiber = 0;  ///< number of the strand at hand
+  Geometry out{};
 
   double pixel_at(const Vec3d& p) const { return std::max(camera.pixel_size(p), 1e-12); }
-  double radius_at(const CurvePoint& p) const { return std::max(options.thickness * p.radius, kThinnest * pixel_at(p.position)); }
+  double radius_at(const CurvePoint& p) const {
+    return std::max(options.thickness * p.radius, (is_hair() ? kThinnestHair : kThinnest) * pixel_at(p.position));
+  }
+  bool is_hair() const { return options.style == Style::hair; }
 
   void add_point(const Vec3d& position, double radius, const Vec3d& tangent, const Rgb& color) {
     const Vec3f p = cast<float>(position);
@@ -40,13 +47,18 @@ struct Builder {
     const std::size_t count = out.point.size() - first;
     for (std::size_t i = 0; i + 1 < count; ++i) {
       out.piece.push_back(static_cast<std::uint32_t>(first + i));
+      if (is_hair()) out.fiber.push_back(fiber);
       out.neighbors.push_back(static_cast<std::uint8_t>((i > 0 ? 1 : 0) | (i + 2 < count ? 2 : 0)));
     }
   }
 
   void add_tube(const Centerline& line) {
     std::size_t first = out.point.size();
-    const auto add = [&](const CurvePoint& p) { add_point(p.position, radius_at(p), p.tangent, p.color); };
+    const auto add = [&](const CurvePoint& p) {
+      const double radius = radius_at(p);
+      add_point(p.position, radius, p.tangent, p.color);
+      if (is_hair()) out.coverage.push_back(static_cast<float>(options.thickness * p.radius / radius));
+    };
     for (std::size_t i = 0; i < line.spans(); ++i) {
       if (i > 0 && line.corner_before(i)) add_pieces(first), first = out.point.size();
       const int pieces = pieces_of_arc(line.span_length(i), line.span_turn(i), kChordError * pixel_at(line.vertex(i)));
@@ -122,9 +134,10 @@ Geometry build_geometry(const Model& model, const Frame& frame, const std::vecto
   const std::size_t batches = (strands.size() + kBatch - 1) / kBatch;
   std::vector<Geometry> parts(batches);
   executor.for_each_job(batches, [&](std::size_t b) {
-    Builder builder{camera, options, {}};
+    Builder builder{.camera = camera, .options = options};
     for (std::size_t i = b * kBatch; i < std::min((b + 1) * kBatch, strands.size()); ++i) {
       const Centerline line(model, frame, strands[i], segment_color);
+      builder.fiber = static_cast<std::uint32_t>(i);
       if (options.style == Style::yarn) builder.add_yarn(line);
       else builder.add_tube(line);
     }
@@ -139,6 +152,9 @@ Geometry build_geometry(const Model& model, const Frame& frame, const std::vecto
   join(parts, all, &Geometry::point), join(parts, all, &Geometry::tangent), join(parts, all, &Geometry::color);
   join(parts, all, &Geometry::piece), join(parts, all, &Geometry::neighbors);
   join(parts, all, &Geometry::outward), join(parts, all, &Geometry::turns);
+  join(parts, all, &Geometry::coverage), join(parts, all, &Geometry::fiber);
+  const auto whole = [](float c) { return c > 0.999F; };
+  if (std::all_of(all.coverage.begin(), all.coverage.end(), whole)) all.coverage.clear(), all.fiber.clear();
   return all;
 }
 

@@ -22,7 +22,10 @@ struct Geometry {
   std::vector<Rgb> color;                   ///< per point
   std::vector<std::uint32_t> piece;         ///< first of two neighbouring points
   std::vector<std::uint8_t> neighbors;      ///< per piece: 1 one before it goes on smoothly, 2 one after it
-  std::size_t plain_from = kNone;           ///< the first piece that has no style: marks, as arrows are
+  // Hair only: fibres thinner than a pixel are drawn wider, and let so much less of the rays meet them (Tracer).
+  std::vector<float> coverage;       ///< per point: true width over the drawn one; empty where all of them are 1
+  std::vector<std::uint32_t> fiber;  ///< per piece: which fibre it is of
+  std::size_t plain_from = kNone;    ///< the first piece that has no style: marks, as arrows are
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
   // Yarn only: the way from the yarn's middle to the ply's, and turns of the ply along the material.
   std::vector<Vec3f> outward;
@@ -43,6 +46,7 @@ struct GeometryOptions {
 };
 
 /// `segment_color` as from color_segments(). Rods thinner than most of a pixel are drawn that thick: thinner ones flicker.
+/// Hair is drawn that thick too, but with the coverage of its true width.
 Geometry build_geometry(const Model& model, const Frame& frame, const std::vector<Strand>& strands,
                         const std::vector<Rgb>& segment_color, const Camera& camera, const GeometryOptions& options,
                         const Executor& executor);

@@ -11,6 +11,8 @@
 
 namespace osier::render {
 
+inline constexpr float kPi = std::numbers::pi_v<float>;
+
 /// Mixes 64 bits so that every bit of the result depends on all of them.
 inline std::uint64_t mix_bits(std::uint64_t x) {
   for (int round = 0; round < 2; ++round) x = (x ^ (x >> 32)) * 0x9e3779b97f4a7c15U;

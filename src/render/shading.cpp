@@ -2,15 +2,12 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numbers>
 
 #include "render/sampling.hpp"
 
 namespace osier::render {
 
 namespace {
-
-constexpr float kPi = std::numbers::pi_v<float>;
 
 float pow5(float x) { return x * x * x * x * x; }
 
@@ -30,26 +27,6 @@ Rgb glossy(const Surface& s, const Vec3f& l, float roughness, float gloss) {
   return nl * s.color + Rgb{highlight, highlight, highlight};
 }
 
-float gauss(float x, float width) { return std::exp(-0.5F * x * x / (width * width)); }
-
-/// The lobes of Marschner et al. (2003) in simple form: mirrored at the surface (white, tilted to the root), through the
-/// fibre (towards the light), and mirrored inside (coloured, tilted to the tip); and light from all around, scattered by the
-/// neighbours, as Kajiya and Kay's diffuse term.
-Rgb fiber(const Surface& s, const Vec3f& l) {
-  const float sin_i = std::clamp(dot(s.tangent, l), -1.0F, 1.0F), sin_r = std::clamp(dot(s.tangent, s.to_eye), -1.0F, 1.0F);
-  const Vec3f across_l = l - sin_i * s.tangent, across_v = s.to_eye - sin_r * s.tangent;
-  const float cos_i = std::sqrt(std::max(0.0F, 1 - sin_i * sin_i)), cos_r = std::sqrt(std::max(0.0F, 1 - sin_r * sin_r));
-  const float cos_phi = std::clamp(dot(across_l, across_v) / std::max(cos_i * cos_r, 1e-4F), -1.0F, 1.0F);
-  const float half = 0.5F * (std::asin(sin_i) + std::asin(sin_r));
-  constexpr float kTilt = 0.06F;
-  const float r = 0.2F * gauss(half + kTilt, 0.10F) * std::sqrt(0.5F * (1 + cos_phi));
-  const float tt = 0.55F * gauss(half - kTilt / 2, 0.16F) * gauss(1 + cos_phi, 0.25F);
-  const float trt = 1.1F * gauss(half - 1.5F * kTilt, 0.20F) * (0.35F + 0.65F * std::max(0.0F, cos_phi));
-  const float body = 0.85F * cos_i * (0.6F + 0.4F * cos_phi);
-  const Rgb deep = times(s.color, s.color);
-  return (body + 0.55F * trt) * s.color + trt * deep + tt * s.color + Rgb{r, r, r};
-}
-
 /// Smooth noise of period `period` in its argument, -1 to 1.
 float ring_noise(float x, int period, std::uint64_t seed) {
   const float cell = std::floor(x);
@@ -65,14 +42,13 @@ float ring_noise(float x, int period, std::uint64_t seed) {
 
 Rgb reflected(Style style, const Surface& s, const Vec3f& l) {
   switch (style) {
-    case Style::hair:
-      return fiber(s, l);
     case Style::yarn: {
       // Loose fibres at the rim catch light from any side.
       const float rim =
           0.35F * pow5(1 - std::clamp(dot(s.normal, s.to_eye), 0.0F, 1.0F)) * std::max(0.0F, 0.3F + dot(s.normal, l));
       return glossy(s, l, 0.6F, 0.6F) + rim * mix(s.color, Rgb{1, 1, 1}, 0.3F);
     }
+    case Style::hair:  // follow_fibers() does it
     case Style::tubes:
       break;
   }

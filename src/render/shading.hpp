@@ -13,7 +13,8 @@ struct Surface {
   float radius = 0;
 };
 
-/// For a unit of light that arrives from `to_light` at right angles to it: what goes to the eye, cosine included.
+/// Of tubes and yarns; hair is fiber_bsdf.hpp. For a unit of light that arrives from `to_light` at right angles to it: what goes
+/// to the eye, cosine included.
 Rgb reflected(Style style, const Surface& surface, const Vec3f& to_light);
 
 /// Part of the sky's light that a glossy surface mirrors (0 for the others).

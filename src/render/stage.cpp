@@ -26,10 +26,17 @@ Stage::Stage(const Model& model, const RunInfo& run, const StageOptions& options
       options_(options),
       rod_of_segment_(rod_of_segments(model)),
       survey_(up_direction(run.scene_json), options.color, options.geometry.thickness) {
-  if (options_.palette.empty()) options_.palette = palette_of(options_.geometry.style);
+  const Look look = look_of(run);
+  // Colours that the author of the scene chose need no words unless somebody asks for them.
+  if (options_.color == ColorBy::automatic && options_.legend == LegendUse::automatic) options_.legend = LegendUse::off;
+  options_.color = chosen(options_.color, look);
+  if (options_.palette.empty()) {
+    options_.palette = palette_of(options_.geometry.style);
+    if (options_.color == ColorBy::material) options_.palette = material_palette(look, options_.palette);
+  }
   if (!is_measured(options_.color))
     groups_ = options_.color == ColorBy::rod ? group_by_rod(model, rod_of_segment_) : group_by_material(run);
-  find_floor();
+  find_floor(look);
   bool first = true;
   frames([&](const Frame& frame) {
     if (first) first_time_ = frame.time;
@@ -40,8 +47,8 @@ Stage::Stage(const Model& model, const RunInfo& run, const StageOptions& options
   const double vertices = static_cast<double>(std::max<std::size_t>(1, model.vertex_radius.size()));
   for (const double r : model.vertex_radius) mean_radius_ += options_.geometry.thickness * r / vertices;
   place_camera(frames);
-  studio_.emplace(survey_.axes(), survey_.center(), survey_.radius(),
-                  options_.floor_height.value_or(level_.value_or(survey_.lowest())), azimuth_, options_.background);
+  studio_.emplace(survey_.axes(), survey_.center(), survey_.radius(), options_.floor_height.value_or(survey_.lowest()), azimuth_,
+                  options_.background);
   studio_->floor = options_.floor;
 }
 
@@ -50,14 +57,14 @@ std::vector<Vec3d> Stage::obstacle_points(const Frame& frame) const {
   return {frame.obstacle_points.begin(), frame.obstacle_points.end()};
 }
 
-/// A level plane that stands still is drawn as the floor.
-void Stage::find_floor() {
+/// Level planes are not drawn: they are the floor, lie below it, or there is to be none.
+void Stage::find_floor(const Look& look) {
+  if (look.no_ground && !options_.floor_height) options_.floor = false;
+  if (!options_.floor_height) options_.floor_height = ground_of(look, obstacles_, survey_.axes().up);
   is_floor_.assign(obstacles_.size(), 0);
   for (std::size_t o = 0; o < obstacles_.size(); ++o) {
     const auto height = level_of(obstacles_[o], survey_.axes().up);
-    if (!height) continue;
-    is_floor_[o] = 1;
-    level_ = std::max(level_.value_or(*height), *height);
+    is_floor_[o] = height && (!options_.floor || *height <= *options_.floor_height);
   }
 }
 

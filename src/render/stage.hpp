@@ -24,15 +24,15 @@ struct StageOptions {
   View view;
   double orbit = 0;  ///< degrees per second of the run
   GeometryOptions geometry;
-  ColorBy color = ColorBy::rod;
+  ColorBy color = ColorBy::automatic;
   double range = 0;          ///< value at the end of the colour scale; 0: the largest in the frames looked at
   std::vector<Rgb> palette;  ///< empty: the style's own
   LegendUse legend = LegendUse::automatic;
-  Rgb background{1, 1, 1};  ///< as the screen shows it, linear
-  bool contacts = false;    ///< whether what touches is marked, with its forces
-  double force_scale = 0;   ///< length of their arrows per newton [m/N]; 0: the strongest one is well visible
-  bool floor = true;
-  std::optional<double> floor_height;  ///< [m]; else the lowest point of the frames looked at
+  Rgb background{1, 1, 1};             ///< as the screen shows it, linear
+  bool contacts = false;               ///< whether what touches is marked, with its forces
+  double force_scale = 0;              ///< length of their arrows per newton [m/N]; 0: the strongest one is well visible
+  bool floor = true;                   ///< unless the scene wants none
+  std::optional<double> floor_height;  ///< [m]; else as the scene has it (ground_of), or the lowest point looked at
 };
 
 /// Calls its argument with frame after frame; asked twice.
@@ -58,13 +58,12 @@ class Stage {
   void place_camera(const EachFrame& frames);
   std::vector<Rgb> colors(const Frame& frame) const;
 
-  void find_floor();
+  void find_floor(const Look& look);
   std::vector<Vec3d> obstacle_points(const Frame& frame) const;
 
   const Model& model_;
   std::vector<osier::Surface> obstacles_;
   std::vector<std::uint8_t> is_floor_;  ///< of these: a level plane, which is drawn as the studio's floor
-  std::optional<double> level_;         ///< of that plane, along `up`
   StageOptions options_;
   std::vector<Index> rod_of_segment_;
   ColorGroups groups_;

@@ -6,6 +6,7 @@
 #include <limits>
 
 #include "osier/error.hpp"
+#include "render/sampling.hpp"
 
 #if OSIER_HAS_RENDER
 #include <embree3/rtcore.h>
@@ -16,6 +17,23 @@ namespace osier::render {
 const char* const kCannotTrace =
     "this osier was built without its ray tracer; install the packages libembree-dev and libstb-dev, then configure with "
     "-DOSIER_RENDER=ON and build again";
+
+constexpr unsigned kSampleBits = 12;  // `--samples` goes to 4096
+
+std::uint32_t lot_of(int x, int y, int sample, int use) {
+  const auto word = [](int i) { return static_cast<std::uint64_t>(static_cast<std::uint32_t>(i)); };
+  const std::uint64_t pixel = mix_bits(word(x) | word(y) << 24 | word(use) << 48);
+  return static_cast<std::uint32_t>(pixel) << kSampleBits | (static_cast<std::uint32_t>(sample) & ((1U << kSampleBits) - 1));
+}
+
+float drawn(std::uint32_t lot, std::uint32_t fiber) {
+  // The sample's place in van der Corput's sequence, which fills any 2^k consecutive samples evenly, shifted for each fibre.
+  std::uint32_t reversed = 0;
+  for (unsigned bit = 0; bit < kSampleBits; ++bit) reversed = reversed << 1 | (lot >> bit & 1U);
+  const std::uint64_t shift = mix_bits(static_cast<std::uint64_t>(lot >> kSampleBits) << 32 | fiber);
+  const std::uint32_t place = (reversed << (32 - kSampleBits)) + static_cast<std::uint32_t>(shift);
+  return static_cast<float>(place >> 8) * 0x1p-24F;
+}
 
 #if OSIER_HAS_RENDER
 
@@ -46,6 +64,18 @@ void look_through(const RTCFilterFunctionNArguments* args) {
     if (dot(n, d) > 0) args->valid[i] = 0;
   }
 }
+/// Fibres drawn too wide.
+void thin_out(const RTCFilterFunctionNArguments* args) {
+  const auto& g = *static_cast<const Geometry*>(args->geometryUserPtr);
+  for (unsigned int i = 0; i < args->N; ++i) {
+    if (args->valid[i] != -1) continue;
+    const unsigned piece = RTCHitN_primID(args->hit, args->N, i);
+    if (piece >= g.fiber.size()) continue;  // a mark
+    const std::uint32_t p = g.piece[piece];
+    const float u = RTCHitN_u(args->hit, args->N, i), coverage = g.coverage[p] + u * (g.coverage[p + 1] - g.coverage[p]);
+    if (drawn(RTCRayN_id(args->ray, args->N, i), g.fiber[piece]) >= coverage) args->valid[i] = 0;
+  }
+}
 void let_light_in(const RTCFilterFunctionNArguments* args) {
   for (unsigned int i = 0; i < args->N; ++i) args->valid[i] = 0;
 }
@@ -68,6 +98,11 @@ Tracer::Tracer(const Geometry& g, bool ribbons) : impl_(std::make_unique<Impl>()
                              g.piece.size());
   if (!ribbons)
     rtcSetSharedGeometryBuffer(curves, RTC_BUFFER_TYPE_FLAGS, 0, RTC_FORMAT_UCHAR, g.neighbors.data(), 0, 1, g.neighbors.size());
+  if (ribbons && !g.coverage.empty()) {
+    rtcSetGeometryUserData(curves, const_cast<Geometry*>(&g));
+    rtcSetGeometryIntersectFilterFunction(curves, thin_out);
+    rtcSetGeometryOccludedFilterFunction(curves, thin_out);
+  }
   rtcCommitGeometry(curves);
   rtcAttachGeometry(impl_->scene, curves);
   rtcReleaseGeometry(curves);
@@ -106,7 +141,7 @@ void fill(Packet& to, std::span<const Ray> rays, int* valid) {
     to.org_x[i] = ray.origin.x, to.org_y[i] = ray.origin.y, to.org_z[i] = ray.origin.z;
     to.dir_x[i] = ray.direction.x, to.dir_y[i] = ray.direction.y, to.dir_z[i] = ray.direction.z;
     to.tnear[i] = ray.nearest, to.tfar[i] = std::numeric_limits<float>::infinity();
-    to.time[i] = 0, to.mask[i] = ~0U, to.id[i] = 0, to.flags[i] = 0;
+    to.time[i] = 0, to.mask[i] = ~0U, to.id[i] = ray.lot, to.flags[i] = 0;
   }
 }
 

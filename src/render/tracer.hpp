@@ -11,6 +11,7 @@ namespace osier::render {
 struct Ray {
   Vec3f origin, direction;  ///< direction: unit
   float nearest = 0;        ///< no hits before this distance
+  std::uint32_t lot = 0;    ///< draws which of the fibres that are drawn too wide it meets, see lot_of()
 };
 
 struct Hit {
@@ -19,6 +20,7 @@ struct Hit {
   float along = 0;              ///< 0 to 1 along the piece
   Vec3f normal;                 ///< of the piece, unit
   bool on_obstacle = false;     ///< `piece` is a triangle then
+  float across = 0;             ///< of a ribbon: -1 to 1 over its width
   float second = 0, third = 0;  ///< weights of its second and third corner
 };
 
@@ -26,9 +28,16 @@ struct Hit {
 bool can_trace();
 extern const char* const kCannotTrace;
 
+/// Of sample number `sample` of a pixel, for its n-th ray. Of a fibre that covers the part c of a pixel about c of the pixel's
+/// samples meet it, spread evenly over them; which, differs between fibres, pixels and uses.
+std::uint32_t lot_of(int x, int y, int sample, int use);
+/// From 0 to 1: a fibre of more coverage than this is met.
+float drawn(std::uint32_t lot, std::uint32_t fiber);
+
 class Tracer {
  public:
   /// `geometry` must outlive it. Ribbons always face the ray: the cheap form of what is thinner than a pixel.
+  /// Rays pass a point of coverage c with the probability 1 - c.
   Tracer(const Geometry& geometry, bool ribbons);
   ~Tracer();
   Tracer(const Tracer&) = delete;

@@ -82,14 +82,16 @@ std::string plot_svg(const ReproducedPlot& plot) {
     if (!plot.curves[i].marked) out += path(pixels, "line " + color_class(i));
     if (!plot.curves[i].marked && pixels.size() >= 12) continue;
     constexpr std::size_t kMarks = 24;  // more would hide the curve below
-    const std::size_t each = (pixels.size() + kMarks - 1) / kMarks;
+    const std::size_t each = plot.curves[i].all ? 1 : (pixels.size() + kMarks - 1) / kMarks;
     for (std::size_t k = 0; k < pixels.size(); ++k)
       if (k % each == 0 || k + 1 == pixels.size()) out += marker(i, pixels[k].first, pixels[k].second, "dot " + color_class(i));
   }
   return out + "</svg>";
 }
 
-std::string figure_html(const ReproducedPlot& plot) {
+}  // namespace
+
+std::string plot_html(const ReproducedPlot& plot) {
   std::string keys;
   static constexpr const char* kShapes[] = {"", " square", " triangle"};
   for (std::size_t i = 0; i < plot.curves.size(); ++i)
@@ -97,6 +99,8 @@ std::string figure_html(const ReproducedPlot& plot) {
                         escape(plot.curves[i].label));
   return "<figure>" + plot_svg(plot) + "<figcaption><b>" + escape(plot.title) + "</b>" + keys + "</figcaption></figure>\n";
 }
+
+namespace {
 
 std::string numbers_html(const ReproducedFigure& f) {
   if (f.numbers.empty()) return {};
@@ -139,7 +143,7 @@ std::string reproduction_html(const Reproduction& result) {
                         f.failed() > 0 ? fmt::format("{} failed", f.failed()) : "as expected");
     html += "<p><b>The paper:</b> " + escape(f.claim) + "</p>\n<p><b>Found:</b> " + escape(f.finding) + "</p>\n";
     html += numbers_html(f) + "<div class=\"plots\">";
-    for (const ReproducedPlot& p : f.plots) html += figure_html(p);
+    for (const ReproducedPlot& p : f.plots) html += plot_html(p);
     html += fmt::format("</div>\n<p class=\"soft\">{:.1f} s</p>\n", f.seconds);
   }
   return html + "</main></html>\n";

@@ -21,8 +21,7 @@ namespace {
 
 class Compiler {
  public:
-  Compiler(Setup& setup, std::string folder, Problems& problems)
-      : setup_(setup), spec_(setup.spec), folder_(std::move(folder)), problems_(problems) {}
+  Compiler(Setup& setup, Problems& problems) : setup_(setup), spec_(setup.spec), folder_(setup.folder.string()), problems_(problems) {}
 
   void run();
 
@@ -64,7 +63,7 @@ class Compiler {
 
   Setup& setup_;
   SceneSpec& spec_;
-  std::string folder_;
+  const std::string folder_;
   Problems& problems_;
   RodGraph graph_;
   std::vector<std::string> origin_;                                 ///< per entry of graph_.rods, the JSON pointer it comes from
@@ -426,13 +425,11 @@ void Compiler::weld() {
 /// Where everything is in the initial pose.
 ElementPlaces Compiler::places() const {
   ElementPlaces at;
-  const auto& vertices = graph_.vertices;
-  for (const GraphVertex& v : vertices) at.vertex.push_back(v.position);
-  for (const GraphSegment& s : graph_.segments) at.segment.push_back(0.5 * (vertices[s.a].position + vertices[s.b].position));
+  for (const GraphVertex& v : graph_.vertices) at.vertex.push_back(v.position);
+  for (const GraphSegment& s : graph_.segments) at.add_segment({s.a, s.b});
   for (const GraphJoint& j : graph_.joints) {
     const GraphSegment &a = graph_.segments[j.a], &b = graph_.segments[j.b];
-    const bool first = a.a == b.a || a.a == b.b, meet = first || a.b == b.a || a.b == b.b;
-    at.joint.push_back(meet ? vertices[first ? a.a : a.b].position : 0.5 * (at.segment[j.a] + at.segment[j.b]));
+    at.add_joint({j.a, j.b}, {a.a, a.b}, {b.a, b.b});
   }
   return at;
 }
@@ -884,6 +881,21 @@ void Compiler::build(const Structure& structure) {
 
 }  // namespace
 
-void compile_scene(Setup& setup, const std::string& folder, Problems& problems) { Compiler(setup, folder, problems).run(); }
+Names Setup::names() const {
+  // Half-joints of clamps come last, and have no names.
+  const auto joints = std::count(model.joint_is_clamp.begin(), model.joint_is_clamp.end(), 0);
+  return Names(model.rods, model.vertex_count(), model.segment_count(), static_cast<Index>(joints), {}, [this] {
+    ElementPlaces at;
+    at.vertex = initial.vertex_position;
+    for (const auto& ends : model.segment_vertices) at.add_segment(ends);
+    for (std::size_t j = 0; j < model.joint_frames.size() && !model.joint_is_clamp[j]; ++j) {
+      const auto [a, b] = model.joint_frames[j];
+      at.add_joint({a, b}, model.segment_vertices[a], model.segment_vertices[b]);
+    }
+    return at;
+  });
+}
+
+void compile_scene(Setup& setup, Problems& problems) { Compiler(setup, problems).run(); }
 
 }  // namespace osier

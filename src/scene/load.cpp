@@ -1,4 +1,6 @@
 // File -> JSON -> overrides -> SceneSpec -> compiled Scene.
+#include "scene/load.hpp"
+
 #include <algorithm>
 #include <cmath>
 #include <fmt/format.h>
@@ -57,7 +59,7 @@ void pass_to_solver(Json& json, const std::string& key, Problems& problems) {
   place = value;
 }
 
-/// --threads, --simd and --precision are keys of `execution`, and win.
+/// --threads, --simd, --precision and --device are keys of `execution`, and win.
 void set_execution(Json& json, const LoadOptions& options, WrittenPlaces& places) {
   const auto set = [&](const char* key, const Json& value) {
     if (json.contains("execution") && !json["execution"].is_object()) return;  // reported when it is read
@@ -67,6 +69,7 @@ void set_execution(Json& json, const LoadOptions& options, WrittenPlaces& places
   if (!options.precision.empty()) set("precision", options.precision);
   if (options.threads) set("threads", *options.threads);
   if (!options.simd.empty()) set("simd", options.simd);
+  if (!options.device.empty()) set("device", options.device);
 }
 
 /// --solver: its own defaults, and of `execution` what it can do.
@@ -96,7 +99,7 @@ void forget_replaced_solver(Json& json, const LoadOptions& options) {
       const std::string start = std::string("/solver/") + key + "=";
       if (!o.starts_with(start)) continue;
       Json wanted = {{"solver", {{key, o.substr(start.size())}}}};
-      if (wanted["solver"].contains("name") && before == wanted["solver"]["name"]) continue;
+      if (wanted["solver"].contains("name") && wanted["solver"]["name"].get<std::string>() == before) continue;
       replaced = replaced || solver_name_of(wanted) != before;
     }
   if (!replaced) return;
@@ -178,7 +181,11 @@ Scene Scene::load(const std::filesystem::path& file, const LoadOptions& options)
 
 Scene Scene::parse(const std::string& text, const std::string& name, const std::filesystem::path& folder,
                    const LoadOptions& options, const std::string& source) {
-  Json json = parse_json(text, source.empty() ? name : source);
+  return compile_json(parse_json(text, source.empty() ? name : source), name, folder, options, source);
+}
+
+Scene compile_json(Json json, const std::string& name, const std::filesystem::path& folder, const LoadOptions& options,
+                   const std::filesystem::path& source) {
   if (!json.is_object()) fail("", "the scene is not an object", "start with {");
   Problems problems;
   auto setup = std::make_shared<Setup>();
@@ -194,11 +201,12 @@ Scene Scene::parse(const std::string& text, const std::string& name, const std::
   spec.fields(reader);
   reader.finish();
   setup->name = spec.name.empty() ? name : spec.name;
+  setup->source = source, setup->folder = folder, setup->options = options;
   check_name(setup->name, problems);
   check_times(spec.dynamic(), problems);
   spec.execution.check(problems);
   check_contact(spec, problems);
-  compile_scene(*setup, folder.string(), problems);
+  compile_scene(*setup, problems);
   bool driven = false;
   for (const auto& c : spec.constraints) {
     const auto* motor = dynamic_cast<const Motor*>(c.get());
@@ -217,15 +225,36 @@ Scene Scene::parse(const std::string& text, const std::string& name, const std::
   if (spec.dynamic()) spec.solver->warn(setup->model, spec.dynamic()->time_step(), driven, setup->warnings);
   setup->json = json.dump(2, ' ', false, Json::error_handler_t::replace);
 
-  Scene scene;
-  scene.setup_ = std::move(setup);
-  return scene;
+  return Scene(std::move(setup));
 }
 
 const std::string& Scene::name() const { return setup_->name; }
 const std::string& Scene::json() const { return setup_->json; }
 const std::vector<std::string>& Scene::warnings() const { return setup_->warnings; }
 const Model& Scene::model() const { return setup_->model; }
+
+template <class List>
+static std::vector<std::string> names_of(const List& list) {
+  std::vector<std::string> names;
+  for (const auto& item : list) names.push_back(item->name);
+  return names;
+}
+static std::optional<std::size_t> place_of(const std::vector<std::string>& names, const std::string& name) {
+  const auto found = std::find(names.begin(), names.end(), name);
+  if (found == names.end()) return {};
+  return static_cast<std::size_t>(found - names.begin());
+}
+std::vector<std::string> Scene::constraint_names() const { return names_of(setup_->spec.constraints); }
+std::vector<std::string> Scene::obstacle_names() const { return names_of(setup_->spec.obstacles); }
+std::optional<std::size_t> Scene::constraint(const std::string& name) const { return place_of(constraint_names(), name); }
+std::optional<std::size_t> Scene::obstacle(const std::string& name) const { return place_of(obstacle_names(), name); }
+
+bool begin_alike(const Scene& a, const Scene& b) {
+  const auto same = [](const Vec3d& p, const Vec3d& q) { return p.x == q.x && p.y == q.y && p.z == q.z; };
+  const auto &x = a.initial_state().vertex_position, &y = b.initial_state().vertex_position;
+  return std::equal(x.begin(), x.end(), y.begin(), y.end(), same) &&
+         a.model().segment_rest_length == b.model().segment_rest_length;
+}
 const State& Scene::initial_state() const { return setup_->initial; }
 
 }  // namespace osier

@@ -123,7 +123,7 @@ std::vector<Need> needs_of(const Setup& setup) {
     const auto is_inside = [&](Index v) {
       return v >= 0 && v < m.vertex_count() && m.vertex_segments.of(v).size() > 1 && !is_clamped(m, v);
     };
-    if (!c->holds_directions() && !c->has_springs() && std::any_of(vertices.begin(), vertices.end(), is_inside))
+    if (!c->has_springs() && std::any_of(vertices.begin(), vertices.end(), is_inside))
       needs.push_back({&Traits::inner_pins, "pin vertices inside of a rod (a `clamp` divides it)", c->where});
     if (c->hinges()) needs.push_back({&Traits::hinges, "turn frames about one axis only", c->where});
     if (motor && motor->torque_speed.given()) {
@@ -137,8 +137,7 @@ std::vector<Need> needs_of(const Setup& setup) {
   if (spec.execution.in_float()) needs.push_back({&Traits::single_precision, "work in float", "/execution/precision"});
   if (spec.execution.threads > 1)
     needs.push_back({&Traits::threads, fmt::format("use {} threads", spec.execution.threads), "/execution/threads"});
-  if (spec.execution.device != Device::cpu && device_available(spec.execution.device))
-    needs.push_back({&Traits::device, "work on another device", "/execution/device"});
+  if (spec.execution.elsewhere()) needs.push_back({&Traits::device, "run anything", "/execution/device"});
   return needs;
 }
 

@@ -8,6 +8,7 @@
 
 #include "contact/contacts.hpp"
 #include "osier/model.hpp"
+#include "osier/scene.hpp"
 #include "osier/state.hpp"
 #include "scene/spec.hpp"
 
@@ -50,6 +51,8 @@ struct StructureUse {
 
 struct Setup {
   std::string name, json;
+  std::filesystem::path source, folder;  ///< the file that it was read from, or none, and where its files are looked for
+  LoadOptions options;
   std::vector<std::string> warnings;
   std::vector<std::string> unresisted;  ///< torques that no motion balances (unresisted.hpp)
   bool ends_by_count = false;           ///< steps end after so many iterations, whatever is left
@@ -62,9 +65,11 @@ struct Setup {
   std::vector<MaterialUse> materials;   ///< of the rods, in order of appearance
   std::vector<Index> segment_material;  ///< one of these, or -1 where `structures` tells
   std::vector<StructureUse> structures;
+  /// Names that speak of the model's elements.
+  Names names() const;
 };
 
 /// Builds the graph, applies constraints and resolves selections; adds a problem for everything that does not fit together.
-void compile_scene(Setup& setup, const std::string& folder, Problems& problems);
+void compile_scene(Setup& setup, Problems& problems);
 
 }  // namespace osier

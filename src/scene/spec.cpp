@@ -26,6 +26,31 @@ OrderedJson StartSpec::short_schema(FieldDoc& doc) {
   return {{"const", "equilibrium"}};
 }
 
+bool CheckpointSpec::read_short(const Json& j, const std::string& at, Problems& problems) {
+  if (!j.is_string()) return false;
+  where = at;
+  off = true;
+  if (j.get<std::string>() != "none")
+    problems.add(at, shorten(j) + " is not a checkpoint", R"(write "none", {"frames": 10} or {"minutes": 5})");
+  return true;
+}
+
+OrderedJson CheckpointSpec::short_schema(FieldDoc& doc) {
+  doc.type = "`none`, or a [checkpoint](#checkpoint)";
+  return {{"const", "none"}};
+}
+
+bool GroundSpec::read_short(const Json& j, const std::string& at, Problems& problems) {
+  if (j.is_number()) height = j.get<double>();
+  else if (j != "none") problems.add(at, shorten(j) + " is not a ground", R"(give its height in metres, or write "none")");
+  return true;
+}
+
+OrderedJson GroundSpec::short_schema(FieldDoc& doc) {
+  doc.type = "number or `none`";
+  return {{"anyOf", {{{"type", "number"}}, {{"const", "none"}}}}};
+}
+
 int DynamicAnalysis::steps_per_frame() const {
   return frame_steps ? *frame_steps : whole_number_above(1 / (fps.value_or(kUsualFps) * step));
 }

@@ -259,12 +259,35 @@ struct Choices<Rate> {
   static constexpr std::array<const char*, 3> names{"none", "frame", "step"};
 };
 
+/// How often the run is saved, so that it can be resumed.
+struct CheckpointSpec {
+  std::optional<int> frames;
+  std::optional<double> minutes;
+  bool off = false;
+  std::string where;
+  static const char* kind() { return "checkpoint"; }
+  static const char* help() {
+    return "How often a run saves itself in its folder, for `osier run --resume`; `none`: never.";
+  }
+  /// "none"
+  bool read_short(const Json& j, const std::string& at, Problems& problems);
+  static OrderedJson short_schema(FieldDoc& doc);
+  template <class F>
+  void fields(F& f) {
+    f.where(where);
+    f("frames", frames, "After every so many frames", {.min = 1, .max = 1e9});
+    f("minutes", minutes, "After the first frame that ends so long after the last time", {.unit = "min", .min = 0});
+    f.exactly_one({"frames", "minutes"});
+  }
+};
+
 struct OutputSpec {
   std::vector<FormatName> formats{{"hdf5", {}}};
   Rate diagnostics = Rate::frame;
   Rate probes = Rate::frame;
   bool sections = false;
   bool contacts = false;
+  CheckpointSpec checkpoint;
   std::string where;
   static const char* kind() { return "output"; }
   static const char* help() { return "What a run writes into its folder."; }
@@ -276,6 +299,32 @@ struct OutputSpec {
     f("contacts", contacts, "Adds contacts to the trajectory: where rods touch, the gap, normal force and friction");
     f("diagnostics", diagnostics, "How often a line goes to `diagnostics.csv`");
     f("probes", probes, "How often a line goes to `probes.csv`");
+    f("checkpoint", checkpoint,
+      "How often the run saves itself, so that it can be resumed after whatever ended it; after every frame when left out");
+  }
+};
+
+/// A height, or "none".
+struct GroundSpec {
+  std::optional<double> height;  ///< along the direction against gravity [m]; nothing: no ground
+  static constexpr bool only_short = true;
+  static const char* kind() { return "ground"; }
+  bool read_short(const Json& j, const std::string& at, Problems& problems);
+  static OrderedJson short_schema(FieldDoc& doc);
+};
+
+struct ViewSpec {
+  std::optional<GroundSpec> ground;
+  static const char* kind() { return "view"; }
+  static const char* help() {
+    return "How the scene is shown by `osier view`, `osier render` and `--html` pages; nothing else reads it.";
+  }
+  template <class F>
+  void fields(F& f) {
+    f("ground", ground,
+      "Height at which the ground is drawn, against gravity from the origin, or `none`. When left out, a level plane among the "
+      "obstacles is the ground, and without one it lies below the rods. Nothing collides with a ground that is only drawn",
+      {.unit = "m"});
   }
 };
 
@@ -455,6 +504,7 @@ struct SceneSpec {
   Tagged<Analysis> analysis;
   std::vector<ProbeSpec> probes;
   OutputSpec output;
+  ViewSpec view;
 
   /// Null for the other kind of analysis.
   const DynamicAnalysis* dynamic() const {
@@ -483,7 +533,7 @@ struct SceneSpec {
     f("constraints", constraints, "What is held or driven");
     f("forces", forces, "Loads; without any, not even gravity acts");
     f("fracture", fracture, "Breaking");
-    f("obstacles", obstacles, "What rods collide with that is no rod; needs `contact`");
+    f("obstacles", obstacles, "What rods collide with other than rods; needs `contact`");
     f("contact", contact, "Contact of rods with each other and with themselves; none when left out");
     f("rotational_inertia", rotational_inertia,
       "Whether segments resist turning as their sections do, rho I1, rho I2 and rho (I1 + I2) per length; without, frames follow "
@@ -493,6 +543,7 @@ struct SceneSpec {
     f("analysis", analysis, "Dynamics (default) or statics");
     f("probes", probes, "Measured points");
     f("output", output, "What to write");
+    f("view", view, "How it is shown");
   }
 };
 

@@ -60,7 +60,7 @@ std::map<Index, Quatd> start_from_run(const StartSpec& start, const std::string&
     }
     take_over(frame, model, state);
     if (model.has_inertia() && frame.segment_spin.empty())
-      warnings.push_back(at + ": the run does not tell how fast its segments turn: they start without turning");
+      warnings.push_back(at + ": the run has no record of how fast its segments turn: they start without turning");
     if (!run.double_precision())
       warnings.push_back(at + ": the run was recorded in float, whose rounding stiff rods feel as small strains");
     for (std::size_t c = 0; c < frame.clamp_frame.size(); ++c)

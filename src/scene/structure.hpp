@@ -2,10 +2,12 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "core/describe.hpp"
+#include "core/hex_color.hpp"
 #include "model/rod_graph.hpp"
 #include "osier/error.hpp"
 
@@ -38,6 +40,7 @@ class Structure {
   virtual void build(RodGraph& graph, const std::string& prefix) const = 0;
 
   std::string name;                      ///< prefix for its pieces
+  std::optional<HexColor> color;         ///< of those that have no material, and so no colour of one
   virtual const char* type() const = 0;  ///< its registry name, the prefix when `name` is empty
   std::string where;                     ///< JSON pointer
 };

@@ -144,17 +144,18 @@ class Certifier::Observer final : public certificate::PathRecorder {
   void find_pairs(const std::vector<Vec3d>& u) {
     const Model& m = *m_;
     std::vector<certificate::Bounds> boxes(static_cast<std::size_t>(m.segment_count()), certificate::Bounds::nothing());
-    for (Index s = 0; s < m.segment_count(); ++s) {
-      if (!m.segment_alive[s]) continue;
+    executor_.for_each(boxes.size(), [&](std::size_t s) {
+      if (!m.segment_alive[s]) return;
+      const double reach = kReach * contacts_.radius(static_cast<Index>(s));
       for (const Index v : m.segment_vertices[s]) {
         const Vec3d& x = start_->vertex_position[v];
-        boxes[s].include(x, kReach * contacts_.radius(s));
-        boxes[s].include(x + u[v], kReach * contacts_.radius(s));
+        boxes[s].include(x, reach);
+        boxes[s].include(x + u[v], reach);
       }
-    }
+    });
     pairs_.clear();
     std::vector<certificate::IndexPair> found;
-    if (contacts_.rods_touch()) certificate::overlapping_pairs(boxes, found);
+    if (contacts_.rods_touch()) certificate::overlapping_pairs(boxes, executor_, found);
     for (const auto& [a, b] : found)
       if (!contacts_.neighbour(a, b)) pairs_.push_back({.a = a, .b = b});
     std::vector<Index> features;
@@ -515,7 +516,7 @@ std::string Certifier::what_is_wrong() const {
   const Step& step = *step_;
   if (step.collision) return about(*step.collision);
   if (!fault_.empty()) return fault_;
-  if (step.off_frame >= 0) return fmt::format("the frame of segment {} is no rotation: it is not of length 1", step.off_frame);
+  if (step.off_frame >= 0) return fmt::format("the frame of segment {} is not a rotation: its quaternion does not have length 1", step.off_frame);
   if (!step.links.empty()) {
     const auto& pair = linking_.pairs()[step.links.front()];
     return fmt::format("the linking number of `{}` and `{}` has become {}", m_->rods[pair.first].name, m_->rods[pair.second].name,

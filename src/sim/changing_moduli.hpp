@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "core/archive.hpp"
 #include "osier/model.hpp"
 #include "scene/setup.hpp"
 
@@ -18,6 +19,8 @@ class ChangingModuli {
   /// Gives `model`, which is that of the scene but for what broke or was welded, the stiffnesses of time t: EA and EI are
   /// multiplied by the factor on E, GA and GJ by that on G. A joint takes the mean of its two segments' factors.
   void set(double t, const Model& scene, Model& model);
+  /// The factors that were set last.
+  void carry(Archive& archive) { archive(now_); }
 
  private:
   struct Factors {

@@ -9,6 +9,7 @@
 // where loads, which are linear, and constraints, which do work, drop out.
 #pragma once
 
+#include "core/archive.hpp"
 #include "solvers/step_potential.hpp"
 
 namespace osier {
@@ -18,6 +19,7 @@ class EnergyWatch {
   /// Judges a step from `start` to `end`; `stage` is where its equations hold. True when it may count, because the energy made so
   /// far stays a small share of that at hand. `control` is that of the stage.
   bool allows(const Model& model, const Control& control, const State& start, const State& stage, const State& end);
+  void carry(Archive& archive) { archive(made_, energy_); }
   /// Counts a step of implicit Euler, which takes energy out: it may be made again.
   void count_damped(const Model& model, const Control& control, const State& start, const State& end);
 

@@ -8,6 +8,7 @@
 #include "osier/error.hpp"
 #include "scene/spec.hpp"
 #include "sim/measure.hpp"
+#include "sim/state_archive.hpp"
 
 namespace osier {
 namespace {
@@ -24,6 +25,19 @@ void PathLoop::fail(const PathReport& r) const {
       fmt::format("the path of equilibria could not be followed beyond the load factor {:.6g}: steps shorter than {:g} do not "
                   "converge either (residual {:.3g} of the largest force)",
                   taken_.load, kLeastStep, r.residual_relative));
+}
+
+void PathLoop::carry(Archive& archive) {
+  archive(taken_.load, taken_.most_load, taken_.is_complete);
+  std::uint64_t points = taken_.critical_points.size();
+  archive(points);
+  if (archive.reads()) taken_.critical_points.assign(static_cast<std::size_t>(points), {});
+  for (CriticalPoint& p : taken_.critical_points) archive(p.load, p.is_limit, p.modes_before, p.modes_after, p.loads);
+  bool has_before = before_.has_value();
+  archive(report_, has_before);
+  if (has_before && !before_) before_.emplace();
+  if (has_before) carry_state(archive, *before_);
+  archive(load_before_, next_, grows_, modes_, iterations_, settled_, finished_, leapt_);
 }
 
 /// The state becomes an equilibrium: at the beginning, and where something broke.

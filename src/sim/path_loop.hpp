@@ -18,6 +18,7 @@ class PathLoop {
   bool finished() const { return finished_; }
   const PathTaken& taken() const { return taken_; }
   double load() const { return taken_.load; }
+  void carry(Archive& archive);
 
  private:
   void settle();

@@ -7,11 +7,25 @@
 #include <fmt/format.h>
 #include <limits>
 
+#include "io/journal.hpp"
+#include "osier/trajectory.hpp"
 #include "sim/probes.hpp"
 
 namespace osier {
 
 namespace fs = std::filesystem;
+
+/// A table of an earlier process, cut back to its first `size` bytes.
+static std::FILE* reopen_csv(const fs::path& path, std::uint64_t size) {
+  std::error_code error;
+  if (fs::file_size(path, error) < size || error)
+    throw RunError(fmt::format("{}: is shorter than when the run was saved", path.string()));
+  fs::resize_file(path, size, error);
+  std::FILE* file = error ? nullptr : std::fopen(path.c_str(), "a");
+  if (!file)
+    throw RunError(fmt::format("{}: cannot be written: {}", path.string(), error ? error.message() : std::strerror(errno)));
+  return file;
+}
 
 static std::FILE* open_csv(const fs::path& path, const std::string& header) {
   std::FILE* file = std::fopen(path.c_str(), "w");
@@ -122,7 +136,13 @@ void Recorder::open(const fs::path& folder, const Simulation& simulation) {
     writers_.push_back(find_format(format.name)->make(folder));
     writers_.back()->begin(simulation.model(), info);
   }
-  if (setup.spec.output.diagnostics != Rate::none) {
+  each_table(simulation,
+             [&](CsvFile& file, const char* name, const std::string& header) { file.reset(open_csv(folder / name, header)); });
+}
+
+template <class F>
+void Recorder::each_table(const Simulation& simulation, const F& use) {
+  if (setup_.spec.output.diagnostics != Rate::none) {
     std::string header =
         "time,step,kinetic,stretch_shear,bend_twist,external,total,residual,residual_relative,max_stretch,max_bend,"
         "px,py,pz,lx,ly,lz,iterations,vertices_alive,segments_alive,unstable_modes";
@@ -131,14 +151,87 @@ void Recorder::open(const fs::path& folder, const Simulation& simulation) {
       header +=
           ",gap,gap_a,gap_b,contacts,penetration,contact_energy,work_loads,work_driven,work_stiffening,work_broken,"
           "work_iterations,lost_friction,lost_damping,lost_step,energy_error,momentum_error,angular_momentum_error";
-    diagnostics_.reset(open_csv(folder / "diagnostics.csv", header));
+    use(diagnostics_, "diagnostics.csv", header);
   }
-  if (setup.spec.output.probes != Rate::none && !setup.probes.empty())
-    probes_.reset(open_csv(folder / "probes.csv", probe_header(setup)));
+  if (setup_.spec.output.probes != Rate::none && !setup_.probes.empty()) use(probes_, "probes.csv", probe_header(setup_));
+}
+
+Recorder::Recorder(const fs::path& folder, const Setup& setup, const Simulation& simulation, const Checkpoint& from,
+                   std::span<const std::shared_ptr<Writer>> also)
+    : setup_(setup), folder_(folder) {
+  folder_.started();  // what is there stays, whatever happens
+  try {
+    reopen(simulation, from, also);
+  } catch (const RunError& e) {
+    throw InputError({{folder.string(), e.what(), "run the scene anew"}});
+  }
+}
+
+/// Writers that cannot go on behind what they have written get all frames again, from the trajectory. In single precision that
+/// has fewer digits than they were given.
+void Recorder::reopen(const Simulation& simulation, const Checkpoint& from, std::span<const std::shared_ptr<Writer>> also) {
+  const RunInfo info = run_info(setup_);
+  const fs::path& folder = folder_.path();
+  std::vector<Writer*> again;
+  for (const FormatName& format : setup_.spec.output.formats) {
+    writers_.push_back(find_format(format.name)->make(folder));
+    if (!writers_.back()->resumes()) again.push_back(writers_.back().get());
+  }
+  const bool has_trajectory = again.size() < writers_.size();
+  for (const auto& w : also) again.push_back(w.get());
+  if (!again.empty() && !has_trajectory)
+    throw RunError("files of other formats than `hdf5` can only be made again from trajectory.h5, which this run does not write");
+  if (!again.empty() && !info.double_precision)
+    throw RunError(
+        "files of other formats than `hdf5` cannot be continued in single precision: trajectory.h5 has too few digits");
+  if (!again.empty()) {
+    Trajectory trajectory = Trajectory::open(folder);
+    for (Writer* w : again) w->begin(simulation.model(), info);
+    for (int f = 0; f <= from.frame; ++f) {
+      const Frame frame = trajectory.read(f);
+      for (Writer* w : again) w->write(frame);
+    }
+  }
+  for (const auto& w : writers_)
+    if (w->resumes()) w->resume(simulation.model(), info, from.frame + 1);
+  each_table(simulation, [&](CsvFile& file, const std::string& name, const std::string&) {
+    for (const auto& [known, size] : from.sizes)
+      if (known == name) file.reset(reopen_csv(folder / name, size));
+    if (!file) throw RunError(name + " was not written by the run that is to be resumed");
+  });
+}
+
+void Recorder::save(Checkpoint& checkpoint, bool wait) {
+  try {
+    write_checkpoint(checkpoint, wait);
+  } catch (const std::exception& e) {
+    folder_.expect_there();  // which says more than that some file cannot be written
+    throw RunError(e.what());
+  }
+}
+
+void Recorder::write_checkpoint(Checkpoint& checkpoint, bool wait) {
+  checkpoint.sizes.clear();
+  const auto add = [&](const CsvFile& file, const char* name) {
+    if (!file) return;
+    flush(file.get(), name);
+    checkpoint.sizes.emplace_back(name, fs::file_size(folder_.path() / name));
+  };
+  add(diagnostics_, "diagnostics.csv");
+  add(probes_, "probes.csv");
+  if (wait) {  // what the checkpoint relies on reaches the disk before it
+    for (const auto& [name, size] : checkpoint.sizes) sync_file(folder_.path() / name);
+    sync_file(folder_.path() / "trajectory.h5");
+  }
+  if (!checkpoints_) checkpoints_ = std::make_unique<CheckpointFiles>(folder_.path(), checkpoint.slot);
+  checkpoints_->write(checkpoint, wait);
 }
 
 void Recorder::FileCloser::operator()(std::FILE* file) const { std::fclose(file); }
 
+bool Recorder::wants_every_step() const {
+  return wants_residual_every_step() || (probes_ && setup_.spec.output.probes == Rate::step);
+}
 bool Recorder::wants_residual_every_step() const { return diagnostics_ && setup_.spec.output.diagnostics == Rate::step; }
 
 void Recorder::diagnostics_line(const Simulation& simulation, const Diagnostics& d) {
@@ -186,10 +279,11 @@ void Recorder::step(const Simulation& simulation) {
   if (probes_ && setup_.spec.output.probes == Rate::step) probe_line(simulation);
 }
 
-void Recorder::end(bool success) {
+void Recorder::end(bool success, bool complete) {
   folder_.expect_there();
   for (auto& w : writers_) w->end();
   if (success) folder_.drop_earlier();
+  if (complete) CheckpointFiles(folder_.path(), 0).remove();
 }
 
 }  // namespace osier

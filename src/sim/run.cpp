@@ -47,20 +47,48 @@ RunStats run_scene(const Scene& scene, const RunOptions& options) {
   stats.ends_by_count = setup.ends_by_count;
   stats.threads = setup.spec.execution.threads;
   stats.precision = setup.spec.execution.precision_name();
+  stats.device = setup.spec.execution.device_name();
   stats.simd = simd_name(simd_resolved(setup.spec.solver->simd_on(setup.model)));
 
-  const int frames = options.frames >= 0 ? options.frames : simulation.frame_count();
+  int first = 0;  // frame that is there already
+  Checkpoint checkpoint;
+  std::unique_ptr<Recorder> recorder;
+  if (options.resume) {
+    checkpoint = read_checkpoint(options.folder);
+    expect_same(checkpoint, setup);
+    if (options.certify)
+      throw InputError({{"--certify", "a certificate is about a whole run, and its accounts are not saved", "leave it out"}});
+    simulation.restore(checkpoint.simulation);
+    stats.take_counts(checkpoint.counts);
+    stats.resumed_from = first = checkpoint.frame;
+    recorder = std::make_unique<Recorder>(options.folder, setup, simulation, checkpoint, options.writers);
+  } else {
+    if (!options.folder.empty()) recorder = std::make_unique<Recorder>(options.folder, setup, simulation);
+    for (const auto& w : options.writers) w->begin(simulation.model(), run_info(setup));
+  }
+  const int frames = options.frames >= 0 ? options.frames : options.resume ? checkpoint.frames : simulation.frame_count();
   if (simulation.is_static() && frames > simulation.frame_count())
     throw InputError({{"--frames", fmt::format("{} is more than the {} load steps", frames, simulation.frame_count()),
                        "raise /analysis/load_steps"}});
-  std::unique_ptr<Recorder> recorder;
-  if (!options.folder.empty()) recorder = std::make_unique<Recorder>(options.folder, setup, simulation);
-  for (const auto& w : options.writers) w->begin(simulation.model(), run_info(setup));
+  if (!options.resume && recorder && !setup.spec.output.checkpoint.off) checkpoint = checkpoint_of(setup);
+  checkpoint.frames = frames;
+  CheckpointRhythm rhythm(setup.spec.output.checkpoint);
+  const auto save = [&](int index) {
+    if (!recorder || simulation.is_certified() || !rhythm.is_due(index)) return;
+    checkpoint.frame = index;
+    checkpoint.counts.take_counts(stats);
+    checkpoint.simulation = simulation.save();
+    const bool waits = rhythm.waits();
+    recorder->save(checkpoint, waits);
+    rhythm.saved(waits);
+  };
   const auto record = [&](int index, long iterations, double seconds) {
+    if (options.frame_done) options.frame_done(simulation);
     if (!recorder && options.writers.empty()) return;
     const Diagnostics d = simulation.diagnostics();
     Frame frame = simulation.frame(index);
     frame.report = frame_report(d, static_cast<int>(iterations), seconds);
+    frame.report->state_hash = simulation.state_hash();
     if (recorder) recorder->frame(simulation, frame, d);
     for (const auto& w : options.writers) w->write(frame);
   };
@@ -68,12 +96,27 @@ RunStats run_scene(const Scene& scene, const RunOptions& options) {
   const auto interrupted = [&] { return options.interrupt && options.interrupt->load(std::memory_order_relaxed); };
   FrameTimer timer;
   const Clock::time_point start = Clock::now();
-  record(0, 0, 0);  // a run that cannot even write this has not begun
+  stats.frames = first;
+  if (!options.resume) {
+    record(0, 0, 0);  // a run that cannot even write this has not begun
+    save(0);
+  }
   try {
-    for (int f = 1; f <= frames && !stats.interrupted && !simulation.finished(); ++f) {
+    for (int f = first + 1; f <= frames && !stats.interrupted && !simulation.finished(); ++f) {
       double solving = 0;
       long iterations = 0;
-      for (int i = 0; i < steps; ++i) {
+      int ahead = 0;
+      if (!recorder || !recorder->wants_every_step()) ahead = simulation.run_ahead(steps - 1);
+      if (ahead > 0) {
+        const StepReport& report = simulation.last_report();
+        stats.judge(report, simulation.state().time);
+        solving += report.seconds;
+        iterations += report.iterations;
+        stats.iterations += report.iterations;
+        stats.steps += ahead;
+        stats.interrupted = interrupted();
+      }
+      for (int i = ahead; i < steps && !stats.interrupted; ++i) {
         // The residual costs about a sweep: it is measured once a frame, and where a line of diagnostics needs it.
         const bool measure = i + 1 == steps || (recorder && recorder->wants_residual_every_step());
         const StepReport report = simulation.step(measure);
@@ -88,6 +131,7 @@ RunStats run_scene(const Scene& scene, const RunOptions& options) {
       if (!stats.interrupted) timer.add(solving, stats.vertices, iterations);
       record(f, iterations, solving);
       stats.frames = f;
+      if (!stats.interrupted) save(f);
       if (options.progress) options.progress(f, frames, timer.ms.empty() ? 0 : timer.ms.back());
     }
   } catch (const CertificateError& e) {
@@ -100,7 +144,7 @@ RunStats run_scene(const Scene& scene, const RunOptions& options) {
     stats.error = e.what();
   }
   if (recorder) {
-    recorder->end(stats.error.empty());
+    recorder->end(stats.error.empty(), stats.error.empty() && !stats.interrupted);
     if (const auto earlier = recorder->earlier_run(); !earlier.empty() && !stats.error.empty())
       stats.error += fmt::format("; the results of the run before are kept in {}", earlier.string());
   }
@@ -119,7 +163,9 @@ RunStats run_scene(const Scene& scene, const RunOptions& options) {
   const Traits traits = scene.setup().spec.solver->traits();
   const DynamicAnalysis* dynamic = scene.setup().spec.dynamic();
   const bool finds_equilibrium = !dynamic || (dynamic->start && dynamic->start->run.empty());
-  stats.stability_unknown = finds_equilibrium && traits.statics && !traits.leaves_unstable;
+  const bool not_counted =
+      stats.error.empty() && (dynamic ? stats.start_unstable_modes : simulation.diagnostics().unstable_modes) < 0;
+  stats.stability_unknown = finds_equilibrium && traits.statics && (!traits.leaves_unstable || not_counted);
   stats.follows_paths = traits.stability;
   stats.steps_by_others = simulation.steps_by_others();
   stats.steps_divided = simulation.steps_divided();
@@ -150,6 +196,14 @@ RunStats run_scene(const Scene& scene, const RunOptions& options) {
   stats.vertices_alive = d.vertices_alive;
   stats.segments_alive = d.segments_alive;
   return stats;
+}
+
+void RunStats::take_counts(const RunStats& other) {
+  steps = other.steps, iterations = other.iterations;
+  steps_not_converged = other.steps_not_converged;
+  steps_held_back = other.steps_held_back, held_back_at = other.held_back_at;
+  steps_judged = other.steps_judged, steps_not_solved = other.steps_not_solved;
+  worst_residual = other.worst_residual, worst_residual_at = other.worst_residual_at;
 }
 
 void RunStats::judge(const StepReport& report, double time) {
@@ -321,11 +375,13 @@ std::string RunStats::to_json() const {
       {"segments", segments},
       {"joints", joints},
       {"frames", frames},
+      {"resumed_from", resumed_from},
       {"steps", steps},
       {"iterations", iterations},
       {"solver", solver},
       {"threads", threads},
       {"precision", precision},
+      {"device", device},
       {"simd", simd},
       {"ms_per_frame_min", ms_per_frame_min},
       {"ms_per_frame_median", ms_per_frame_median},

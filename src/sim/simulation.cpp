@@ -5,12 +5,18 @@
 #include <chrono>
 #include <cmath>
 #include <fmt/format.h>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <numbers>
 #include <optional>
+#include <sstream>
 #include <utility>
 
+#include "core/fields.hpp"
 #include "integration/integrator.hpp"
 #include "model/held_axes.hpp"
+#include "scene/needs.hpp"
+#include "scene/parse_json.hpp"
 #include "scene/setup.hpp"
 #include "sim/certifier.hpp"
 #include "sim/changing_moduli.hpp"
@@ -23,6 +29,7 @@
 #include "sim/reaction.hpp"
 #include "sim/readout.hpp"
 #include "sim/recorder.hpp"
+#include "sim/state_archive.hpp"
 #include "sim/statics.hpp"
 #include "sim/timed_joints.hpp"
 #include "solvers/step_potential.hpp"
@@ -44,6 +51,12 @@ struct Simulation::Impl final : StaticHost, LoadPath {
   Executor executor;                 ///< for loads and copies, on as many threads as the solver has
   std::vector<std::uint8_t> let_go;  ///< per constraint
   std::vector<std::uint8_t> acts;    ///< per force
+  // What has been changed at run time, each in the place of the scene's own; null: nothing.
+  std::vector<std::unique_ptr<Attachment>> own_constraints;
+  std::vector<std::shared_ptr<const Force>> own_forces;
+  std::map<std::string, std::shared_ptr<Carrier>> own_carriers;  ///< obstacles by name
+  std::optional<Json> own_json;
+  const Vec3d* velocity_home = nullptr;  ///< see keep_addresses(); null: nobody asked
   TimedJoints timed_joints;
   ChangingModuli moduli;
   Pull pull;
@@ -79,9 +92,26 @@ struct Simulation::Impl final : StaticHost, LoadPath {
   std::vector<Surface> obstacles;
   std::vector<Vec3d> obstacle_points, points_of_obstacle;  ///< of the frame handed out last
   std::vector<ContactPoint> contact_points;                ///< likewise
-  bool shows_contacts = false;
+  bool shows_contacts = false, shows_sections = false;
+  std::shared_ptr<const ScriptHolds> holds;  ///< of scripts; null: not made yet
+  bool is_ahead = false;                     ///< the runner of the solver has a later state than `state`
+  bool runner_knows = false;                 ///< the runner has `state`, or a later one
 
   const Model& model() const { return changed ? *changed : setup->model; }
+  const Attachment& constraint(std::size_t i) const {
+    return own_constraints[i] ? *own_constraints[i] : *setup->spec.constraints[i];
+  }
+  Attachment& own_constraint(std::size_t i);
+  const Force& force(std::size_t i) const { return own_forces[i] ? *own_forces[i] : *setup->spec.forces[i]; }
+  /// Whether poses, motors or values of the scene were set at run time.
+  bool was_changed() const;
+  Json& json() { return own_json ? *own_json : own_json.emplace(Json::parse(setup->json)); }
+  double end_of_move(double seconds) const;
+  void check_lead(const std::string& where, const Pose& pose, double seconds) const;
+  Vec3d middle_of(const Attachment& constraint) const;
+  void take_over(const Impl& other);
+  void go_home();
+  void set_force(std::size_t index, const std::string& pointer, const std::string& value);
   Model& mutable_model() { return changed ? *changed : changed.emplace(setup->model); }
   State& state_at_hand() override { return state; }
   const State& state_before() const override { return last_good; }
@@ -130,6 +160,15 @@ struct Simulation::Impl final : StaticHost, LoadPath {
     f(state.frame_velocity, last_good.frame_velocity);
     for (std::size_t i = 0; i < state.memory.size(); ++i) f(state.memory[i].values, last_good.memory[i].values);
   }
+  /// Puts the numbers of this state into the arrays of another one of the same size, and takes those in place of its own.
+  void move_into(State& other) {
+    const auto move = [](auto& from, auto& to) {
+      std::copy(from.begin(), from.end(), to.begin());
+      from.swap(to);
+    };
+    move(state.vertex_position, other.vertex_position), move(state.vertex_velocity, other.vertex_velocity);
+    move(state.frame_rotation, other.frame_rotation), move(state.frame_velocity, other.frame_velocity);
+  }
   /// As compiled: welds may have closed since.
   bool is_same_graph(const Impl& simulation) const {
     const Model &m = setup->model, &other = simulation.setup->model;
@@ -156,12 +195,20 @@ struct Simulation::Impl final : StaticHost, LoadPath {
   void start_in_equilibrium();
   std::span<const Quatd> clamp_frames();
   [[noreturn]] void throw_non_finite(const StepReport& r) override;
+  std::uint64_t scene_digest() const;
+  void carry(Archive& archive);
+  std::string why_no_run_ahead();
+  StepScript write_script(int steps) const;
+  int run_ahead(int count);
+  void catch_up();  ///< the state comes from the runner
 };
 
-Simulation::Simulation(const Scene& scene) : impl_(std::make_unique<Impl>()) {
+Simulation::Simulation(const Scene& scene) : Simulation(scene.setup_, true) {}
+
+Simulation::Simulation(std::shared_ptr<const Setup> setup, bool start_in_equilibrium) : impl_(std::make_unique<Impl>()) {
   Impl& s = *impl_;
-  s.setup = scene.setup_;
-  s.state = scene.initial_state();
+  s.setup = std::move(setup);
+  s.state = s.setup->initial;
   s.timed_joints = TimedJoints(s.setup->timed_joints);
   if (const std::vector<std::size_t> due = s.timed_joints.due(s.state); !due.empty()) {
     for (const std::size_t i : due) s.timed_joints.toggle(i, s.control, s.mutable_model(), s.state);
@@ -175,6 +222,8 @@ Simulation::Simulation(const Scene& scene) : impl_(std::make_unique<Impl>()) {
   s.statics = s.setup->spec.statics();
   s.let_go.assign(s.setup->spec.constraints.size(), 0);
   s.acts.assign(s.setup->spec.forces.size(), 1);
+  s.own_constraints.resize(s.let_go.size());
+  s.own_forces.resize(s.acts.size());
   const auto& limits = s.model().segment_strain_limit;
   const auto is_finite = [](double l) { return std::isfinite(l); };
   s.breakable = std::any_of(limits.begin(), limits.end(), is_finite);
@@ -184,7 +233,7 @@ Simulation::Simulation(const Scene& scene) : impl_(std::make_unique<Impl>()) {
   s.contacts.separate();
   s.obstacles = obstacle_surfaces(*s.setup);
   s.solver->declare_memory(s.model(), s.state);
-  if (s.dynamic && s.dynamic->start && s.dynamic->start->run.empty()) s.start_in_equilibrium();
+  if (start_in_equilibrium && s.dynamic && s.dynamic->start && s.dynamic->start->run.empty()) s.start_in_equilibrium();
   if (s.statics && s.statics->by_arc_length()) s.path.emplace(s, *s.statics);
   else if (s.statics) s.loop.emplace(s, *s.statics);
   if (s.dynamic) {
@@ -223,7 +272,7 @@ void Simulation::Impl::fit(Control& c) const {
 void Simulation::Impl::hold(double t, Control& c) const {
   for (const bool yields : {false, true})
     for (std::size_t i = 0; i < let_go.size(); ++i)
-      if (const Attachment& a = *setup->spec.constraints[i]; !let_go[i] && a.yields() == yields) a.apply(t, state, executor, c);
+      if (const Attachment& a = constraint(i); !let_go[i] && a.yields() == yields) a.apply(t, state, executor, c);
   settle_held_axes(c);
 }
 
@@ -243,11 +292,11 @@ void Simulation::Impl::prepare_control(double t, double ramp) {
         clear(control.vertex_force, begin, next, Vec3d{}), clear(control.vertex_damping, begin, next, 0.0);
         clear(control.vertex_fixed, begin, next, std::uint8_t{0});
         for (std::size_t i = 0; i < acts.size(); ++i)
-          if (acts[i]) setup->spec.forces[i]->apply_field(context, static_cast<Index>(begin), static_cast<Index>(next), control);
+          if (acts[i]) force(i).apply_field(context, static_cast<Index>(begin), static_cast<Index>(next), control);
       }
     });
   for (std::size_t i = 0; i < acts.size(); ++i)
-    if (acts[i]) setup->spec.forces[i]->apply(context, control);
+    if (acts[i]) force(i).apply(context, control);
   if (wants_reactions) motor_torque = control.frame_torque;
   hold(t, control);
   timed_joints.pass_on(control);
@@ -284,12 +333,11 @@ void Simulation::Impl::keep_state() {
 bool Simulation::Impl::release(double t) {
   bool topology = false, any = false;
   for (std::size_t i = 0; i < let_go.size(); ++i) {
-    const auto& c = setup->spec.constraints[i];
-    if (let_go[i] || !c->release || t < *c->release * (1 - 1e-12)) continue;
+    if (let_go[i] || !constraint(i).release || t < *constraint(i).release * (1 - 1e-12)) continue;
     let_go[i] = 1;
     any = true;
     if (integrator) integrator->restart(model(), state);
-    topology = c->let_go(mutable_model()) || topology;
+    topology = constraint(i).clone()->let_go(mutable_model()) || topology;  // a copy, or it would count as changed by hand
   }
   for (const std::size_t i : timed_joints.due(state)) {
     timed_joints.toggle(i, control, mutable_model(), state);
@@ -306,7 +354,7 @@ bool Simulation::Impl::release(double t) {
 double Simulation::Impl::turn_between(double from, double to) const {
   double most = 0;
   for (std::size_t i = 0; i < let_go.size(); ++i)
-    if (!let_go[i]) most = std::max(most, setup->spec.constraints[i]->turn_between(from, to));
+    if (!let_go[i]) most = std::max(most, constraint(i).turn_between(from, to));
   return most;
 }
 
@@ -634,7 +682,7 @@ void Simulation::Impl::start_in_equilibrium() {
   try {
     const int unstable = static_step().unstable_modes;
     const Traits traits = setup->spec.solver->traits();
-    start_modes = traits.statics && !traits.leaves_unstable ? -1 : std::max(unstable, 0);
+    start_modes = traits.statics && !traits.leaves_unstable ? -1 : unstable;
   } catch (const RunError& error) {
     throw RunError(fmt::format("{}: no equilibrium to start from was found: {}", then->start->where, error.what()));
   }
@@ -650,11 +698,100 @@ void Simulation::Impl::start_in_equilibrium() {
   solver->rebind(model(), state);
 }
 
+/// What of the scene a script cannot tell, or needs to be looked at after every step.
+std::string Simulation::Impl::why_no_run_ahead() {
+  if (!dynamic) return "statics has no steps in time";
+  if (!solver->runner()) return "the solver brings its state back after every step";
+  if (!integrator->is_implicit_euler()) return "the integrator combines steps on the host";
+  if (contacts.active()) return "contact is looked for in every step";
+  if (certifier) return "every step is certified";
+  if (breakable || joints_break) return "what breaks is looked for after every step";
+  if (!setup->timed_joints.empty()) return "welds and joints close or open in time";
+  if (wants_reactions) return "reactions are measured in every step";
+  if (pull.vertex >= 0) return "a vertex is being pulled";
+  if (was_changed()) return "poses, motors or values were set at run time";
+  if (!moduli.empty()) return "moduli change in time";
+  StepLoads loads;
+  for (std::size_t i = 0; i < acts.size(); ++i)
+    if (acts[i] && !setup->spec.forces[i]->tell(0, loads))
+      return setup->spec.forces[i]->where + " is worked out on the host in every step";
+  if (holds) return "";
+  auto all = std::make_shared<ScriptHolds>();
+  for (const auto& a : setup->spec.constraints) {
+    if (a->release) return a->where + " lets go at a time";
+    if (a->yields() || !a->tell(all->movers++, all->vertices, all->frames))
+      return a->where + " is worked out on the host in every step";
+  }
+  holds = std::move(all);
+  return "";
+}
+
+StepScript Simulation::Impl::write_script(int steps) const {
+  StepScript script{.h = dynamic->time_step(), .loads = {}, .winds = {}, .movers = {}, .holds = holds};
+  for (int n = 1; n <= steps; ++n) {
+    const double t = static_cast<double>(state.step_index + n) * script.h;
+    StepLoads loads;
+    for (std::size_t i = 0; i < acts.size(); ++i)
+      if (acts[i]) setup->spec.forces[i]->tell(t, loads);
+    script.loads.push_back(loads.field);
+    script.winds.insert(script.winds.end(), loads.winds.begin(), loads.winds.end());
+    for (const auto& constraint : setup->spec.constraints) script.movers.push_back(constraint->mover(t));
+  }
+  return script;
+}
+
+int Simulation::Impl::run_ahead(int count) {
+  if (count < 1 || !why_no_run_ahead().empty()) return 0;
+  // Steps in which something turns far are divided, by step().
+  constexpr double kFarthest = 0.5 * std::numbers::pi;
+  const double h = dynamic->time_step();
+  const auto time_of = [&](int n) { return static_cast<double>(state.step_index + n) * h; };
+  int steps = 0;
+  while (steps < count && turn_between(time_of(steps), time_of(steps + 1)) <= kFarthest) ++steps;
+  if (steps == 0) return 0;
+  ScriptRunner& runner = *solver->runner();
+  if (!runner_knows) runner.put(state);
+  runner_knows = is_ahead = true;
+  report = runner.run(write_script(steps));
+  state.time = time_of(steps);
+  state.step_index += steps;
+  if (report.non_finite) {
+    catch_up();
+    throw NonFiniteError(
+        fmt::format("in the {} steps up to {}, t = {:.6g} s, something is not finite any more; no state in between "
+                    "is kept. Use a smaller step or check stiffness, mass and loads.",
+                    steps, state.step_index, state.time));
+  }
+  return steps;
+}
+
+void Simulation::Impl::catch_up() {
+  if (!is_ahead) return;
+  is_ahead = false;
+  solver->runner()->get(state);
+}
+
+std::string Simulation::why_no_run_ahead() const { return impl_->why_no_run_ahead(); }
+
+int Simulation::run_ahead(int count) {
+  using Clock = std::chrono::steady_clock;
+  const Clock::time_point start = Clock::now();
+  const int taken = impl_->run_ahead(count);
+  if (taken > 0) impl_->report.seconds = std::chrono::duration<double>(Clock::now() - start).count();
+  return taken;
+}
+
 StepReport Simulation::step(bool measure) {
   using Clock = std::chrono::steady_clock;
   const Clock::time_point start = Clock::now();
+  impl_->catch_up();
+  impl_->runner_knows = false;
   StepReport& report = impl_->report;
   impl_->measuring_seconds = 0;
+  struct Return {
+    Impl& simulation;
+    ~Return() { simulation.go_home(); }  // after a step that failed, too
+  } const at_the_end{*impl_};
   report = impl_->dynamic ? impl_->dynamic_step(measure) : impl_->static_step();
   report.seconds = std::chrono::duration<double>(Clock::now() - start).count() - impl_->measuring_seconds;
   return report;
@@ -688,9 +825,15 @@ const CertificateReport& Simulation::certificate() const {
 }
 
 void Simulation::advance_frame(const std::function<bool()>& after_step) {
+  if (!after_step) {
+    int left = steps_per_frame();
+    left -= run_ahead(left);
+    for (; left > 0; --left) step();
+    return;
+  }
   for (int i = 0; i < steps_per_frame(); ++i) {
     step();
-    if (after_step && !after_step()) return;
+    if (!after_step()) return;
   }
 }
 
@@ -718,18 +861,26 @@ int Simulation::frame_count() const {
 }
 double Simulation::time_step() const { return is_static() ? 0 : impl_->dynamic->time_step(); }
 const Model& Simulation::model() const { return impl_->model(); }
-const State& Simulation::state() const { return impl_->state; }
-State& Simulation::mutable_state() { return impl_->state; }
+const State& Simulation::state() const {
+  impl_->catch_up();
+  return impl_->state;
+}
+State& Simulation::mutable_state() {
+  impl_->catch_up();
+  impl_->runner_knows = false;
+  return impl_->state;
+}
 const StepReport& Simulation::last_report() const { return impl_->report; }
 const Control& Simulation::control() const { return impl_->control; }
 
 Diagnostics Simulation::diagnostics() const {
+  impl_->catch_up();
   Diagnostics d = measure_state(impl_->model(), impl_->state);
   const double time = impl_->pseudo_time();
   const double ramp = impl_->ramp_at(time);
   if (impl_->statics) d.load_factor = time / impl_->statics->duration;
   for (std::size_t i = 0; i < impl_->acts.size(); ++i)
-    if (impl_->acts[i]) d.external += impl_->setup->spec.forces[i]->potential({impl_->model(), impl_->state, time, ramp});
+    if (impl_->acts[i]) d.external += impl_->force(i).potential({impl_->model(), impl_->state, time, ramp});
   for (const Spring& spring : impl_->control.springs) {
     const std::vector<Vec3d>& x = impl_->state.vertex_position;
     const std::vector<std::uint8_t>& alive = impl_->model().vertex_alive;
@@ -745,11 +896,12 @@ Diagnostics Simulation::diagnostics() const {
 }
 
 Wrench Simulation::reaction(std::size_t index, bool material_axes) const {
+  impl_->catch_up();
   const Impl& s = *impl_;
   if (s.let_go.at(index)) return {};
   std::vector<Index> vertices, frames;
-  s.setup->spec.constraints[index]->list_held(vertices, frames);
-  const Attachment& constraint = *s.setup->spec.constraints[index];
+  const Attachment& constraint = s.constraint(index);
+  constraint.list_held(vertices, frames);
   Wrench wrench = constraint.has_springs() ? s.reactions.of_springs(&constraint, vertices, s.state)
                                            : s.reactions.of(vertices, frames, s.state, [&](Index v, const Vec3d& force) {
                                                return constraint.share(s.pseudo_time(), s.control, v, force);
@@ -789,6 +941,7 @@ const contact::Record& Simulation::touched() const { return impl_->touched; }
 
 Frame Simulation::frame(int index) const {
   Impl& s = *impl_;
+  s.catch_up();
   Frame frame{.index = index,
               .time = s.state.time,
               .vertex_position = s.state.vertex_position,
@@ -809,7 +962,7 @@ Frame Simulation::frame(int index) const {
     list_contact_points(s.touched, s.contacts, s.state, s.contact_points);
     frame.contacts = s.contact_points;
   }
-  if (!s.setup->spec.output.sections) return frame;
+  if (!s.setup->spec.output.sections && !s.shows_sections) return frame;
   s.sections.measure(s.model(), s.state);
   frame.segment_force = s.sections.segment_force;
   frame.segment_strain = s.sections.segment_strain;
@@ -821,6 +974,23 @@ Frame Simulation::frame(int index) const {
 }
 
 void Simulation::show_contacts(bool on) { impl_->shows_contacts = on; }
+void Simulation::show_sections(bool on) { impl_->shows_sections = on; }
+
+void Simulation::measure_reactions() {
+  Problems problems;
+  refuse(*impl_->setup->spec.solver, {{&Traits::reactions, "tell what constraints exert", "reactions"}}, problems);
+  problems.throw_if_any();
+  impl_->wants_reactions = true;
+}
+
+void Simulation::keep_addresses() { impl_->velocity_home = impl_->state.vertex_velocity.data(); }
+
+/// Solvers exchange the velocities with those of the step before: an even number of times, or once more here.
+void Simulation::Impl::go_home() {
+  if (!velocity_home || state.vertex_velocity.data() == velocity_home) return;
+  std::swap_ranges(state.vertex_velocity.begin(), state.vertex_velocity.end(), state.vertex_velocity_previous.begin());
+  state.vertex_velocity.swap(state.vertex_velocity_previous);
+}
 
 void Simulation::pull(Index vertex, const Vec3d& target, double stiffness) {
   const auto refuse = [](std::string what, std::string remedy) {
@@ -845,6 +1015,8 @@ void Simulation::enable_force(std::size_t index, bool on) { impl_->acts.at(index
 
 bool Simulation::continue_from(const Simulation& other) {
   Impl& s = *impl_;
+  other.impl_->catch_up();
+  s.is_ahead = s.runner_knows = false;
   const Impl& o = *other.impl_;
   const Model& n = o.model();
   if (!s.is_same_graph(o) || s.let_go.size() != o.let_go.size() || s.acts.size() != o.acts.size()) return false;
@@ -867,8 +1039,10 @@ bool Simulation::continue_from(const Simulation& other) {
   }
   s.state.time = s.dynamic ? static_cast<double>(s.state.step_index) * s.dynamic->time_step() : o.state.time;
   s.let_go = o.let_go, s.acts = o.acts, s.pull = o.pull;
+  s.take_over(o);
   if (s.loop && o.loop) s.loop->set_finished(o.loop->finished());
   s.last_good = s.state;
+  s.go_home();
   s.contacts.set_step(s.state.time, s.state.time);
   s.touched = o.touched;
   if (s.dynamic) s.prepare_control(s.state.time, 1);
@@ -878,6 +1052,295 @@ bool Simulation::continue_from(const Simulation& other) {
     certify();
   }
   return true;
+}
+
+/// What was changed at run time. Where the scene itself has changed, what it says now of a constraint counts.
+void Simulation::Impl::take_over(const Impl& other) {
+  const bool same_scene = setup == other.setup;
+  if (same_scene) {
+    own_json = other.own_json, own_forces = other.own_forces;
+    steps_by_others = other.steps_by_others, steps_divided = other.steps_divided;
+    steps_turned = other.steps_turned, steps_damped = other.steps_damped;
+    help_waits = other.help_waits, help_in_vain = other.help_in_vain;
+    energy_watch = other.energy_watch;
+    start_modes = other.start_modes;
+    report = other.report;
+  }
+  wants_reactions = wants_reactions || other.wants_reactions;
+  reactions.forget();
+  const bool any = std::any_of(other.own_constraints.begin(), other.own_constraints.end(), [](const auto& c) { return !!c; });
+  const auto constraints_of = [](const Impl& s) { return Json::parse(s.setup->json).value("constraints", Json::array()); };
+  Json mine, theirs;
+  if (any && !same_scene) mine = constraints_of(*this), theirs = constraints_of(other);
+  for (std::size_t i = 0; i < own_constraints.size(); ++i) {
+    own_constraints[i].reset();
+    if (other.own_constraints[i] && (same_scene || (i < mine.size() && i < theirs.size() && mine[i] == theirs[i])))
+      own_constraints[i] = other.own_constraints[i]->clone();
+  }
+  own_carriers.clear();
+  for (const auto& [name, carrier] : other.own_carriers) own_carriers[name] = std::make_shared<Carrier>(*carrier);
+  for (std::size_t i = 0; i < own_constraints.size(); ++i)
+    if (const auto& with = constraint(i).motion.with; with && own_carriers.contains(*with))
+      own_constraint(i).motion.carrier = own_carriers[*with];
+  const auto &here = contacts.obstacles(), &there = other.contacts.obstacles();
+  for (std::size_t i = 0; i < here.size() && i < there.size(); ++i) {
+    Motion* const motion = here[i]->motion();
+    const Motion* const led = there[i]->motion();
+    if (!motion || !led || here[i]->name != there[i]->name) continue;
+    if (same_scene) *motion = *led;
+    else motion->led = led->led;
+    obstacles[i].moves = obstacles[i].moves || motion->led;
+  }
+}
+
+Attachment& Simulation::Impl::own_constraint(std::size_t i) {
+  if (!own_constraints.at(i)) own_constraints[i] = setup->spec.constraints[i]->clone();
+  return *own_constraints[i];
+}
+
+[[noreturn]] static void refuse_change(std::string where, std::string what, std::string remedy) {
+  throw InputError({{std::move(where), std::move(what), std::move(remedy)}});
+}
+
+/// Steps are counted, so that the end of the next one is known to the last bit.
+double Simulation::Impl::end_of_move(double seconds) const {
+  const double next = static_cast<double>(state.step_index + 1) * dynamic->time_step();
+  return std::max(state.time + seconds, next);
+}
+
+void Simulation::Impl::check_lead(const std::string& where, const Pose& pose, double seconds) const {
+  if (statics) refuse_change(where, "a static analysis moves nothing at run time", "use dynamics");
+  if (!is_finite(pose.center) || !is_finite(pose.turn) || norm(pose.turn) < 1e-9 || !(seconds >= 0) || !std::isfinite(seconds))
+    refuse_change(where, "the pose is not finite, its quaternion is zero, or the time is negative",
+                  "give a place, a quaternion x, y, z, w and a time of at least 0");
+}
+
+/// Of the vertices that a constraint holds, or, where it holds none, of the segments.
+Vec3d Simulation::Impl::middle_of(const Attachment& constraint) const {
+  std::vector<Index> vertices, frames;
+  constraint.list_held(vertices, frames);
+  if (vertices.empty())
+    for (const Index f : frames)
+      for (const Index v : setup->model.segment_vertices[f]) vertices.push_back(v);
+  Vec3d sum;
+  for (const Index v : vertices) sum += setup->initial.vertex_position[v];
+  return vertices.empty() ? sum : (1.0 / static_cast<double>(vertices.size())) * sum;
+}
+
+Pose Simulation::constraint_pose(std::size_t index) const {
+  const Attachment& c = impl_->constraint(index);
+  return c.motion.pose(impl_->middle_of(c), impl_->pseudo_time());
+}
+
+void Simulation::lead_constraint(std::size_t index, const Pose& pose, double seconds) {
+  Impl& s = *impl_;
+  const Attachment& now = s.constraint(index);
+  s.check_lead(now.where, pose, seconds);
+  std::vector<Index> vertices, frames;
+  now.list_held(vertices, frames);
+  const std::string name = "`" + now.name + "` ";
+  if (!now.moves())
+    refuse_change(now.where, fmt::format("{}is a {}, which nothing leads", name, now.type()), "lead a pin or a clamp");
+  if (s.let_go[index]) refuse_change(now.where, name + "has let go", "lead another one");
+  const Motion& motion = now.motion;
+  if (!motion.led && ((motion.orientation.given() && vertices.size() > 1) || (motion.file && !motion.file->is_of_body())))
+    refuse_change(now.where, name + "holds more than one vertex, and its `motion` does not move them as one body",
+                  "leave `orientation` or the recorded points out of its motion");
+  const Pose from = constraint_pose(index);
+  if (vertices.empty() && norm(pose.center - from.center) > 1e-9 * (1 + norm(from.center)))
+    refuse_change(now.where, name + "holds frames, which have no place", "turn it only, or lead a clamp");
+  s.own_constraint(index).motion.lead(s.middle_of(now), s.state.time, from, s.end_of_move(seconds),
+                                      {pose.center, normalized(pose.turn)});
+}
+
+Pose Simulation::obstacle_pose(std::size_t index) const {
+  const Impl& s = *impl_;
+  const Vec3d rest = s.setup->spec.obstacles.at(index)->center();
+  const Motion* motion = index < s.contacts.obstacles().size() ? s.contacts.obstacles()[index]->motion() : nullptr;
+  return motion ? motion->pose(rest, s.state.time) : Pose{rest, {}};
+}
+
+void Simulation::lead_obstacle(std::size_t index, const Pose& pose, double seconds) {
+  Impl& s = *impl_;
+  const ObstacleSpec& spec = *s.setup->spec.obstacles.at(index);
+  s.check_lead(spec.where, pose, seconds);
+  Motion* const motion = index < s.contacts.obstacles().size() ? s.contacts.obstacles()[index]->motion() : nullptr;
+  if (!motion) refuse_change(spec.where, "`" + spec.name + "` takes no part: there is no contact", "add \"contact\": {}");
+  const Pose from = obstacle_pose(index), to{pose.center, normalized(pose.turn)};
+  if (!s.contacts.obstacles()[index]->may_tilt() && norm(rotation_log(normalized(to.turn * conj(from.turn)))) > 1e-9)
+    refuse_change(spec.where, "`" + spec.name + "` has no end: far away a turn would move it without bound", "shift it only");
+  motion->lead(spec.center(), s.state.time, from, s.end_of_move(seconds), to);
+  s.obstacles[index].moves = true;
+  for (std::size_t i = 0; i < s.own_constraints.size(); ++i) {
+    if (s.constraint(i).motion.with != spec.name) continue;
+    auto& carrier = s.own_carriers[spec.name];
+    if (!carrier) carrier = std::make_shared<Carrier>(*s.constraint(i).motion.carrier);
+    carrier->motion = *motion;
+    s.own_constraint(i).motion.carrier = carrier;
+  }
+}
+
+void Simulation::drive_motor(std::size_t index, double value) {
+  Impl& s = *impl_;
+  const Attachment& now = s.constraint(index);
+  if (s.statics) refuse_change(now.where, "a static analysis moves nothing at run time", "use dynamics");
+  if (!std::isfinite(value)) refuse_change(now.where, "the speed or torque is not a finite number", "use a finite one");
+  if (!dynamic_cast<const Motor*>(&now))
+    refuse_change(now.where, fmt::format("`{}` is a {}", now.name, now.type()), "drive a motor");
+  if (s.let_go[index]) refuse_change(now.where, "`" + now.name + "` has let go", "drive another one");
+  static_cast<Motor&>(s.own_constraint(index)).drive(s.state.time, value);
+}
+
+void Simulation::release_constraint(std::size_t index) {
+  Impl& s = *impl_;
+  if (s.path) refuse_change(s.constraint(index).where, "nothing lets go along a path by arc length", "use load control");
+  s.own_constraint(index).release = s.pseudo_time();
+}
+
+/// Reads one force again, from what it was with one value changed.
+void Simulation::Impl::set_force(std::size_t index, const std::string& pointer, const std::string& value) {
+  const std::string where = fmt::format("/forces/{}", index);
+  Json force_json = json()["forces"][index];
+  Problems problems;
+  apply_override(force_json, pointer + "=" + value, problems);
+  problems.throw_if_any();
+  std::unique_ptr<Force> read;
+  JsonReader(json(), "", problems).read(force_json, where, read, {});
+  problems.throw_if_any();
+  read->bind(setup->names(), problems);
+  read->check(setup->model, problems);
+  problems.throw_if_any();
+  own_forces[index] = std::move(read);
+  json()["forces"][index] = std::move(force_json);
+}
+
+void Simulation::set(const std::string& pointer, const std::string& value) {
+  Impl& s = *impl_;
+  if (std::istringstream parts(pointer); pointer.starts_with("/forces/")) {
+    std::string list, number, field;
+    std::getline(parts, list, '/'), std::getline(parts, list, '/'), std::getline(parts, number, '/');
+    std::getline(parts, field);
+    const bool counts = !number.empty() && number.size() < 9 && number.find_first_not_of("0123456789") == std::string::npos;
+    const std::size_t index = counts ? std::stoul(number) : s.acts.size();
+    if (index < s.acts.size() && !field.empty() && field != "type") return s.set_force(index, "/" + field, value);
+  }
+  Json changed = s.json();
+  Problems problems;
+  apply_override(changed, pointer + "=" + value, problems);
+  problems.throw_if_any();
+  const Scene now(s.setup), scene = Scene::parse(changed.dump(), s.setup->name, s.setup->folder);
+  if (!begin_alike(scene, now))
+    refuse_change(pointer, "makes rods of another shape or size", "make a new Simulation of the changed scene");
+  Simulation next(scene.setup_, false);
+  if (!next.continue_from(*this))
+    refuse_change(pointer, "makes another graph of rods, constraints or forces", "make a new Simulation of the changed scene");
+  assign(std::move(next));
+}
+
+void Simulation::assign(Simulation&& other) {
+  Impl &s = *impl_, &next = *other.impl_;
+  next.catch_up();
+  if (!s.is_same_graph(next)) refuse_change("", "that simulation has another graph of rods", "use a copy of this one");
+  next.move_into(s.state);
+  next.velocity_home = s.velocity_home ? next.state.vertex_velocity.data() : nullptr;
+  next.shows_contacts = s.shows_contacts, next.shows_sections = s.shows_sections;
+  impl_ = std::move(other.impl_);
+}
+
+std::string Simulation::scene_json() const {
+  return impl_->own_json ? impl_->own_json->dump(2, ' ', false, Json::error_handler_t::replace) : impl_->setup->json;
+}
+
+Simulation Simulation::copy() const {
+  const Impl& s = *impl_;
+  if (s.path) refuse_change("/analysis/control", "a path by arc length is not copied", "run it a second time");
+  Simulation other(s.setup, false);
+  other.continue_from(*this);
+  return other;
+}
+
+std::uint64_t Simulation::Impl::scene_digest() const {
+  Digest digest;
+  add_to(digest, setup->model);
+  add_to(digest, setup->initial);
+  for (const std::size_t count : {let_go.size(), acts.size(), setup->timed_joints.size()}) digest.add(&count, sizeof count);
+  digest.add(std::string_view(setup->spec.solver->name()));
+  digest.add(dynamic ? dynamic->time_step() : 0.0);
+  return digest.value();
+}
+
+/// The control of the last step is where the next one starts, and what was held then may be let go. Reactions, the record of what
+/// touched and the potential are those of the last step, too, but every step makes them again before anybody looks.
+void Simulation::Impl::carry(Archive& a) {
+  catch_up();
+  runner_knows = runner_knows && !a.reads();
+  bool is_changed = changed.has_value();
+  a(is_changed);
+  if (is_changed) {
+    carry_model(a, mutable_model());
+    if (a.reads()) update_topology(mutable_model());
+  } else if (a.reads()) {
+    changed.reset();
+  }
+  a(timed_joints, moduli);
+  carry_state(a, state);
+  for (Control* c : {&control, &control_start})
+    a(c->vertex_force, c->vertex_damping, c->vertex_fixed, c->vertex_target, c->frame_control, c->frame_target,
+      c->frame_hinge_axis, c->has_torque, c->frame_torque, c->frame_torque_material, c->has_rotary_damping, c->frame_damping,
+      c->held_axes);
+  a(let_go, acts, pull, report, start_modes, energy_watch);
+  a(steps_by_others, steps_divided, steps_turned, steps_damped, help_waits, help_in_vain);
+  if (loop) a(*loop);
+  if (path) a(*path);
+  if (a.reads()) {
+    solver = setup->spec.solver->make(model());
+    solver->declare_memory(model(), state);
+    last_good = state;
+    touched = {};
+    contacts.set_step(state.time, state.time);
+  }
+  solver->carry(model(), a);
+}
+
+bool Simulation::Impl::was_changed() const {
+  const auto given = [](const auto& own) { return own != nullptr; };
+  const auto led = [](const auto& o) { return o->motion() && o->motion()->led; };
+  const auto& shapes = contacts.obstacles();
+  return own_json || std::any_of(own_constraints.begin(), own_constraints.end(), given) ||
+         std::any_of(own_forces.begin(), own_forces.end(), given) || std::any_of(shapes.begin(), shapes.end(), led);
+}
+
+std::string Simulation::save() const {
+  if (impl_->was_changed())
+    throw RunError("a simulation whose poses, motors or values were set at run time cannot be saved: what was set would be lost; copy() keeps it");
+  if (impl_->certifier)
+    throw RunError("a certified simulation cannot be saved: its accounts are those of a whole run; leave --certify out");
+  std::uint64_t scene = impl_->scene_digest();
+  return carried([&](Archive& a) {
+    a(scene);
+    impl_->carry(a);
+  });
+}
+
+void Simulation::restore(const std::string& saved) {
+  Archive archive(saved);
+  std::uint64_t scene = 0;
+  archive(scene);
+  if (scene != impl_->scene_digest())
+    throw InputError(
+        {{"saved state", "is that of another scene: rods, initial pose, constraints, forces, solver or time step differ",
+          "restore it into a simulation of the scene that it was saved from"}});
+  impl_->carry(archive);
+  if (!archive.at_end()) throw RunError("the saved state is damaged: it is too long");
+}
+
+std::uint64_t Simulation::state_hash() const {
+  impl_->catch_up();
+  Digest digest;
+  add_to(digest, impl_->state);
+  if (impl_->changed) add_to(digest, *impl_->changed);
+  digest.add(impl_->let_go);
+  return digest.value();
 }
 
 const char* version() { return OSIER_VERSION; }

@@ -2,6 +2,7 @@
 // equilibrium loses its stability.
 #pragma once
 
+#include "core/archive.hpp"
 #include "osier/simulation.hpp"
 #include "osier/state.hpp"
 #include "solvers/solver.hpp"
@@ -56,6 +57,10 @@ class StaticLoop {
   const Snaps& snaps() const { return snaps_; }
   /// The state at the start is not one from which the load grew.
   void expect_jumps() { looks_for_jumps_ = false; }
+  void carry(Archive& archive) {
+    archive(report_, accepted_, branches_left_, branch_left_at_, branch_left_modes_, unstable_at_, snaps_, looks_for_jumps_,
+            finished_, settled_);
+  }
 
  private:
   double end_of_piece(double from, double to) const;

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "core/archive.hpp"
 #include "osier/model.hpp"
 #include "osier/state.hpp"
 #include "scene/setup.hpp"
@@ -31,6 +32,8 @@ class TimedJoints {
   void follow(State& state) const;
   /// Brings the model to where another simulation of the same scene stands. Returns whether that changed it.
   bool continue_from(const TimedJoints& other, const Model& there, Model& model);
+  /// Beside the model, which it has changed.
+  void carry(Archive& archive) { archive(now_); }
 
  private:
   enum class Phase : std::uint8_t { waiting, closed, over };
@@ -39,6 +42,7 @@ class TimedJoints {
     Index kept = -1, gone = -1;              ///< vertices, while closed
     double mass = 0;                         ///< of the one that is gone [kg]
     std::vector<std::array<Index, 2>> ends;  ///< segment and end that were moved
+    void carry(Archive& archive) { archive(phase, kept, gone, mass, ends); }
   };
   void join_vertices(std::size_t i, Index kept, Index gone, Model& model);
   void part_vertices(std::size_t i, Model& model);

@@ -28,6 +28,7 @@
 #include <limits>
 #include <numeric>
 
+#include "core/archive.hpp"
 #include "math/quat.hpp"
 #include "model/held_axes.hpp"
 #include "osier/error.hpp"
@@ -55,6 +56,7 @@ class Minimiser final : public Solver {
     system_->forget();
     shift_ = 0;
   }
+  void carry(const Model&, Archive& archive) override { archive(shift_); }
 
   StepReport step(const StepInput& input, State& state) override {
     const Model& m = input.model;

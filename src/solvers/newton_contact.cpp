@@ -19,10 +19,10 @@ NewtonDriver::Descent NewtonDriver::descend_guarded(contact::ContactStep& contac
   const Unknowns start = z_;
   const double size = 1 / std::max(1.0, turned_);
   std::vector<Vec3d> whole(z_.u.size()), turn(z_.q.size());
-  for (std::size_t i = 0; i < subset_->vertices.size(); ++i) {
+  executor_.for_each(subset_->vertices.size(), [&](std::size_t i) {
     const Index v = subset_->vertices[i];
     whole[v] = size * system_->displacement(v);
-  }
+  });
   std::vector<Vec3d> du = whole;
   contact::ContactStep::Guarded guarded = contact.guard(start.u, du);
   // The guard may have made a new list of pairs: the energy comes after it.
@@ -30,21 +30,23 @@ NewtonDriver::Descent NewtonDriver::descend_guarded(contact::ContactStep& contac
   const EnergyTerms before = potential_.value(z_, &executor_);
   const auto lower = [&] { return potential_.value(z_, &executor_).total() <= before.total() + 1e-12 * before.magnitude; };
   // A segment turns as far as the more hindered one of its ends moves.
-  for (std::size_t i = 0; i < subset_->segments.size(); ++i) {
+  executor_.for_each(subset_->segments.size(), [&](std::size_t i) {
     const Index s = subset_->segments[i];
-    if (!m.segment_alive[s]) continue;
+    if (!m.segment_alive[s]) return;
     const auto [a, b] = m.segment_vertices[s];
     turn[s] = (size * std::min(contact.share(a), contact.share(b))) * system_->turn(s);
-  }
+  });
   const auto go = [&](double share) {
-    for (std::size_t i = 0; i < subset_->vertices.size(); ++i) {
-      const Index v = subset_->vertices[i];
-      z_.u[v] = start.u[v] + share * du[v];
-    }
-    for (std::size_t i = 0; i < subset_->segments.size(); ++i) {
-      const Index s = subset_->segments[i];
+    const std::size_t vertices = subset_->vertices.size();
+    executor_.for_each(vertices + subset_->segments.size(), [&](std::size_t i) {
+      if (i < vertices) {
+        const Index v = subset_->vertices[i];
+        z_.u[v] = start.u[v] + share * du[v];
+        return;
+      }
+      const Index s = subset_->segments[i - vertices];
       if (norm2(turn[s]) > 0) z_.q[s] = normalized(rotation_exp(share * turn[s]) * start.q[s]);
-    }
+    });
   };
   double share = 1;
   for (int cut = 0; cut < kMostHalvings; ++cut, share *= 0.5) {
@@ -79,6 +81,7 @@ StepReport NewtonDriver::solve(const Model& m, const Control& c, const State& st
   double before = std::numeric_limits<double>::infinity();
   while (report.iterations < limit) {
     contact.hold(z_.u);
+    if (since == kRound) since = 0;
     const double fresh = freshness(since++);
     contact.linearise(z_.u, fresh);
     if (report.iterations >= kFirstStiffening && report.iterations % 2 == 0 && contact.stiffen()) contact.linearise(z_.u, fresh);
@@ -97,6 +100,10 @@ StepReport NewtonDriver::solve(const Model& m, const Control& c, const State& st
       break;
     }
     const double moved = moved_, range = contact.smallest_range();
+    if (moved == 0 && !system_->was_solved()) {  // nothing will change any more
+      report.not_converged = by_tolerance;
+      break;
+    }
     const Descent descent = descend_guarded(contact);
     const double bearable = std::isfinite(range) ? kShareOfRange * options_.tolerance * range : 0;
     const Progress now{moved, before, motion()};

@@ -1,5 +1,6 @@
 #include "solvers/newton_driver.hpp"
 
+#include "core/archive.hpp"
 #include "model/held_axes.hpp"
 #include "solvers/first_guess.hpp"
 
@@ -9,7 +10,10 @@ void NewtonDriver::rebind() {
   if (system_) system_->forget_forces();
   wait_ = next_wait_ = 0;
   outlook_.forget();
+  z_.q.clear();
 }
+
+void NewtonDriver::carry(Archive& archive) { archive(z_.q, outlook_, was_exact_, wait_, next_wait_); }
 
 /// Sets the unknowns of the first iteration: vertices keep their velocities, frames turn with their edges and spin as in the last
 /// step.

@@ -27,8 +27,10 @@ class NewtonDriver {
   /// Sets the linear system and binds it to the present holds. Null: binds the system that is there again.
   void arrange(std::unique_ptr<LinearSystem> system) { system_ = std::move(system); }
   LinearSystem* system() { return system_.get(); }
-  /// Forgets forces and ratios of earlier steps, which mean nothing for another model.
+  /// Forgets forces, ratios and turns of earlier steps, which mean nothing for another model.
   void rebind();
+  /// What one step leaves behind for the next, but for the linear system.
+  void carry(Archive& archive);
 
   /// Computes the step of the elements of `subset`. In float the search may find no lower energy: then has_given_up(), and there
   /// is nothing to store.

@@ -14,17 +14,30 @@ bool can(const Traits& traits, const std::vector<Need>& needs) {
 void refuse(const SolverSettings& solver, const std::vector<Need>& needs, Problems& problems) {
   const Traits traits = solver.traits();
   if (can(traits, needs)) return;
-  std::vector<std::string> able;
-  for (const auto& entry : registry<SolverSettings>())
-    if (can(make_settings(entry.name)->traits(), needs))
-      able.push_back(
-          fmt::format("`{}`{}", entry.name, solver.name() == std::string(entry.name) ? " with its default settings" : ""));
-  const std::string remedy = able.empty() ? "leave it out" : "use " + join(able, " or ");
+  const Device device = solver.execution.device;
+  const auto able_on = [&](Device where) {
+    std::vector<std::string> able;
+    for (const auto& entry : registry<SolverSettings>()) {
+      const std::unique_ptr<SolverSettings> other = make_settings(entry.name);
+      other->execution.device = where;
+      const bool same = solver.name() == std::string(entry.name) && where == device;
+      if (can(other->traits(), needs))
+        able.push_back(fmt::format("`{}`{}", entry.name, same ? " with its default settings" : ""));
+    }
+    return join(able, " or ");
+  };
+  const auto name_of = [](Device where) {
+    return std::string("`device` ") + Choices<Device>::names[static_cast<std::size_t>(where)];
+  };
+  std::string remedy = "leave it out";
+  if (const std::string able = able_on(device); !able.empty()) remedy = "use " + able;
+  else if (device != Device::cpu && !able_on(Device::cpu).empty()) remedy = "use " + name_of(Device::cpu);
+  const std::string on_device = device == Device::cpu ? "" : " on " + name_of(device);
   std::vector<std::string> refused;  // one reason for a place is enough
   for (const Need& n : needs)
     if (!(traits.*n.trait) && std::find(refused.begin(), refused.end(), n.where + n.what) == refused.end()) {
       refused.push_back(n.where + n.what);
-      problems.add(n.where, std::string("`") + solver.name() + "` cannot " + n.what, remedy);
+      problems.add(n.where, std::string("`") + solver.name() + "`" + on_device + " cannot " + n.what, remedy);
     }
 }
 

@@ -10,12 +10,15 @@
 #include "contact/record.hpp"
 #include "core/describe.hpp"
 #include "exec/execution.hpp"
+#include "forces/step_script.hpp"
 #include "osier/error.hpp"
 #include "osier/model.hpp"
 #include "osier/state.hpp"
 #include "solvers/step_goal.hpp"
 
 namespace osier {
+
+class Archive;
 
 struct StaticOptions {
   double tolerance = 1e-8;
@@ -73,11 +76,24 @@ inline StepInput constant_input(const Model& model, const Control& control, doub
   return {model, control, control, none, h};
 }
 
+/// Steps in a state that is not in the memory of the host.
+class ScriptRunner {
+ public:
+  virtual ~ScriptRunner() = default;
+  /// The state to go on from.
+  virtual void put(const State& state) = 0;
+  /// All steps of the script, of a model that does not change meanwhile. Returns when they are done.
+  virtual StepReport run(const StepScript& script) = 0;
+  /// Where it stands now.
+  virtual void get(State& state) const = 0;
+};
+
 /// A solver may keep two kinds of memory between steps.
 ///  - Numbers that the next step needs are declared in State::memory: rollback, continue_from and checkpoints keep them.
 ///  - Numbers that only make the next step faster (arrangements of the model, forces and ratios for a warm start) may stay in the
 ///    object. They may change the last bits of a step, so rebind() forgets them: after `rebind(model, state)` the next steps
-///    depend on the state alone, down to the last bit.
+///    depend on the state alone, down to the last bit. carry() saves and restores them, so that a run that is resumed from a
+///    checkpoint takes the same steps as one that was not interrupted.
 class Solver {
  public:
   virtual ~Solver() = default;
@@ -85,6 +101,9 @@ class Solver {
   /// One implicit step of length h. Advances positions, velocities, frames; time and step index are the caller's. Time-stepping
   /// solvers allocate nothing after the first call on a model (Newton, which assembles, does).
   virtual StepReport step(const StepInput& input, State& state) = 0;
+
+  /// What takes several implicit Euler steps at a time, without contacts; null: nothing does. Lasts until the next rebind().
+  virtual ScriptRunner* runner() { return nullptr; }
 
   /// Equilibrium under the loads of `input.end`, starting from the state. Only for solvers whose settings say so.
   virtual StaticReport solve_static(const StepInput& input, State& state, const StaticOptions& options);
@@ -103,6 +122,10 @@ class Solver {
 
   /// Makes its arrays in State::memory where the state does not have them yet, so that copies of it have them from the start.
   virtual void declare_memory(const Model& model, State& state) const { (void)model, (void)state; }
+
+  /// Saves what the object remembers beside the state, or restores it into a solver that was just made for this model. For
+  /// solvers without such memory there is nothing to do.
+  virtual void carry(const Model& model, Archive& archive) { (void)model, (void)archive; }
 };
 
 /// The abilities of a solver, for any model.

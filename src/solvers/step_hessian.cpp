@@ -11,15 +11,19 @@ void StepHessian::assemble(const StepPotential& potential, const Unknowns& z, st
   const Subset& part = potential.subset();
   segment_.resize(m.segment_count());
   joint_.resize(m.joint_count());
-  frame_.assign(m.segment_count(), {});
-  for (std::size_t i = 0; i < part.segments.size(); ++i) {
+  has_directions_ = potential.has_directions();
+  if (has_directions_ || frame_.size() != segment_.size()) frame_.assign(m.segment_count(), {});
+  const std::size_t segments = part.segments.size();
+  executor_.for_each(segments + part.joints.size(), [&](std::size_t i) {
+    if (i >= segments) {
+      if (const Index j = part.joints[i - segments]; m.joint_alive[j]) joint_[j] = potential.joint_hessian(z.q, j);
+      return;
+    }
     const Index s = part.segments[i];
     if (m.segment_alive[s]) segment_[s] = potential.segment_hessian(z, s);
     for (const DirectionTerm& t : potential.directions(s))
       frame_[s] = frame_[s] + stretch_shear::hessian_ww(t.k, t.y, rotate(z.q[s], t.a));
-  }
-  for (std::size_t i = 0; i < part.joints.size(); ++i)
-    if (const Index j = part.joints[i]; m.joint_alive[j]) joint_[j] = potential.joint_hessian(z.q, j);
+  });
   blocks_.assign(blocks.begin(), blocks.end());
   springs_.clear();
   for (const Index i : potential.springs()) {
@@ -40,41 +44,78 @@ void StepHessian::clear(Field& f) const {
 void StepHessian::keep_free(Field& f) const {
   const Model& m = potential_->model();
   const Control& c = potential_->control();
-  for (Index v = 0; v < m.vertex_count(); ++v)
-    if (c.vertex_fixed[v] || !m.vertex_alive[v]) f.x[v] = {};
-  for (const HeldAxes& held : c.held_axes) f.x[held.vertex] = across(held, f.x[held.vertex]);
-  for (Index s = 0; s < m.frame_count(); ++s) {
+  const auto vertices = static_cast<std::size_t>(m.vertex_count());
+  executor_.for_each(vertices + f.w.size(), [&](std::size_t i) {
+    if (i < vertices) {
+      if (c.vertex_fixed[i] || !m.vertex_alive[i]) f.x[i] = {};
+      return;
+    }
+    const auto s = static_cast<Index>(i - vertices);
     if (m.is_anchor(s) || !m.segment_alive[s] || c.frame_control[s] == FrameControl::fixed) f.w[s] = {};
     else if (c.frame_control[s] == FrameControl::hinged) f.w[s] = dot(c.frame_hinge_axis[s], f.w[s]) * c.frame_hinge_axis[s];
-  }
+  });
+  for (const HeldAxes& held : c.held_axes) f.x[held.vertex] = across(held, f.x[held.vertex]);
 }
 
-void StepHessian::product(const Field& p, const std::vector<Vec3d>* turn, Field& image) const {
+/// The elements' shares of the product, and the frames' own.
+void StepHessian::multiply_elements(const Field& p, const std::vector<Vec3d>* turn, Field& image) const {
   const Model& m = potential_->model();
-  clear(image);
   const Subset& part = potential_->subset();
-  for (std::size_t i = 0; i < part.vertices.size(); ++i)
-    if (const Index v = part.vertices[i]; m.vertex_alive[v]) image.x[v] = vertex_weight(v) * p.x[v];
-  for (std::size_t i = 0; i < part.segments.size(); ++i) {
-    const Index s = part.segments[i];
-    if (!m.segment_alive[s]) continue;
-    const auto [a, b] = m.segment_vertices[s];
-    const SegmentHessian& h = segment(s);
-    const Vec3d along = p.x[b] - p.x[a], force = h.xx * along + h.xw * p.w[s];
-    image.x[b] += force;
-    image.x[a] -= force;
-    image.w[s] += transposed_times(h.xw, along) + h.ww * p.w[s] + frame(s) * p.w[s] + frame_shift(s) * p.w[s];
-    if (turn) image.w[s] += cross((*turn)[s], p.w[s]);
-  }
-  for (std::size_t i = 0; i < part.joints.size(); ++i) {
-    const Index j = part.joints[i];
-    if (!m.joint_alive[j]) continue;
+  const std::size_t segments = part.segments.size();
+  force_.resize(static_cast<std::size_t>(m.segment_count()));
+  couple_.resize(static_cast<std::size_t>(m.joint_count()));
+  executor_.for_each(segments + part.joints.size(), [&](std::size_t i) {
+    if (i < segments) {
+      const Index s = part.segments[i];
+      image.w[s] = {};
+      if (!m.segment_alive[s]) return;
+      const auto [a, b] = m.segment_vertices[s];
+      const SegmentHessian& h = segment(s);
+      const Vec3d along = p.x[b] - p.x[a], &w = p.w[s];
+      force_[s] = h.xx * along + h.xw * w;
+      image.w[s] = transposed_times(h.xw, along) + h.ww * w + frame_shift(s) * w;
+      if (has_directions_) image.w[s] += frame(s) * w;
+      if (turn) image.w[s] += cross((*turn)[s], w);
+      return;
+    }
+    const Index j = part.joints[i - segments];
+    if (!m.joint_alive[j]) return;
     const auto [a, b] = m.joint_frames[j];
     const JointHessian& h = joint(j);
     const Vec3d difference = h.same * (p.w[b] - p.w[a]);
-    image.w[b] += difference + cross(-0.5 * h.gradient, p.w[a]);
-    image.w[a] -= difference - cross(0.5 * h.gradient, p.w[b]);
-  }
+    couple_[j] = {cross(0.5 * h.gradient, p.w[b]) - difference, difference - cross(0.5 * h.gradient, p.w[a])};
+  });
+}
+
+/// Elements first, then every vertex and frame gathers the shares of its elements: no two threads meet.
+void StepHessian::product(const Field& p, const std::vector<Vec3d>* turn, Field& image) const {
+  const Model& m = potential_->model();
+  const Subset& part = potential_->subset();
+  image.x.resize(static_cast<std::size_t>(m.vertex_count()));
+  image.w.resize(static_cast<std::size_t>(m.frame_count()));
+  if (!part.is_whole()) clear(image);
+  multiply_elements(p, turn, image);
+  const std::size_t vertices = part.vertices.size();
+  executor_.for_each(vertices + part.frames.size(), [&](std::size_t i) {
+    if (i < vertices) {
+      const Index v = part.vertices[i];
+      Vec3d sum = m.vertex_alive[v] ? vertex_weight(v) * p.x[v] : Vec3d{};
+      for (const Index e : m.vertex_segments.of(v)) {
+        if (!part.has_segment(m, e / 2)) continue;
+        if (e % 2 == 0) sum -= force_[e / 2];
+        else sum += force_[e / 2];
+      }
+      image.x[v] = sum;
+      return;
+    }
+    const Index f = part.frames[i - vertices];
+    if (m.is_anchor(f)) {
+      image.w[f] = {};  // it is held
+      return;
+    }
+    for (const Index e : m.frame_joints.of(f))
+      if (part.has_joint(m, e / 2)) image.w[f] += couple_[e / 2][e % 2];
+  });
   for (const SpringBlock& s : springs_) {
     const Vec3d pull = s.k * (s.b < 0 ? -p.x[s.a] : p.x[s.b] - p.x[s.a]);
     image.x[s.a] -= pull;

@@ -2,8 +2,10 @@
 // one.
 #pragma once
 
+#include <array>
 #include <vector>
 
+#include "exec/parallel.hpp"
 #include "linalg/linear_system.hpp"
 #include "solvers/step_potential.hpp"
 
@@ -11,6 +13,7 @@ namespace osier::systems {
 
 class StepHessian {
  public:
+  explicit StepHessian(int threads = 1) : executor_(threads) {}
   /// Evaluates the Hessian at the unknowns z, with extra blocks of contact. `potential` has to outlive it.
   void assemble(const StepPotential& potential, const Unknowns& z, std::span<const VertexBlock> blocks = {});
   void set_shift(const Shift& shift) { shift_ = shift; }
@@ -35,8 +38,12 @@ class StepHessian {
   void each_block(Sink&& sink) const;
 
  private:
+  void multiply_elements(const Field& p, const std::vector<Vec3d>* turn, Field& image) const;
+
+  Executor executor_;
   const StepPotential* potential_ = nullptr;
   Shift shift_;
+  bool has_directions_ = false;
   std::vector<SegmentHessian> segment_;
   std::vector<JointHessian> joint_;
   std::vector<Mat3<double>> frame_;
@@ -47,6 +54,9 @@ class StepHessian {
     Mat3<double> k;
   };
   std::vector<SpringBlock> springs_;
+  // In a product: what a segment adds to its second vertex and takes from its first one, and what a joint adds to its frames.
+  mutable std::vector<Vec3d> force_;
+  mutable std::vector<std::array<Vec3d, 2>> couple_;
 };
 
 /// A StepHessian that is assembled at the first product.

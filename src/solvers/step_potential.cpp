@@ -234,43 +234,58 @@ EnergyTerms StepPotential::value(const Unknowns& z, const Executor* executor) co
   return all;
 }
 
-void StepPotential::gradient(const Unknowns& z, std::vector<Vec3d>& gx, std::vector<Vec3d>& gw) const {
-  gradient_of_rods(z, gx, gw);
+void StepPotential::gradient(const Unknowns& z, std::vector<Vec3d>& gx, std::vector<Vec3d>& gw, const Executor* executor) const {
+  gradient_of_rods(z, gx, gw, executor);
   if (contact_) contact_->add_gradient(gx);
 }
 
-void StepPotential::gradient_of_rods(const Unknowns& z, std::vector<Vec3d>& gx, std::vector<Vec3d>& gw) const {
+/// Elements first, then every vertex and frame gathers the forces and moments of its elements: no two threads meet.
+void StepPotential::gradient_of_rods(const Unknowns& z, std::vector<Vec3d>& gx, std::vector<Vec3d>& gw,
+                                     const Executor* executor) const {
+  static const Executor alone(1);
+  const Executor& threads = executor ? *executor : alone;
   const Model& m = *m_;
-  const IndexList &vertices = subset().vertices, &segments = subset().segments, &joints = subset().joints;
-  gx.assign(m.vertex_count(), {});
-  gw.assign(m.frame_count(), {});
-  for (std::size_t i = 0; i < vertices.size(); ++i) {
-    const Index v = vertices[i];
-    gx[v] = vertex_weight(v) * z.u[v] - vertex_force(v);
-  }
-  for (std::size_t i = 0; i < segments.size(); ++i) {
-    const Index s = segments[i];
-    if (!m.segment_alive[s]) continue;
-    const SegmentAtHand here = segment(z, s);
-    const Vec3d n = (1 / m.segment_rest_length[s]) * here.section;
-    gx[m.segment_vertices[s][1]] += n;
-    gx[m.segment_vertices[s][0]] -= n;
-    gw[s] += stretch_shear::gradient_w(here.section, here.edge);
-  }
-  for (std::size_t i = 0; i < joints.size(); ++i) {
-    const Index j = joints[i];
-    if (!m.joint_alive[j]) continue;
+  const Subset& part = subset();
+  gx.resize(m.vertex_count());
+  gw.resize(m.frame_count());
+  if (!part.is_whole()) std::fill(gx.begin(), gx.end(), Vec3d{}), std::fill(gw.begin(), gw.end(), Vec3d{});
+  section_.resize(m.segment_count());
+  moment_.resize(m.joint_count());
+  const std::size_t segments = part.segments.size();
+  threads.for_each(segments + part.joints.size(), [&](std::size_t i) {
+    if (i < segments) {
+      const Index s = part.segments[i];
+      gw[s] = {};
+      if (!m.segment_alive[s]) return;
+      const SegmentAtHand here = segment(z, s);
+      section_[s] = (1 / m.segment_rest_length[s]) * here.section;
+      gw[s] = stretch_shear::gradient_w(here.section, here.edge);
+      return;
+    }
+    const Index j = part.joints[i - segments];
+    if (!m.joint_alive[j]) return;
     const auto [a, b] = m.joint_frames[j];
-    const Vec3d g = rotate(z.q[a], moment(joint_spring(j), conj(z.q[a]) * z.q[b]));
-    gw[b] += g;
-    gw[a] -= g;
-  }
-  const auto takes_part = [&](Index f) { return subset().is_whole() || (!m.is_anchor(f) && subset().has_segment(m, f)); };
-  for (const DirectionTerm& t : directions_)
-    if (takes_part(t.frame)) gw[t.frame] += stretch_shear::gradient_w(t.k, t.y, rotate(z.q[t.frame], t.a));
-  if (c_->has_torque)
-    for (Index f = 0; f < m.frame_count(); ++f)
-      if (takes_part(f)) gw[f] -= torque(f, z.q[f]);
+    moment_[j] = rotate(z.q[a], moment(joint_spring(j), conj(z.q[a]) * z.q[b]));
+  });
+  const std::size_t vertices = part.vertices.size();
+  threads.for_each(vertices + part.frames.size(), [&](std::size_t i) {
+    if (i < vertices) {
+      const Index v = part.vertices[i];
+      Vec3d sum = vertex_weight(v) * z.u[v] - vertex_force(v);
+      for (const Index e : m.vertex_segments.of(v))
+        if (part.has_segment(m, e / 2)) sum += e % 2 == 0 ? -section_[e / 2] : section_[e / 2];
+      gx[v] = sum;
+      return;
+    }
+    const Index f = part.frames[i - vertices];
+    Vec3d sum = m.is_anchor(f) ? Vec3d{} : gw[f];
+    for (const Index e : m.frame_joints.of(f))
+      if (part.has_joint(m, e / 2)) sum += e % 2 == 0 ? -moment_[e / 2] : moment_[e / 2];
+    if (!m.is_anchor(f))
+      for (const DirectionTerm& t : directions(f)) sum += stretch_shear::gradient_w(t.k, t.y, rotate(z.q[f], t.a));
+    if (c_->has_torque && (part.is_whole() || !m.is_anchor(f))) sum -= torque(f, z.q[f]);
+    gw[f] = sum;
+  });
   for (const Index i : springs_) {
     const SpringAtHand s = spring_at(z, i);
     const Vec3d pull = vertex_spring::gradient(s.terms, s.d);

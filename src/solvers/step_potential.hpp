@@ -114,9 +114,10 @@ class StepPotential {
   EnergyTerms value(const Unknowns& z, const Executor* executor = nullptr) const;
   /// gx per vertex [N], gw per frame (spatial rotation vector) [N m]; entries of fixed vertices and frames are reactions. 0
   /// outside the subset.
-  void gradient(const Unknowns& z, std::vector<Vec3d>& gx, std::vector<Vec3d>& gw) const;
+  void gradient(const Unknowns& z, std::vector<Vec3d>& gx, std::vector<Vec3d>& gw, const Executor* executor = nullptr) const;
   /// Without the term of contact.
-  void gradient_of_rods(const Unknowns& z, std::vector<Vec3d>& gx, std::vector<Vec3d>& gw) const;
+  void gradient_of_rods(const Unknowns& z, std::vector<Vec3d>& gx, std::vector<Vec3d>& gw,
+                        const Executor* executor = nullptr) const;
   SegmentHessian segment_hessian(const Unknowns& z, Index segment) const;
   JointHessian joint_hessian(const std::vector<Quatd>& q, Index joint) const;
 
@@ -186,6 +187,7 @@ class StepPotential {
   std::vector<Index> springs_;
   std::vector<double> most_stiffness_;  ///< per segment, or empty
   mutable std::vector<EnergyTerms> block_;
+  mutable std::vector<Vec3d> section_, moment_;  ///< in a gradient: force in a segment, moment of a joint on its second frame
 };
 
 }  // namespace osier

@@ -1,6 +1,7 @@
 #include "view/live_session.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <fmt/format.h>
 #include <new>
 
@@ -9,6 +10,7 @@
 #include "scene/setup.hpp"
 #include "scene/solver_spelling.hpp"
 #include "sim/measure.hpp"
+#include "sim/probes.hpp"
 #include "sim/recorder.hpp"
 #include "view/packet.hpp"
 
@@ -30,8 +32,9 @@ Json without_short_spellings(Json scene) {
 LiveSession::LiveSession(const Scene& scene, std::filesystem::path folder, bool playing, int threads)
     : folder_(std::move(folder)),
       threads_(threads),
-      json_(without_short_spellings(Json::parse(scene.json()))),
-      scene_(Scene::parse(json_.dump(), scene.name(), folder_, load_options())),
+      json_(Json::parse(scene.json())),
+      output_(json_.value("output", Json::object())),
+      scene_(Scene::parse((json_ = without_short_spellings(json_)).dump(), scene.name(), folder_, load_options())),
       simulation_(std::make_unique<Simulation>(scene_)),
       parameters_(parameters_of(json_)),
       playing_(playing) {
@@ -59,6 +62,7 @@ Message LiveSession::hello() {
                        {"forces", forces},
                        {"solvers", solvers},
                        {"solver", json_["solver"].value("name", "")},
+                       {"probe_columns", probe_columns(scene_.setup())},
                        {"warnings", scene_.warnings()}});
 }
 
@@ -80,6 +84,10 @@ void LiveSession::take_model(Message packet) {
 
 OrderedJson LiveSession::status() const {
   const Diagnostics d = simulation_->diagnostics();
+  std::vector<double> measured;
+  probe_values(scene_.setup(), *simulation_, measured);
+  OrderedJson probes = OrderedJson::array();  // NaN, as a reaction is before the first step, becomes null
+  for (const double v : measured) probes.push_back(std::isfinite(v) ? OrderedJson(v) : OrderedJson(nullptr));
   const auto text = [](const std::string& t) { return t.empty() ? OrderedJson(nullptr) : OrderedJson(t); };
   return {{"type", "status"},
           {"time", d.time},
@@ -95,6 +103,7 @@ OrderedJson LiveSession::status() const {
           {"residual_relative", d.residual_relative >= 0 ? OrderedJson(d.residual_relative) : OrderedJson(nullptr)},
           {"iterations", d.iterations},
           {"vertices_alive", d.vertices_alive},
+          {"probes", probes},
           {"error", text(error_)},
           {"note", text(note_)}};
 }
@@ -187,9 +196,9 @@ void LiveSession::begin_again() {
   ++serial_;
 }
 
-void LiveSession::handle(Client&, const std::string& type, const Json& command) {
+void LiveSession::handle(Client& client, const std::string& type, const Json& command) {
   static const std::vector<std::string> kKnown{"play",    "pause", "step",  "reset",  "speed", "drag",
-                                               "release", "set",   "force", "solver", "want"};
+                                               "release", "set",   "force", "solver", "want",  "scene"};
   if (type == "play" || type == "pause") {
     play(type == "play");
   } else if (type == "step") {
@@ -217,6 +226,8 @@ void LiveSession::handle(Client&, const std::string& type, const Json& command) 
     choose_force(command);
   } else if (type == "solver") {
     choose_solver(command);
+  } else if (type == "scene") {
+    client.reply = {{"name", scene_.name()}, {"scene", scene_text(changed_scene())}};
   } else if (type == "seek") {
     refuse("seek", "a running simulation has no frames to go to", "use step or reset");
   } else {
@@ -224,13 +235,6 @@ void LiveSession::handle(Client&, const std::string& type, const Json& command) 
     refuse("type", shorten(type) + " is unknown",
            guess.empty() ? "use one of " + join(kKnown, ", ") : "did you mean `" + guess + "`?");
   }
-}
-
-/// Whether both begin in the same place: a run cannot go on in rods of another shape or size.
-static bool begin_alike(const Scene& a, const Scene& b) {
-  const auto &x = a.initial_state().vertex_position, &y = b.initial_state().vertex_position;
-  return std::equal(x.begin(), x.end(), y.begin(), y.end(), [](const Vec3d& p, const Vec3d& q) { return norm2(p - q) == 0; }) &&
-         a.model().segment_rest_length == b.model().segment_rest_length;
 }
 
 LoadOptions LiveSession::load_options() const {
@@ -293,6 +297,15 @@ void LiveSession::choose_force(const Json& command) {
     return;
   }
   refuse(shorten(pointer), "is not a force of this scene", "use one that `hello` lists");
+}
+
+/// What the user would have to write to get this simulation: sliders, switched-off forces and the solver as they stand.
+Json LiveSession::changed_scene() const {
+  Json json = json_;
+  json["output"] = output_;
+  if (output_.empty()) json.erase("output");
+  for (auto i = forces_off_.rbegin(); i != forces_off_.rend(); ++i) json["forces"].erase(*i);
+  return json;
 }
 
 /// The solver as it was used last, or with its defaults; `execution` keeps what that solver can do.

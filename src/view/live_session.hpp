@@ -28,6 +28,7 @@ class LiveSession final : public Session {
   void set(const Json& command);
   void choose_force(const Json& command);
   void choose_solver(const Json& command);
+  Json changed_scene() const;
   LoadOptions load_options() const;
   void rebuild(const Json& json, std::vector<Parameter> known, const LoadOptions& options);
   void begin_again();
@@ -38,7 +39,8 @@ class LiveSession final : public Session {
 
   std::filesystem::path folder_;
   int threads_;
-  Json json_;  ///< the scene as it stands
+  Json json_;    ///< the scene as it stands, without its output
+  Json output_;  ///< what it asked to be written
   Scene scene_;
   std::unique_ptr<Simulation> simulation_;
   std::vector<Parameter> parameters_;

@@ -6,6 +6,8 @@
 #include "io/up.hpp"
 #include "math/vec3.hpp"
 #include "model/rod_count.hpp"
+#include "model/rod_family.hpp"
+#include "model/strands.hpp"
 
 namespace osier::view {
 
@@ -44,6 +46,7 @@ ModelText model_text(const RunInfo& info, bool live) {
           .up = up_direction(info.scene_json),
           .materials = info.materials,
           .segment_material = info.segment_material,
+          .look = look_of(info),
           .obstacles = info.obstacles,
           .contacts = info.contacts};
 }
@@ -75,20 +78,24 @@ static std::vector<float> floats(std::span<const double> values) {
 }
 
 std::string model_packet(const Model& model, const ModelText& text) {
-  // A level plane is the ground; walls around rods are seen from inside alone.
-  OrderedJson ground(nullptr);
+  // Level planes are the ground or lie below it; walls around rods are seen from inside alone.
+  const std::optional<double> height = ground_of(text.look, text.obstacles, text.up);
+  const OrderedJson ground = text.look.no_ground ? OrderedJson("none") : height ? OrderedJson(*height) : OrderedJson(nullptr);
   std::vector<std::uint32_t> surfaces, walls;
   std::uint32_t first_point = 0;
   for (const Surface& s : text.obstacles) {
     const std::optional<double> level = level_of(s, text.up);
-    if (level && (ground.is_null() || *level > ground.get<double>())) ground = *level;
+    const bool hidden = level && (!height || *level <= *height);
     for (const auto& t : s.triangles)
       for (const Index v : t)
-        if (!level) (s.from_inside ? walls : surfaces).push_back(first_point + static_cast<std::uint32_t>(v));
+        if (!hidden) (s.from_inside ? walls : surfaces).push_back(first_point + static_cast<std::uint32_t>(v));
     first_point += static_cast<std::uint32_t>(s.points.size());
   }
   OrderedJson names = OrderedJson::array();
   for (const RodInfo& rod : model.rods) names.push_back(rod.name);
+  const RodFamilies families = rod_families(model, rod_of_segments(model));
+  OrderedJson colors = OrderedJson::array();
+  for (const auto& color : text.look.material) colors.push_back(color ? OrderedJson(color->text()) : OrderedJson(nullptr));
   OrderedJson header = {{"type", "model"},
                         {"slot", text.slot},
                         {"name", text.name},
@@ -98,10 +105,13 @@ std::string model_packet(const Model& model, const ModelText& text) {
                         {"units", "SI"},
                         {"rods", rod_count(model)},
                         {"rod_names", names},
+                        {"families", families.names},
                         {"material_names", text.materials},
+                        {"material_colors", colors},
                         {"up", {text.up.x, text.up.y, text.up.z}},
                         {"ground", ground},
                         {"contacts", text.contacts}};
+  if (!text.probes.columns.empty()) header["probe_columns"] = text.probes.columns;
   const auto segments = static_cast<std::size_t>(model.segment_count());
   std::vector<std::uint32_t> ends, rod_of(segments, 0), joints, material;
   for (const auto& [a, b] : model.segment_vertices)
@@ -123,6 +133,7 @@ std::string model_packet(const Model& model, const ModelText& text) {
   packet.add("radius", radius);
   packet.add("rest_length", rest_length);
   packet.add("segment_rod", rod_of);
+  packet.add("rod_family", families.of_rod);
   if (!material.empty()) packet.add("segment_material", material);
   packet.add("joints", joints);
   packet.add("joint_length", joint_length);
@@ -153,6 +164,9 @@ std::string model_packet(const Model& model, const ModelText& text) {
     packet.add("compute_ms", compute_ms);
     packet.add("iterations", iterations);
   }
+  std::vector<float> probe_values;  // column after column
+  for (const auto& column : text.probes.values) probe_values.insert(probe_values.end(), column.begin(), column.end());
+  if (!probe_values.empty()) packet.add("probe_times", text.probes.times), packet.add("probe_values", probe_values);
   return packet.bytes();
 }
 

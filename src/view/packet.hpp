@@ -13,10 +13,12 @@
 #include <vector>
 
 #include "core/json.hpp"
+#include "io/look.hpp"
 #include "osier/frame.hpp"
 #include "osier/io.hpp"
 #include "osier/model.hpp"
 #include "osier/trajectory.hpp"
+#include "view/probes.hpp"
 
 namespace osier::view {
 
@@ -61,8 +63,10 @@ struct ModelText {
   Vec3d up{0, 1, 0};                      ///< against gravity
   std::vector<std::string> materials;     ///< names, or empty
   std::vector<Index> segment_material{};  ///< one of these for each segment, or empty
+  Look look{};                            ///< ground, and colours of `materials`
   bool has_rest = true;                   ///< the model knows its rest rotations
   std::vector<FrameReport> reports{};     ///< of recorded frames, or empty
+  ProbeTable probes{};                    ///< of a recorded run
   std::vector<Vec3d> landmarks{};         ///< of all recorded frames, see Landmarks
   std::vector<Surface> obstacles{};
   bool contacts = false;  ///< frames can tell what touches

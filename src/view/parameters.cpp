@@ -193,6 +193,13 @@ void update_parameters(std::vector<Parameter>& parameters, const Json& scene) {
   parameters = std::move(now);
 }
 
+std::string scene_text(const Json& scene) {
+  OrderedJson ordered = OrderedJson::object();
+  for (const FieldDoc& field : fields_of<SceneSpec>())
+    if (scene.contains(field.name)) ordered[field.name] = OrderedJson::parse(scene[field.name].dump());
+  return ordered.dump(2) + "\n";
+}
+
 OrderedJson to_json(const std::vector<Parameter>& parameters) {
   OrderedJson list = OrderedJson::array();
   for (const Parameter& p : parameters)

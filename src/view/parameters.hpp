@@ -26,6 +26,8 @@ std::vector<Parameter> parameters_of(const Json& scene);
 void set_parameter(Json& scene, const Parameter& parameter, double value);
 /// Reads the values again, after the scene has changed; ranges grow to hold them and never shrink.
 void update_parameters(std::vector<Parameter>& parameters, const Json& scene);
+/// The scene as text for its author: keys in the order of the scene language, two blanks deep.
+std::string scene_text(const Json& scene);
 OrderedJson to_json(const std::vector<Parameter>& parameters);
 
 }  // namespace osier::view

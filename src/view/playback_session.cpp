@@ -31,6 +31,7 @@ static std::string model_packet_of(Trajectory& trajectory, const std::string& na
   text.slot = slot;
   for (int f = 0; f < trajectory.frame_count(); ++f) text.times.push_back(trajectory.time(f));
   text.reports = trajectory.reports();
+  text.probes = read_probes(trajectory.path().parent_path());
   text.landmarks = landmarks_of(trajectory);
   return model_packet(trajectory.model(), text);
 }

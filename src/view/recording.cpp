@@ -130,6 +130,7 @@ std::int16_t quantised(double x) { return static_cast<std::int16_t>(std::lround(
 struct Slot {
   Model model;
   ModelText text;
+  fs::path folder;
   std::vector<Index> joints;
   std::vector<std::uint16_t> position_before;
   std::vector<std::int16_t> frame_before;
@@ -156,10 +157,11 @@ class Recording {
     place_ = close + 1;
   }
 
-  void add_slot(const Model& model, ModelText text) {
+  /// `folder`: of the run, where the record of its probes lies once it has ended.
+  void add_slot(const Model& model, ModelText text, const fs::path& folder) {
     if (!spool_) spool_.emplace(temporary_for(file_, ".frames.tmp"));
     text.slot = static_cast<int>(slots_.size());
-    slots_.push_back({model, std::move(text), joints_between_segments(model), {}, {}, {}});
+    slots_.push_back({model, std::move(text), folder, joints_between_segments(model), {}, {}, {}});
   }
 
   void add(int slot, const Frame& frame) {
@@ -197,6 +199,7 @@ class Recording {
     out.write(page_.data(), place_);
     Compressor compressor(out);
     for (Slot& s : slots_) {
+      if (!s.folder.empty()) s.text.probes = read_probes(s.folder);
       if (s.text.reports.size() != s.text.times.size()) s.text.reports.clear();
       s.text.landmarks = s.landmarks.points();
       compressor.packet(model_packet(s.model, s.text));
@@ -274,14 +277,18 @@ class Recording {
 }  // namespace
 
 struct HtmlWriter::Impl {
-  Impl(fs::path file, std::string_view page) : recording(std::move(file), page) {}
+  Impl(fs::path file, std::string_view page, fs::path run) : recording(std::move(file), page), folder(std::move(run)) {}
   Recording recording;
+  fs::path folder;
 };
 
-HtmlWriter::HtmlWriter(fs::path file, std::string_view page) : impl_(std::make_unique<Impl>(std::move(file), page)) {}
+HtmlWriter::HtmlWriter(fs::path file, std::string_view page, fs::path folder)
+    : impl_(std::make_unique<Impl>(std::move(file), page, std::move(folder))) {}
 HtmlWriter::~HtmlWriter() = default;
 
-void HtmlWriter::begin(const Model& model, const RunInfo& info) { impl_->recording.add_slot(model, model_text(info, false)); }
+void HtmlWriter::begin(const Model& model, const RunInfo& info) {
+  impl_->recording.add_slot(model, model_text(info, false), impl_->folder);
+}
 void HtmlWriter::write(const Frame& frame) { impl_->recording.add(0, frame); }
 void HtmlWriter::end() { impl_->recording.finish(); }
 
@@ -291,7 +298,7 @@ void write_html(std::vector<Trajectory>& slots, const fs::path& file, std::strin
   for (std::size_t s = 0; s < slots.size(); ++s) {
     ModelText text = model_text(slots[s]);
     text.name = names[s];
-    recording.add_slot(slots[s].model(), text);
+    recording.add_slot(slots[s].model(), text, slots[s].path().parent_path());
   }
   for (std::size_t s = 0; s < slots.size(); ++s)
     for (int f = 0; f < slots[s].frame_count(); ++f) recording.add(static_cast<int>(s), slots[s].read(f));

@@ -18,7 +18,8 @@ namespace osier::view {
 class HtmlWriter final : public Writer {
  public:
   /// `page`: the HTML with the empty script element `osier-recording`. Throws InputError when it has none.
-  HtmlWriter(std::filesystem::path file, std::string_view page);
+  /// `folder`: of the run, whose probes are taken in; none when empty.
+  HtmlWriter(std::filesystem::path file, std::string_view page, std::filesystem::path folder = {});
   ~HtmlWriter() override;
   HtmlWriter(const HtmlWriter&) = delete;
   HtmlWriter& operator=(const HtmlWriter&) = delete;

@@ -249,8 +249,8 @@ void Server::Impl::listen(int wanted) {
   if (!error) acceptor.bind(place, error);
   if (!error) acceptor.listen(asio::socket_base::max_listen_connections, error);
   if (error)
-    throw InputError({{"--port", fmt::format("{} on 127.0.0.1 cannot be had: {}", wanted, error.message()),
-                       "choose another one, or leave it out to take a free one"}});
+    throw InputError({{"--port", fmt::format("port {} on 127.0.0.1 cannot be used: {}", wanted, error.message()),
+                       "choose another one, or leave --port out to take a free one"}});
   port = acceptor.local_endpoint().port();
 }
 

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <new>
 #include <set>
+#include <utility>
 
 #include "core/text.hpp"
 
@@ -130,8 +131,10 @@ void Session::answer(ClientId id, Client& client, const Letter& letter) {
     error = e.what();
   }
   std::vector<Message> reply;
+  OrderedJson said = {{"type", "ack"}, {"id", number}};
+  if (const OrderedJson more = std::exchange(client.reply, nullptr); more.is_object()) said.update(more);
   if (!error.empty()) reply.push_back(text_message({{"type", "error"}, {"id", number}, {"message", error}}));
-  else if (!number.is_null()) reply.push_back(text_message({{"type", "ack"}, {"id", number}}));
+  else if (!number.is_null()) reply.push_back(text_message(said));
   deliver_(id, std::move(reply), 1);
 }
 

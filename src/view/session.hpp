@@ -66,6 +66,7 @@ class Session {
     long frame_seen[2] = {-1, -1};   ///< by number, see frames_for
     int frame_wanted[2] = {-1, -1};  ///< of a recording
     FrameParts parts, parts_seen;    ///< of a frame: that it wants, that came with the last one
+    OrderedJson reply;               ///< what the answer to the present command says beside its type and id
   };
 
   /// Text that describes the session, and the models; sent again when `hello_version_` or `model_version_` moves on.

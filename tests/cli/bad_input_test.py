@@ -293,7 +293,7 @@ class Alone(CliTest):
             self.assert_refused(beam(solver={"name": "newton"}, execution={key: value}), {"/execution/" + key: ["`newton` cannot", "`automatic`"]})
 
     def test_execution(self):
-        self.assert_refused(beam(execution={"device": "cuda"}), {"/execution/device": "built without CUDA"})
+        self.assert_refused(beam(execution={"device": "cude"}), {"/execution/device": "did you mean `cuda`?"})
         self.assert_refused(beam(execution={"devise": "cpu"}), {"/execution/devise": "did you mean `device`?"})
         self.assert_refused(beam(execution={"threads": 2}, solver={"threads": 3}), {"/solver/threads": ["3", "/execution/threads says 2", "keep one"]})
 

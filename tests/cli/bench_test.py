@@ -116,6 +116,14 @@ class Bench(CliTest):
                 for word in words:
                     self.assertIn(word, result.err)
 
+    def test_the_suite_of_the_device_runs_on_its_twin(self):
+        result = self.call("bench", "--device", "cuda_twin", "--quick", "--scene", "hair_afro", "--json", "device.json", timeout=120)
+        self.assertEqual(result.code, DONE, result)
+        rows = json.loads((self.folder / "device.json").read_text())["rows"]
+        self.assertEqual([(r["suite"], r["scene"], r["device"], r["steps_per_frame"]) for r in rows], [("device", "hair_afro", "cuda_twin", 34)])
+        self.assertGreater(rows[0]["ms_per_frame_median"], 0)
+        self.assertLess(rows[0]["error"], 1)
+
 
 if __name__ == "__main__":
     main()

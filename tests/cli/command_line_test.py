@@ -23,7 +23,7 @@ class Commands(CliTest):
     def test_version(self):
         result = self.call("version")
         self.assertEqual(result.code, DONE)
-        self.assertRegex(result.out, r"^osier \d+\.\d+\.\d+\S*\n$")
+        self.assertRegex(result.out, r"^osier \d+\.\d+\.\d+\S*\nCUDA: .+\n$")
 
         self.assertEqual(self.call("--version").out, result.out)
 
@@ -136,6 +136,24 @@ class Commands(CliTest):
 
 
 class Run(CliTest):
+    def test_the_twin_of_the_device_writes_what_the_processor_writes(self):
+        sweeps = SWING | {"solver": {"name": "stable_cosserat", "iterations": 8}}
+        energy = {}
+        for device in ("cpu", "cuda_twin"):
+            self.run_scene(sweeps, "--device", device)
+            stats = self.stats()
+            self.assertEqual((stats["device"], stats["frames"], stats["steps"]), (device, 5, 10))
+            energy[device] = stats["energy_total"]
+        self.assertAlmostEqual(energy["cpu"] / energy["cuda_twin"], 1, delta=1e-9)
+
+    def test_a_scene_for_a_device_that_is_not_there_is_refused(self):
+        if "no CUDA device" not in self.call("version").out and "not built in" not in self.call("version").out:
+            self.skipTest("there is a CUDA device")
+        result = self.call("run", self.write(SWING), "--device", "cuda")
+        self.assertEqual(result.code, BAD_INPUT)
+        self.assertIn("no CUDA device", result.err)
+        self.assertEqual(self.call("bench", "--device", "cuda").code, BAD_INPUT)
+
     def test_all_promised_stats(self):
         self.run_scene(SWING)
         stats = self.stats()

@@ -39,6 +39,42 @@ FALLING = {
     "analysis": {"type": "dynamic", "step": 0.005, "duration": 0.1, "fps": 100},
 }
 
+# Two curves of a groom in centimetres with z up; the second is left to itself.
+GROOM = """#usda 1.0
+(
+    metersPerUnit = 0.01
+    upAxis = "Z"
+)
+def Xform "Head"
+{
+    double3 xformOp:translate = (0, 0, 170)
+    uniform token[] xformOpOrder = ["xformOp:translate"]
+    def BasisCurves "Hair"
+    {
+        uniform token type = "linear"
+        int[] curveVertexCounts = [4, 3]
+        point3f[] points = [(0,0,0), (3,0,0), (6,0,0), (9,0,0), (0,9,0), (2,9,0), (4,9,1)]
+        float[] widths = [0.2] ( interpolation = "constant" )
+    }
+}
+"""
+GROOMED = {
+    "materials": {"m": {"young": 1e7, "density": 1000, "radius": 0.001, "color": "#ff8000"}},
+    "structures": [{"type": "curves", "name": "h", "file": "groom.usda", "material": "m", "select": "Hair_0"}],
+    "constraints": [{"type": "pin", "vertices": "h.starts:*"}], "forces": [{"type": "gravity"}],
+    "analysis": {"type": "dynamic", "step": 0.01, "duration": 0.2, "fps": 50},
+}
+USD_OVER = """
+import json, sys
+from pxr import Usd, UsdGeom, Gf
+stage = Usd.Stage.Open(sys.argv[1])
+end = stage.GetEndTimeCode()
+hair = UsdGeom.BasisCurves(stage.GetPrimAtPath("/Head/Hair"))
+to_world = UsdGeom.Xformable(hair).ComputeLocalToWorldTransform(end)
+print(json.dumps({"up": UsdGeom.GetStageUpAxis(stage), "metres": UsdGeom.GetStageMetersPerUnit(stage), "end": end, "widths": list(hair.GetWidthsAttr().Get()),
+                  "points": [list(to_world.Transform(Gf.Vec3d(p))) for p in hair.GetPointsAttr().Get(end)]}))
+"""
+
 USD_SCRIPT = """
 import json, sys
 from pxr import Usd, UsdGeom, UsdUtils
@@ -180,7 +216,7 @@ class Convert(CliTest):
         data = (self.folder / "a.bcc").read_bytes()
         self.assertEqual((data[:4], struct.unpack("<QQ", data[8:24]), struct.unpack("<i", data[64:68])), (b"BCC\x44", (1, 7), (7,)))
         warned = self.convert("out", "ring.hair", "--frame", "0", "--select", "环")
-        self.assertIn("warning: ring.hair cannot say that curves are closed", warned.err)
+        self.assertIn("warning: ring.hair does not hold which curves are closed", warned.err)
         self.assertEqual(struct.unpack("<4sIIIII", (self.folder / "ring.hair").read_bytes()[:24])[1:3], (1, 17))
 
     def test_a_copied_trajectory_is_the_same_run(self):
@@ -441,6 +477,49 @@ class Convert(CliTest):
                 rows = list(csv.DictReader((self.folder / "back.csv").read_text(encoding="utf-8").splitlines()))
                 steel = [[float(r[k]) for k in "xyz"] for r in rows if r["name"] == "steel"]
                 np.testing.assert_allclose(steel, run["position"][-1, 23:30], atol=1e-7)
+
+    def groomed(self):
+        (self.folder / "groom.usda").write_text(GROOM)
+        self.run_scene(GROOMED)
+        return self.trajectory()
+
+    def test_colours_of_materials_reach_usd_and_gltf(self):
+        self.groomed()
+        self.convert("out", "run.usda", "--quiet")
+        self.assertRegex((self.folder / "run.usda").read_text(), r"color3f\[\] primvars:displayColor = \[\(1, 0\.21586\d*, 0\)\]")
+        self.convert("out", "run.gltf", "--frame", "last", "--quiet")
+        scene = json.loads((self.folder / "run.gltf").read_text())
+        self.assertIn("COLOR_0", scene["meshes"][0]["primitives"][0]["attributes"])
+        self.assertEqual(scene["materials"][0]["pbrMetallicRoughness"]["baseColorFactor"], [1, 1, 1, 1])
+
+    def test_over_says_what_does_not_fit(self):
+        self.groomed()
+        for arguments, words in ((("out", "x.obj", "--over", "groom.usda"), "only .usda"), (("out", "x.usda", "--over", "nowhere.usda"), "not a file"),
+                                 (("groom.usda", "x.usda", "--over", "groom.usda"), "no motion"), (("out", "groom.usda", "--over", "groom.usda"), "the groom itself"),
+                                 (("out", "x.usda", "--over", "groom.usda", "--scale", "2"), "leave the other options out")):
+            with self.subTest(arguments):
+                self.assertIn(words, self.convert(*arguments, expect=BAD_INPUT).err)
+        self.assertEqual((self.folder / "groom.usda").read_text(), GROOM)
+
+    @unittest.skipUnless(USD_PYTHON.exists(), "usd-core is not in build/tools: scripts/test-tools.sh installs it")
+    def test_usd_core_sees_the_groom_move_and_binary_files_hold_the_same(self):
+        os.environ["OSIER_PYTHON"] = str(USD_PYTHON)
+        self.addCleanup(os.environ.pop, "OSIER_PYTHON")
+        run = self.groomed()
+        self.convert("out", "sim.usda", "--over", "groom.usda", "--quiet")
+        process = subprocess.run([USD_PYTHON, "-c", USD_OVER, "sim.usda"], cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual((process.returncode, process.stderr), (0, ""))
+        seen = json.loads(process.stdout)
+        self.assertEqual((seen["up"], seen["metres"], seen["widths"]), ("Z", 0.01, [np.float32(0.2)]))
+        x, y, z = run["position"][-1].T
+        np.testing.assert_allclose(seen["points"][:4], 100 * np.stack([x, -z, y], axis=1), atol=1e-4)
+        np.testing.assert_allclose(seen["points"][4:], [(0, 9, 170), (2, 9, 170), (4, 9, 171)], atol=1e-4)
+        self.convert("out", "run.usdc", "--quiet")
+        self.assertEqual((self.folder / "run.usdc").read_bytes()[:8], b"PXR-USDC")
+        self.convert("out", "run.csv", "--frame", "last", "--quiet")
+        self.convert("run.usdc", "back.csv", "--frame", "last", "--quiet")
+        rows = lambda name: [[float(r[k]) for k in "xyz"] for r in csv.DictReader((self.folder / name).read_text().splitlines())]
+        np.testing.assert_allclose(rows("back.csv"), rows("run.csv"), atol=1e-6)
 
     @unittest.skipUnless(VALIDATOR.exists() and shutil.which("node"), "gltf-validator is not in build/tools: scripts/test-tools.sh installs it")
     def test_the_khronos_validator_finds_nothing_wrong(self):

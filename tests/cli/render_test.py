@@ -96,7 +96,7 @@ class Render(CliTest):
 
     def test_contacts_that_were_not_recorded_cannot_be_drawn(self):
         result = self.render("out", "--contacts", expect=BAD_INPUT)
-        self.assertIn("does not tell what touches; run the scene again with --set /output/contacts=true", result.err)
+        self.assertIn("does not hold contacts; run the scene again with --set /output/contacts=true", result.err)
         result = self.render("out", "--force-scale", "1", expect=BAD_INPUT)
         self.assertIn("--force-scale: no forces are drawn; add --contacts", result.err)
 
@@ -152,7 +152,7 @@ class Render(CliTest):
             for word in (str(last + 1), str(-last - 2)):
                 result = self.render(source, "--frame", word, expect=BAD_INPUT)
                 self.assertIn("--frame: %s is not there; there are frames 0 to %d" % (word, last), result.err)
-            self.assertIn("`middle` is no frame", self.render(source, "--frame", "middle", expect=BAD_INPUT).err)
+            self.assertIn("`middle` is not a frame", self.render(source, "--frame", "middle", expect=BAD_INPUT).err)
             convert = self.call("convert", "out", "a.obj", "--frame", str(last + 1))
             self.assertIn("--frame: %d is not there; there are frames 0 to %d" % (last + 1, last), convert.err)
 
@@ -162,7 +162,7 @@ class Render(CliTest):
             for name in ("material_names", "segment_material", "material_stiffness", "mass", "segment_stiffness", "joint_rest_rotation",
                          "joint_stiffness", "clamp_rest_rotation", "clamp_stiffness"):
                 del file["topology"][name]
-        self.assertIn("does not tell the materials", self.render("early", "--color", "material", expect=BAD_INPUT).err)
+        self.assertIn("does not hold the materials", self.render("early", "--color", "material", expect=BAD_INPUT).err)
         self.assertIn("rest shape", self.render("early", "--color", "curvature_change", expect=BAD_INPUT).err)
         self.render("early", "--color", "curvature")
 

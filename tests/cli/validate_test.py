@@ -112,6 +112,11 @@ class Validate(CliTest):
         self.assertEqual(result.code, DONE, [r for r in rows if r["pass"] is False])
         self.assertGreater(sum(r["pass"] is True for r in rows), 20)
 
+    def test_capstans_converge_by_solvers_that_nobody_helps(self):
+        for solver, cases in (("direct", ["V21b"]), ("projective", ["V21b", "V25"])):
+            result, rows = self.rows("--solver", solver, "--no-sweeps", *cases, timeout=110)
+            self.assertEqual(result.code, DONE, [r for r in rows if r["pass"] is False])
+
     def test_the_boundary_value_problem_of_the_crossing_ropes_gives_their_references(self):
         script, case = SOURCE / "scripts/crossing_ropes.py", CASES / "V25b.json"
         result = subprocess.run([sys.executable, "-B", script, "--check", case], capture_output=True, text=True)

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "contact/contact_step.hpp"
+#include "obstacles/mesh/mesh_surface.hpp"
 #include "support/contact_scene.hpp"
 #include "support/obstacles.hpp"
 #include "support/random.hpp"
@@ -79,6 +80,40 @@ TEST(Obstacles, TheNearestPlaceOfASegmentIsTheNearest) {
         EXPECT_GT(p.distance, least - 1e-2) << c.name;
       }
     }
+  }
+}
+
+/// Against ternary search, which a convex function cannot lead astray. Lists and guard take this distance for a bound. The first
+/// triangle is one between whose edge and corner Newton's method went to and fro for ever.
+TEST(Obstacles, TheNearestPlaceOfASegmentToATriangleIsTheNearest) {
+  Random random(17);
+  const auto check = [](const std::array<Vec3d, 3>& corners, const Vec3d& a, const Vec3d& b) {
+    auto frames = std::make_shared<MeshFrames>();
+    frames->triangles = {{0, 1, 2}};
+    frames->points = {{corners[0], corners[1], corners[2]}};
+    const MeshSurface triangle(frames, {});
+    for (const double regular : {0.0, 2e-4, 0.02}) {
+      const auto distance = [&](double s) {
+        const Vec3d x = a + s * (b - a);
+        return triangle.nearest(0, x, x, 0, 0).distance + 0.5 * regular * (s - 0.5) * (s - 0.5);
+      };
+      double low = 0, high = 1;
+      for (int i = 0; i < 100; ++i) {
+        const double third = (high - low) / 3;
+        (distance(low + third) > distance(high - third) ? low : high) +=
+            distance(low + third) > distance(high - third) ? third : -third;
+      }
+      ASSERT_NEAR(triangle.nearest(0, a, b, 0, regular).distance, distance(0.5 * (low + high)), 1e-8 * norm(b - a));
+    }
+  };
+  check({Vec3d{0.026381, 0.096035, 0.028766}, Vec3d{0.018229, 0.095355, 0.032915}, Vec3d{0.025383, 0.083706, 0.045833}},
+        {0.015122468163340938, 0.10067082053622696, 0.029261744357233541},
+        {0.029758676434444183, 0.097344360233934696, 0.029227168309499906});
+  for (int i = 0; i < 2000; ++i) {
+    const double height = std::pow(10.0, random.range(-4, 0));
+    const Vec3d lift{0, 0, height};
+    const auto flat = [&] { return Vec3d{random.range(-1, 1), random.range(-1, 1), 0.1 * height * random.range(-1, 1)}; };
+    check({flat(), flat(), flat()}, flat() + lift, flat() + lift);
   }
 }
 

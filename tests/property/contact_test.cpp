@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "contact/candidates.hpp"
+#include "contact/contact_step.hpp"
+#include "contact/drift.hpp"
 #include "contact/segment_gap.hpp"
 #include "sim/measure.hpp"
 #include "solvers/direct/direct.hpp"
@@ -51,6 +53,118 @@ TEST(ContactCandidates, GridFindsWhatBruteForceFinds) {
       contact::Candidates().find(scene.contacts, scene.model, scene.state.vertex_position, ball, Executor(threads), grid);
       EXPECT_TRUE(grid == all);
     }
+  }
+}
+
+/// What moves as a whole, a piece that is twisted, and points that go anywhere.
+TEST(ContactDrift, BoundsWhatItMakesOfDistances) {
+  Random random(17);
+  std::vector<Vec3d> points(3000);
+  for (Vec3d& x : points) x = {0.6 * random.unit(), 0.1 * random.unit(), 0.05 * random.unit()};
+  const std::vector<std::uint8_t> alive(points.size(), 1);
+  const auto turned = [&](const Vec3d& x, double angle) {
+    const double c = std::cos(angle), s = std::sin(angle);
+    return Vec3d{0, (c - 1) * x.y - s * x.z, s * x.y + (c - 1) * x.z};
+  };
+  std::vector<Vec3d> anywhere(points.size());
+  for (Vec3d& d : anywhere) d = 5e-3 * random.in_cube();
+  const std::vector<std::function<Vec3d(std::size_t)>> motions{
+      [&](std::size_t v) {
+        return turned(points[v], 0.2) + Vec3d{3, 0, 0};
+      },
+      [&](std::size_t v) { return turned(points[v], 0.6 * (points[v].x - 0.3)); },
+      [&](std::size_t v) { return anywhere[v]; },
+  };
+  for (std::size_t k = 0; k < motions.size(); ++k) {
+    contact::Drift drift;
+    drift.lay(points, alive);
+    drift.fit(motions[k]);
+    const double ratio = drift.least_ratio();
+    if (k < 2) {
+      EXPECT_GT(ratio, 0.9) << k;
+      for (std::size_t v = 0; v < points.size(); ++v) EXPECT_LT(norm(drift.at(points[v]) - motions[k](v)), 1e-3) << k;
+    }
+    double least = 1, most_bent = 0;
+    for (int i = 0; i < 200000; ++i) {
+      const Vec3d& x = points[static_cast<std::size_t>(random.below(3000))];
+      const Vec3d y = i % 2 == 0 ? points[static_cast<std::size_t>(random.below(3000))] : x + 0.1 * (points[0] - x);
+      if (!(norm2(x - y) > 0)) continue;
+      const Vec3d at_x = drift.at(x), at_y = drift.at(y);
+      least = std::min(least, norm(x + at_x - y - at_y) / norm(x - y));
+      const double bent = norm(drift.at(0.5 * (x + y)) - 0.5 * (at_x + at_y));
+      most_bent = std::max(most_bent, bent / drift.most_bend(norm(x - y)));
+    }
+    EXPECT_GE(least, ratio * (1 - 1e-12)) << k;
+    EXPECT_LE(most_bent, 1) << k;
+  }
+}
+
+/// A stack of rods that flies and turns as a whole, far in every step: no new list for that, and what is near is on the one at
+/// hand.
+TEST(ContactList, LastsWhileRodsMoveTogether) {
+  ContactScene scene;
+  for (int i = 0; i < 6; ++i) scene.add_line({-0.1, 0.0085 * i, 0.004 * (i % 2)}, {0.1, 0.0085 * i, 0.004 * (i % 2)}, 20, {});
+  scene.build();
+  scene.begin();
+  const double h = 2e-3, spin = 10;
+  const auto& m = scene.model;
+  for (Index v = 0; v < m.vertex_count(); ++v) {
+    const Vec3d x = scene.state.vertex_position[v];
+    scene.state.vertex_velocity[v] = Vec3d{4, 0, -3} + spin * Vec3d{-x.y, x.x, 0};
+  }
+  contact::ContactStep step;
+  int lists = 0;
+  for (int i = 0; i < 30; ++i) {
+    step.begin(scene.contacts, m, scene.control, scene.state, h, true);
+    std::vector<Vec3d> u(scene.state.vertex_position.size());
+    step.predict(u);
+    step.linearise(u);
+    contact::Record record;
+    step.tell(record);
+    lists += record.lists;
+    std::vector<Vec3d> x(u.size());
+    for (std::size_t v = 0; v < u.size(); ++v) x[v] = scene.state.vertex_position[v] + u[v];
+    std::vector<contact::Pair> near;
+    contact::Candidates::find_by_brute_force(scene.contacts, m, x, std::vector<double>(x.size(), 0), near);
+    EXPECT_GT(near.size(), 100U);
+    EXPECT_TRUE(std::includes(step.pairs().begin(), step.pairs().end(), near.begin(), near.end())) << i;
+    scene.state.vertex_position = x;
+    for (Index v = 0; v < m.vertex_count(); ++v) {  // on along a circle
+      const Vec3d from = x[v] - 4 * h * (i + 1) * Vec3d{1, 0, 0} + 3 * h * (i + 1) * Vec3d{0, 0, 1};
+      scene.state.vertex_velocity[v] = Vec3d{4, 0, -3} + spin * Vec3d{-from.y, from.x, 0};
+    }
+  }
+  EXPECT_LE(lists, 4);
+}
+
+/// Two rods come along together, far in one step. The first is held up by a third one that lies in their way, and so the second
+/// one must be, though it does not move against the first.
+TEST(ContactGuard, WhatComesAlongWithARodIsHeldUpWithIt) {
+  for (const bool predicts : {false, true}) {
+    ContactScene scene;
+    for (const double y : {0.0, 0.03, 0.0385, 0.047}) scene.add_line({-0.02, y, 0}, {0.02, y, 0.001}, 8, {});
+    scene.build();
+    scene.begin();
+    const double h = 1e-2;
+    const auto& m = scene.model;
+    for (Index v = 9; v < m.vertex_count(); ++v) scene.state.vertex_velocity[v] = {0, -5, 0};
+    contact::ContactStep step;
+    step.begin(scene.contacts, m, scene.control, scene.state, h, predicts);
+    std::vector<Vec3d> u(scene.state.vertex_position.size());
+    step.predict(u);
+    for (std::size_t v = 0; v < u.size(); ++v) scene.state.vertex_position[v] += u[v];
+    double least = 1;
+    const auto ends = [&](Index s) {
+      return std::array{scene.state.vertex_position[m.segment_vertices[s][0]],
+                        scene.state.vertex_position[m.segment_vertices[s][1]]};
+    };
+    for (Index a = 0; a < m.segment_count(); ++a)
+      for (Index b = 8 * (a / 8 + 1); b < m.segment_count(); ++b)
+        least = std::min(least, contact::nearest_points({ends(a), ends(b)}, 0, 0).distance);
+    EXPECT_GE(least, 0.8 * 8e-3) << predicts;
+    EXPECT_LT(least, 0.9 * 8e-3) << predicts;  // they did go
+    for (Index rod = 0; rod + 1 < 4; ++rod)
+      EXPECT_LT(scene.state.vertex_position[9 * rod].y, scene.state.vertex_position[9 * (rod + 1)].y) << predicts;
   }
 }
 

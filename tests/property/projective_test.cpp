@@ -9,7 +9,10 @@
 #include "solvers/projective/elimination.hpp"
 #include "solvers/projective/global_step.hpp"
 #include "solvers/projective/local_step.hpp"
+#include "solvers/projective/rod_memory.hpp"
+#include "solvers/projective/sweep.hpp"
 #include "support/agreement_scenes.hpp"
+#include "support/differences.hpp"
 #include "support/problem.hpp"
 #include "support/scenes.hpp"
 
@@ -39,6 +42,67 @@ TEST(ProjectiveStep, OfARandomGraphIsNewtons) {
       EXPECT_FALSE(report.not_converged) << i << " " << report.residual_relative;
       EXPECT_LE(farthest(state.vertex_position, expected.vertex_position), 1e-8) << i << " after " << report.iterations;
       EXPECT_LE(farthest(state.frame_rotation, expected.frame_rotation), 1e-7) << i << " after " << report.iterations;
+    }
+  }
+}
+
+// Both gradients of a sweep against differences of its energy, away from rest, with every term that has an energy: stretch and
+// shear, bending and twisting about a bent rest shape, damping, inertia of vertices and of frames.
+TEST(ProjectiveLocalStep, GradientsAreDerivativesOfTheEnergy) {
+  for (int i = 0; i < 8; ++i) {
+    StepProblem p = random_problem(800 + static_cast<std::uint64_t>(i),
+                                   {.damping = static_cast<Damping>(i % 4), .torque = false, .strain = 0.2});
+    Random random(2800 + static_cast<std::uint64_t>(i));
+    if (i % 2 == 0) make_anisotropic(p, 4, random);
+    if (i % 4 >= 2) make_inertial(p, random);
+    const Model& m = p.model;
+    projective::FrameTerms terms;
+    projective::StepNeeds needs{.h = p.h};
+    needs.damped = m.has_damping();
+    needs.hinges = true;
+    if (m.has_inertia() || p.control.has_rotary_damping) terms.find(m, p.control, p.state, p.h), needs.terms = terms.most;
+    const projective::RodPlan plan = projective::plan_rods(m, 1);
+    for (const projective::RodGroup& group : plan.groups) {
+      const projective::RodShape& shape = plan.shapes[static_cast<std::size_t>(group.shape)];
+      std::vector<double> constants(projective::model_numbers<double>(shape, 1)),
+          memory(projective::step_numbers<double>(shape, 1, needs));
+      projective::load_model(m, shape, group, constants.data());
+      auto rod = projective::view_of<double>(shape, 1, needs, constants.data(), memory.data());
+      projective::load_step(m, p.control, p.state, needs, terms, shape, group, 0, rod);
+      projective::RodSweep<double> sweep(rod);
+      sweep.begin(false);
+      auto* u = reinterpret_cast<Vec3d*>(rod.u);
+      auto* q = reinterpret_cast<Quatd*>(rod.rotation);
+      for (Index v = 0; v < rod.vertices; ++v) u[v] += 0.02 * random.in_cube();
+      for (Index s = 0; s < rod.segments; ++s) q[s] = projective::turned_by(q[s], 0.3 * random.in_cube());
+      sweep.position_gradient();
+      sweep.turn_gradient();
+      double most_x = 0, most_w = 0, off_x = 0, off_w = 0;
+      constexpr double e = 1e-5;
+      const auto slope = [&](auto& unknown, const auto& moved) {
+        const auto kept = unknown;
+        unknown = moved(kept, e);
+        const double after = sweep.energy();
+        unknown = moved(kept, -e);
+        const double before = sweep.energy();
+        unknown = kept;
+        return (after - before) / (2 * e);
+      };
+      for (Index n = 0; n < 3 * rod.vertices; ++n) {
+        if (rod.vertex_free[n / 3] == 0) continue;
+        const Vec3d axis = unit3(n % 3);
+        most_x = std::max(most_x, std::abs(rod.gx[n]));
+        off_x = std::max(off_x, std::abs(rod.gx[n] - slope(u[n / 3], [&](const Vec3d& x, double t) { return x + t * axis; })));
+      }
+      for (Index n = 0; n < 3 * rod.segments; ++n) {
+        if (rod.frame_free[n / 3] == 0) continue;
+        const Vec3d axis = unit3(n % 3);
+        const auto turned = [&](const Quatd& r, double t) { return projective::turned_by(r, t * axis); };
+        most_w = std::max(most_w, std::abs(rod.gw[n]));
+        off_w = std::max(off_w, std::abs(rod.gw[n] - slope(q[n / 3], turned)));
+      }
+      EXPECT_LE(off_x, 1e-7 * most_x) << i;
+      EXPECT_LE(off_w, 1e-7 * most_w) << i;
     }
   }
 }

@@ -108,8 +108,8 @@ TEST(CurveSelect, SaysEverythingThatMatchesNothing) {
     FAIL();
   } catch (const InputError& error) {
     ASSERT_EQ(error.problems().size(), 3u);
-    EXPECT_EQ(to_string(error.problems()[0]), "/select: `9` is no curve; there are 0 to 3");
-    EXPECT_EQ(to_string(error.problems()[1]), "/select: `cotton` is no curve; there are wool1, silk, wool2, 7");
+    EXPECT_EQ(to_string(error.problems()[0]), "/select: `9` is not a curve; there are 0 to 3");
+    EXPECT_EQ(to_string(error.problems()[1]), "/select: `cotton` is not a curve; there are wool1, silk, wool2, 7");
     EXPECT_EQ(error.problems()[2].what, "has an empty item");
   }
 }

@@ -139,7 +139,7 @@ TEST_F(CurveScene, WhatIsWrongIsSaidAtItsKey) {
   write("a.png", "PNG");
   expect_complaint(curves("a.png"), "/structures/0/file", "not a curve format");
   expect_complaint(curves("a.csv"), "/structures/0/file", "curve 1 has 1 points");
-  expect_complaint(curves("a.csv", R"(, "select": "7")"), "/structures/0/select", "`7` is no curve");
+  expect_complaint(curves("a.csv", R"(, "select": "7")"), "/structures/0/select", "`7` is not a curve");
   expect_complaint(curves("a.csv", R"(, "select": "0", "radius": "from_file")"), "/structures/0/radius", "no widths");
   expect_complaint(curves("a.csv", R"(, "select": "0", "frame": 2)"), "/structures/0/file", "do not move");
   expect_complaint(curves("a.csv", R"(, "select": "0", "weld": 5)"), "/structures/0/weld", "both ends of curve 0");
@@ -173,7 +173,7 @@ TEST_F(CurveScene, AShapeIsOneCurveOfAnyFile) {
   EXPECT_EQ(piece(load(rod("a.obj", R"(, "select": "loop", "closed": false)")), "r").segments.size(), 3u);
   expect_complaint(rod("a.obj"), "/rods/0/shape/file", "has 3 curves");
   expect_complaint(rod("a.obj", R"(, "select": "w*")"), "/rods/0/shape/select", "has 2 curves");
-  expect_complaint(rod("a.obj", R"(, "select": "wool")"), "/rods/0/shape/select", "`wool` is no curve");
+  expect_complaint(rod("a.obj", R"(, "select": "wool")"), "/rods/0/shape/select", "`wool` is not a curve");
 }
 
 TEST_F(CurveScene, AShapeOfTextIsOneCurveWhateverItsExtension) {

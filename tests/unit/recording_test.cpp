@@ -202,7 +202,7 @@ TEST_F(RecordingTest, ARunThatEndsBeforeItsEndLeavesNoPage) {
 }
 
 TEST_F(RecordingTest, APageWithoutAPlaceForItIsRefused) {
-  EXPECT_THROW(view::HtmlWriter(folder_ / "x.html", "<p>osier-recording</p>"), InputError);
+  EXPECT_THROW(view::HtmlWriter(folder_ / "x.html", "<p>osier-recording</p>", folder_), InputError);
   EXPECT_TRUE(fs::is_empty(folder_));
 }
 

@@ -367,6 +367,76 @@ TEST_F(Pictures, MoreSamplesMeanLessNoiseAtLeastAsTheSquareRoot) {
   EXPECT_LT(at_64, 0.55 * at_16);
 }
 
+TEST_F(Pictures, AHairThinnerThanAPixelCoversAsMuchAsItsTrueWidthWhereverItLies) {
+  const Still still(rods(kUpright));
+  StageOptions options = small(64);
+  options.width = 100, options.height = 60, options.floor = false, options.geometry.style = Style::hair;
+  options.palette = {Rgb{0, 0, 0}};
+  const double distance = 40;
+  // Light that the hair takes away per row, as a width in pixels of what is behind it.
+  const auto width_at = [&](double radius_in_pixels, double aside) {
+    options.view.from = Vec3d{aside, 0, distance}, options.view.at = Vec3d{aside, 0, 0}, options.view.fov = 2;
+    const double pixel =
+        camera_at(*options.view.from, *options.view.at, {0, 1, 0}, 2, options.width, options.height).pixel_size({0, 0, 0});
+    options.geometry.thickness = radius_in_pixels * pixel / 0.05;
+    const Stage stage(still.stage(options));
+    Frame gone = still.frame();
+    const std::vector<std::uint8_t> none(gone.segment_alive.size(), 0);
+    gone.segment_alive = none;
+    const Image with = stage.draw(still.frame(), Executor(1)), without = stage.draw(gone, Executor(1));
+    double missing = 0;
+    int rows = 0;
+    for (int y = 10; y < 50; ++y, ++rows)
+      for (int x = 0; x < options.width; ++x)
+        missing += (brightness(without.at(x, y)) - brightness(with.at(x, y))) / brightness(without.at(x, y));
+    return missing / rows;
+  };
+  // A wide one tells how dark black hair is.
+  const double darkness = width_at(4, 0) / 8;
+  EXPECT_GT(darkness, 0.6);
+  for (const double radius : {0.02, 0.1, 0.3, 1.0}) {
+    const double middle = width_at(radius, 0);
+    EXPECT_NEAR(middle / (2 * radius * darkness), 1, 0.12) << radius;
+    for (const double shift : {0.0021, 0.0047}) EXPECT_NEAR(width_at(radius, shift) / middle, 1, 0.1) << radius << " " << shift;
+  }
+}
+
+TEST(Stage, TheGroundAndTheColoursAreThoseOfTheScene) {
+  const auto scene = [](const std::string& more, const std::string& color) {
+    return R"({"materials": {"m": {"stretch_shear": 100, "bend_twist": 1, "line_density": 1, "radius": 0.05)" + color +
+           R"(}}, "analysis": {"type": "dynamic", "step": 0.01, "duration": 0.1}, "rods": [)" + line("a", "[0,1,0]", "[1,1,0]") +
+           "]" + more + "}";
+  };
+  const std::string plane = R"(, "obstacles": [{"type": "plane", "point": [0, -0.5, 0], "normal": [0, 1, 0]}], "contact": {})";
+  const auto stage = [&](const std::string& more, std::optional<double> asked = {}) {
+    const Still still(scene(more, ""));
+    StageOptions options = small();
+    options.floor_height = asked;
+    return still.stage(options).studio();
+  };
+  EXPECT_NEAR(stage("").floor_height, 0.95, 1e-6);
+  EXPECT_NEAR(stage(R"(, "view": {"ground": 0.25})").floor_height, 0.25, 1e-6);
+  EXPECT_NEAR(stage(plane).floor_height, -0.5, 1e-6);
+  EXPECT_NEAR(stage(plane + R"(, "view": {"ground": 0.25})").floor_height, 0.25, 1e-6);
+  EXPECT_FALSE(stage(R"(, "view": {"ground": "none"})").floor);
+  const Studio asked = stage(R"(, "view": {"ground": "none"})", 0.1);
+  EXPECT_TRUE(asked.floor);
+  EXPECT_NEAR(asked.floor_height, 0.1F, 1e-6);
+
+  const Still red(scene("", R"(, "color": "#c02010")"));
+  const Look look = look_of(run_info(red.scene.setup()));
+  ASSERT_EQ(look.material.size(), 1U);
+  EXPECT_EQ(look.material[0], HexColor::parse("#C02010"));
+  EXPECT_EQ(chosen(ColorBy::automatic, look), ColorBy::material);
+  EXPECT_EQ(chosen(ColorBy::automatic, {}), ColorBy::rod);
+  EXPECT_EQ(material_palette(look, default_palette())[0].x, parse_hex("#c02010")->x);
+  const Still hair(
+      R"({"structures": [{"type": "hair", "strands": 2, "color": "#553311"}], "analysis": {"type": "dynamic", "duration": 0.1}})");
+  EXPECT_EQ(look_of(run_info(hair.scene.setup())).material.at(0), HexColor::parse("#553311"));
+  EXPECT_THROW(Scene::parse(scene(R"(, "view": {"ground": "low"})", ""), "x"), InputError);
+  EXPECT_THROW(Scene::parse(scene("", R"(, "color": "red")"), "x"), InputError);
+}
+
 TEST_F(Pictures, AreEncodedAsTheirNameSays) {
   const Image image(20, 10);
   EXPECT_EQ(encode(image, "a.png").substr(1, 3), "PNG");

@@ -28,6 +28,10 @@ export interface Exposed {
   readonly drawn: { tubes: number; ribbons: number };
   /** The numbers beside the graphs, run by run: energies [J], relative residual, time of a frame [s]. */
   readonly graphs: { energy: (number | undefined)[][]; residual: (number | undefined)[][]; cost: (number | undefined)[][] };
+  /** Of the graphs of probes, in their order. */
+  readonly probes: (number | undefined)[][][];
+  readonly colorBy: string;
+  readonly solver: string;
   /** What the last frame brought beside positions. */
   readonly has: { frame: boolean; moments: boolean; contacts: boolean };
   /** What a vertex is coloured by. */
@@ -84,6 +88,7 @@ export class App {
       force: (pointer, on) => this.connection?.ask({ type: "force", pointer, on }),
       solver: (name) => this.connection?.ask({ type: "solver", name }),
       seek: (time) => this.playback?.seekTime(time),
+      saveScene: () => this.saveScene(),
     });
     this.timeline = new Timeline({
       playPause: () => this.playPause(), step: (by) => this.step(by), reset: () => this.reset(),
@@ -108,6 +113,9 @@ export class App {
     stageHost.append(this.slotNames, this.drag.marker, this.legend.element, this.notices.state, this.notices.list);
     this.shortcuts = this.makeShortcuts();
     host.append(this.shortcuts.dialog);
+    this.stage.onTaken = () => {
+      if (this.mode === "live" && this.panel.options.follow) this.panel.setOption("follow", false);
+    };
     this.stage.onDraw = () => {
       this.legend.setScale(this.stage.metresPerPixel(), this.panel.options.ground ? this.stage.gridSpacing : 0);
       this.legend.setThinned(this.stage.thinned);
@@ -143,6 +151,9 @@ export class App {
       idle: () => true,
       request: (slot, frame) => this.setFrame(this.tracks[slot]!.frame(frame, slot)),
     });
+    // A page that somebody sent shows at once what it is about.
+    const still = location.hash === "#paused" || window.matchMedia("(prefers-reduced-motion: reduce)").matches;
+    if (!still) this.playback?.play();
   }
 
   private connect(): void {
@@ -232,6 +243,7 @@ export class App {
     this.models[model.slot] = model;
     this.shownFrame[model.slot] = undefined;
     this.stage.setModel(model);
+    this.panel.suggestColor(this.present());
     this.title.textContent = this.present().map((m) => m.name).join(" | ");
     document.title = `${this.title.textContent} – Osier`;
     const facts: [string, string][] = [["Units", "SI"]];
@@ -258,8 +270,10 @@ export class App {
     if (!other || !model.segmentMaterial) return model;
     const names = [...new Set([...other.materialNames, ...model.materialNames])];
     const place = model.materialNames.map((name) => names.indexOf(name));
-    other.materialNames = names;
-    return { ...model, materialNames: names, segmentMaterial: model.segmentMaterial.map((m) => place[m] ?? 0) };
+    const colorIn = (m: Model, name: string): string | null => m.materialColors[m.materialNames.indexOf(name)] ?? null;
+    const materialColors = names.map((name) => colorIn(other, name) ?? colorIn(model, name));
+    Object.assign(other, { materialNames: names, materialColors });
+    return { ...model, materialNames: names, materialColors, segmentMaterial: model.segmentMaterial.map((m) => place[m] ?? 0) };
   }
 
   private present(): Model[] {
@@ -289,7 +303,7 @@ export class App {
       this.timeline.setPlaying(playback.playing);
       this.timeline.setFrame(playback.frame, playback.times[playback.frame] ?? 0, playback.frames);
       this.timeline.setLoop(playback.loop);
-      this.panel.setCursor(playback.times[playback.frame] ?? 0, playback.at);
+      this.panel.setCursor(playback.times[playback.frame] ?? 0);
       this.updateChip();
     });
     this.playback = playback;
@@ -334,6 +348,14 @@ export class App {
     h("a", { href: this.stage.picture(), download: name }).click();
   }
 
+  private saveScene(): void {
+    this.connection?.ask({ type: "scene" }, ({ name, scene }) => {
+      const file = URL.createObjectURL(new Blob([String(scene)], { type: "application/json" }));
+      h("a", { href: file, download: `${String(name)}-changed.json` }).click();
+      window.setTimeout(() => URL.revokeObjectURL(file), 60_000);
+    });
+  }
+
   private setView(options: ViewOptions): void {
     this.stage.setOptions(options);
     this.updateLegend();
@@ -355,7 +377,7 @@ export class App {
 
   private makeShortcuts(): Shortcuts {
     const playback = (): boolean => this.playback !== null;
-    const flip = (key: "frames" | "moments" | "contacts" | "ground" | "sinceRest") => () => this.panel.setOption(key, !this.panel.options[key]);
+    const flip = (key: "frames" | "moments" | "contacts" | "ground" | "follow" | "sinceRest") => () => this.panel.setOption(key, !this.panel.options[key]);
     const speed = (by: 1 | -1) => () => this.setSpeed(nextSpeed(this.playback?.speed ?? this.status?.speed ?? 1, by));
     return new Shortcuts([
       { keys: [" "], shown: "space", text: "play or pause", group: "Time", run: () => this.playPause() },
@@ -371,6 +393,7 @@ export class App {
       { keys: ["x", "X"], shown: "X", text: "from the right", group: "Camera", run: () => this.stage.lookFrom(1) },
       { keys: ["y", "Y"], shown: "Y", text: "from above", group: "Camera", run: () => this.stage.lookFrom(2) },
       { keys: ["z", "Z"], shown: "Z", text: "from the front", group: "Camera", run: () => this.stage.lookFrom(0) },
+      { keys: ["v", "V"], shown: "V", text: "camera follows, or stays", group: "Camera", run: flip("follow"), when: () => this.mode === "live" },
       ...COLOR_MODES.map((mode, i) => ({ keys: [String(i + 1)], shown: String(i + 1), text: `colour by ${mode.label.toLowerCase()}`, group: "Look", run: () => this.panel.setOption("colorBy", mode.value) })),
       { keys: ["s", "S"], shown: "S", text: "only what changed since rest", group: "Look", run: flip("sinceRest") },
       { keys: ["a", "A"], shown: "A", text: "material frames", group: "Look", run: flip("frames") },
@@ -406,8 +429,8 @@ export class App {
   private updateLegend(): void {
     const mode = this.panel.options.colorBy;
     const model = this.present()[0];
-    const names = mode === "material" ? (model?.segmentMaterial ? model.materialNames : ["not recorded"]) : (model?.rodNames ?? []);
-    this.legend.setColors(mode, this.stage.sinceRest, names, () => {
+    const names = mode === "material" ? (model?.segmentMaterial ? model.materialNames : ["not recorded"]) : (mode === "family" ? model?.families : model?.rodNames) ?? [];
+    this.legend.setColors(mode, this.stage.sinceRest, names, mode === "material" ? (model?.materialColors ?? []) : [], () => {
       this.stage.resetRange();
       this.legend.setRange(this.stage.range);
     });
@@ -461,6 +484,9 @@ export class App {
       seek: (frame) => app.playback?.seek(frame),
       picture: () => app.stage.picture(),
       get graphs() { return { energy: app.panel.energy.shown(), residual: app.panel.residual.shown(), cost: app.panel.cost.shown() }; },
+      get probes() { return app.panel.probes.graphs.map((g) => g.shown()); },
+      get solver() { return app.hello?.solver ?? ""; },
+      get colorBy() { return app.panel.options.colorBy; },
       get has() { return { frame: !!app.shownFrame[0]?.quaternion, moments: !!app.shownFrame[0]?.jointMoment, contacts: !!app.shownFrame[0]?.contacts }; },
       value: (vertex, slot = 0) => app.stage.rods(slot)?.value(vertex) ?? NaN,
       ready: app.ready,

@@ -1,7 +1,10 @@
 // Colours of rods: a palette for names, colour maps for numbers, and how far a map reaches.
 import type { Measure } from "./measures";
 
-export type ColorBy = "rod" | "material" | Measure;
+/** By names, or by numbers. */
+export type Category = "family" | "rod" | "material";
+export type ColorBy = Category | Measure;
+export const isCategory = (mode: ColorBy): mode is Category => mode === "family" || mode === "rod" || mode === "material";
 
 /** What the legend says of a number: what has changed since rest, or what there is. Stretch is a change by itself. */
 export const colorLabel = (mode: ColorBy, sinceRest: boolean): string =>
@@ -13,10 +16,20 @@ export const COLOR_MODES: { value: ColorBy; label: string; unit: string }[] = [
   { value: "stretch", label: "Stretch", unit: "%" },
   { value: "curvature", label: "Curvature", unit: "1/m" },
   { value: "twist", label: "Twist", unit: "rad/m" },
+  { value: "family", label: "Family", unit: "" },
 ];
 
 /** Distinct at equal lightness, readable on light and dark ground. */
 export const PALETTE = ["#3f8fb5", "#d98336", "#57a05b", "#b9574f", "#8470b8", "#b39a34", "#c4719f", "#3fa39a", "#7c8894", "#9a7148", "#6f92d6", "#93a83f"];
+
+/** What has this number among the names of a category: the scene's own colour, or one of the palette. */
+export const categoryColor = (number: number, own: (string | null)[] = []): string => own[number] ?? PALETTE[number % PALETTE.length]!;
+
+/** How a model is coloured until the user chooses: as its author says; else rod by rod while there are colours to tell them apart. */
+export function usualColor(models: { materialColors: (string | null)[]; families: string[]; rodNames: string[] }[]): Category {
+  if (models.some((m) => m.materialColors.some((c) => c !== null))) return "material";
+  return models.some((m) => m.families.length > 0 && m.rodNames.length > PALETTE.length) ? "family" : "rod";
+}
 
 const SEQUENTIAL = ["#40308a", "#3c62a8", "#2c93a0", "#62bb72", "#c9d44a", "#fbe65c"];
 const DIVERGING = ["#1f4fa3", "#4f8fd0", "#b9cbd8", "#d9cfc4", "#e08a5a", "#b5322a"];
@@ -30,12 +43,12 @@ export function rgb(hex: string): [number, number, number] {
 }
 
 /** RGBA bytes of a colour map, or of the palette repeated, in `size` texels. */
-export function colorTable(mode: ColorBy, size: number): Uint8Array<ArrayBuffer> {
+export function colorTable(mode: ColorBy, size: number, own: (string | null)[] = []): Uint8Array<ArrayBuffer> {
   const table = new Uint8Array(4 * size);
   for (let i = 0; i < size; ++i) {
     let c: [number, number, number];
-    if (mode === "rod" || mode === "material") {
-      c = rgb(PALETTE[i % PALETTE.length]!);
+    if (isCategory(mode)) {
+      c = rgb(categoryColor(i, mode === "material" ? own : []));
     } else {
       const list = stops(mode).map(rgb);
       const x = (i / (size - 1)) * (list.length - 1);

@@ -15,7 +15,7 @@ export type Command = { type: string } & Record<string, unknown>;
 export class Connection {
   private socket: WebSocket | null = null;
   private nextId = 1;
-  private readonly waiting = new Map<number, Command>();
+  private readonly waiting = new Map<number, { command: Command; answered: ((answer: Record<string, unknown>) => void) | undefined }>();
 
   constructor(private readonly url: string, private readonly events: Events) {}
 
@@ -51,11 +51,11 @@ export class Connection {
     if (this.open) this.socket!.send(JSON.stringify(command));
   }
 
-  /** Sends with an id, so that a refusal comes back and is shown. */
-  ask(command: Command): void {
+  /** Sends with an id, so that a refusal comes back and is shown; `answered` gets what comes back otherwise. */
+  ask(command: Command, answered?: (answer: Record<string, unknown>) => void): void {
     if (!this.open) return this.events.onProblem(`not connected: ${command.type} was not sent`);
     const id = this.nextId++;
-    this.waiting.set(id, command);
+    this.waiting.set(id, { command, answered });
     this.socket!.send(JSON.stringify({ ...command, id }));
   }
 
@@ -73,9 +73,9 @@ export class Connection {
 
   private dispatch(message: { type: string } & Record<string, unknown>): void {
     const id = typeof message["id"] === "number" ? message["id"] : null;
-    const command = id === null ? undefined : this.waiting.get(id);
+    const asked = id === null ? undefined : this.waiting.get(id), command = asked?.command;
     if (id !== null) this.waiting.delete(id);
-    if (message.type === "ack") return;
+    if (message.type === "ack") return asked?.answered?.(message);
     if (message.type === "error") {
       const said = String(message["message"] ?? "no reason given");
       return this.events.onProblem(command ? `${command.type}: ${said}` : said);

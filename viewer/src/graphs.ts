@@ -1,5 +1,6 @@
 // Charts over time: of a running simulation what the program reports with every frame, of recorded runs what was recorded with them.
 import { h } from "./dom";
+import { nearestTo } from "./playback";
 import { number, withUnit } from "./units";
 
 const KEPT = 900;
@@ -75,8 +76,8 @@ export class Graph {
     this.cursor = { time: runs[0]?.time[0] ?? 0, at: runs.map(() => 0) };
     this.redraw();
   }
-  setCursor(time: number, at: number[]): void {
-    this.cursor = { time, at };
+  setCursor(time: number): void {
+    this.cursor = { time, at: this.runs.map((run) => nearestTo(run.time, time)) };
     this.redraw(false);
   }
 

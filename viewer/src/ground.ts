@@ -80,7 +80,7 @@ export class Ground {
   constructor(private readonly rods: Rods, readonly light: THREE.Vector3, shadows: boolean) {
     const up = rods.uniforms["upDirection"]!.value as THREE.Vector3;
     [this.x, this.z] = groundAxes(up);
-    this.height = rods.model.ground ?? NaN;
+    this.height = typeof rods.model.ground === "number" ? rods.model.ground : NaN;
     this.target = shadows ? new THREE.WebGLRenderTarget(SHADOW_SIZE, SHADOW_SIZE, { depthBuffer: false, format: THREE.RedFormat }) : null;
     this.mesh = new THREE.Mesh(
       new THREE.PlaneGeometry(2, 2),
@@ -118,7 +118,7 @@ export class Ground {
     const up = this.rods.uniforms["upDirection"]!.value as THREE.Vector3;
     const corners = [min.x, max.x].flatMap((x) => [min.y, max.y].flatMap((y) => [min.z, max.z].map((z) => new THREE.Vector3(x, y, z))));
     const size = min.distanceTo(max);
-    if (this.rods.model.ground === null) {
+    if (typeof this.rods.model.ground !== "number") {
       const low = Math.min(...corners.map((c) => c.dot(up)));
       const tall = Math.max(...corners.map((c) => c.dot(up))) - low;
       // What stands, stands on it; what hangs has it at a distance.
@@ -138,6 +138,11 @@ export class Ground {
     const half = 0.55 * Math.max(x1 - x0, z1 - z0, 1e-9);
     area.set((x0 + x1) / 2, (z0 + z1) / 2, half, half / SHADOW_SIZE);
     for (const uniforms of [this.rods.uniforms, this.mesh.material.uniforms]) uniforms["groundHeight"]!.value = this.height;
+  }
+
+  /** Whether it is drawn: where it is wished for, and the scene has one. */
+  show(wished: boolean): void {
+    this.mesh.visible = wished && this.rods.model.ground !== "none";
   }
 
   /** Spacing and extent follow the camera: some ten to forty squares across the view. */

@@ -1,5 +1,5 @@
 // The key to the picture: what the colours mean, how long a metre is.
-import { type ColorBy, COLOR_MODES, colorLabel, type ColorRange, gradient, PALETTE } from "./colors";
+import { type ColorBy, COLOR_MODES, colorLabel, type ColorRange, categoryColor, gradient, isCategory } from "./colors";
 import { h } from "./dom";
 import { number, roundDown, withUnit } from "./units";
 
@@ -21,13 +21,13 @@ export class Legend {
     this.element.append(this.colors, this.notes, this.thinned, h("div", { class: "scale" }, this.bar, this.length, this.grid));
   }
 
-  setColors(mode: ColorBy, sinceRest: boolean, names: string[], onReset: () => void): void {
+  setColors(mode: ColorBy, sinceRest: boolean, names: string[], own: (string | null)[], onReset: () => void): void {
     this.mode = mode;
     const { unit } = COLOR_MODES.find((m) => m.value === mode)!, label = colorLabel(mode, sinceRest);
-    if (mode === "rod" || mode === "material") {
+    if (isCategory(mode)) {
       const chips = names.slice(0, NAMES_SHOWN).map((name, i) => {
         const chip = h("i", {});
-        chip.style.background = PALETTE[i % PALETTE.length]!;
+        chip.style.background = categoryColor(i, own);
         return h("li", {}, chip, name);
       });
       if (names.length > NAMES_SHOWN) chips.push(h("li", { class: "more" }, `and ${names.length - NAMES_SHOWN} more`));

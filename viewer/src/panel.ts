@@ -1,7 +1,8 @@
 // The panel beside the picture: how to look, and what can be changed while a simulation runs.
-import { COLOR_MODES, type ColorBy } from "./colors";
+import { COLOR_MODES, type ColorBy, usualColor } from "./colors";
 import { h, select, toggle } from "./dom";
 import { Graph } from "./graphs";
+import { ProbeGraphs } from "./probes";
 import type { Hello, Model, Parameter, Status } from "./protocol";
 import type { ViewOptions } from "./stage";
 import { fromSlider, toSlider, withUnit } from "./units";
@@ -12,6 +13,8 @@ export interface PanelActions {
   force(pointer: string, on: boolean): void;
   solver(name: string): void;
   seek(time: number): void;
+  /** Asks the program for the scene with what has been changed. */
+  saveScene(): void;
 }
 
 const STEPS = 400;
@@ -20,18 +23,22 @@ const PACE = 90;
 
 export class Panel {
   readonly element: HTMLElement;
-  readonly options: ViewOptions = { colorBy: "rod", sinceRest: true, frames: false, moments: false, contacts: false, ground: true };
+  readonly options: ViewOptions = { colorBy: "rod", sinceRest: true, frames: false, moments: false, contacts: false, ground: true, follow: true };
   private readonly color;
   private readonly frames;
   private readonly moments;
   private readonly contacts;
   private readonly ground;
+  private readonly follow;
+  /** Until the user chooses, colours are what suits the model. */
+  private colorChosen = false;
   private readonly sinceRest;
   private readonly live = h("div", { class: "live" });
   private readonly facts = h("dl", { class: "facts" });
   readonly energy: Graph;
   readonly residual: Graph;
   readonly cost: Graph;
+  readonly probes: ProbeGraphs;
   private readonly graphs: HTMLElement;
   private readonly runNames = h("p", { class: "run-names", hidden: true });
 
@@ -46,6 +53,7 @@ export class Panel {
     ], false, seek);
     this.residual = new Graph("Residual, relative", "", [{ label: "residual", color: "#b9574f" }], true, seek);
     this.cost = new Graph("Time per frame", "s", [{ label: "time", color: "#8470b8" }], false, seek);
+    this.probes = new ProbeGraphs(seek);
     this.graphs = h("section", { class: "graphs" }, h("h2", {}, "Graphs"), this.runNames, this.energy.element, this.residual.element, this.cost.element);
     const changed = (): void => {
       this.offerSinceRest();
@@ -53,14 +61,17 @@ export class Panel {
     };
     this.color = select("Colour by", COLOR_MODES, "rod", (value) => {
       this.options.colorBy = value as ColorBy;
+      this.colorChosen = true;
       changed();
     });
-    const option = (label: string, key: "frames" | "moments" | "contacts" | "ground" | "sinceRest", title: string): ReturnType<typeof toggle> =>
+    const option = (label: string, key: "frames" | "moments" | "contacts" | "ground" | "follow" | "sinceRest", title: string): ReturnType<typeof toggle> =>
       toggle(label, this.options[key], (on) => {
         this.options[key] = on;
         changed();
       }, title);
     this.ground = option("Ground and shadow", "ground", "G");
+    this.follow = option("Camera follows", "follow", "Keeps what moves in view, until you turn or move the view yourself (V)");
+    this.follow.hidden = true;
     this.sinceRest = option("Only what changed since rest", "sinceRest", "Curvature and twist without those of the rest shape (S)");
     this.frames = option("Material frames", "frames", "d1 red, d2 green, d3 blue (A)");
     this.moments = option("Section moments", "moments", "Bending and torque at each joint (B)");
@@ -69,19 +80,21 @@ export class Panel {
     this.graphs.hidden = true;
     this.offerSinceRest();
     this.element = h("aside", { class: "panel", "aria-label": "Settings" },
-      h("section", {}, h("h2", {}, "View"), this.color, this.sinceRest, this.ground, this.frames, this.moments, this.contacts),
-      this.live, this.graphs,
+      h("section", {}, h("h2", {}, "View"), this.color, this.sinceRest, this.ground, this.follow, this.frames, this.moments, this.contacts),
+      this.live, this.graphs, this.probes.element,
       h("section", {}, h("h2", {}, "Model"), this.facts));
   }
 
   /** Changes an option from outside (a key) and keeps the controls in step. */
   setOption<K extends keyof ViewOptions>(key: K, value: ViewOptions[K]): void {
     this.options[key] = value;
+    this.colorChosen ||= key === "colorBy";
     this.color.select.value = this.options.colorBy;
     this.frames.input.checked = this.options.frames;
     this.moments.input.checked = this.options.moments;
     this.contacts.input.checked = this.options.contacts;
     this.ground.input.checked = this.options.ground;
+    this.follow.input.checked = this.options.follow;
     this.offerSinceRest();
     this.actions.view({ ...this.options });
   }
@@ -95,7 +108,11 @@ export class Panel {
 
   /** The program says hello again whenever something has changed; the controls stay where they are and take the new values. */
   setHello(hello: Hello): void {
-    if (hello.mode === "live") this.graphs.hidden = false;
+    this.follow.hidden = hello.mode !== "live";
+    if (hello.mode === "live") {
+      this.graphs.hidden = false;
+      this.probes.setColumns(hello.probe_columns ?? []);
+    }
     const shape = JSON.stringify([hello.mode, hello.solvers, hello.forces?.map((f) => f.pointer), hello.parameters?.map((p) => [p.pointer, p.min, p.max])]);
     if (shape !== this.shape) {
       this.shape = shape;
@@ -108,6 +125,7 @@ export class Panel {
     this.updates = [];
     this.live.replaceChildren();
     if (hello.mode !== "live") return;
+    this.live.append(h("section", {}, h("button", { class: "wide", type: "button", title: "The scene file with solver, forces and sliders as they stand now", onClick: () => this.actions.saveScene() }, "Save as a scene")));
     if (hello.solvers?.length) this.live.append(this.solverSection(hello));
     if (hello.forces?.length) this.live.append(h("section", {}, h("h2", {}, "Forces"), ...hello.forces.map((f) => this.forceToggle(f, hello.forces!))));
     const groups = new Map<string, Parameter[]>();
@@ -179,6 +197,7 @@ export class Panel {
     this.energy.push(status.time, [status.total, status.kinetic, status.stretch_shear, status.bend_twist]);
     this.residual.push(status.time, [status.residual_relative ?? NaN]);
     this.cost.push(status.time, [status.ms_per_frame / 1000]);
+    this.probes.push(status.time, status.probes ?? []);
   }
   /** What was recorded with the runs; those that recorded nothing have no curves. */
   setRuns(models: Model[]): void {
@@ -194,17 +213,29 @@ export class Panel {
     this.residual.setRuns(runs.map((r) => ({ time: r.time, values: r.residual })));
     // Nothing is computed for the first frame.
     this.cost.setRuns(runs.map((r) => ({ time: r.time, values: [r.cost[0]!.map((x, i) => (i === 0 ? NaN : x))] })));
+    this.probes.setRuns(models);
     this.runNames.hidden = models.length < 2;
     this.runNames.textContent = models.length < 2 ? "" : `solid: ${models[0]!.name} · dashed: ${models[1]!.name}`;
   }
-  setCursor(time: number, at: number[]): void {
-    for (const graph of [this.energy, this.residual, this.cost]) graph.setCursor(time, at);
+  setCursor(time: number): void {
+    for (const graph of this.all()) graph.setCursor(time);
   }
   clearGraphs(): void {
-    for (const graph of [this.energy, this.residual, this.cost]) graph.clear();
+    for (const graph of this.all()) graph.clear();
   }
   redrawGraphs(): void {
-    for (const graph of [this.energy, this.residual, this.cost]) graph.redraw();
+    for (const graph of this.all()) graph.redraw();
+  }
+  private all(): Graph[] {
+    return [this.energy, this.residual, this.cost, ...this.probes.graphs];
+  }
+
+  /** Chooses colours that suit the model, unless the user has chosen. */
+  suggestColor(models: Model[]): void {
+    const usual = usualColor(models);
+    if (this.colorChosen || this.options.colorBy === usual) return;
+    this.setOption("colorBy", usual);
+    this.colorChosen = false;
   }
 
   setFacts(models: Model[], extra: [string, string][]): void {

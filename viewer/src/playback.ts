@@ -11,6 +11,12 @@ export function frameAt(times: ArrayLike<number>, t: number): number {
   return low;
 }
 
+/** Index of the time nearest to t. */
+export function nearestTo(times: ArrayLike<number>, t: number): number {
+  const at = frameAt(times, t), next = Math.min(at + 1, times.length - 1);
+  return Math.abs(times[next]! - t) < Math.abs(times[at]! - t) ? next : at;
+}
+
 /** Where frames come from. They may come later; the newest wish counts. */
 export interface FrameSource {
   readonly times: ArrayLike<number>[];
@@ -82,15 +88,9 @@ export class Playback {
     requestAnimationFrame((later) => this.tick(later));
   }
 
-  /** The frame of each run that is wanted now. */
-  get at(): number[] {
-    return [...this.wanted];
-  }
-
   /** The frame nearest to a time. */
   seekTime(time: number): void {
-    const at = frameAt(this.times, time), next = Math.min(at + 1, this.frames - 1);
-    this.seek(Math.abs(this.times[next]! - time) < Math.abs(this.times[at]! - time) ? next : at);
+    this.seek(nearestTo(this.times, time));
   }
 
   /** The second run follows by time, not by number: its frames may come at another rate. */

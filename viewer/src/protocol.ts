@@ -29,9 +29,15 @@ export interface Model {
   live: boolean;
   rodCount?: number | undefined;  // without groups, which have names too
   rodNames: string[];
+  /** Rods whose names differ in numbers alone: what they are called together, and which of these each rod is. */
+  families: string[];
+  rodFamily: Uint32Array;
   materialNames: string[];
+  /** "#rrggbb" as the scene has it, or nothing where it leaves the choice to the page. */
+  materialColors: (string | null)[];
   up: [number, number, number];
-  ground: number | null;
+  /** Its height, "none" where the scene wants none, or nothing: then it lies below the rods. */
+  ground: number | "none" | null;
   vertexCount: number;
   segmentCount: number;
   segments: Uint32Array;
@@ -55,6 +61,16 @@ export interface Model {
   landmarks: Float32Array | null;
   /** Playback: how the run was doing, frame by frame. */
   reports: Reports | null;
+  /** Playback: what the probes of the run measured. */
+  probes: Probes | null;
+}
+
+export interface Probes {
+  /** "tip.x", "tip.y", ... */
+  columns: string[];
+  times: Float64Array;
+  /** Per column, one for each time. */
+  values: Float32Array[];
 }
 
 export interface Reports {
@@ -117,6 +133,7 @@ export interface Hello {
   forces?: { pointer: string; type: string; on: boolean }[];
   solvers?: string[];
   solver?: string;
+  probe_columns?: string[];
   warnings?: string[];
 }
 
@@ -135,6 +152,8 @@ export interface Status {
   residual_relative: number | null;
   iterations: number;
   vertices_alive: number;
+  /** In the order of probe_columns; null where there is nothing to measure. */
+  probes?: (number | null)[];
   error: string | null;
   note?: string | null;
 }
@@ -219,6 +238,13 @@ function inRange(array: Uint32Array, limit: number, what: string): void {
   for (let i = 0; i < array.length; ++i) if (array[i]! >= limit) throw new DataError(`model: ${what} ${i} names ${array[i]}, there are ${limit}`);
 }
 
+function readProbes(packet: Packet): Probes | null {
+  const columns = strings(packet.header["probe_columns"]);
+  if (columns.length === 0 || !packet.arrays.has("probe_times")) return null;
+  const times = need(packet, "probe_times", Float64Array), all = need(packet, "probe_values", Float32Array, columns.length * times.length);
+  return { columns, times, values: columns.map((_, c) => all.subarray(c * times.length, (c + 1) * times.length)) };
+}
+
 export function readModel(packet: Packet): Model {
   const h = packet.header;
   const radius = need(packet, "radius", Float32Array);
@@ -241,9 +267,12 @@ export function readModel(packet: Packet): Model {
     live: h["live"] === true,
     rodCount: typeof h["rods"] === "number" ? h["rods"] : undefined,
     rodNames: strings(h["rod_names"]),
+    families: strings(h["families"]),
+    rodFamily: packet.arrays.has("rod_family") ? need(packet, "rod_family", Uint32Array) : new Uint32Array(),
     materialNames: strings(h["material_names"]),
+    materialColors: Array.isArray(h["material_colors"]) ? h["material_colors"].map((c) => (typeof c === "string" && /^#[0-9a-f]{6}$/i.test(c) ? c : null)) : [],
     up: Array.isArray(up) && up.length === 3 && up.every(Number.isFinite) ? (up as [number, number, number]) : [0, 1, 0],
-    ground: typeof h["ground"] === "number" ? h["ground"] : null,
+    ground: typeof h["ground"] === "number" || h["ground"] === "none" ? h["ground"] : null,
     vertexCount: radius.length,
     segmentCount,
     segments,
@@ -265,6 +294,7 @@ export function readModel(packet: Packet): Model {
       residual: need(packet, "residual_relative", Float32Array, times.length),
       computeMs: need(packet, "compute_ms", Float32Array, times.length),
     } : null,
+    probes: readProbes(packet),
   };
 }
 

@@ -1,6 +1,6 @@
 // The rods of one model on the graphics card: textures of positions and stencils, instanced ribbons and tubes.
 import * as THREE from "three";
-import { type ColorBy, type ColorRange, colorTable, isSigned } from "./colors";
+import { type ColorBy, type ColorRange, colorTable, isCategory, isSigned } from "./colors";
 import { type Measure, measure } from "./measures";
 import type { Frame, Model } from "./protocol";
 import { CHUNK, type Chunks, chooseShapes, type Eye, type Grid, type Lod, makeChunks, RIBBON, ribbonIndices, TUBE, tubeGrid, updateBalls } from "./rod_geometry";
@@ -164,18 +164,18 @@ export class Rods {
   setColor(mode: ColorBy, sinceRest: boolean): void {
     this.colorBy = mode;
     this.sinceRest = sinceRest;
-    this.table.image.data.set(colorTable(mode, 256));
+    this.table.image.data.set(colorTable(mode, 256, this.model.materialColors));
     this.table.needsUpdate = true;
-    const ids = mode === "material" ? this.model.segmentMaterial : this.model.segmentRod;
+    const ids = mode === "material" ? this.model.segmentMaterial : this.model.segmentRod, { rodFamily } = this.model;
     const data = this.categories.image.data as unknown as Float32Array;
-    for (let s = 0; s < this.model.segmentCount; ++s) data[s] = ids ? ids[s]! % 252 : 0;
+    for (let s = 0; s < this.model.segmentCount; ++s) data[s] = (mode === "family" ? (rodFamily[ids![s]!] ?? 0) : (ids?.[s] ?? 0)) % 252; // 21 times the palette
     this.categories.needsUpdate = true;
     this.uniforms["colorByNumber"]!.value = this.byNumber() ? 1 : 0;
     if (this.frame) this.upload(this.frame);
   }
 
   private byNumber(): Measure | null {
-    return this.colorBy === "rod" || this.colorBy === "material" ? null : this.colorBy;
+    return isCategory(this.colorBy) ? null : this.colorBy;
   }
 
   show(frame: Frame): void {

@@ -17,6 +17,8 @@ export interface ViewOptions {
   moments: boolean;
   contacts: boolean;
   ground: boolean;
+  /** The camera keeps a running scene in view. */
+  follow: boolean;
 }
 
 interface View {
@@ -37,6 +39,9 @@ const TUBE_TRIANGLES = 3_000_000;
 /** The most segments that software drawing refines when they rest, and about as many as it draws while they move. */
 const REFINED = 30_000, MOVING = 30_000;
 
+/** How far from the middle things may be that the camera keeps in view, in distances from which all was seen at first. */
+const FARTHEST = 1.5;
+
 interface Rect { x: number; y: number; width: number; height: number }
 
 export class Stage {
@@ -47,7 +52,7 @@ export class Stage {
   readonly range = new ColorRange();
   controls: OrbitControls;
   private readonly views: (View | undefined)[] = [];
-  private options: ViewOptions = { colorBy: "rod", sinceRest: true, frames: false, moments: false, contacts: false, ground: true };
+  private options: ViewOptions = { colorBy: "rod", sinceRest: true, frames: false, moments: false, contacts: false, ground: true, follow: true };
   private colors = { background: "#ffffff", plane: "#eeeeee", line: "#888888", shadow: "#444444", ambient: 0.45 };
   private scheduled = false;
   private rest = 0;
@@ -59,6 +64,13 @@ export class Stage {
   /** One rod in so many is in the picture. */
   thinned = 1;
   onDraw: () => void = () => {};
+  /** The user turns, moves or zooms the view. */
+  onTaken: () => void = () => {};
+  /** Where the camera is on its way to, and since when it moves. */
+  private goal: { target: THREE.Vector3; range: number } | null = null;
+  private gliding = 0;
+  /** The distance at which everything was brought into view last. */
+  private fitted = Infinity;
 
   constructor(private readonly host: HTMLElement) {
     const probe = document.createElement("canvas").getContext("webgl2");
@@ -84,6 +96,10 @@ export class Stage {
     controls.enableDamping = false;
     controls.zoomSpeed = 1.2;
     controls.addEventListener("change", () => this.redraw());
+    controls.addEventListener("start", () => {
+      this.goal = null;
+      this.onTaken();
+    });
     return controls;
   }
 
@@ -167,6 +183,52 @@ export class Stage {
     this.overlay(view);
     if (this.refit) this.fit();
     this.refit = false;
+    this.follow();
+    this.redraw();
+  }
+
+  /** Where a running scene leaves the view, the camera goes after it: as far as needed, from the side it looks from, never nearer. */
+  private follow(): void {
+    // What is pulled out of view is in somebody's hand, and the camera must not move under it.
+    if (this.present().some((view) => view.pull.object.visible)) this.goal = null;
+    else if (this.options.follow && !this.foreseen) this.goAfter(this.landmarks(false));
+  }
+
+  private goAfter(points: THREE.Vector3[]): void {
+    if (points.length === 0) return;
+    const range = this.camera.position.distanceTo(this.controls.target);
+    if (!this.goal && points.every((p) => this.sees(p))) return;
+    const from = this.camera.position.clone().sub(this.controls.target).normalize();
+    const seen = this.framing(this.together(points), from);
+    if (!this.goal) this.gliding = performance.now();
+    this.goal = { target: seen.target, range: Math.max(range, 1.22 * seen.range) };
+  }
+
+  /** What stays near the most of it: one rod that falls away must not shrink all others to a dot. */
+  private together(points: THREE.Vector3[]): THREE.Vector3[] {
+    const median = (k: "x" | "y" | "z"): number => points.map((p) => p[k]).sort((a, b) => a - b)[points.length >> 1]!;
+    const middle = new THREE.Vector3(median("x"), median("y"), median("z"));
+    const near = points.filter((p) => p.distanceTo(middle) < FARTHEST * this.fitted);
+    return near.length > 0 ? near : points;
+  }
+
+  private sees(point: THREE.Vector3): boolean {
+    this.aim(this.rect(0));
+    const p = point.clone().project(this.camera);
+    return p.z < 1 && Math.max(Math.abs(p.x), Math.abs(p.y)) < 0.97;
+  }
+
+  /** A step of the camera's way, by the clock: most of it within a third of a second. */
+  private glide(): void {
+    if (!this.goal) return;
+    const now = performance.now(), part = 1 - Math.exp(-Math.max(16, now - this.gliding) / 120);
+    this.gliding = now;
+    const { camera, controls } = this, from = camera.position.clone().sub(controls.target), before = from.length();
+    const left = this.goal.target.distanceTo(controls.target) + Math.abs(this.goal.range - before);
+    controls.target.lerp(this.goal.target, part);
+    camera.position.copy(controls.target).addScaledVector(from.normalize(), before + part * (this.goal.range - before));
+    controls.update();
+    if (left < 1e-3 * before) this.goal = null;
     this.redraw();
   }
 
@@ -185,9 +247,10 @@ export class Stage {
     this.options = { ...options };
     for (const view of this.present()) {
       if (recolor) view.rods.setColor(options.colorBy, this.sinceRest);
-      view.ground.mesh.visible = options.ground;
+      view.ground.show(options.ground);
       this.overlay(view);
     }
+    if (!options.follow) this.goal = null;
     this.redraw();
   }
 
@@ -206,7 +269,7 @@ export class Stage {
 
   private paint(view: View): void {
     view.ground.setColors(this.colors.plane, this.colors.line, this.colors.shadow);
-    view.ground.mesh.visible = this.options.ground;
+    view.ground.show(this.options.ground);
     view.rods.uniforms["ambient"]!.value = this.colors.ambient;
   }
 
@@ -228,7 +291,8 @@ export class Stage {
     return Math.max(0, ...this.present().map((view) => view.contacts.largest));
   }
   get gridSpacing(): number {
-    return this.present()[0]?.ground.spacing ?? 0;
+    const ground = this.present()[0]?.ground;
+    return ground?.mesh.visible ? ground.spacing : 0;
   }
 
   private bounds(): THREE.Box3 {
@@ -268,6 +332,20 @@ export class Stage {
     const sags = !known && tall < 0.3 * largest;
     const [x, z] = groundAxes(up);
     const from = (direction ?? new THREE.Vector3().addScaledVector(x, 0.36).addScaledVector(z, 1).addScaledVector(up, 0.32)).normalize();
+    const { target, range: nearest } = this.framing(points, from);
+    const range = nearest * (known ? 1.12 : sags ? 1.3 : 1.22);
+    if (sags) target.addScaledVector(up, -0.2 * largest);
+    this.goal = null;
+    this.fitted = range;
+    this.controls.target.copy(target);
+    this.camera.position.copy(target).addScaledVector(from, range);
+    this.controls.update();
+    this.redraw();
+  }
+
+  /** The nearest place from which all points are in view in this direction: what the camera looks at, and from how far. */
+  private framing(points: THREE.Vector3[], from: THREE.Vector3): { target: THREE.Vector3; range: number } {
+    const { up } = this.camera, box = new THREE.Box3().setFromPoints(points), size = box.getSize(new THREE.Vector3());
     const right = new THREE.Vector3().crossVectors(up, from).normalize();
     const above = new THREE.Vector3().crossVectors(from, right);
     const { width, height } = this.rect(0);
@@ -277,7 +355,7 @@ export class Stage {
     let range = 0;
     // Near things look larger than far ones, so the middle of the picture is found step by step.
     for (let round = 0; round < 4; ++round) {
-      range = 0.1 * largest;
+      range = 0.1 * Math.max(size.x, size.y, size.z, 1e-6);
       const seen = points.map((p) => p.clone().sub(target)).map((p) => ({ x: p.dot(right), y: p.dot(above), z: p.dot(from) }));
       for (const p of seen) range = Math.max(range, p.z + Math.max(Math.abs(p.y) / tan, Math.abs(p.x) / wide));
       const middle = (k: "x" | "y"): number => {
@@ -286,12 +364,7 @@ export class Stage {
       };
       target.addScaledVector(right, middle("x")).addScaledVector(above, middle("y"));
     }
-    range *= known ? 1.12 : sags ? 1.3 : 1.22;
-    if (sags) target.addScaledVector(up, -0.2 * largest);
-    this.controls.target.copy(target);
-    this.camera.position.copy(target).addScaledVector(from, range);
-    this.controls.update();
-    this.redraw();
+    return { target, range };
   }
 
   /** Looks along an axis of the ground: 0 from the front, 1 from the right, 2 from above. */
@@ -315,6 +388,7 @@ export class Stage {
     this.scheduled = true;
     requestAnimationFrame(() => {
       this.scheduled = false;
+      this.glide();
       this.refine(false);
       this.draw();
       if (!this.software) return;

@@ -90,7 +90,7 @@ describe("a quarter of a million vertices on a graphics card", () => {
         await run.close();
       }
     }
-    test("from one HTML file", () => play("recording", `file://${html}`));
+    test("from one HTML file", () => play("recording", `file://${html}#paused`));
     test("by the program", async () => {
       const view = await startView(join(folder, "trajectory.h5"));
       try {

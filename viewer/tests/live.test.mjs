@@ -1,9 +1,10 @@
 // A running simulation in the browser, as a user drives it: against the mock server and against the real program.
 import assert from "node:assert/strict";
+import { readFileSync, writeFileSync } from "node:fs";
 import { after, before, describe, test } from "node:test";
 import { inkOf, launch, openPage } from "./browser.mjs";
 import { join } from "node:path";
-import { LIVE, OSIER, ROOT, startView } from "./targets.mjs";
+import { LIVE, osier, OSIER, ROOT, scratch, startView } from "./targets.mjs";
 
 const PATIENCE = { timeout: 60_000 };
 
@@ -276,5 +277,96 @@ describe("live: contacts", { skip: !OSIER && "OSIER_BIN is not set" }, () => {
     assert.notEqual(await picture(), without);
     assert.match(await page.locator(".legend .notes").innerText(), /normal force friction; largest [0-9.]+ m?N/);
     assert.deepEqual(page.problems, []);
+  });
+});
+
+describe("live: what the author of a scene wants", { skip: !OSIER && "OSIER_BIN is not set" }, () => {
+  let browser;
+  before(async () => (browser = await launch()));
+  after(() => browser?.close());
+  const open = async (name, change) => {
+    const file = join(scratch, `${name}.json`);
+    writeFileSync(file, JSON.stringify({
+      rods: [{ name: "stick", shape: { type: "line", from: [0, 0, 0], to: [1, 0, 0] }, segments: 10, material: "red" }],
+      materials: { red: { young: 1e7, density: 1000, radius: 0.02, color: "#e01010" } },
+      forces: [{ type: "gravity" }, { type: "drag", rate: 0.1 }], analysis: { type: "dynamic", duration: 2, step: 0.005 },
+      probes: [{ name: "tip", vertex: "stick:end" }], ...change,
+    }));
+    const server = await startView(file), page = await openPage(browser, server.url);
+    await page.evaluate(() => window.osier.ready);
+    return { page, close: async () => (await page.context().close(), await server.stop()) };
+  };
+  const seen = (page) => page.evaluate(() => {
+    const [x, y] = window.osier.screen(5), box = document.querySelector("main canvas").getBoundingClientRect();
+    return x > box.left && x < box.right && y > box.top && y < box.bottom;
+  });
+  const when = (page, condition, argument) => page.waitForFunction(condition, argument, PATIENCE);
+
+  test("the camera goes after what falls out of view, until the user takes it; V gives it back", async () => {
+    const { page, close } = await open("falls", {});
+    await when(page, () => window.osier.position(5)[1] < -6);
+    await page.keyboard.press(" ");
+    await when(page, () => !window.osier.playing);
+    await page.waitForTimeout(600);
+    assert.ok(await seen(page), "it fell six metres and is still in view");
+    const follows = page.getByLabel("Camera follows");
+    assert.equal(await follows.isChecked(), true);
+    const box = await page.locator("main canvas").boundingBox();
+    await page.mouse.move(box.x + 60, box.y + 60);
+    await page.mouse.down();
+    await page.mouse.move(box.x + 75, box.y + 66, { steps: 3 });
+    await page.mouse.up();
+    assert.equal(await follows.isChecked(), false);
+    await page.keyboard.press(" ");
+    await when(page, () => window.osier.position(5)[1] < -14);
+    await page.waitForTimeout(600);
+    assert.ok(!(await seen(page)), "the camera stays where the user put it");
+    await page.keyboard.press("v");
+    await when(page, () => window.osier.position(5)[1] < -16);
+    await page.waitForTimeout(600);
+    assert.equal(await follows.isChecked(), true);
+    assert.deepEqual(page.problems, []);
+    await close();
+  });
+
+  test("rods have the colour of their material, and probes have graphs", async () => {
+    const { page, close } = await open("red", { constraints: [{ type: "clamp", vertices: "stick:*" }], view: { ground: "none" } });
+    assert.equal(await page.evaluate(() => window.osier.colorBy), "material");
+    const [r, g, b] = await page.evaluate(async () => {
+      const [x, y] = window.osier.screen(5), box = document.querySelector("main canvas").getBoundingClientRect(), image = new Image();
+      image.src = window.osier.picture();
+      await image.decode();
+      const ink = Object.assign(document.createElement("canvas"), { width: image.width, height: image.height }).getContext("2d");
+      ink.drawImage(image, 0, 0);
+      const ratio = image.width / box.width;
+      return [...ink.getImageData(Math.round((x - box.left) * ratio), Math.round((y - box.top) * ratio), 1, 1).data];
+    });
+    assert.ok(r > 120 && g < 0.5 * r && b < 0.5 * r, `${[r, g, b]}`);
+    assert.doesNotMatch(await page.locator(".scale").innerText(), /grid/);
+    await when(page, () => Math.abs(window.osier.probes[0]?.[0][0] - 1) < 1e-9);
+    assert.deepEqual(page.problems, []);
+    await close();
+  });
+
+  test("what was changed is saved as a scene that the program reads", async () => {
+    const { page, close } = await open("stick", { output: { formats: ["obj"] } });
+    await page.locator('input[data-pointer="/materials/red/young"]').focus();
+    for (let i = 0; i < 20; ++i) await page.keyboard.press("ArrowRight");
+    await when(page, () => window.osier.parameters.find((p) => p.pointer === "/materials/red/young").value > 1.1e7);
+    await page.getByText("Drag", { exact: true }).click();
+    await page.getByLabel("Solver").selectOption("newton");
+    await when(page, () => window.osier.solver === "newton");
+    const want = await page.evaluate(() => window.osier.parameters.find((p) => p.pointer === "/materials/red/young").value);
+    const [download] = await Promise.all([page.waitForEvent("download", PATIENCE), page.getByRole("button", { name: "Save as a scene" }).click()]);
+    assert.equal(download.suggestedFilename(), "stick-changed.json");
+    const file = join(scratch, "stick-changed.json");
+    await download.saveAs(file);
+    const scene = JSON.parse(readFileSync(file, "utf8"));
+    assert.equal(scene.materials.red.young, want);
+    assert.deepEqual(scene.forces.map((f) => f.type), ["gravity"]);
+    assert.equal(scene.solver.name, "newton");
+    assert.deepEqual(scene.output.formats, ["obj"]);
+    assert.match(osier("info", file), /newton/);
+    await close();
   });
 });

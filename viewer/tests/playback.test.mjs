@@ -20,7 +20,7 @@ function embedded(name, base64) {
   assert.equal(PAGE.split(MARK).length, 2, "the page has one place for a recording");
   const file = join(scratch, name);
   writeFileSync(file, PAGE.replace(MARK, () => MARK.replace("></", `>${base64}</`)));
-  return pathToFileURL(file).href;
+  return `${pathToFileURL(file).href}#paused`;
 }
 
 /** Positions of a frame as the program wrote them to an OBJ file. */
@@ -43,7 +43,7 @@ const targets = [
     { name: "osier run --html", mode: "recording", open: async () => {
       const folder = join(scratch, "run-html"), file = join(scratch, "cantilever.html");
       osier("run", join(ROOT, "scenes/cantilever.json"), "--frames", String(FRAMES - 1), "-o", folder, "--quiet", "--html", file);
-      return { url: pathToFileURL(file).href, stop() {}, frames: FRAMES, tip: 10, want: (i) => objPositions(folder, i)[10], tolerance: 1e-4 };
+      return { url: `${pathToFileURL(file).href}#paused`, stop() {}, frames: FRAMES, tip: 10, want: (i) => objPositions(folder, i)[10], tolerance: 1e-4 };
     } },
   ] : []),
 ];
@@ -214,18 +214,25 @@ describe("what was recorded with a run", () => {
       rods: ["soft", "stiff"].map((name, i) => ({ name, shape: { type: "helix", center: [0.5 * i, 0, 0], radius: 0.1, pitch: 0.05, turns: 2 }, segments: 30, material: name })),
       materials: { soft: { young: 1e6, density: 1000, radius: 0.004 }, stiff: { young: 1e9, density: 1000, radius: 0.004 } },
       forces: [{ type: "gravity" }], analysis: { type: "dynamic", duration: 0.8, step: 0.005 },
+      probes: [{ name: "head", vertex: "soft:start" }], output: { probes: "step" },
     }));
     osier("run", scene, "-o", folder, "--quiet", "--html", file);
-    const said = table(join(folder, "diagnostics.csv"));
+    const said = table(join(folder, "diagnostics.csv")), probed = table(join(folder, "probes.csv"));
     const server = await startView(folder);
     t.after(() => server.stop());
-    for (const url of [server.url, pathToFileURL(file).href]) {
+    for (const url of [server.url, `${pathToFileURL(file).href}#paused`]) {
       const page = await open(url);
       const { energy, residual, cost } = await go(page, 20);
       // The total is a small difference of large numbers, which pages have in single precision.
       ["total", "kinetic", "stretch_shear", "bend_twist"].forEach((name, k) => near(energy[0][k], said[name][20], Math.abs(said[name][20]) + (k === 0 ? 0.1 * said.kinetic[20] : 0)));
       near(residual[0][0], said.residual_relative[20]);
       assert.ok(cost[0][0] > 0);
+      // Probes were written with every step: the line of the frame's time is the one that is shown.
+      const line = probed.time.findIndex((time) => Math.abs(time - said.time[20]) < 1e-6);
+      const [position, velocity] = await page.evaluate(() => window.osier.probes);
+      ["x", "y", "z"].forEach((k, i) => (near(position[0][i], probed[`head.${k}`][line], 1), near(velocity[0][i], probed[`head.v${k}`][line], 10)));
+      assert.ok(line > 20 && position[0][1] < -1.9, `${position[0]}`);
+      assert.deepEqual(await page.locator(".probes figcaption > span:first-child").allInnerTexts(), ["position", "velocity"]);
       const canvas = await page.locator("main canvas").boundingBox();
       await go(page, 23); // falls three metres
       for (const v of [0, 61]) {
@@ -296,6 +303,18 @@ describe("side by side and damaged files", () => {
       assert.match(await page.locator(".state").innerText(), new RegExp(says));
       await page.context().close();
     });
+
+  test("a recording plays by itself, over and over, unless its address or the reader's system asks for rest", async () => {
+    const url = embedded("plays.html", recording([rods], 12, sag)).replace("#paused", "");
+    const page = await openPage(browser, url);
+    await page.waitForFunction(() => window.osier.playing && window.osier.frame > 6, null, { timeout: 40_000 });
+    await page.waitForFunction(() => window.osier.frame < 4, null, { timeout: 40_000 });
+    await page.context().close();
+    const calm = await openPage(browser, url, { reducedMotion: "reduce" });
+    await calm.evaluate(() => window.osier.ready);
+    assert.deepEqual(await calm.evaluate(() => [window.osier.playing, window.osier.frame]), [false, 0]);
+    await calm.context().close();
+  });
 
   test("the empty page from disk says how to fill it", async () => {
     const page = await openPage(browser, pathToFileURL(new URL("../dist/viewer.html", import.meta.url).pathname).href);

@@ -9,6 +9,7 @@
 #include "io/curves/registry.hpp"
 #include "io/curves/scan.hpp"
 #include "io/curves/turn.hpp"
+#include "io/usd_binary.hpp"
 
 namespace osier {
 
@@ -49,9 +50,6 @@ FileBeside read_beside(const std::filesystem::path& file, const std::string& nam
 
 /// What people try, and the way round.
 static constexpr std::pair<const char*, const char*> kNotRead[] = {
-    {".usd", "make text of it: usdcat in.usd -o out.usda"},
-    {".usdc", "make text of it: usdcat in.usdc -o out.usda"},
-    {".usdz", "unpack it and make text of what is inside: usdcat in.usdc -o out.usda"},
     {".abc", "export USD text (.usda) or .obj instead of Alembic"},
     {".json", "if this is a scene, run it and name the folder of the run"},
     {".pc2", "name the .obj that belongs to it, or the run"},
@@ -97,7 +95,7 @@ CurveSet parse_curves(std::span<const std::byte> bytes, std::string_view extensi
 CurveSet read_curves(const std::filesystem::path& file, const CurveReadOptions& options) {
   if (std::error_code error; !std::filesystem::exists(file, error)) read_bytes(file);  // says so
   format_of(file.string(), file.extension().string());                                 // before a large file is read in vain
-  const std::vector<std::byte> bytes = read_bytes(file);
+  const std::vector<std::byte> bytes = usd_text(file);
   return parse({bytes, file.string(), [&](const std::string& name) { return read_beside(file, name); }},
                file.extension().string(), options);
 }

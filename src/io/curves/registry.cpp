@@ -12,8 +12,10 @@ static constexpr CurveFormat kCurveFormats[] = {
     {"hair", ".hair", "", "strands of hair with thickness", false, read_hair},
     {"obj", ".obj", "", "lines (`l`) and points (`p`) with names from `o` and `g` (Blender, Houdini)", false, read_obj},
     {"poly", ".poly", "", "text: POINTS, POLYS, END", false, read_poly},
-    {"usda", ".usda", "", "USD text: BasisCurves, linear or cubic, with widths, transforms, time samples and value clips", true,
-     read_usda},
+    {"usda", ".usda", ".usd .usdc .usdz",
+     "USD: BasisCurves, linear or cubic, with widths, transforms, time samples and value clips; binary files by usd-core or "
+     "usdcat",
+     true, read_usda},
     {"ply", ".ply", "", "vertices and edges, ascii or binary", false, read_ply},
     {"csv", ".csv", ".txt .xyz .dat", "a table of points: x, y, z, and if you like width or radius, curve, closed, time", true,
      read_csv},

@@ -75,7 +75,7 @@ CurveSet selected(const CurveSet& curves, const std::string& select, Problems& p
       if (hit) keep[k] = 1, found = true;
     }
     if (!found)
-      problems.add("/select", item.empty() ? "has an empty item" : fmt::format("`{}` is no curve", shorten(std::string(item))),
+      problems.add("/select", item.empty() ? "has an empty item" : fmt::format("`{}` is not a curve", shorten(std::string(item))),
                    item.empty() ? "write names or numbers with commas between them" : what_there_is(curves, range.has_value()));
   }
   CurveSet result;

@@ -7,10 +7,12 @@
 #include "io/curves/moment.hpp"
 #include "io/curves/registry.hpp"
 #include "io/curves/scan.hpp"
+#include "io/curves/usda_groom.hpp"
 #include "io/curves/usda_motion.hpp"
 #include "io/curves/usda_scanner.hpp"
 #include "io/curves/usda_stage.hpp"
 #include "io/curves/usda_xform.hpp"
+#include "io/usd_binary.hpp"
 
 namespace osier {
 
@@ -31,6 +33,46 @@ class UsdaReader {
     if (!any_width_) set_.widths.clear();
     if (!all_ids_) set_.ids.clear();
     return std::move(set_);
+  }
+
+  /// What the curves of run() are made of.
+  std::vector<GroomPrim> describe() {
+    find_prims();
+    time_ = chosen_time(stage_.times(curves_), options_, source_);
+    stage_.go_to(time_);
+    std::vector<GroomPrim> list;
+    std::size_t curves = 0;
+    for (const std::size_t p : curves_) {
+      const UsdaPrim& prim = stage_.prims[p];
+      GroomPrim groom;
+      for (std::optional<std::size_t> up = p; up; up = stage_.prims[*up].parent) {
+        groom.path.insert(groom.path.begin(), stage_.prims[*up].name);
+        for (const auto& [name, attribute] : stage_.prims[*up].attributes)
+          groom.moves = groom.moves || (name.starts_with("xformOp:") && !attribute.times.empty());
+      }
+      groom.number = p;
+      groom.linear = is_linear(prim), groom.basis = basis_of(prim), groom.wrap = wrap_of(prim);
+      groom.counts = counts(prim), groom.first_curve = curves;
+      groom.has_velocities = prim.find("velocities") != nullptr;
+      for (const char* name : {"widths", "primvars:widths"})
+        for (const double w : numbers(prim, name, 1)) groom.largest_width = std::max(groom.largest_width, w);
+      curves += groom.counts.size();
+      list.push_back(std::move(groom));
+    }
+    return list;
+  }
+
+  const UsdaStage& stage() const { return stage_; }
+  Affine to_file(std::size_t prim, double time) {
+    stage_.go_to(time);
+    return world_transform(stage_.prims, prim, time);
+  }
+  std::vector<Vec3d> controls(std::size_t prim, double time) {
+    stage_.go_to(time_ = time);
+    const std::vector<double> xyz = numbers(stage_.prims[prim], "points", 3);
+    std::vector<Vec3d> points;
+    for (std::size_t i = 0; i + 2 < xyz.size(); i += 3) points.emplace_back(xyz[i], xyz[i + 1], xyz[i + 2]);
+    return points;
   }
 
   /// At every time that the file has.
@@ -99,6 +141,14 @@ class UsdaReader {
     fail(*a, fmt::format("{} is not a {} that can be read", in_quotes(given.empty() ? "" : given[0]), name), "use " + known);
   }
 
+  bool is_linear(const UsdaPrim& prim) const { return choice<2>(prim, "type", {"cubic", "linear"}) == 1; }
+  CubicBasis basis_of(const UsdaPrim& prim) const {
+    return static_cast<CubicBasis>(choice<3>(prim, "basis", {"bezier", "bspline", "catmullRom"}));
+  }
+  CubicWrap wrap_of(const UsdaPrim& prim) const {
+    return static_cast<CubicWrap>(choice<3>(prim, "wrap", {"nonperiodic", "periodic", "pinned"}));
+  }
+
   std::vector<std::size_t> counts(const UsdaPrim& prim) const {
     std::vector<std::size_t> result;
     for (double n : numbers(prim, "curveVertexCounts", 1)) {
@@ -155,9 +205,9 @@ UsdaReader::Widths UsdaReader::widths(const UsdaPrim& prim, std::size_t curves, 
 
 void UsdaReader::add(std::size_t index) {
   const UsdaPrim& prim = stage_.prims[index];
-  const bool linear = choice<2>(prim, "type", {"cubic", "linear"}) == 1;
-  const auto basis = static_cast<CubicBasis>(choice<3>(prim, "basis", {"bezier", "bspline", "catmullRom"}));
-  const auto wrap = static_cast<CubicWrap>(choice<3>(prim, "wrap", {"nonperiodic", "periodic", "pinned"}));
+  const bool linear = is_linear(prim);
+  const CubicBasis basis = basis_of(prim);
+  const CubicWrap wrap = wrap_of(prim);
   const bool periodic = wrap == CubicWrap::periodic;
   const std::vector<std::size_t> count = counts(prim);
   const std::vector<double> xyz = numbers(prim, "points", 3);
@@ -263,5 +313,26 @@ void UsdaReader::label(const UsdaPrim& prim, std::size_t curves) {
 CurveSet read_usda(const CurveSource& source, const CurveReadOptions& options) { return UsdaReader(source, options).run(); }
 
 CurveAnimation read_usda_animation(const CurveSource& source) { return UsdaReader(source, {}).run_all(); }
+
+struct UsdaGroom::Impl {
+  Impl(const std::filesystem::path& file, const CurveReadOptions& reading)
+      : bytes(usd_text(file)),
+        source{bytes, file.string(), [file](const std::string& name) { return read_beside(file, name); }},
+        reader(source, reading) {}
+  std::vector<std::byte> bytes;
+  CurveSource source;
+  UsdaReader reader;
+};
+
+UsdaGroom::UsdaGroom(const std::filesystem::path& file, const CurveReadOptions& reading)
+    : impl_(std::make_unique<Impl>(file, reading)), prims_(impl_->reader.describe()) {}
+UsdaGroom::~UsdaGroom() = default;
+double UsdaGroom::meters_per_unit() const { return impl_->reader.stage().meters_per_unit; }
+double UsdaGroom::time_codes_per_second() const { return impl_->reader.stage().time_codes_per_second; }
+UpAxis UsdaGroom::up() const { return impl_->reader.stage().up; }
+Affine UsdaGroom::to_file(const GroomPrim& prim, double time_code) { return impl_->reader.to_file(prim.number, time_code); }
+std::vector<Vec3d> UsdaGroom::controls(const GroomPrim& prim, double time_code) {
+  return impl_->reader.controls(prim.number, time_code);
+}
 
 }  // namespace osier

@@ -9,9 +9,6 @@
 
 namespace osier {
 
-namespace {
-
-/// First `a`, then `b`.
 Affine then(const Affine& a, const Affine& b) {
   return {{b.of_direction(a.rows[0]), b.of_direction(a.rows[1]), b.of_direction(a.rows[2])}, b(a.translation)};
 }
@@ -24,6 +21,8 @@ Affine inverse(const Affine& a) {
   result.translation = -result.of_direction(a.translation);
   return result;
 }
+
+namespace {
 
 Affine rotation(char axis, double degrees) {
   const double c = std::cos(degrees * std::numbers::pi / 180), s = std::sin(degrees * std::numbers::pi / 180);

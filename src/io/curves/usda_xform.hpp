@@ -17,6 +17,10 @@ struct Affine {
   double mean_scale() const { return std::cbrt(std::abs(dot(rows[0], cross(rows[1], rows[2])))); }
 };
 
+/// First `a`, then `b`.
+Affine then(const Affine& a, const Affine& b);
+Affine inverse(const Affine& a);
+
 /// From a prim's own space to that of the layer, at a time.
 Affine world_transform(const std::vector<UsdaPrim>& prims, std::size_t prim, double time);
 

@@ -37,6 +37,7 @@ class MeshSurface final : public contact::Obstacle {
   double support(Index feature, const Vec3d& n, double share) const override;
   Vec3d moved(Index feature, const Vec3d& point, double share) const override;
   void place_points(const std::vector<Vec3d>& rest, double share, std::vector<Vec3d>& points) const override;
+  Motion* motion() override { return &motion_; }
   Vec3d center(double share) const override { return center_from_ + share * (center_to_ - center_from_); }
 
  private:

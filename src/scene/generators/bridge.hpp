@@ -46,6 +46,7 @@ class Bridge : public Structure {
     f("cable_segment_length", cable_segment_length, "Longest segment of a cable", {.unit = "m", .min = 1e-3});
     f("strain_limit", strain_limit, "A member breaks when its strain reaches this", {.min = 0, .above_min = true});
     f("tau", tau, "Kelvin–Voigt time of stretching and bending", {.unit = "s", .min = 0});
+    f("color", color, "Colour in pictures, in the viewer and in files that hold colours");
   }
   GraphSize size() const override;
   void build(RodGraph& graph, const std::string& prefix) const override;

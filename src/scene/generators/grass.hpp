@@ -45,6 +45,7 @@ class Grass : public Structure {
     f("line_density", line_density, "Line density at the root", {.unit = "kg/m", .min = 0, .above_min = true});
     f("radius", radius, "Radius at the root", {.unit = "m", .min = 0, .above_min = true});
     f("tau", tau, "Kelvin–Voigt time of stretching and bending", {.unit = "s", .min = 0});
+    f("color", color, "Colour in pictures, in the viewer and in files that hold colours");
   }
   GraphSize size() const override;
   void build(RodGraph& graph, const std::string& prefix) const override;

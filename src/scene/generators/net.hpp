@@ -38,6 +38,7 @@ class Net : public Structure {
     f("line_density", line_density, "Line density", {.unit = "kg/m", .min = 0, .above_min = true});
     f("radius", radius, "Radius", {.unit = "m", .min = 0, .above_min = true});
     f("tau", tau, "Kelvin–Voigt time of stretching and bending", {.unit = "s", .min = 0});
+    f("color", color, "Colour in pictures, in the viewer and in files that hold colours");
   }
   void check(Problems& problems) const override;
   GraphSize size() const override;

@@ -43,6 +43,7 @@ class Slingshot : public Structure {
     f("seed", seed, "Seed of the jitter", {.min = 0});
     f("draw", draw, "How far the middle of the rubber is pulled in the initial pose", {.unit = "m"});
     f("tau", tau, "Kelvin–Voigt time of stretching and bending", {.unit = "s", .min = 0});
+    f("color", color, "Colour in pictures, in the viewer and in files that hold colours");
   }
   void build(RodGraph& graph, const std::string& prefix) const override;
   const char* type() const override { return "slingshot"; }

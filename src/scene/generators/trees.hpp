@@ -51,6 +51,7 @@ class Trees : public Structure {
     f("line_density", line_density, "Line density of a segment with D = 1", {.unit = "kg/m", .min = 0, .above_min = true});
     f("radius", radius, "Radius of a segment with D = 1", {.unit = "m", .min = 0, .above_min = true});
     f("tau", tau, "Kelvin–Voigt time of stretching and bending", {.unit = "s", .min = 0});
+    f("color", color, "Colour in pictures, in the viewer and in files that hold colours");
   }
   void check(Problems& problems) const override;
   void build(RodGraph& graph, const std::string& prefix) const override;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <fmt/format.h>
 
+#include "solvers/direct/device_solver.hpp"
+#include "solvers/direct/hanging_strands.hpp"
 #include "solvers/direct/split_solver.hpp"
 #include "solvers/systems/tree/tree.hpp"
 #include "solvers/systems/tree/tree_system.hpp"
@@ -44,9 +46,19 @@ systems::Options Settings::options() const {
   return options;
 }
 
-std::unique_ptr<Solver> Settings::make(const Model& model) const { return make_solver(model, options()); }
+std::unique_ptr<Solver> Settings::make(const Model& model) const {
+  if (execution.elsewhere()) return make_on_device(model, options(), execution.device);
+  return make_solver(model, options());
+}
+
+void Settings::check(const Model& model, bool, Problems& problems) const {
+  if (execution.elsewhere()) check_strands(model, problems);
+}
 
 SolverPlan Settings::plan(const Model& m, const Control& c, double h) const {
+  if (execution.elsewhere())
+    return {name(), fmt::format("strand by strand, by kernels of {}; the host takes strands whose energy rises",
+                                execution.device_name())};
   if (h == 0 && c.has_vertex_terms())
     return {name(), "Newton's method on a sparse factor, because of springs or of vertices held along single directions"};
   if (h == 0)

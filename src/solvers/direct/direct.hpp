@@ -26,15 +26,29 @@ class Settings : public SolverSettings {
   std::unique_ptr<Solver> make(const Model& model) const override;
   const char* name() const override { return "direct"; }
   SolverRole role() const override { return SolverRole::converging; }
+  /// On a device: steps in time of single strands.
   Traits traits() const override {
-    return {.statics = true,
-            .single_directions = true,
-            .springs = true,
-            .contacts = true,
+    const bool here = !execution.elsewhere();
+    return {.statics = here,
+            .loops = here,
+            .hinges = here,
+            .rotational_inertia = here,
+            .torques = here,
+            .rotary_damping = here,
+            .branches = here,
+            .cables = here,
+            .inner_pins = here,
+            .fracture = here,
+            .single_directions = here,
+            .springs = here,
+            .contacts = here,
             .single_precision = true,
             .threads = true,
-            .simd = true};
+            .simd = here,
+            .device = true};
   }
+  void check(const Model& model, bool driven, Problems& problems) const override;
+  Simd simd_on(const Model&) const override { return execution.elsewhere() ? Simd::off : execution.simd; }
   void set_goal(const StepGoal& wanted) override { goal = wanted; }
   bool works_to_tolerance() const override { return !goal.iterations; }
   SolverPlan plan(const Model& model, const Control& control, double h) const override;

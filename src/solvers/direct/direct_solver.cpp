@@ -1,5 +1,6 @@
 #include "solvers/direct/direct_solver.hpp"
 
+#include "core/archive.hpp"
 #include "solvers/direct/step_plan.hpp"
 #include "solvers/minimiser.hpp"
 #include "solvers/systems/blocks/block_system.hpp"
@@ -72,6 +73,26 @@ void DirectSolver::set_subset(Subset subset) {
   driver_.rebind();
   if (driver_.system()) driver_.system()->forget();
   if (fallback_) fallback_->set_subset(subset_);
+  kept_system_.reset();
+}
+
+/// The linear system and the solver of statics depend on what is held, which is known in the next step only: what they remember
+/// is kept until then.
+void DirectSolver::carry(const Model& m, Archive& archive) {
+  archive(held_, planned_, planned_h_, loops_, had_terms_, in_double_);
+  driver_.carry(archive);
+  const auto keep = [&](std::optional<std::string>& kept, auto* object, const auto& carry_it) {
+    if (!archive.reads() && object && !kept) kept = carried(carry_it);
+    archive(kept);
+    if (!archive.reads() && object) kept.reset();
+  };
+  keep(kept_system_, planned_ ? driver_.system() : nullptr, [&](Archive& a) { driver_.system()->carry(a); });
+  keep(kept_statics_, statics_.get(), [&](Archive& a) { statics_->carry(m, a); });
+  bool has_fallback = fallback_ != nullptr;
+  archive(has_fallback);
+  if (!has_fallback) return;
+  make_fallback();
+  fallback_->carry(m, archive);
 }
 
 /// The tree depends on the holds, and the choice of tree or blocks on the length of the step.
@@ -85,6 +106,11 @@ void DirectSolver::settle_plan(const Model& m, const Control& c, double h) {
   const bool other_step = h > 2 * planned_h_ || h < 0.5 * planned_h_;
   const bool has_terms = c.has_vertex_terms();
   if (same && count == held_.size() && !other_step && has_terms == had_terms_) {
+    if (kept_system_) {
+      Archive kept(*std::exchange(kept_system_, {}));
+      plan(m, c, planned_h_);
+      driver_.system()->carry(kept);
+    }
     if (has_terms) driver_.system()->bind(m, c, subset_, h);  // single directions may have turned
     return;
   }
@@ -94,11 +120,23 @@ void DirectSolver::settle_plan(const Model& m, const Control& c, double h) {
   held_.clear();
   held_.reserve(count);
   each_held(c, subset_, [&](Index i, FrameControl how) { held_.emplace_back(i, how); });
+  kept_system_.reset();
+  plan(m, c, h);
+}
+
+void DirectSolver::plan(const Model& m, const Control& c, double h) {
   StepPlan plan = plan_step(m, c, subset_, h, options_);
   const bool same_blocks = plan.loops == loops_ && (plan.loops == Loops::blocks || plan.loops == Loops::sparse);
   loops_ = plan.loops;
-  if (!same_blocks) driver_.arrange(make_system(std::move(plan), options_));
+  if (!same_blocks || !driver_.system()) driver_.arrange(make_system(std::move(plan), options_));
   driver_.system()->bind(m, c, subset_, h);
+}
+
+void DirectSolver::make_fallback() {
+  if (fallback_) return;
+  Options options = options_;
+  options.precision = Precision::double_precision;
+  fallback_ = std::make_unique<DirectSolver>(subset_, options);
 }
 
 StepReport DirectSolver::solve(const StepInput& input, const State& state) {
@@ -107,11 +145,7 @@ StepReport DirectSolver::solve(const StepInput& input, const State& state) {
   in_double_ = driver_.has_given_up();
   if (!in_double_) return report;
   // Far from equilibrium a net, for example, has compliances that float cannot add up.
-  if (!fallback_) {
-    Options options = options_;
-    options.precision = Precision::double_precision;
-    fallback_ = std::make_unique<DirectSolver>(subset_, options);
-  }
+  make_fallback();
   return fallback_->solve(input, state);
 }
 
@@ -131,7 +165,14 @@ StepReport DirectSolver::step(const StepInput& input, State& state) {
 /// The solver of statics that suits what is held.
 Solver& DirectSolver::statics(const Model& m, const Control& c) {
   const bool has_terms = c.has_vertex_terms();
-  if (!statics_ || has_terms != had_terms_) statics_ = systems::make_minimiser(systems::make_exact_system(m, c));
+  if (!statics_ || has_terms != had_terms_) {
+    statics_ = systems::make_minimiser(systems::make_exact_system(m, c));
+    if (kept_statics_ && has_terms == had_terms_) {
+      Archive kept(*kept_statics_);
+      statics_->carry(m, kept);
+    }
+    kept_statics_.reset();
+  }
   had_terms_ = has_terms;
   return *statics_;
 }

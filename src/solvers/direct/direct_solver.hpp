@@ -5,6 +5,8 @@
 #pragma once
 
 #include <memory>
+#include <optional>
+#include <string>
 
 #include "solvers/driver_options.hpp"
 #include "solvers/newton_driver.hpp"
@@ -23,6 +25,7 @@ class DirectSolver final : public Solver {
   DirectSolver(Subset subset, const Options& options);
 
   void rebind(const Model& model, State& state) override;
+  void carry(const Model& model, Archive& archive) override;
   StepReport step(const StepInput& input, State& state) override;
   StaticReport solve_static(const StepInput& input, State& state, const StaticOptions& options) override;
   PathReport follow_path(const Model& m, LoadPath& path, State& state, const StaticOptions& options,
@@ -41,6 +44,8 @@ class DirectSolver final : public Solver {
 
  private:
   Solver& statics(const Model& m, const Control& c);
+  void make_fallback();
+  void plan(const Model& model, const Control& control, double h);
   void settle_plan(const Model& model, const Control& control, double h);
 
   Options options_;
@@ -55,6 +60,7 @@ class DirectSolver final : public Solver {
   systems::NewtonDriver driver_;
   std::unique_ptr<DirectSolver> fallback_;  ///< solver in double for steps in which float finds no lower energy
   std::unique_ptr<Solver> statics_;
+  std::optional<std::string> kept_system_, kept_statics_;  ///< of a checkpoint, until the objects they belong to are made
 };
 
 /// Sets the frames of anchors to where they are held.

@@ -4,6 +4,7 @@
 #include <array>
 #include <optional>
 
+#include "core/archive.hpp"
 #include "model/parts.hpp"
 #include "solvers/direct/step_plan.hpp"
 #include "solvers/direct/touching.hpp"
@@ -47,6 +48,10 @@ class Lanes {
     for (auto& lanes : by_law_)
       if (lanes) all += lanes->step(view, options, executor);
     return all;
+  }
+  void carry(Archive& archive) {
+    for (auto& lanes : by_law_)
+      if (lanes) lanes->carry(archive);
   }
   template <class F>
   void each_that_rose(const F& f) const {
@@ -117,21 +122,24 @@ std::optional<Forest<T>> forest_of(const Model& m, const Control& c, const std::
 /// What a step changes.
 class KeptMotion {
  public:
-  void keep(const State& state) {
+  /// `spins`: frames have velocities.
+  void keep(const State& state, bool spins) {
     position_ = state.vertex_position;
     rotation_ = state.frame_rotation;
-    frame_velocity_ = state.frame_velocity;
+    spins_ = spins;
+    if (spins) frame_velocity_ = state.frame_velocity;
   }
   void put_back(State& state) const {
     state.vertex_position = position_;
     state.frame_rotation = rotation_;
-    state.frame_velocity = frame_velocity_;
+    if (spins_) state.frame_velocity = frame_velocity_;
   }
   const std::vector<Vec3d>& position() const { return position_; }
 
  private:
   std::vector<Vec3d> position_, frame_velocity_;
   std::vector<Quatd> rotation_;
+  bool spins_ = false;
 };
 
 template <class T>
@@ -146,6 +154,22 @@ class SplitSolver final : public Solver {
     touching_.rebind();
   }
 
+  /// Lanes and other parts depend on what is held, which is known in the next step only: what they remember is kept until then.
+  void carry(const Model& m, Archive& archive) override {
+    archive(split_, had_torque_, fits_, vertex_fixed_, frame_control_, terms_known_, terms_key_, terms_, elsewhere_);
+    if (!archive.reads() && split_ && !kept_) kept_ = parts(m);
+    archive(kept_);
+    if (!archive.reads()) {
+      if (has_arranged_parts_) kept_.reset();
+    } else {
+      has_arranged_parts_ = false;
+    }
+    touching_.carry(archive);
+    bool has_whole = whole_ != nullptr;
+    archive(has_whole);
+    if (has_whole) whole(m).carry(m, archive);
+  }
+
   void arrange(const Model& m) {
     chains_ = find_chains(m);
     std::erase_if(chains_, [&](const Chain& c) { return !is_plain(m, c); });
@@ -154,6 +178,7 @@ class SplitSolver final : public Solver {
     rescue_.reset();
     split_ = false;
     terms_known_ = false;
+    kept_.reset();
   }
 
   StepReport step(const StepInput& input, State& state) override {
@@ -225,7 +250,7 @@ class SplitSolver final : public Solver {
         touching_.store(state, report);
         return report;
       }
-      before_.keep(state);
+      before_.keep(state, input.model.has_inertia() || input.end.has_rotary_damping);
       step_freely(input, state, touching_.any() ? &touching_.segments() : nullptr, report);
       if (touching_.any()) touching_.store(state, report);
       if (report.non_finite || touching_.rest_moves_freely(before_.position(), state.vertex_position)) return report;
@@ -252,7 +277,7 @@ class SplitSolver final : public Solver {
     else elsewhere_.clear();
     const bool same_holds = split_ && c.vertex_fixed == vertex_fixed_ && c.frame_control == frame_control_;
     const bool same_torque = c.has_torque == had_torque_;
-    if (same_holds && same_torque && !c.has_torque) return;
+    if (same_holds && same_torque && !c.has_torque && has_arranged_parts_) return;
     had_torque_ = c.has_torque;
     vertex_fixed_ = c.vertex_fixed;
     frame_control_ = c.frame_control;
@@ -261,9 +286,11 @@ class SplitSolver final : public Solver {
       fits.push_back(stays(chain.first_segment) && !terms_[static_cast<std::size_t>(chain.first_segment)] && fits_lanes(chain, c)
                          ? static_cast<std::uint8_t>(1 + static_cast<int>(law_of(m, c, chain)))
                          : 0);
-    if (same_holds && same_torque && fits == fits_) return;
+    const bool same = same_holds && same_torque && fits == fits_;
+    if (same && has_arranged_parts_) return;
     fits_ = fits;
     split_ = true;
+    has_arranged_parts_ = true;
     std::vector<Chain> in_lanes;
     for (std::size_t i = 0; i < chains_.size(); ++i)
       if (fits_[i]) in_lanes.push_back(chains_[i]);
@@ -280,6 +307,23 @@ class SplitSolver final : public Solver {
     const bool divided = has_lanes_ || forest_ || touching || (any_of_them(simple) && any_of_them(others));
     if (divided && any_of_them(simple)) rest_ = std::make_unique<DirectSolver>(subset_of(m, std::move(simple)), options_);
     if (divided && any_of_them(others)) with_terms_ = std::make_unique<DirectSolver>(subset_of(m, std::move(others)), options_);
+    if (same && kept_) restore_parts(m);
+    kept_.reset();
+  }
+
+  /// What the parts that settle_split() makes leave behind for the next step.
+  void carry_parts(const Model& m, Archive& archive) {
+    lanes_.carry(archive);
+    if (forest_) forest_->carry(archive);
+    if (rest_) rest_->carry(m, archive);
+    if (with_terms_) with_terms_->carry(m, archive);
+  }
+  std::string parts(const Model& m) {
+    return carried([&](Archive& a) { carry_parts(m, a); });
+  }
+  void restore_parts(const Model& m) {
+    Archive kept(*kept_);
+    carry_parts(m, kept);
   }
 
   /// Finds the parts that springs or single directions act on. Returns whether there may be others than before.
@@ -324,6 +368,8 @@ class SplitSolver final : public Solver {
   Executor executor_;
   std::vector<Chain> chains_;
   bool split_ = false, had_torque_ = false, has_lanes_ = false;
+  bool has_arranged_parts_ = true;   ///< false after a checkpoint was read, until the next step
+  std::optional<std::string> kept_;  ///< of that checkpoint
   std::vector<std::uint8_t> fits_, fits_now_, vertex_fixed_;  ///< per chain: 0, or 1 + its law
   std::vector<FrameControl> frame_control_;
   Lanes<T> lanes_;

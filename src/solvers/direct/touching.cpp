@@ -10,9 +10,12 @@ namespace osier::direct {
 
 namespace {
 
-/// Positions are small differences of large numbers where rods are pressed together: always in double.
-systems::Options in_double(systems::Options options) {
+/// Positions are small differences of large numbers where rods are pressed together: always in double. Friction is solved for in
+/// rounds, each of them with that of the round before.
+systems::Options for_contact(systems::Options options) {
+  constexpr int kRounds = 3;
   options.precision = Precision::double_precision;
+  options.max_iterations *= kRounds;
   return options;
 }
 
@@ -22,13 +25,24 @@ constexpr double kMostColumns = 12;
 }  // namespace
 
 Touching::Touching(const systems::Options& options)
-    : options_(in_double(options)), contact_(options.threads), driver_(options_) {}
+    : options_(for_contact(options)), contact_(options.threads), driver_(options_) {}
 
 void Touching::rebind() {
   contact_.forget();
   part_.clear();
   arranged_ = false;
+  kept_system_.reset();
   driver_.rebind();
+}
+
+void Touching::carry(Archive& archive) {
+  archive(part_, part_touches_, segment_in_, count_, age_, whole_, arranged_, has_terms_, spring_ends_, vertex_fixed_,
+          frame_control_, contact_);
+  driver_.carry(archive);
+  std::optional<std::string> system = kept_system_;
+  if (arranged_ && coupled_) system = carried([&](Archive& a) { coupled_->carry(a); });
+  archive(system);
+  if (archive.reads()) kept_system_ = std::move(system);
 }
 
 void Touching::find_parts(const Model& m, const Control& c) {
@@ -58,6 +72,7 @@ void Touching::find_touching_parts(std::vector<std::uint8_t>& touches) {
     while (group_[i] != i) i = group_[i] = group_[group_[i]];
     return i;
   };
+  contact_.find_active();
   const std::vector<contact::Pair>& pairs = contact_.pairs();
   for (std::size_t p = 0; p < pairs.size(); ++p) {
     if (contact_.is_active(p)) touches[part_[pairs[p].a]] = 1;
@@ -72,7 +87,7 @@ void Touching::find_touching_parts(std::vector<std::uint8_t>& touches) {
 }
 
 bool Touching::take_pairs(const Model& m) {
-  if (contact_.is_quiet() && !any()) return false;
+  if (whole_ || (contact_.is_quiet() && !any())) return false;  // all is in, or nothing need be
   part_needed_ = part_touches_;
   find_touching_parts(part_needed_);
   if (part_needed_ == part_touches_) return false;
@@ -104,7 +119,8 @@ void Touching::begin(const StepInput& input, const State& state) {
     arranged_ = false;
   }
   if (part_.empty()) find_parts(m, input.end);
-  contact_.begin(input.contacts, m, input.end, state, input.h);
+  contact_.begin(input.contacts, m, input.end, state, input.h, true);
+  if (sparse_) sparse_ = arranged_ = false;
   if (++age_ > kKeptFor) {
     age_ = 0;
     part_needed_.assign(part_touches_.size(), 0);
@@ -123,7 +139,8 @@ void Touching::arrange(const StepInput& input) {
   const Control& c = input.end;
   const bool has_terms = c.has_vertex_terms();
   const bool same_holds = vertex_fixed_ == c.vertex_fixed && frame_control_ == c.frame_control && has_terms_ == has_terms;
-  if (arranged_ && same_holds) {
+  const bool restored = arranged_ && same_holds && kept_system_;
+  if (arranged_ && same_holds && !restored) {
     if (has_terms) coupled_->bind(input.model, c, subset_, input.h);  // single directions may have turned
     return;
   }
@@ -134,7 +151,8 @@ void Touching::arrange(const StepInput& input) {
   const Model& m = input.model;
   subset_ = whole_ ? whole_of(m) : subset_of(m, segment_in_);
   std::optional<systems::Tree> tree;
-  if (!has_terms) tree = systems::build_tree_within(m, c, subset_, kMostColumns * static_cast<double>(subset_.segments.size()));
+  if (!has_terms && !sparse_)
+    tree = systems::build_tree_within(m, c, subset_, kMostColumns * static_cast<double>(subset_.segments.size()));
   std::unique_ptr<systems::LinearSystem> rods;
   if (tree) {
     auto recursion = std::make_unique<systems::ComplianceTree<double>>(options_.threads);
@@ -147,6 +165,11 @@ void Touching::arrange(const StepInput& input) {
   coupled_ = coupled.get();
   driver_.arrange(std::move(coupled));
   coupled_->bind(m, c, subset_, input.h);
+  if (restored) {
+    Archive kept(*kept_system_);
+    coupled_->carry(kept);
+  }
+  kept_system_.reset();
 }
 
 StepReport Touching::solve(const StepInput& input, const State& state) {
@@ -154,7 +177,13 @@ StepReport Touching::solve(const StepInput& input, const State& state) {
     arrange(input);
     coupled_->set_contact(contact_);
     StepReport report = driver_.solve(input.model, input.end, state, input.h, subset_, contact_);
-    if (!take_pairs(input.model)) return report;
+    if (take_pairs(input.model)) continue;
+    if (report.not_converged && coupled_->has_lost_digits() && !sparse_) {
+      sparse_ = true;
+      arranged_ = false;
+      continue;
+    }
+    return report;
   }
 }
 

@@ -3,6 +3,8 @@
 
 #include <array>
 #include <memory>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "contact/contact_step.hpp"
@@ -18,6 +20,8 @@ class Touching {
   explicit Touching(const systems::Options& options);
   /// The topology has changed, or the state has been replaced.
   void rebind();
+  /// What a step leaves behind for the next.
+  void carry(Archive& archive);
 
   /// Finds what may touch something in the step.
   void begin(const StepInput& input, const State& state);
@@ -66,9 +70,11 @@ class Touching {
   Index count_ = 0;  ///< segments
   int age_ = 0;
   bool whole_ = false, arranged_ = false, has_terms_ = false;
+  bool sparse_ = false;  ///< in the step at hand: the factor of a tree has lost its digits
   std::vector<std::array<Index, 2>> spring_ends_;
   std::vector<std::uint8_t> vertex_fixed_;
   std::vector<FrameControl> frame_control_;
+  std::optional<std::string> kept_system_;  ///< of a checkpoint, until the linear system is made
 };
 
 }  // namespace osier::direct

@@ -30,16 +30,4 @@ OSIER_FN Vec3<T> box_tangent(const Vec3<T>& d, const Vec3<T>& b) {
   return (T(1) / (c * c)) * along + (T(1) / c) * (d - along);
 }
 
-/// Right Jacobian of the exponential: exp(t + dt) = exp(t) exp(Jr(t) dt).
-template <class T>
-OSIER_FN Mat3<T> right_jacobian(const Vec3<T>& t) {
-  using std::cos, std::sin, std::sqrt;
-  const T a2 = norm2(t), a = sqrt(a2);
-  const bool small = a < T(1e-4);
-  const T first = small ? T(0.5) - a2 / T(24) : (T(1) - cos(a)) / a2;
-  const T second = small ? T(1) / T(6) - a2 / T(120) : (a - sin(a)) / (a2 * a);
-  const Mat3<T> s = skew(t);
-  return identity3<T>() + (-first) * s + second * (s * s);
-}
-
 }  // namespace osier::generalized_alpha

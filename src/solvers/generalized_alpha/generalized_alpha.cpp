@@ -4,6 +4,7 @@
 #include <cmath>
 #include <fmt/format.h>
 
+#include "solvers/generalized_alpha/elimination.hpp"
 #include "solvers/generalized_alpha/rod_plan.hpp"
 
 namespace osier::generalized_alpha {
@@ -27,8 +28,8 @@ Traits Settings::traits() const {
   t.loops = t.branches = t.cables = t.fracture = false;
   t.hinges = t.rotary_damping = t.frame_holds = t.inner_pins = false;
   t.integrators = t.integrator_choice = false;
-  t.own_balance = t.control_at_start = t.threads = t.simd = true;
-  t.stability = t.leaves_unstable = false;
+  t.own_balance = t.control_at_start = t.threads = t.simd = t.single_directions = true;
+  t.stability = false;
   t.strains = theory == Theory::cosserat;
   return t;
 }
@@ -94,11 +95,12 @@ std::optional<std::size_t> Settings::bytes(const Model& m, const Control&, doubl
     longest = std::max(longest, rod.segments.size());
     all += rod.segments.size();
   }
-  constexpr std::size_t kPivots = kBlock * kStride * sizeof(double);
-  constexpr std::size_t kStepper = 2 * (sizeof(Station<double>) * 4 + sizeof(Rates) * 6 + sizeof(StageEnd<double>) +
+  constexpr std::size_t kPivots = Elimination<double>::kKept * sizeof(double);
+  constexpr std::size_t kStepper = 2 * (sizeof(Station<double>) * 4 + sizeof(Rates<double>) * 6 + sizeof(StageEnd<double>) +
                                         sizeof(StrainLaw<double>) + sizeof(CellForce<double>) + sizeof(Residual<double>));
   constexpr std::size_t kModel = sizeof(Cell<double>) + 3 * sizeof(Quatd) + 2 * sizeof(Vec3d) + 40;
-  return longest * static_cast<std::size_t>(execution.threads) * (kPivots + kStepper) + all * kModel;
+  const std::size_t lanes = static_cast<std::size_t>(lane_kernel_by(execution.simd).lanes);
+  return longest * static_cast<std::size_t>(execution.threads) * 2 * lanes * (kPivots + kStepper) + all * kModel;
 }
 
 }  // namespace osier::generalized_alpha

@@ -7,7 +7,8 @@ namespace osier::generalized_alpha {
 
 namespace {
 
-constexpr int kLine = 8;  ///< numbers of a cache line
+constexpr int kLine = kSimdTarget == Simd::avx512 ? 8 : kSimdTarget == Simd::avx2 ? 4 : 2;  ///< numbers of a register
+constexpr int kColumns = (25 + kLine - 1) / kLine * kLine;
 
 double size_of(double x) { return x < 0 ? -x : x; }
 
@@ -21,7 +22,7 @@ bool triangulate(double (*rows)[kPanelStride], int count, int columns) {
     const int first = p / kLine * kLine;
     double* const source = rows[p];
     if (pivot != p)
-      for (int c = first; c < kPanelStride; ++c) {
+      for (int c = first; c < kColumns; ++c) {
         const double kept = source[c];
         source[c] = rows[pivot][c];
         rows[pivot][c] = kept;
@@ -31,7 +32,7 @@ bool triangulate(double (*rows)[kPanelStride], int count, int columns) {
       double* const row = rows[r];
       const double factor = row[p] * over;
       if (factor == 0) continue;
-      for (int line = first; line < kPanelStride; line += kLine)
+      for (int line = first; line < kColumns; line += kLine)
         for (int c = line; c < line + kLine; ++c) row[c] -= factor * source[c];
     }
   }

@@ -1,7 +1,7 @@
 // The inner loops of the elimination, by instruction set.
 #pragma once
 
-#include "exec/simd_dispatch.hpp"
+#include "exec/simd.hpp"
 
 namespace osier::generalized_alpha {
 
@@ -13,9 +13,5 @@ using Triangulate = bool (*)(double (*rows)[kPanelStride], int count, int column
 
 template <Simd S>
 Triangulate triangulate_for();
-/// `simd` must be available on this machine.
-inline Triangulate triangulate_by(Simd simd) {
-  return with_simd(simd, []<Simd S>() { return triangulate_for<S>(); });
-}
 
 }  // namespace osier::generalized_alpha

@@ -5,12 +5,11 @@
 #include <limits>
 
 #include "solvers/generalized_alpha/cayley.hpp"
+#include "solvers/generalized_alpha/newton.hpp"
 
 namespace osier::generalized_alpha {
 
 namespace {
-
-double largest(const Vec3d& a) { return std::max({std::abs(a.x), std::abs(a.y), std::abs(a.z)}); }
 
 Vec3d mixed(const Vec3d& a, const Vec3d& b, double share) { return (1 - share) * a + share * b; }
 Quatd mixed(const Quatd& a, const Quatd& b, double share) {
@@ -27,7 +26,7 @@ void mix(const Loads& a, const Loads& b, double share, Loads& to) {
     to.cells[c].couple_material = mixed(a.cells[c].couple_material, b.cells[c].couple_material, share);
   }
   for (std::size_t e = 0; e < 2; ++e) {
-    const EndLoad &p = a.ends[e], &q = b.ends[e];
+    const EndLoad<double>&p = a.ends[e], &q = b.ends[e];
     to.ends[e] = {.force = mixed(p.force, q.force, share),
                   .couple = mixed(p.couple, q.couple, share),
                   .couple_material = mixed(p.couple_material, q.couple_material, share),
@@ -44,13 +43,25 @@ void RodModel::find_units() {
   line_density /= length;
   for (const Vec3d& k : stiffness) bending = std::max(bending, largest(k));
 }
+void RodModel::lump() {
+  constexpr double kShare = 2.0 / 3;
+  lumped.assign(station_count(), {});
+  for (std::size_t c = 0; c < cell_count(); ++c) {
+    Cell<double>& cell = cells[c];
+    const double share = 0.25 * kShare * cell.h * cell.h;
+    lumped[c] += (0.5 * share) * cell.rhoI, lumped[c + 1] += (0.5 * share) * cell.rhoI;
+    cell.lumped = share * cell.rhoA;
+    cell.rhoI.x += cell.lumped, cell.rhoI.y += cell.lumped;
+  }
+  lumped.front() = 2.0 * lumped.front(), lumped.back() = 2.0 * lumped.back();
+}
 double RodModel::time_unit() const { return length * length * std::sqrt(line_density / bending); }
 double RodModel::force_unit() const { return bending / (length * length); }
 
 void RodState::resize(std::size_t cells) {
   x.resize(cells + 1), rate.resize(cells + 1), rate_before.resize(cells + 1);
   frame.resize(cells + 1), place.resize(cells + 1);
-  strain.resize(cells), strain_rate.resize(cells), strain_rate_before.resize(cells);
+  strain.resize(cells), strain_rate.resize(cells), strain_rate_before.resize(cells), strain_second.resize(cells);
 }
 
 void RodControl::resize(std::size_t cells) {
@@ -61,13 +72,14 @@ void RodControl::resize(std::size_t cells) {
 namespace {
 
 Quatd turn_of(const RodModel& m, const RodState& s, std::size_t c) {
-  return cayley(0.5 * m.cells[c].h * (m.cells[c].k0 + 0.5 * (s.x[c].k + s.x[c + 1].k)));
+  const double h = m.cells[c].h;
+  return cayley(0.5 * h * box_curvature(h, m.cells[c].k0 + 0.5 * (s.x[c].k + s.x[c + 1].k)));
 }
 
 }  // namespace
 
 Quatd segment_frame(const RodModel& m, const RodState& s, std::size_t c) {
-  const Vec3d shift = (0.25 * m.cells[c].h) * (s.x[c].k - s.x[c + 1].k);
+  const Vec3d shift = (m.cells[c].h / 12) * (s.x[c].k - s.x[c + 1].k);
   return normalized(s.frame[c] * half_rotation(turn_of(m, s, c)) * rotation_exp(shift) * m.offset[c]);
 }
 
@@ -92,6 +104,8 @@ double box_energy(const RodModel& m, const RodState& s) {
     const Vec3d u = 0.5 * (a.u + b.u), w = 0.5 * (a.w + b.w), k = 0.5 * (a.k + b.k);
     const Vec3d moment = 0.5 * (times(m.stiffness[c], a.k) + times(m.stiffness[c + 1], b.k));
     sum += 0.5 * cell.h * (cell.rhoA * norm2(u) + dot(w, times(cell.rhoI, w)) + dot(k, moment));
+    const Vec3d rate = 0.5 * (times(m.lumped[c], s.rate[c].k) + times(m.lumped[c + 1], s.rate[c + 1].k));
+    sum += 0.25 * cell.h * dot(s.rate[c].k + s.rate[c + 1].k, rate) + 0.5 * cell.h * cell.lumped * norm2(s.strain_rate[c]);
     const auto stretching = [](double e, double compliance) { return compliance > 0 ? e * e / compliance : 0; };
     const Vec3d& e = s.strain[c];
     sum += 0.5 * cell.h *
@@ -100,6 +114,17 @@ double box_energy(const RodModel& m, const RodState& s) {
   return sum;
 }
 
+namespace {
+
+/// The part of a vector along the directions in which a place is held.
+Vec3d held_part(const RodControl& c, std::size_t e, const Vec3d& v) {
+  if (c.guide[e] == Guide::none) return v;
+  const Vec3d along = dot(v, c.guide_axis[e]) * c.guide_axis[e];
+  return c.guide[e] == Guide::wall ? along : v - along;
+}
+
+}  // namespace
+
 /// How held ends move: velocities at the end of the step, by differences of second order, and on top of them a share of the gap
 /// that is left, so that it does not grow.
 void RodStepper::lead_ends(const RodModel& m, const RodControl& control, const Part& part, const RodState& s) {
@@ -107,38 +132,42 @@ void RodStepper::lead_ends(const RodModel& m, const RodControl& control, const P
     const std::size_t j = e == 0 ? 0 : m.cell_count();
     const bool known = !part.restart && s.dt > 0;
     const double ahead = known ? stage_.dt / (stage_.dt + s.dt) : 0;
-    const EndLoad &from = start_.ends[e], &to = end_.ends[e];
+    const EndLoad<double>&from = start_.ends[e], &to = end_.ends[e];
     const bool gap_opens = control.from_last() != (e == 1);
-    velocity_[e] = spin_[e] = lead_[e] = lead_turn_[e] = {};
+    EndHold<double>& hold = hold_[e];
+    hold = {{}, {}, control.guide_axis[e], control.end_drag[e]};
+    lead_[e] = lead_turn_[e] = {};
     if (control.place_held[e]) {
-      lead_[e] = (1 / stage_.dt) * (to.place - from.place);
-      velocity_[e] = lead_[e] + ahead * (lead_[e] - s.lead[e]);
-      Vec3d gap = from.place - s.place[j];
-      if (control.slides[e]) gap -= dot(gap, director3(from.frame)) * director3(from.frame);
-      if (gap_opens) velocity_[e] += (part.closure / stage_.dt) * gap;
+      lead_[e] = (1 / stage_.dt) * held_part(control, e, to.place - from.place);
+      hold.velocity = lead_[e] + ahead * (lead_[e] - s.lead[e]);
+      if (gap_opens) hold.velocity += (part.closure / stage_.dt) * held_part(control, e, from.place - s.place[j]);
     }
     if (control.frame_held[e]) {
       lead_turn_[e] = (1 / stage_.dt) * rotation_log(to.frame * conj(from.frame));
       Vec3d turn = lead_turn_[e] + ahead * (lead_turn_[e] - s.lead_turn[e]);
       if (gap_opens) turn += (part.closure / stage_.dt) * rotation_log(from.frame * conj(s.frame[j]));
-      spin_[e] = rotate(conj(to.frame), turn);
+      hold.spin = rotate(conj(to.frame), turn);
     }
   }
 }
 
-void RodStepper::begin(const RodModel& m, const RodControl& control, const Part& part, const RodState& s) {
+void RodStepper::begin(const RodModel& m, const RodControl& control, const Stage& stage, const Part& part, const RodState& s) {
   const std::size_t stations = m.station_count(), cells = m.cell_count();
+  constexpr double kSame = 1e-9;  ///< share by which the lengths of steps may differ
+  stage_ = stage;
   mix(control.start, control.end, part.from, start_);
   mix(control.start, control.end, part.to, end_);
   lead_ends(m, control, part, s);
   x_ = s.x, before_ = s.x;
-  for (std::size_t j = 0; j < stations; ++j) x_[j].n = s.x[j].n;
   rate_before_ = s.rate, strain_rate_before_ = s.strain_rate, place_rate_before_ = s.place_rate;
-  strain_before_ = s.strain;
-  if (!part.restart && s.history >= 2 && stage_.dt != s.dt) {
+  strain_before_ = s.strain, strain_second_before_ = s.strain_second;
+  const bool same_step = std::abs(stage_.dt - s.dt) <= kSame * s.dt;
+  rates_known_ = !part.restart && s.history >= 1;
+  second_known_ = rates_known_ && s.second_known && same_step;
+  if (!part.restart && s.history >= 2 && !same_step) {
     for (std::size_t j = 0; j < stations; ++j) {
-      Rates& r = rate_before_[j];
-      const Rates& q = s.rate_before[j];
+      Rates<double>& r = rate_before_[j];
+      const Rates<double>& q = s.rate_before[j];
       r.u = stage_.moved(r.u, q.u, s.dt), r.w = stage_.moved(r.w, q.w, s.dt), r.k = stage_.moved(r.k, q.k, s.dt);
       r.turn = stage_.moved(r.turn, q.turn, s.dt);
     }
@@ -146,210 +175,90 @@ void RodStepper::begin(const RodModel& m, const RodControl& control, const Part&
       strain_rate_before_[c] = stage_.moved(s.strain_rate[c], s.strain_rate_before[c], s.dt);
     place_rate_before_ = stage_.moved(s.place_rate, s.place_rate_before, s.dt);
   }
-  rate_.resize(stations), y_.resize(stations), turn_.resize(stations);
-  frame_.resize(stations), frame_before_ = s.frame;
-  law_.resize(cells), force_.resize(cells), residual_.resize(cells);
-  dx_.resize(stations * kUnknowns);
-  const double gain = stage_.gain();
-  for (std::size_t c = 0; c < cells; ++c) {
+  frame_before_ = s.frame;
+  find_laws(m);
+  show(m, control);
+}
+
+/// What is known of strains and of rates of curvatures at the stage before the step is solved.
+void RodStepper::find_laws(const RodModel& m) {
+  const double gain = stage_.gain(), by_rate = rates_known_ ? stage_.second_of_rate(second_known_) : 0;
+  const auto second = [&](const Vec3d& rate_before, const Vec3d& second_before) {
+    return rates_known_ ? stage_.second(Vec3d{}, rate_before, second_before, second_known_) : Vec3d{};
+  };
+  law_.resize(m.cell_count());
+  for (std::size_t c = 0; c < m.cell_count(); ++c) {
     const Vec3d none = stage_.rate_from_stage(Vec3d{}, strain_rate_before_[c]);
     law_[c].before = strain_before_[c] + stage_.of_new() * stage_.growth(none, strain_rate_before_[c]);
-    const Vec3d& tau = m.cells[c].tau;
-    law_[c].pace = {1 / (gain + tau.x), 1 / (gain + tau.y), 1 / (gain + tau.z)};
+    const Vec3d &tau = m.cells[c].tau, inertia = m.cells[c].lumped * m.cells[c].compliance;
+    law_[c].offset = law_[c].before + times(inertia, second(strain_rate_before_[c], strain_second_before_[c]));
+    const Vec3d down = Vec3d{gain, gain, gain} + tau + by_rate * inertia;
+    law_[c].pace = {1 / down.x, 1 / down.y, 1 / down.z};
     law_[c].share = gain * law_[c].pace;
   }
+  second_rest_.resize(m.station_count());
+  for (std::size_t j = 0; j < m.station_count(); ++j) second_rest_[j] = second(rate_before_[j].k, rate_before_[j].second);
 }
 
-/// A vector in world axes, in the local ones of a station.
-Vec3d RodStepper::local_at_stage(std::size_t j, const Vec3d& now, const Vec3d& before) const {
-  return stage_.value(rotate(conj(frame_[j]), now), rotate(conj(frame_before_[j]), before));
-}
-
-/// d(R^T F)/dw = g [R^T F]x Jr(turn), g the gain of the step.
-Mat3<double> RodStepper::slope_of(std::size_t j, const Vec3d& world) const {
-  return stage_.gain() * (skew(rotate(conj(frame_[j]), world)) * right_jacobian(turn_[j]));
-}
-
-/// The six numbers that vanish at an end, in local axes: of velocity or force, and of angular velocity or moment.
-void RodStepper::boundary(const RodModel& m, const RodControl& control, int end, Vec3d& first, Vec3d& second) const {
-  const auto e = static_cast<std::size_t>(end);
-  const std::size_t j = end == 0 ? 0 : m.cell_count();
-  const double sign = end == 0 ? -1 : 1;
-  const EndLoad &now = end_.ends[e], &before = start_.ends[e];
-  const Vec3d pull = y_[j].y.n - sign * (local_at_stage(j, now.force, before.force) - control.end_drag[e] * y_[j].y.u);
-  first = pull;
-  if (control.place_held[e]) {
-    first = x_[j].u - rotate(conj(frame_[j]), velocity_[e]);
-    if (control.slides[e]) first.z = pull.z;
-  }
-  if (control.frame_held[e]) {
-    second = x_[j].w - spin_[e];
-  } else {
-    second = y_[j].m -
-             sign * (local_at_stage(j, now.couple, before.couple) + stage_.value(now.couple_material, before.couple_material));
-  }
-}
-
-void RodStepper::boundary_rows(const RodModel& m, const RodControl& control, int end, Elimination::Row* rows) const {
-  const auto e = static_cast<std::size_t>(end);
-  const std::size_t j = end == 0 ? 0 : m.cell_count();
-  const double sign = end == 0 ? -1 : 1, B = stage_.of_new();
-  const auto add = [&](int row, int column, double factor, const Mat3<double>& block) {
-    for (int a = 0; a < 3; ++a)
-      for (int b = 0; b < 3; ++b) rows[row + a][column + b] += factor * block.m[a][b];
-  };
-  const Mat3<double> one = identity3<double>();
-  if (control.place_held[e]) {
-    add(0, kU, 1, one);
-    if (!control.frame_held[e]) add(0, kW, -1, slope_of(j, velocity_[e]));
-    if (control.slides[e]) {
-      std::fill(rows[2], rows[2] + kRhs, 0.0);
-      rows[2][kN + 2] = 1, rows[2][kU + 2] = sign * control.end_drag[e] * B;
-    }
-  } else {
-    add(0, kN, 1, one);
-    add(0, kU, sign * control.end_drag[e] * B, one);
-    if (!control.frame_held[e]) add(0, kW, -sign * B, slope_of(j, end_.ends[e].force));
-  }
-  if (control.frame_held[e]) {
-    add(3, kW, 1, one);
-  } else {
-    const Vec3d slope = B * m.stiffness[j] + stage_.rate_of_new() * m.viscosity[j];
-    rows[3][kK] += slope.x, rows[4][kK + 1] += slope.y, rows[5][kK + 2] += slope.z;
-    add(3, kW, -sign * B, slope_of(j, end_.ends[e].couple));
-  }
-  const Vec3d &first = end_residual_[e][0], &second = end_residual_[e][1];
-  rows[0][kRhs] = -first.x, rows[1][kRhs] = -first.y, rows[2][kRhs] = -first.z;
-  rows[3][kRhs] = -second.x, rows[4][kRhs] = -second.y, rows[5][kRhs] = -second.z;
-}
-
-/// The residual of everything at x_; returns the largest number, in the units of the rod.
-double RodStepper::evaluate(const RodModel& m, const RodControl& control) {
+/// The arrays of Newton's method.
+void RodStepper::show(const RodModel& m, const RodControl& control) {
   const std::size_t stations = m.station_count(), cells = m.cell_count();
-  for (std::size_t j = 0; j < stations; ++j) {
-    const Station<double>&now = x_[j], &before = before_[j];
-    Rates& rate = rate_[j];
-    const Rates& rate_before = rate_before_[j];
-    StageEnd<double>& y = y_[j];
-    rate.u = stage_.new_rate(now.u, before.u, rate_before.u);
-    rate.w = stage_.new_rate(now.w, before.w, rate_before.w);
-    rate.k = stage_.new_rate(now.k, before.k, rate_before.k);
-    y.u_rate = stage_.rate(rate.u, rate_before.u);
-    y.w_rate = stage_.rate(rate.w, rate_before.w);
-    y.k_rate = stage_.rate(rate.k, rate_before.k);
-    y.y = {stage_.value(now.u, before.u), stage_.value(now.w, before.w), stage_.value(now.k, before.k), now.n};
-    y.m = times(m.stiffness[j], y.y.k) + times(m.viscosity[j], y.k_rate);
-    rate.turn = stage_.rate_from_stage(y.y.w, rate_before.turn);
-    turn_[j] = stage_.growth(rate.turn, rate_before.turn);
-    const std::size_t e = j == 0 ? 0 : 1;
-    const bool held = (j == 0 || j + 1 == stations) && control.frame_held[e];
-    if (held) frame_[j] = end_.ends[e].frame;
-    else if (control.any_load || j == 0 || j + 1 == stations) frame_[j] = frame_before_[j] * rotation_exp(turn_[j]);
-  }
-  const double length = m.length, force = m.force_unit(), dt = stage_.dt;
-  double most = 0;
-  for (std::size_t c = 0; c < cells; ++c) {
-    CellForce<double>& f = force_[c];
-    const CellLoad &now = end_.cells[c], &before = start_.cells[c];
-    f.drag_left = control.drag[c][0], f.drag_right = control.drag[c][1];
-    f.l = stage_.value(now.couple_material, before.couple_material);
-    f.f = {};
-    if (control.any_load) {
-      f.f = local_at_stage(c, now.left, before.left) + local_at_stage(c + 1, now.right, before.right);
-      f.l += 0.5 * (local_at_stage(c, now.couple, before.couple) + local_at_stage(c + 1, now.couple, before.couple));
-    }
-    const Residual<double>& r = residual_[c] = residual(m.cells[c], law_[c], f, y_[c], y_[c + 1]);
-    most = std::max({most, largest(r.a) * length / force, largest(r.b) / force, largest(r.c) * dt * length, largest(r.d) * dt});
-  }
-  for (int end = 0; end < 2; ++end) {
-    const auto e = static_cast<std::size_t>(end);
-    auto& [first, second] = end_residual_[e];
-    boundary(m, control, end, first, second);
-    most = std::max(most, largest(first) * (control.place_held[e] ? dt / length : 1 / force));
-    most = std::max(most, largest(second) * (control.frame_held[e] ? dt : 1 / (force * length)));
-  }
-  return most;
-}
-
-/// dx_ from the derivative at x_; false where that is singular.
-bool RodStepper::solve(const RodModel& m, const RodControl& control) {
-  const std::size_t cells = m.cell_count();
-  const double B = stage_.of_new();
-  boundary_rows(m, control, 0, elimination_.begin(cells));
-  Slopes<double> s{.value = B,
-                   .rate = stage_.rate_of_new(),
-                   .m_left = {},
-                   .m_right = {},
-                   .f_left = {},
-                   .f_right = {},
-                   .l_left = {},
-                   .l_right = {}};
-  for (std::size_t c = 0; c < cells; ++c) {
-    s.m_left = B * m.stiffness[c] + s.rate * m.viscosity[c];
-    s.m_right = B * m.stiffness[c + 1] + s.rate * m.viscosity[c + 1];
-    if (control.any_load) {
-      const CellLoad& load = end_.cells[c];
-      s.f_left = B * slope_of(c, load.left), s.f_right = B * slope_of(c + 1, load.right);
-      s.l_left = (0.5 * B) * slope_of(c, load.couple), s.l_right = (0.5 * B) * slope_of(c + 1, load.couple);
-      if (c == 0 && control.frame_held[0]) s.f_left = s.l_left = {};
-      if (c + 1 == cells && control.frame_held[1]) s.f_right = s.l_right = {};
-    }
-    const Middle<double> y(m.cells[c], law_[c], y_[c], y_[c + 1]);
-    Elimination::Row* const rows = elimination_.cell();
-    jacobian_of_end<double, kStride, 0>(m.cells[c], law_[c], y, s, false, force_[c].drag_left, rows);
-    jacobian_of_end<double, kStride, kRight>(m.cells[c], law_[c], y, s, true, force_[c].drag_right, rows);
-    const Residual<double>& r = residual_[c];
-    const Vec3d list[4]{r.a, r.b, r.c, r.d};
-    for (int b = 0; b < 4; ++b)
-      rows[3 * b][kRhs] = -list[b].x, rows[3 * b + 1][kRhs] = -list[b].y, rows[3 * b + 2][kRhs] = -list[b].z;
-    if (!elimination_.eliminate()) return false;
-  }
-  boundary_rows(m, control, 1, elimination_.end());
-  return elimination_.solve(dx_.data());
-}
-
-/// x_ += share dx_; the size of that in the units of the rod, forces and curvatures relative to what there is of them.
-double RodStepper::correct(const RodModel& m, double share) {
-  const double length = m.length, dt = stage_.dt;
-  double most_force = m.force_unit(), most_k = 1 / length, du = 0, dw = 0, dk = 0, dn = 0;
-  for (std::size_t j = 0; j < m.station_count(); ++j) {
-    const double* const d = dx_.data() + j * kUnknowns;
-    const auto part = [&](int column) { return Vec3d{share * d[column], share * d[column + 1], share * d[column + 2]}; };
-    Station<double>& x = x_[j];
-    const Vec3d u = part(kU), w = part(kW), k = part(kK), n = part(kN);
-    x.u += u, x.w += w, x.k += k, x.n += n;
-    du = std::max(du, largest(u)), dw = std::max(dw, largest(w)), dk = std::max(dk, largest(k)), dn = std::max(dn, largest(n));
-    most_force = std::max(most_force, largest(x.n)), most_k = std::max(most_k, largest(x.k));
-  }
-  const double most = std::max({dt * du / length, dt * dw, dk / most_k, dn / most_force});
-  return std::isfinite(du + dw + dk + dn) ? most : std::numeric_limits<double>::infinity();
+  rate_.resize(stations), y_.resize(stations), turn_.resize(stations), frame_.resize(stations);
+  force_.resize(cells), residual_.resize(cells), dx_.resize(stations * kUnknowns);
+  if (kept_.size() < cells * Elimination<double>::kKept) kept_.resize(cells * Elimination<double>::kKept);
+  units_ = {m.length, m.force_unit()};
+  NewtonView<double>& v = view_;
+  v.cells = cells, v.stage = stage_;
+  v.second_by_rate = rates_known_ ? stage_.second_of_rate(second_known_) : 0;
+  v.place_held = control.place_held, v.frame_held = control.frame_held, v.guide = control.guide;
+  v.any_load = control.any_load, v.any_couple = control.any_couple;
+  v.cell = m.cells.data(), v.stiffness = m.stiffness.data(), v.viscosity = m.viscosity.data(), v.lumped = m.lumped.data();
+  v.start_load = start_.cells.data(), v.end_load = end_.cells.data(), v.drag = control.drag.data();
+  v.start_end = start_.ends.data(), v.end_end = end_.ends.data(), v.hold = hold_.data(), v.units = &units_;
+  v.before = before_.data(), v.rate_before = rate_before_.data(), v.frame_before = frame_before_.data();
+  v.second_rest = second_rest_.data(), v.law = law_.data();
+  v.x = x_.data(), v.rate = rate_.data(), v.y = y_.data(), v.turn = turn_.data(), v.frame = frame_.data();
+  v.force = force_.data(), v.residual = residual_.data(), v.end_residual = end_residual_.data();
+  v.dx = dx_.data(), v.kept = kept_.data();
 }
 
 void RodStepper::accept(const RodModel& m, const RodControl& control, RodState& s) {
   const std::size_t cells = m.cell_count();
+  const Stage of_second{second_known_ ? stage_.w : kBackwardEuler, stage_.dt};
+  const auto new_second = [&](const Vec3d& rate, const Vec3d& before, const Vec3d& second_before) {
+    return rates_known_ ? of_second.new_rate(rate, before, second_before) : Vec3d{};
+  };
   for (std::size_t c = 0; c < cells; ++c) {
-    const Middle<double> y(m.cells[c], law_[c], y_[c], y_[c + 1]);
+    const Middle<double> y(m.cells[c], law_[c], force_[c], y_[c], y_[c + 1]);
     s.strain_rate_before[c] = strain_rate_before_[c];
     s.strain_rate[c] = stage_.rate_from_stage(y.e_rate, strain_rate_before_[c]);
     s.strain[c] = strain_before_[c] + stage_.growth(s.strain_rate[c], strain_rate_before_[c]);
+    s.strain_second[c] = new_second(s.strain_rate[c], strain_rate_before_[c], strain_second_before_[c]);
   }
+  for (std::size_t j = 0; j <= cells; ++j) rate_[j].second = new_second(rate_[j].k, rate_before_[j].k, rate_before_[j].second);
+  s.second_known = rates_known_;
   s.rate_before = rate_before_, s.rate = rate_, s.x = x_;
   const bool last = control.from_last();
-  const std::size_t e = last ? 1 : 0, j = last ? cells : 0;
   s.place_rate_before = place_rate_before_;
-  if (control.place_held[e]) {
-    s.place[j] = end_.ends[e].place;
-    s.place_rate = lead_[e];
-  } else {
-    const Vec3d v = stage_.value(rotate(frame_[j], x_[j].u), rotate(frame_before_[j], before_[j].u));
-    s.place_rate = stage_.rate_from_stage(v, place_rate_before_);
-    s.place[j] += stage_.growth(s.place_rate, place_rate_before_);
-  }
-  s.frame[j] = normalized(frame_[j]);
+  place_first(control, s);
   sweep_frames(m, s, last);
   s.lead = lead_, s.lead_turn = lead_turn_;
   s.dt = stage_.dt;
   s.history = std::min(s.history + 1, 2);
+}
+
+/// The station from which frames and places are found: where it is held, and as it moves where it is not.
+void RodStepper::place_first(const RodControl& control, RodState& s) const {
+  const bool last = control.from_last();
+  const std::size_t e = last ? 1 : 0, j = last ? s.strain.size() : 0;
+  const Vec3d v = stage_.value(rotate(frame_[j], x_[j].u), rotate(frame_before_[j], before_[j].u));
+  s.place_rate = stage_.rate_from_stage(v, place_rate_before_);
+  s.place[j] += stage_.growth(s.place_rate, place_rate_before_);
+  if (control.place_held[e]) {
+    s.place[j] += held_part(control, e, end_.ends[e].place - s.place[j]);
+    s.place_rate += lead_[e] - held_part(control, e, s.place_rate);
+  }
+  s.frame[j] = normalized(frame_[j]);
 }
 
 void RodStepper::tell(const RodModel& m, const RodControl& control, Outcome& outcome) const {
@@ -357,13 +266,13 @@ void RodStepper::tell(const RodModel& m, const RodControl& control, Outcome& out
   outcome.residual = outcome.scale = outcome.inertia = 0;
   for (std::size_t c = 0; c < cells; ++c) {
     const Cell<double>& cell = m.cells[c];
-    const Middle<double> y(cell, law_[c], y_[c], y_[c + 1]);
+    const Middle<double> y(cell, law_[c], force_[c], y_[c], y_[c + 1]);
     const Residual<double>& r = residual_[c];
     const double left_over = std::max(norm(r.a) * cell.h, norm(r.b));
     if (!(left_over <= outcome.residual)) outcome.residual = left_over, outcome.worst = c;
     const Vec3d acceleration = 0.5 * (y_[c].u_rate + y_[c + 1].u_rate) + cross(y.w, y.u);
     const Vec3d viscous = 0.5 * (times(m.viscosity[c], y_[c].k_rate) + times(m.viscosity[c + 1], y_[c + 1].k_rate));
-    const Vec3d drag = control.drag[c][0] * y_[c].y.u + control.drag[c][1] * y_[c + 1].y.u;
+    const Vec3d drag = control.drag[c].left * y_[c].y.u + control.drag[c].right * y_[c + 1].y.u;
     const double inertia = std::max({cell.rhoA * norm(acceleration) * cell.h, norm(viscous) / m.length, norm(drag) * cell.h});
     outcome.inertia = std::max(outcome.inertia, inertia);
     const double load = norm(force_[c].f) * cell.h;
@@ -373,15 +282,16 @@ void RodStepper::tell(const RodModel& m, const RodControl& control, Outcome& out
     const auto e = static_cast<std::size_t>(end);
     const std::size_t j = end == 0 ? 0 : cells;
     const double sign = end == 0 ? -1 : 1;
-    const EndLoad &now = end_.ends[e], &before = start_.ends[e];
+    const EndLoad<double>&now = end_.ends[e], &before = start_.ends[e];
     const auto to_world = [&](const Vec3d& a) { return stage_.value(rotate(frame_[j], a), rotate(frame_before_[j], a)); };
     const auto& [first, second] = end_residual_[e];
     if (!control.place_held[e]) outcome.residual = std::max(outcome.residual, norm(first));
     if (!control.frame_held[e]) outcome.residual = std::max(outcome.residual, norm(second) / m.length);
     outcome.force[e] = outcome.couple[e] = {};
     if (control.place_held[e])
-      outcome.force[e] =
-          sign * to_world(y_[j].y.n) + control.end_drag[e] * to_world(y_[j].y.u) - stage_.value(now.force, before.force);
+      outcome.force[e] = held_part(
+          control, e,
+          sign * to_world(y_[j].y.n) + control.end_drag[e] * to_world(y_[j].y.u) - stage_.value(now.force, before.force));
     if (control.frame_held[e])
       outcome.couple[e] = sign * to_world(y_[j].m) - stage_.value(now.couple, before.couple) -
                           to_world(stage_.value(now.couple_material, before.couple_material));
@@ -392,11 +302,10 @@ void RodStepper::tell(const RodModel& m, const RodControl& control, Outcome& out
 /// on their way, as where an end is drawn, so they are tried first, and shortened ones where that leads nowhere.
 Outcome RodStepper::attempt(const RodModel& m, const RodControl& control, const Stage& stage, const Part& part,
                             const NewtonGoal& goal, RodState& state) {
-  stage_ = stage;
   Outcome outcome;
   for (const bool shortened : {false, true}) {
-    begin(m, control, part, state);
-    iterate(m, control, goal, shortened, outcome);
+    begin(m, control, stage, part, state);
+    outcome.converged = RodNewton<double>(view_, triangulate_).iterate(goal, shortened, &outcome.iterations);
     if (!outcome.converged) continue;
     tell(m, control, outcome);
     accept(m, control, state);
@@ -405,30 +314,17 @@ Outcome RodStepper::attempt(const RodModel& m, const RodControl& control, const 
   return outcome;
 }
 
-void RodStepper::iterate(const RodModel& m, const RodControl& control, const NewtonGoal& goal, bool shortened, Outcome& outcome) {
-  constexpr double kFloor = 1e-6;  ///< corrections below it that do not shrink any more are rounding
-  constexpr double kLost = 1e3;    ///< corrections beyond it lead nowhere
-  constexpr int kBacktracks = 4;
-  double left = evaluate(m, control), last = std::numeric_limits<double>::infinity();
-  for (int i = 0; i < goal.max_iterations && std::isfinite(left); ++i) {
-    ++outcome.iterations;
-    if (!solve(m, control)) return;
-    double share = 1;
-    const double size = correct(m, 1);
-    if (!(size < kLost)) return;
-    double now = evaluate(m, control);
-    for (int k = 0; shortened && k < kBacktracks && !(now <= left) && left > 1e3 * goal.tolerance; ++k) {
-      correct(m, -0.5 * share);
-      share *= 0.5;
-      now = evaluate(m, control);
-    }
-    left = now;
-    if (share == 1 && (size <= goal.tolerance || (size < kFloor && size > 0.5 * last))) {
-      outcome.converged = std::isfinite(left);
-      return;
-    }
-    last = size;
-  }
+void RodStepper::begin_step(const RodModel& m, const RodControl& control, const Weights& weights, double dt,
+                            const RodState& state) {
+  const bool restart = state.history == 0;
+  begin(m, control, {restart ? kBackwardEuler : weights, dt}, {.restart = restart}, state);
+}
+
+Outcome RodStepper::end_step(const RodModel& m, const RodControl& control, int iterations, RodState& state) {
+  Outcome outcome{.converged = true, .iterations = iterations, .force = {}, .couple = {}};
+  tell(m, control, outcome);
+  accept(m, control, state);
+  return outcome;
 }
 
 Outcome RodStepper::step(const RodModel& m, const RodControl& control, const Weights& weights, double dt, const NewtonGoal& goal,
@@ -438,9 +334,9 @@ Outcome RodStepper::step(const RodModel& m, const RodControl& control, const Wei
   Outcome outcome = attempt(m, control, {restart ? kBackwardEuler : weights, dt}, {.restart = restart}, goal, state);
   if (outcome.converged) return outcome;
   int iterations = outcome.iterations;
-  kept_ = state;
+  state_before_ = state;
   for (int parts = 2; parts <= kMostParts; parts *= 2) {
-    state = kept_;
+    state = state_before_;
     state.history = 0;
     for (int i = 0; i < parts; ++i) {
       const bool first = state.history == 0;
@@ -452,7 +348,7 @@ Outcome RodStepper::step(const RodModel& m, const RodControl& control, const Wei
     outcome.iterations = iterations, outcome.steps = parts;
     if (outcome.converged) return outcome;
   }
-  state = kept_;
+  state = state_before_;
   return outcome;
 }
 
@@ -471,7 +367,7 @@ Outcome RodStepper::relax(const RodModel& m, const RodControl& control, double t
   double load = 0;
   for (std::size_t c = 0; c < m.cell_count(); ++c)
     load += (norm(control.end.cells[c].left) + norm(control.end.cells[c].right)) * m.cells[c].h;
-  for (const EndLoad& e : control.end.ends) load += norm(e.force);
+  for (const EndLoad<double>& e : control.end.ends) load += norm(e.force);
   const double unit = m.time_unit() / std::sqrt(1 + load / m.force_unit() / 50);
   double dt = kFirst * unit;
   Outcome outcome;
@@ -481,9 +377,10 @@ Outcome RodStepper::relax(const RodModel& m, const RodControl& control, double t
     double far = 0;
     for (std::size_t e = 0; e < 2; ++e) {
       const std::size_t j = e == 0 ? 0 : m.cell_count();
-      EndLoad& now = leading.start.ends[e];
+      EndLoad<double>& now = leading.start.ends[e];
       now.place = state.place[j], now.frame = state.frame[j];
-      if (control.place_held[e]) far = std::max(far, norm(control.end.ends[e].place - now.place) / (kFarthest * m.length));
+      if (control.place_held[e])
+        far = std::max(far, norm(held_part(control, e, control.end.ends[e].place - now.place)) / (kFarthest * m.length));
       if (control.frame_held[e]) far = std::max(far, norm(rotation_log(control.end.ends[e].frame * conj(now.frame))) / kTurn);
     }
     const double share = far > 1 ? 1 / far : 1;

@@ -5,10 +5,10 @@
 #include <array>
 #include <vector>
 
+#include "exec/aligned.hpp"
 #include "math/quat.hpp"
-#include "solvers/generalized_alpha/box.hpp"
-#include "solvers/generalized_alpha/elimination.hpp"
-#include "solvers/generalized_alpha/weights.hpp"
+#include "solvers/generalized_alpha/dispatch.hpp"
+#include "solvers/generalized_alpha/newton_view.hpp"
 
 namespace osier::generalized_alpha {
 
@@ -17,6 +17,7 @@ struct RodModel {
   std::vector<Cell<double>> cells;
   std::vector<Vec3d> stiffness;  ///< K = (EI1, EI2, GJ) per station [N m^2]
   std::vector<Vec3d> viscosity;  ///< C per station [N m^2 s]
+  std::vector<Vec3d> lumped;     ///< the same share of rhoI per station, times h^2/4 [kg m^3]
   std::vector<Quatd> offset;     ///< per cell, from the axes of its middle to the material frame of its segment at rest
 
   std::size_t cell_count() const { return cells.size(); }
@@ -24,49 +25,33 @@ struct RodModel {
   /// Units in which one tolerance fits all unknowns: length, mean line density and largest bending stiffness.
   double length = 1, line_density = 1, bending = 1;
   void find_units();
+  /// Lets two thirds of the mass and of the moments of inertia stand at stations: waves along the rod are then of fourth order
+  /// (docs/theory/generalized_alpha.md, section 3).
+  void lump();
   double time_unit() const;   ///< L^2 sqrt(rhoA/EI) [s]
   double force_unit() const;  ///< EI/L^2 [N]
-};
-
-struct Rates {
-  Vec3d u, w, k;
-  Vec3d turn;  ///< rate of the frame, local axes [rad/s]
 };
 
 /// What a rod carries from step to step.
 struct RodState {
   std::vector<Station<double>> x;
-  std::vector<Rates> rate, rate_before;
-  std::vector<Quatd> frame;                                    ///< of stations
-  std::vector<Vec3d> place;                                    ///< of stations [m]
-  std::vector<Vec3d> strain, strain_rate, strain_rate_before;  ///< per cell
-  Vec3d place_rate, place_rate_before;                         ///< of the station from which places are found [m/s]
+  std::vector<Rates<double>> rate, rate_before;
+  std::vector<Quatd> frame;                                                   ///< of stations
+  std::vector<Vec3d> place;                                                   ///< of stations [m]
+  std::vector<Vec3d> strain, strain_rate, strain_rate_before, strain_second;  ///< per cell
+  Vec3d place_rate, place_rate_before;   ///< of the station from which places are found [m/s]
   std::array<Vec3d, 2> lead, lead_turn;  ///< mean velocities that held ends had in the last step [m/s], [rad/s]
   double dt = 0;                         ///< of the last step [s]
   int history = 0;                       ///< stored rates: 0, so that a step has to be one of backward Euler, 1 or 2
+  bool second_known = false;             ///< whether rates of rates are stored, for steps of length dt
 
   void resize(std::size_t cells);
 };
 
-/// Loads on a cell, world axes, per length; those of its ends turn with them.
-struct CellLoad {
-  Vec3d left, right;      ///< share of the force per length that turns into local axes with the left or the right end [N/m]
-  Vec3d couple;           ///< world axes [N]
-  Vec3d couple_material;  ///< local axes [N]
-};
-
-struct EndLoad {
-  Vec3d force;            ///< world axes [N]
-  Vec3d couple;           ///< world axes [N m]
-  Vec3d couple_material;  ///< local axes [N m]
-  Vec3d place;            ///< where the end is held [m]
-  Quatd frame;            ///< how
-};
-
 /// What acts on a rod at one time.
 struct Loads {
-  std::vector<CellLoad> cells;
-  std::array<EndLoad, 2> ends;
+  std::vector<CellLoad<double>> cells;
+  std::array<EndLoad<double>, 2> ends;
   void resize(std::size_t n) {
     cells.assign(n, {});
     ends = {};
@@ -76,19 +61,20 @@ struct Loads {
 /// What acts on a rod over a step.
 struct RodControl {
   Loads start, end;
-  std::vector<std::array<double, 2>> drag;  ///< per cell: at its left and right station [kg/(s m)]
-  std::array<double, 2> end_drag{};         ///< [kg/s]
+  std::vector<CellDrag<double>> drag;  ///< per cell
+  std::array<double, 2> end_drag{};    ///< [kg/s]
   std::array<bool, 2> place_held{}, frame_held{};
-  std::array<bool, 2> slides{};  ///< of held places: free along the rod
+  std::array<Guide, 2> guide{};       ///< of held places
+  std::array<Vec3d, 2> guide_axis{};  ///< world axes, unit
   void resize(std::size_t cells);
-  bool any_load = true;  ///< whether any cell has a load in world axes, which turns with the frames
+  bool any_load = true;    ///< whether any cell has a load in world axes, which turns with the frames
+  bool any_couple = true;  ///< and whether any of them is a couple
   /// The station from which frames and places are found: one that is held, if there is one.
-  bool from_last() const { return !frame_held[0] && (frame_held[1] || (!place_held[0] && place_held[1])); }
-};
-
-struct NewtonGoal {
-  double tolerance = 1e-8;  ///< of corrections, in the units of the rod
-  int max_iterations = 25;
+  bool from_last() const {
+    const auto firm = [&](std::size_t e) { return place_held[e] ? (guide[e] == Guide::none ? 2 : 1) : 0; };
+    if (frame_held[0] != frame_held[1]) return frame_held[1];
+    return firm(1) > firm(0);
+  }
 };
 
 struct Outcome {
@@ -115,7 +101,7 @@ double box_energy(const RodModel& model, const RodState& state);
 /// Steps of rods, with memory for the longest of them.
 class RodStepper {
  public:
-  explicit RodStepper(Simd simd = Simd::off) : elimination_(simd) {}
+  explicit RodStepper(Simd simd = Simd::off) : triangulate_(triangulate_by(simd)) {}
   /// One step of length dt; where Newton's method fails, in up to 64 parts, each begun with backward Euler. `state` is that of
   /// before where nothing helps.
   Outcome step(const RodModel& model, const RodControl& control, const Weights& weights, double dt, const NewtonGoal& goal,
@@ -124,6 +110,13 @@ class RodStepper {
   /// that may be left, relative to the largest force at work.
   Outcome relax(const RodModel& model, const RodControl& control, double tolerance, int max_iterations, const NewtonGoal& goal,
                 RodState& state);
+
+  /// The same step as step(), in turns with others in lanes: what Newton's method starts from,
+  void begin_step(const RodModel& model, const RodControl& control, const Weights& weights, double dt, const RodState& state);
+  /// the arrays that it works on,
+  NewtonView<double>& view() { return view_; }
+  /// and what becomes of its result.
+  Outcome end_step(const RodModel& model, const RodControl& control, int iterations, RodState& state);
 
  private:
   /// Which part of the control's step is at hand, and how held ends move.
@@ -134,37 +127,37 @@ class RodStepper {
   };
   Outcome attempt(const RodModel& model, const RodControl& control, const Stage& stage, const Part& part, const NewtonGoal& goal,
                   RodState& state);
-  void begin(const RodModel& model, const RodControl& control, const Part& part, const RodState& state);
+  void begin(const RodModel& model, const RodControl& control, const Stage& stage, const Part& part, const RodState& state);
+  void find_laws(const RodModel& model);
   void lead_ends(const RodModel& model, const RodControl& control, const Part& part, const RodState& state);
-  void iterate(const RodModel& model, const RodControl& control, const NewtonGoal& goal, bool shortened, Outcome& outcome);
-  double evaluate(const RodModel& model, const RodControl& control);
-  bool solve(const RodModel& model, const RodControl& control);
-  void boundary(const RodModel& model, const RodControl& control, int end, Vec3d& first, Vec3d& second) const;
-  void boundary_rows(const RodModel& model, const RodControl& control, int end, Elimination::Row* rows) const;
-  double correct(const RodModel& model, double share);
+  void show(const RodModel& model, const RodControl& control);
   void accept(const RodModel& model, const RodControl& control, RodState& state);
+  void place_first(const RodControl& control, RodState& state) const;
   void tell(const RodModel& model, const RodControl& control, Outcome& outcome) const;
-  Vec3d local_at_stage(std::size_t station, const Vec3d& now, const Vec3d& before) const;
-  Mat3<double> slope_of(std::size_t station, const Vec3d& world) const;
 
+  Triangulate triangulate_;
+  NewtonView<double> view_{};
   Stage stage_;
   Loads start_, end_;  ///< of the part at hand
   std::vector<Station<double>> x_, before_;
-  std::vector<Rates> rate_, rate_before_;  ///< the latter moved to where this step expects them
-  std::vector<Vec3d> strain_before_, strain_rate_before_;
+  std::vector<Rates<double>> rate_, rate_before_;  ///< the latter moved to where this step expects them
+  std::vector<Vec3d> strain_before_, strain_rate_before_, strain_second_before_;
+  std::vector<Vec3d> second_rest_;
+  bool rates_known_ = false, second_known_ = false;
   Vec3d place_rate_before_;
   std::vector<StageEnd<double>> y_;
-  std::vector<Vec3d> turn_;  ///< of frames over the step, local axes
+  std::vector<Vec3d> turn_;
   std::vector<Quatd> frame_, frame_before_;
   std::vector<StrainLaw<double>> law_;
   std::vector<CellForce<double>> force_;
   std::vector<Residual<double>> residual_;
-  std::array<std::array<Vec3d, 2>, 2> end_residual_{};
-  std::array<Vec3d, 2> velocity_, spin_;  ///< of held ends: world axes, local axes
+  std::array<EndResidual<double>, 2> end_residual_{};
+  std::array<EndHold<double>, 2> hold_{};
   std::array<Vec3d, 2> lead_, lead_turn_;
+  Units<double> units_{};
   std::vector<double> dx_;
-  Elimination elimination_;
-  RodState kept_;
+  AlignedArray<double> kept_;
+  RodState state_before_;
 };
 
 }  // namespace osier::generalized_alpha

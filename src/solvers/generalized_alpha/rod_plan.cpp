@@ -13,17 +13,18 @@ namespace {
 constexpr MemoryDeclaration kVelocity{"generalized_alpha/velocity", ElementKind::segment, 12};
 constexpr MemoryDeclaration kChange{"generalized_alpha/change_of_curvature", ElementKind::segment, 6};
 constexpr MemoryDeclaration kForce{"generalized_alpha/force", ElementKind::segment, 6};
-constexpr MemoryDeclaration kRate{"generalized_alpha/rate", ElementKind::segment, 24};
-constexpr MemoryDeclaration kRateBefore{"generalized_alpha/rate_before", ElementKind::segment, 24};
+constexpr MemoryDeclaration kRate{"generalized_alpha/rate", ElementKind::segment, 30};
+constexpr MemoryDeclaration kRateBefore{"generalized_alpha/rate_before", ElementKind::segment, 30};
 constexpr MemoryDeclaration kFrame{"generalized_alpha/frame", ElementKind::segment, 8};
 constexpr MemoryDeclaration kStrain{"generalized_alpha/strain", ElementKind::segment, 3};
 constexpr MemoryDeclaration kStrainRate{"generalized_alpha/strain_rate", ElementKind::segment, 3};
 constexpr MemoryDeclaration kStrainRateBefore{"generalized_alpha/strain_rate_before", ElementKind::segment, 3};
+constexpr MemoryDeclaration kStrainSecond{"generalized_alpha/strain_second", ElementKind::segment, 3};
 constexpr MemoryDeclaration kLead{"generalized_alpha/velocity_of_held_end", ElementKind::segment, 12};
 constexpr MemoryDeclaration kPlaceRate{"generalized_alpha/velocity_of_first_station", ElementKind::segment, 6};
 /// On the first segment of a rod: the length of the last step, how many rates are stored, which ends were held, and whether there
 /// is anything.
-constexpr MemoryDeclaration kClock{"generalized_alpha/clock", ElementKind::segment, 4};
+constexpr MemoryDeclaration kClock{"generalized_alpha/clock", ElementKind::segment, 5};
 
 Vec3d get(std::span<const double> a, std::size_t at) { return {a[at], a[at + 1], a[at + 2]}; }
 void put(std::span<double> a, std::size_t at, const Vec3d& v) { a[at] = v.x, a[at + 1] = v.y, a[at + 2] = v.z; }
@@ -87,8 +88,28 @@ void find_rest_frames(const Model& m, Rod& rod) {
   else if (cells > 1) rod.to_station[cells - 1] = rod.to_segment[cells - 1];
 }
 
-/// With b its turn at rest, the frames of a rod give 1/sqrt(1 + |b|^2) of what the curvatures of its stations say. Stiffness is
-/// that with which they give as much as the material does.
+/// The curvature with which a cell is turned by `wanted`: box_curvature() backwards.
+Vec3d curvature_of_turn(double h, const Vec3d& wanted) {
+  const double b = 0.5 * h * norm(wanted);
+  if (!(b > 0)) return wanted;
+  double x = b;  // of x (1 + x^2/3) = b, from above
+  for (int i = 0; i < 50; ++i) {
+    const double step = (x * (1 + x * x / 3) - b) / (1 + x * x);
+    x -= step;
+    if (std::abs(step) <= 1e-16 * x) break;
+  }
+  return (x / b) * wanted;
+}
+
+/// Across the axis about which a cell is turned by 2 x at rest, its frames turn by sin(x)/x of what the curvatures of its
+/// stations say. The factors by which their stiffness has to be less, so that they give as much as the material does.
+Vec3d give_of(const Cell<double>& cell) {
+  const double k2 = norm2(cell.k0), x2 = 0.25 * cell.h * cell.h * k2;
+  if (!(k2 > 0)) return {1, 1, 1};
+  const Vec3d along = (1 / k2) * times(cell.k0, cell.k0);
+  return Vec3d{1, 1, 1} + (x2 / 6) * (Vec3d{1, 1, 1} - along);
+}
+
 void find_model(const Model& m, const std::vector<double>& masses, bool kirchhoff, Rod& rod) {
   const std::size_t cells = rod.segments.size();
   RodModel& model = rod.model;
@@ -102,7 +123,7 @@ void find_model(const Model& m, const std::vector<double>& masses, bool kirchhof
     Cell<double> cell;
     cell.h = h, cell.rhoA = masses[s] / h;
     cell.rhoI = cast<double>((1 / h) * m.segment_inertia[s]);
-    cell.k0 = (2 / h) * b;
+    cell.k0 = curvature_of_turn(h, (2 / h) * b);
     cell.nu0 = box_tangent(rotate(offset, Vec3d{0, 0, 1}), b);
     const PerAxis& k = m.segment_stiffness[s];
     if (!kirchhoff) cell.compliance = {h / k.d1, h / k.d2, h / k.d3};
@@ -117,14 +138,18 @@ void find_model(const Model& m, const std::vector<double>& masses, bool kirchhof
     if (rod.joint[from] < 0) continue;
     const std::size_t joint = at(rod.joint[from]);
     const Cell<double>&left = model.cells[j == 0 ? 0 : j - 1], &right = model.cells[j == cells ? cells - 1 : j];
-    const double give = std::sqrt(1 + 0.125 * (left.h * left.h * norm2(left.k0) + right.h * right.h * norm2(right.k0)));
-    model.stiffness[j] = (m.joint_length[joint] / (4 * give)) * cast<double>(m.joint_stiffness[joint]);
+    const Vec3d give = 0.5 * (give_of(left) + give_of(right));
+    const Vec3d material = (0.25 * m.joint_length[joint]) * cast<double>(m.joint_stiffness[joint]);
+    model.stiffness[j] = {material.x / give.x, material.y / give.y, material.z / give.z};
     model.viscosity[j] = times(model.stiffness[j], cast<double>(m.joint_tau[joint]));
   }
   model.find_units();
-  // Nothing would tell how a straight rod that is free to spin about its axis does so if it had no inertia at all.
-  constexpr double kLeastInertia = 1e-8;  // of a rod's length, squared
-  for (auto& cell : model.cells) cell.rhoI.z = std::max(cell.rhoI.z, kLeastInertia * cell.rhoA * model.length * model.length);
+  if (rod.anchor[0] < 0 && rod.anchor[1] < 0) {
+    // Nothing would tell how a straight rod that is free to spin about its axis does so if it had no inertia at all.
+    constexpr double kLeastInertia = 1e-8;  // of a rod's length, squared
+    for (auto& cell : model.cells) cell.rhoI.z = std::max(cell.rhoI.z, kLeastInertia * cell.rhoA * model.length * model.length);
+  }
+  model.lump();
 }
 
 }  // namespace
@@ -187,7 +212,7 @@ std::vector<Rod> find_rods(const Model& m, bool kirchhoff) {
 
 void RodMemory::declare(const Model& m, State& state) {
   for (const MemoryDeclaration& d : {kVelocity, kChange, kForce, kRate, kRateBefore, kFrame, kStrain, kStrainRate,
-                                     kStrainRateBefore, kLead, kPlaceRate, kClock})
+                                     kStrainRateBefore, kStrainSecond, kLead, kPlaceRate, kClock})
     solver_memory(state, m, d);
 }
 
@@ -198,22 +223,23 @@ RodMemory::RodMemory(const Model& m, State& state) {
   rate_before_ = solver_memory(state, m, kRateBefore), frame_ = solver_memory(state, m, kFrame);
   strain_ = solver_memory(state, m, kStrain), strain_rate_ = solver_memory(state, m, kStrainRate);
   strain_rate_before_ = solver_memory(state, m, kStrainRateBefore), lead_ = solver_memory(state, m, kLead);
+  strain_second_ = solver_memory(state, m, kStrainSecond);
   place_rate_ = solver_memory(state, m, kPlaceRate), clock_ = solver_memory(state, m, kClock);
 }
 
-int RodMemory::holds(const Rod& rod) const { return static_cast<int>(clock_[4 * at(rod.segments[0]) + 2]); }
+int RodMemory::holds(const Rod& rod) const { return static_cast<int>(clock_[5 * at(rod.segments[0]) + 2]); }
 
 bool RodMemory::load(const Rod& rod, const State& state, RodState& to) const {
   constexpr double kSame = 1e-9;
   const std::size_t cells = rod.segments.size();
   const std::size_t first = at(rod.segments[0]);
-  if (clock_[4 * first + 3] == 0) return false;
+  if (clock_[5 * first + 3] == 0) return false;
   to.resize(cells);
   for (std::size_t j = 0; j <= cells; ++j) {
     const std::size_t end = j == cells ? 1 : 0, s = 2 * at(rod.segments[j - end]) + end;
     to.x[j] = {get(velocity_, 6 * s), get(velocity_, 6 * s + 3), get(change_, 3 * s), get(force_, 3 * s)};
     const auto rates = [&](std::span<const double> a) {
-      return Rates{get(a, 12 * s), get(a, 12 * s + 3), get(a, 12 * s + 6), get(a, 12 * s + 9)};
+      return Rates<double>{get(a, 15 * s), get(a, 15 * s + 3), get(a, 15 * s + 6), get(a, 15 * s + 9), get(a, 15 * s + 12)};
     };
     to.rate[j] = rates(rate_), to.rate_before[j] = rates(rate_before_);
     to.frame[j] = {frame_[4 * s], frame_[4 * s + 1], frame_[4 * s + 2], frame_[4 * s + 3]};
@@ -222,12 +248,12 @@ bool RodMemory::load(const Rod& rod, const State& state, RodState& to) const {
   for (std::size_t c = 0; c < cells; ++c) {
     const std::size_t s = 3 * at(rod.segments[c]);
     to.strain[c] = get(strain_, s), to.strain_rate[c] = get(strain_rate_, s);
-    to.strain_rate_before[c] = get(strain_rate_before_, s);
+    to.strain_rate_before[c] = get(strain_rate_before_, s), to.strain_second[c] = get(strain_second_, s);
   }
   to.place_rate = get(place_rate_, 6 * first), to.place_rate_before = get(place_rate_, 6 * first + 3);
   for (std::size_t e = 0; e < 2; ++e)
     to.lead[e] = get(lead_, 12 * first + 6 * e), to.lead_turn[e] = get(lead_, 12 * first + 6 * e + 3);
-  to.dt = clock_[4 * first], to.history = static_cast<int>(clock_[4 * first + 1]);
+  to.dt = clock_[5 * first], to.history = static_cast<int>(clock_[5 * first + 1]), to.second_known = clock_[5 * first + 4] != 0;
   // Whether the state is still the one that was stored.
   for (std::size_t c = 0; c < cells; ++c) {
     const Quatd frame = segment_frame(rod.model, to, c);
@@ -248,8 +274,9 @@ void RodMemory::store(const Rod& rod, const RodState& from, int holds) {
   const auto put_station = [&](std::size_t s, std::size_t j) {
     put(velocity_, 6 * s, from.x[j].u), put(velocity_, 6 * s + 3, from.x[j].w);
     put(change_, 3 * s, from.x[j].k), put(force_, 3 * s, from.x[j].n);
-    const auto rates = [&](std::span<double> a, const Rates& r) {
-      put(a, 12 * s, r.u), put(a, 12 * s + 3, r.w), put(a, 12 * s + 6, r.k), put(a, 12 * s + 9, r.turn);
+    const auto rates = [&](std::span<double> a, const Rates<double>& r) {
+      put(a, 15 * s, r.u), put(a, 15 * s + 3, r.w), put(a, 15 * s + 6, r.k), put(a, 15 * s + 9, r.turn);
+      put(a, 15 * s + 12, r.second);
     };
     rates(rate_, from.rate[j]), rates(rate_before_, from.rate_before[j]);
     const Quatd& q = from.frame[j];
@@ -259,12 +286,13 @@ void RodMemory::store(const Rod& rod, const RodState& from, int holds) {
     const std::size_t s = at(rod.segments[c]);
     put_station(2 * s, c), put_station(2 * s + 1, c + 1);
     put(strain_, 3 * s, from.strain[c]), put(strain_rate_, 3 * s, from.strain_rate[c]);
-    put(strain_rate_before_, 3 * s, from.strain_rate_before[c]);
+    put(strain_rate_before_, 3 * s, from.strain_rate_before[c]), put(strain_second_, 3 * s, from.strain_second[c]);
   }
   put(place_rate_, 6 * first, from.place_rate), put(place_rate_, 6 * first + 3, from.place_rate_before);
   for (std::size_t e = 0; e < 2; ++e)
     put(lead_, 12 * first + 6 * e, from.lead[e]), put(lead_, 12 * first + 6 * e + 3, from.lead_turn[e]);
-  clock_[4 * first] = from.dt, clock_[4 * first + 1] = from.history, clock_[4 * first + 2] = holds, clock_[4 * first + 3] = 1;
+  clock_[5 * first] = from.dt, clock_[5 * first + 1] = from.history, clock_[5 * first + 2] = holds, clock_[5 * first + 3] = 1;
+  clock_[5 * first + 4] = from.second_known ? 1 : 0;
 }
 
 // -----------------------------------------------------------------------------------------------------------------------------
@@ -290,17 +318,40 @@ void find_changes(const Rod& rod, const State& state, RodState& to) {
     }
     to.x[j].k = rod.joint_length[j] > 0 ? (1 / rod.joint_length[j]) * rotation_log(normalized(turn)) : Vec3d{};
   }
+  // At a clamp the half-joint shows the curvature of a third of a segment farther on; what goes on from the inside is nearer.
+  if (cells > 2 && rod.joint.front() >= 0) to.x[0].k = 2.0 * to.x[1].k - to.x[2].k;
+  if (cells > 2 && rod.joint.back() >= 0) to.x[cells].k = 2.0 * to.x[cells - 1].k - to.x[cells - 2].k;
   std::vector<Vec3d> missing(cells);
   for (int pass = 0; pass < kPasses; ++pass) {
     for (std::size_t c = 0; c < cells; ++c) {
       const Cell<double>& cell = rod.model.cells[c];
       Quatd turn = normalized(conj(to.frame[c]) * to.frame[c + 1]);
       if (turn.w < 0) turn = -turn;
-      missing[c] = (2 / cell.h) * inverse_cayley(turn) - cell.k0 - 0.5 * (to.x[c].k + to.x[c + 1].k);
+      missing[c] = curvature_of_turn(cell.h, (2 / cell.h) * inverse_cayley(turn)) - cell.k0 - 0.5 * (to.x[c].k + to.x[c + 1].k);
     }
     for (std::size_t j = 1; j < cells; ++j) to.x[j].k += 0.5 * (missing[j - 1] + missing[j]);
     if (rod.joint.front() >= 0) to.x[0].k += missing[0];
     if (rod.joint.back() >= 0) to.x[cells].k += missing[cells - 1];
+  }
+}
+
+/// Turns stations until their cells show the segments as they are: frames between those of segments alone would move the rod by
+/// what it bends in a sixth of a segment.
+void correct_frames(const Rod& rod, const State& state, RodState& to) {
+  constexpr int kPasses = 6;
+  const std::size_t cells = rod.segments.size();
+  std::vector<Vec3d> off(cells);
+  for (int pass = 0; pass < kPasses; ++pass) {
+    for (std::size_t c = 0; c < cells; ++c) {
+      const Quatd shown = segment_frame(rod.model, to, c);
+      off[c] = rotation_log(normalized(state.frame_rotation[at(rod.segments[c])] * conj(shown)));
+    }
+    for (std::size_t j = 0; j <= cells; ++j) {
+      if ((j == 0 && rod.anchor[0] >= 0) || (j == cells && rod.anchor[1] >= 0)) continue;
+      const Vec3d turn = j == 0 ? off[0] : j == cells ? off[cells - 1] : 0.5 * (off[j - 1] + off[j]);
+      to.frame[j] = normalized(rotation_exp(turn) * to.frame[j]);
+    }
+    find_changes(rod, state, to);
   }
 }
 
@@ -327,6 +378,7 @@ void start_from(const Rod& rod, const Model& m, const State& state, bool from_la
     }
   }
   find_changes(rod, state, to);
+  correct_frames(rod, state, to);
   for (std::size_t c = 0; c < cells; ++c) {
     const Cell<double>& cell = rod.model.cells[c];
     const Vec3d edge = rotate(conj(frame(c)), to.place[c + 1] - to.place[c]);

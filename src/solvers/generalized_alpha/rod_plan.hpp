@@ -43,8 +43,8 @@ class RodMemory {
   void store(const Rod& rod, const RodState& from, int holds);
 
  private:
-  std::span<double> velocity_, change_, force_, rate_, rate_before_, frame_, strain_, strain_rate_, strain_rate_before_, lead_,
-      place_rate_, clock_;
+  std::span<double> velocity_, change_, force_, rate_, rate_before_, frame_, strain_, strain_rate_, strain_rate_before_,
+      strain_second_, lead_, place_rate_, clock_;
 };
 
 /// Stations from places, velocities and frames, which tell no rates.

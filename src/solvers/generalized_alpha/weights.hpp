@@ -21,41 +21,62 @@ inline constexpr Weights kBackwardEuler{0, 0, 1};
 
 constexpr Weights weights_of(double rho) { return {(3 * rho - 1) / (2 * (1 + rho)), rho / (1 + rho), 1 / (1 + rho)}; }
 
+/// A quantity, which may be one of several lanes, times a number.
+template <class T>
+OSIER_FN T by(double s, const T& x) {
+  return s * x;
+}
+template <class T>
+OSIER_FN Vec3<T> by(double s, const Vec3<T>& x) {
+  return T(s) * x;
+}
+
 /// A step with these weights. `T` is the quantity: a number or a vector.
 struct Stage {
   Weights w;
   double dt = 1;  ///< [s]
 
-  double of_new() const { return 1 - w.beta; }                                 ///< d value/d x_i
-  double rate_of_new() const { return (1 - w.alpha) / (w.gamma * dt); }        ///< d rate/d x_i [1/s]
-  double gain() const { return dt * w.gamma * (1 - w.beta) / (1 - w.alpha); }  ///< d value/d rate at the stage [s]
-  double share_of_time() const { return 1 - w.beta; }                          ///< where in the step the stage is
+  OSIER_FN double of_new() const { return 1 - w.beta; }                                 ///< d value/d x_i
+  OSIER_FN double rate_of_new() const { return (1 - w.alpha) / (w.gamma * dt); }        ///< d rate/d x_i [1/s]
+  OSIER_FN double gain() const { return dt * w.gamma * (1 - w.beta) / (1 - w.alpha); }  ///< d value/d rate at the stage [s]
+  OSIER_FN double share_of_time() const { return 1 - w.beta; }                          ///< where in the step the stage is
 
   template <class T>
-  T value(const T& now, const T& before) const {
-    return (1 - w.beta) * now + w.beta * before;
+  OSIER_FN T value(const T& now, const T& before) const {
+    return by(1 - w.beta, now) + by(w.beta, before);
   }
   template <class T>
-  T new_rate(const T& now, const T& before, const T& rate_before) const {
-    return (1 / (w.gamma * dt)) * (now - before) - ((1 - w.gamma) / w.gamma) * rate_before;
+  OSIER_FN T new_rate(const T& now, const T& before, const T& rate_before) const {
+    return by(1 / (w.gamma * dt), now - before) - by((1 - w.gamma) / w.gamma, rate_before);
   }
   template <class T>
-  T rate(const T& rate_now, const T& rate_before) const {
-    return (1 - w.alpha) * rate_now + w.alpha * rate_before;
+  OSIER_FN T rate(const T& rate_now, const T& rate_before) const {
+    return by(1 - w.alpha, rate_now) + by(w.alpha, rate_before);
   }
   /// The new rate of a quantity whose rate at the stage is known.
   template <class T>
-  T rate_from_stage(const T& rate_at_stage, const T& rate_before) const {
-    return (1 / (1 - w.alpha)) * (rate_at_stage - w.alpha * rate_before);
+  OSIER_FN T rate_from_stage(const T& rate_at_stage, const T& rate_before) const {
+    return by(1 / (1 - w.alpha), rate_at_stage - by(w.alpha, rate_before));
+  }
+  /// The rate of the rate at the stage, where that of the last step is known, or is to be taken as a plain difference.
+  template <class T>
+  OSIER_FN T second(const T& rate_at_stage, const T& rate_before, const T& second_before, bool known) const {
+    const Stage own{known ? w : kBackwardEuler, dt};
+    return own.rate(own.new_rate(rate_from_stage(rate_at_stage, rate_before), rate_before, second_before), second_before);
+  }
+  /// How it grows with the rate at the stage [1/s].
+  OSIER_FN double second_of_rate(bool known) const {
+    const Stage own{known ? w : kBackwardEuler, dt};
+    return own.rate_of_new() / (1 - w.alpha);
   }
   /// Its growth over the step.
   template <class T>
-  T growth(const T& rate_now, const T& rate_before) const {
-    return dt * (w.gamma * rate_now + (1 - w.gamma) * rate_before);
+  OSIER_FN T growth(const T& rate_now, const T& rate_before) const {
+    return by(dt * w.gamma, rate_now) + by(dt * (1 - w.gamma), rate_before);
   }
   /// A stored rate stands for the time t_i + (1/2 - gamma) dt. Moves it to where a step of this length expects it.
   template <class T>
-  T moved(const T& rate, const T& rate_earlier, double dt_before) const {
+  OSIER_FN T moved(const T& rate, const T& rate_earlier, double dt_before) const {
     return rate + ((0.5 - w.gamma) * (dt - dt_before) / dt_before) * (rate - rate_earlier);
   }
 };

@@ -60,6 +60,10 @@ int Settings::iterations_for(double chi) const {
   }
 }
 
+Iteration Settings::iteration_with_contact(double chi) const {
+  return iteration == Iteration::automatic ? Iteration::coupled : iteration_for(chi);
+}
+
 int Settings::iterations_with_contact(double chi) const {
   const bool left_to_us = !tolerance && !iteration_count;
   if (left_to_us && iteration_for(chi) == Iteration::anderson) return static_cast<int>(std::ceil(3 * std::clamp(chi, 10.0, 1e4)));
@@ -117,11 +121,13 @@ SolverPlan Settings::plan(const Model& model, const Control& control, double h) 
     const SolverPlan by = coupled()->plan(model, control, h);
     return {name(), fmt::format("{}: coupled Gauss–Newton steps, {}, by the solver `{}`: {}", why, number, by.solver, by.why)};
   }
-  if (how == Iteration::sweeps) return {name(), fmt::format("{}: sweeps, {}", why, number)};
   const int touching = iterations_with_contact(chi);
-  const std::string contact =
-      touching == count ? "" : fmt::format("; steps in contact are not accelerated and take {}", touching);
-  return {name(), fmt::format("{}: sweeps with Anderson acceleration, {}{}", why, number, contact)};
+  const std::string contact = iteration_with_contact(chi) == Iteration::coupled
+                                  ? fmt::format("; steps in contact are coupled, by the solver `{}`", coupled()->name())
+                              : touching == count ? ""
+                                                  : fmt::format("; steps in contact are not accelerated and take {}", touching);
+  return {name(), fmt::format("{}: {}, {}{}", why, how == Iteration::sweeps ? "sweeps" : "sweeps with Anderson acceleration",
+                              number, contact)};
 }
 
 void Settings::warn(const Model& model, double h, bool, std::vector<std::string>& warnings) const {

@@ -65,10 +65,12 @@ class Settings : public SolverSettings {
       "`sweeps`; `anderson`: sweeps with Anderson acceleration; `coupled`: Gauss–Newton steps over positions and turns together, "
       "by "
       "the solver `direct`. `auto` takes the first up to chi = c h/r = 10, the second up to 50 and the third beyond, c being the "
-      "speed of stretching waves, h the step and r the radius of the section");
+      "speed of stretching waves, h the step and r the radius of the section; steps in which something may touch something are "
+      "coupled");
     f("iterations", iteration_count,
       "Sweeps per time step, or Gauss–Newton steps where coupled. When left out: 10 sweeps; with acceleration 3 sqrt(chi), and 3 "
-      "chi in steps in contact, which go without; where coupled as many as the usual tolerance of `direct` takes",
+      "chi in steps in contact, which `iteration` anderson does without; where coupled as many as the usual tolerance of "
+      "`direct` takes",
       {.min = 1});
     f("tolerance", tolerance,
       "Instead of a fixed number: until the largest left-over force of a rod is below this fraction of the largest force at work "
@@ -109,6 +111,8 @@ class Settings : public SolverSettings {
   /// The kind of iteration for steps of length h, never automatic, and the number of them (0: a tolerance decides).
   Iteration iteration_for(double chi) const;
   int iterations_for(double chi) const;
+  /// The kind of iteration for steps in which something is near: contacts are stiff, and vertex by vertex they converge slowly.
+  Iteration iteration_with_contact(double chi) const;
   /// The number in steps in which something is near, which are not accelerated.
   int iterations_with_contact(double chi) const;
   /// The settings of the coupled iteration: those of the solver that converges.

@@ -47,6 +47,14 @@ class Projective final : public Solver {
     contact_.forget();
     if (coupled_) coupled_->rebind(m, state);
   }
+  void carry(const Model& m, Archive& archive) override {
+    archive(contact_);
+    bool has_coupled = coupled_ != nullptr;
+    archive(has_coupled);
+    if (!has_coupled) return;
+    if (!coupled_) coupled_ = settings_.coupled()->make(m);
+    coupled_->carry(m, archive);
+  }
   StepReport step(const StepInput& input, State& state) override;
 
  private:
@@ -67,6 +75,7 @@ class Projective final : public Solver {
              const std::vector<Vec3d>* guarded = nullptr) const;
   StepReport step_freely(const Model& m, const Control& c, State& state, double h);
   StepReport step_with_contact(const StepInput& input, State& state);
+  StepReport step_coupled(const StepInput& input, State& state);
   void load_contact(const RodGroup& g, RodView<T>& view) const;
   void finish(const Model& m, const Control& c, double h, State& state, StepReport& report) const;
   void report_residual(const Residuals& all, StepReport& report) const;
@@ -81,7 +90,7 @@ class Projective final : public Solver {
 
   // The step at hand.
   double chosen_h_ = 0;  ///< the step that the choice was made for
-  Iteration iteration_ = Iteration::sweeps;
+  Iteration iteration_ = Iteration::sweeps, iteration_in_contact_ = Iteration::sweeps;
   int sweeps_ = 0, contact_sweeps_ = 0;  ///< 0: by tolerance
   std::unique_ptr<Solver> coupled_;
   StepNeeds needs_;
@@ -129,7 +138,7 @@ void Projective<T>::choose(const Model& m, double h) {
   iteration_ = settings_.iteration_for(chi);
   sweeps_ = settings_.iterations_for(chi);
   contact_sweeps_ = settings_.iterations_with_contact(chi);
-  if (iteration_ == Iteration::coupled && !coupled_) coupled_ = settings_.coupled()->make(m);
+  iteration_in_contact_ = settings_.iteration_with_contact(chi);
 }
 
 template <class T>
@@ -188,9 +197,15 @@ void Projective<T>::store(const Control& c, const RodGroup& g, const RodView<T>&
 template <class T>
 StepReport Projective<T>::step(const StepInput& input, State& state) {
   choose(input.model, input.h);
-  if (iteration_ == Iteration::coupled) return coupled_->step(input, state);
+  if (iteration_ == Iteration::coupled) return step_coupled(input, state);
   if (input.contacts.active()) return step_with_contact(input, state);
   return step_freely(input.model, input.end, state, input.h);
+}
+
+template <class T>
+StepReport Projective<T>::step_coupled(const StepInput& input, State& state) {
+  if (!coupled_) coupled_ = settings_.coupled()->make(input.model);
+  return coupled_->step(input, state);
 }
 
 /// Algorithm 1.
@@ -279,7 +294,8 @@ void Projective<T>::load_contact(const RodGroup& g, RodView<T>& view) const {
   }
 }
 
-/// The same with contacts as terms of single vertices (section 7 of the paper has none): their blocks go onto the diagonal of the
+/// Where something may touch something, coupled steps, unless the settings ask for sweeps:
+/// the same with contacts as terms of single vertices (section 7 of the paper has none): their blocks go onto the diagonal of the
 /// positions' system, each sweep has its contacts linearised once, and its motion goes through the guard. Where nothing can touch
 /// anything, the step is that without contact.
 template <class T>
@@ -298,6 +314,7 @@ StepReport Projective<T>::step_with_contact(const StepInput& input, State& state
     }
     state = before_;
   }
+  if (iteration_in_contact_ == Iteration::coupled) return step_coupled(input, state);
   if (m.has_inertia() || c.has_rotary_damping) terms_.find(m, c, state, h);
   needs_ = needs_of(m, c, h, true);
   frames_start_ = state.frame_rotation;

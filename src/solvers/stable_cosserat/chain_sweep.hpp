@@ -11,40 +11,14 @@
 // neighbours' values and are refreshed when the order requires it.
 #pragma once
 
-#include "energies/kelvin_voigt.hpp"
+#include "exec/lanes.hpp"
 #include "solvers/lanes/chain_plan.hpp"
 #include "solvers/lanes/chain_prefetch.hpp"
+#include "solvers/stable_cosserat/chain_row.hpp"
 #include "solvers/stable_cosserat/safeguarded_frame.hpp"
 
 namespace osier::stable_cosserat {
 
-/// One row of all lanes: vertex i, segment i and the joint between segments i - 1 and i.
-template <class P, class Law>
-struct ChainRow {
-  Vec3<P> u, rhs;  ///< rhs: m v_t/h + f
-  P vertex;        ///< number for Law::Vertex: m/h^2 + c/h
-  Quat<P> q;
-  Vec3<P> edge;  ///< edge at u = 0
-  typename Law::Spring spring;
-  typename Law::Joint joint;
-};
-/// In closed form the edge is part of v, and its share of the force at u = 0 is part of rhs.
-template <class P>
-struct ChainRow<P, ClosedFormLaw<P>> {
-  Vec3<P> u, rhs;
-  P vertex;  ///< 1/H
-  Quat<P> q;
-  typename ClosedFormLaw<P>::Spring spring;
-  typename ClosedFormLaw<P>::Joint joint;
-  Vec3<P> v0;       ///< v of the local problem at u = 0
-  P k_over_length;  ///< k/l
-};
-/// Additional numbers of a row with damping.
-template <class P>
-struct ChainDamping {
-  Vec3<P> axis;  ///< eta in closed form, otherwise the rest vector
-  P bound2;      ///< bound of c^2 below which elastic and viscous poles of the joint may differ
-};
 /// Masks of lanes that are held, or that need the safeguarded update.
 struct RowFlags {
   std::uint32_t vertex_held, frame_held, frame_hinged;
@@ -215,14 +189,13 @@ class ChainSweep {
   OSIER_FN Segment segment(Index i) const {
     const Row& r = row_[i];
     const Vec3<P> stretch = row_[i + 1].u - r.u;
-    if constexpr (Law::kClosedForm) return {r.v0 + stretch_shear::local_v(r.k_over_length, stretch), rest_axis<kDamped>(i)};
+    if constexpr (Law::kClosedForm) return segment_of(r, stretch, rest_axis<kDamped>(i));
     else return {r.edge + stretch, stiffness<kDamped>(i), rest_axis<kDamped>(i)};
   }
   template <bool kDamped>
   OSIER_FN void put_spring(Index i) {
     Row& r = row_[i];
-    if constexpr (Law::kClosedForm)
-      r.spring.force = image_force(r.k_over_length, axis_image_of<P, kDamped>(r.q, rest_axis<kDamped>(i)));
+    if constexpr (Law::kClosedForm) put_axis_force<kDamped>(r, rest_axis<kDamped>(i));
     else Law::put_spring(r.q, stiffness<kDamped>(i), rest_axis<kDamped>(i), r.edge, r.spring);
   }
   [[gnu::noinline]] Quat<P> torque_at(Index i) const {
@@ -318,21 +291,12 @@ OSIER_FN void ChainSweep<P, Law>::load_segment(Index i, const Numbers& n) {
   const Vec3<P> edge = gather_difference<P>(
       view_.position, [&](int k) { return n.next[k]; }, [&](int k) { return n.vertex[k]; });
   if constexpr (Law::kClosedForm) {
-    const P inverse_length = constant(i, lanes::kInverseLength), k_stretch = constant(i, lanes::kStretch);
-    const Vec3<P> p0 = inverse_length * edge;
-    P stiffening(1);
-    r.k_over_length = k_stretch * inverse_length;
-    r.v0 = stretch_shear::local_v(k_stretch, p0);
     r.joint.target = {constant(i, lanes::kTargetX), constant(i, lanes::kTargetY), constant(i, lanes::kTargetZ),
                       constant(i, lanes::kTargetW)};
-    if constexpr (kDamped) {
-      const P alpha = constant(i, lanes::kTauStretch) * inverse_step();
-      stiffening = P(1) + alpha;
-      const Vec3<P> strain_prev = rotate(conj(r.q), p0 - director3(r.q));
-      damping_[i].axis = stretch_shear::generalised_axis(alpha, strain_prev);
-    }
-    r.spring.stiffness = stiffening * r.k_over_length * inverse_length;
-    r.spring.force = edge_force(r.k_over_length, stiffening, p0);  // so far the force of the edge alone
+    P alpha(0);
+    if constexpr (kDamped) alpha = constant(i, lanes::kTauStretch) * inverse_step();
+    const Vec3<P> axis = start_segment<kDamped>(r, edge, constant(i, lanes::kInverseLength), constant(i, lanes::kStretch), alpha);
+    if constexpr (kDamped) damping_[i].axis = axis;
   } else {
     r.edge = edge;
     if constexpr (kDamped) {
@@ -352,15 +316,10 @@ OSIER_FN void ChainSweep<P, Law>::load_joint(Index i) {
   Row& r = row_[i];
   const Row& before = row_[i - 1];
   if constexpr (Law::kClosedForm) {
-    r.vertex = inverse(r.vertex + before.spring.stiffness + r.spring.stiffness);
-    r.rhs += before.spring.force - r.spring.force;
-    if constexpr (kDamped) {
-      const Quat<P> elastic = r.joint.target;
-      const P viscous = constant(i, lanes::kTauBend) * inverse_step() * root(norm2(elastic));
-      P margin2;
-      r.joint.target = kelvin_voigt::fold_joint(elastic, viscous, conj(before.q) * r.q, margin2);
-      damping_[i].bound2 = margin2 * norm2(r.joint.target);
-    }
+    P viscous(0);
+    if constexpr (kDamped) viscous = constant(i, lanes::kTauBend) * inverse_step();
+    [[maybe_unused]] const P bound2 = complete_row<kDamped>(r, before.spring, before.q, viscous);
+    if constexpr (kDamped) damping_[i].bound2 = bound2;
   } else {
     Index joint[W];
     T sign[W], there[W];
@@ -464,10 +423,7 @@ OSIER_FN void ChainSweep<P, Law>::move_vertex(Index i) {
   if (held == kAll) return;
   Row& r = row_[i];
   const Row& before = row_[i - 1];
-  typename Law::Vertex vertex(r.u, r.vertex, r.rhs);
-  vertex.add(before.spring, P(1), before.u);
-  vertex.add(r.spring, P(-1), row_[i + 1].u);
-  Vec3<P> u = vertex.updated(r.vertex);
+  Vec3<P> u = moved_vertex<Law>(r, before.spring, before.u, row_[i + 1].u);
   if (held != 0) u = select<P>(mask_of_bits<P>(held), r.u, u);
   r.u = u;
 }

@@ -8,6 +8,7 @@
 #include "exec/parallel.hpp"
 #include "solvers/solver_memory.hpp"
 #include "solvers/stable_cosserat/chain_engine.hpp"
+#include "solvers/stable_cosserat/device_solver.hpp"
 #include "solvers/stable_cosserat/element_sweep.hpp"
 #include "solvers/stable_cosserat/graph_engine.hpp"
 #include "solvers/stable_cosserat/stable_cosserat.hpp"
@@ -58,6 +59,7 @@ class StableCosserat final : public Solver {
     gamma_of(state, m);
   }
   void declare_memory(const Model& m, State& state) const override { gamma_of(state, m); }
+  void carry(const Model&, Archive& archive) override { archive(contact_); }
   StepReport step(const StepInput& input, State& state) override;
 
  private:
@@ -302,9 +304,12 @@ std::size_t bytes_of_sweeps(const Settings& s, const Model& m) {
 
 }  // namespace
 
-Simd Settings::simd_on(const Model& model) const { return sweeps_in_lanes(*this, model) ? execution.simd : Simd::off; }
+Simd Settings::simd_on(const Model& model) const {
+  return !execution.elsewhere() && sweeps_in_lanes(*this, model) ? execution.simd : Simd::off;
+}
 
 std::unique_ptr<Solver> Settings::make(const Model& model) const {
+  if (execution.elsewhere()) return make_on_device(*this, model);
   if (execution.in_float()) return std::make_unique<StableCosserat<float>>(*this, model);
   return std::make_unique<StableCosserat<double>>(*this, model);
 }
@@ -312,10 +317,15 @@ std::unique_ptr<Solver> Settings::make(const Model& model) const {
 SolverPlan Settings::plan(const Model& model, const Control&, double) const {
   const std::string sweeps = tolerance ? fmt::format("sweeps to a tolerance of {:g}", *tolerance)
                                        : fmt::format("{} sweep{} a step", iteration_count, iteration_count == 1 ? "" : "s");
+  if (execution.elsewhere()) return {name(), sweeps + ", by kernels of " + execution.device_name()};
   return {name(), sweeps + (sweeps_in_lanes(*this, model) ? ", in SIMD lanes" : ", element by element")};
 }
 
 void Settings::check(const Model& m, bool driven, Problems& problems) const {
+  if (execution.elsewhere() && order == Order::gauss_seidel)
+    problems.add("/solver/order", "is one element after the other, and a device does many at a time", "use red_black or jacobi");
+  if (execution.elsewhere() && tolerance)
+    problems.add("/solver/tolerance", "is not looked at on a device, where the number of sweeps is fixed", "use `iterations`");
   if (order == Order::gauss_seidel && execution.threads > 1)
     problems.add("/execution/threads", "`threads` with sequential sweeps", "use `order` red_black or jacobi");
   if (lambda != Lambda::secular && (!m.is_isotropic() || m.has_inertia() || driven))

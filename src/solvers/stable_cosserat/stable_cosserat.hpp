@@ -7,12 +7,7 @@
 
 #include "solvers/solver.hpp"
 #include "solvers/stable_cosserat/lambda.hpp"
-
-namespace osier::stable_cosserat {
-
-enum class Order : std::uint8_t { gauss_seidel, red_black, jacobi };
-
-}  // namespace osier::stable_cosserat
+#include "solvers/stable_cosserat/order.hpp"
 
 namespace osier {
 template <>
@@ -61,7 +56,17 @@ class Settings : public SolverSettings {
   std::unique_ptr<Solver> make(const Model& model) const override;
   const char* name() const override { return "stable_cosserat"; }
   SolverRole role() const override { return SolverRole::sweeps; }
-  Traits traits() const override { return {.contacts = true, .single_precision = true, .threads = true, .simd = true}; }
+  /// On a device: a fixed number of sweeps, of rods that touch nothing and whose frames have no inertia.
+  Traits traits() const override {
+    const bool here = !execution.elsewhere();
+    return {.rotational_inertia = here,
+            .rotary_damping = here,
+            .contacts = here,
+            .single_precision = true,
+            .threads = true,
+            .simd = here,
+            .device = true};
+  }
   bool works_to_tolerance() const override { return tolerance.has_value(); }
   void set_goal(const StepGoal& goal) override {
     iteration_count = goal.iterations.value_or(iteration_count);

@@ -14,7 +14,7 @@
 #pragma once
 
 #include "energies/stretch_shear.hpp"
-#include "exec/lanes.hpp"
+#include "math/lane_access.hpp"
 #include "math/sym3.hpp"
 #include "solvers/stable_cosserat/frame_problem.hpp"
 #include "solvers/stable_cosserat/orientation_update.hpp"

@@ -412,7 +412,7 @@ bool BlockSystem<T>::solve(const Field& r, Field& z) {
     put(left_, first_segment() + place, cast<T>(couple));
   }
   const bool solved = iterate({.share = 1e-6});
-  return gather(m, *subset_, z) && solved;
+  return gather(m, *subset_, executor_, z) && solved;
 }
 
 template <class T>

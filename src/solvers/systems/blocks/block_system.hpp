@@ -19,6 +19,7 @@
 
 #include <array>
 
+#include "core/archive.hpp"
 #include "exec/aligned.hpp"
 #include "exec/parallel.hpp"
 #include "exec/simd.hpp"
@@ -48,6 +49,7 @@ class BlockSystem final : public LinearSystem {
   /// The product with the exact Hessian.
   void product(const Field& p, Field& image) const override { hessian_.product(p, image); }
   void forget_forces() override { std::fill(strain_.begin(), strain_.end(), T(0)); }
+  void carry(Archive& archive) override { archive(strain_); }
   int iterations() const { return iterations_; }  ///< number of iterations of the last solve
 
   std::size_t bytes() const override;

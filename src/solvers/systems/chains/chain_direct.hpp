@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "core/archive.hpp"
 #include "exec/aligned.hpp"
 #include "exec/parallel.hpp"
 #include "solvers/joint_model.hpp"
@@ -104,6 +105,9 @@ class ChainDirect {
     scratch_bytes_ = (chains_.kernel->scratch_bytes(law)(plan().most_rows) + kCacheLine - 1) / kCacheLine * kCacheLine;
     scratch_.resize(scratch_bytes_ * static_cast<std::size_t>(threads_));
   }
+
+  /// What a step leaves behind for the next.
+  void carry(Archive& archive) { archive(chains_.force, outlook_); }
 
   std::size_t bytes() const {
     return chains_.bytes() + outcome_.size() * (sizeof(ChainOutcome) + sizeof(ChainOutlook)) +

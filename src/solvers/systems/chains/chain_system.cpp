@@ -191,7 +191,7 @@ bool ChainSystem<T>::solve(const Field& r, Field& z) {
   each_group([&](Part& part, std::size_t i) {
     part.kernel->solve(load_.data() + part.field[i], moved_.data() + part.field[i], memory_.data() + part.memory[i]);
   });
-  return gather(*m_, *subset_, z);
+  return gather(*m_, *subset_, executor_, z);
 }
 
 template <class T>

@@ -15,43 +15,17 @@ constexpr int kMostIterations = 200;
 constexpr double kMostTurn = 1;
 constexpr std::size_t kBlock = 512;
 
-void negate(std::vector<Vec3d>& list) {
-  for (Vec3d& x : list) x = -x;
-}
-
 }  // namespace
 
 void CoupledSystem::bind(const Model& m, const Control& c, const Subset& subset, double h) { rods_->bind(m, c, subset, h); }
-
-/// A block over the two ends of a segment, whose weights add up to one, is at most its rows' sums on the diagonal.
-void CoupledSystem::collect_blocks() {
-  const Model& m = potential_->model();
-  blocks_.clear();
-  if (!contact_) return;
-  block_of_.resize(static_cast<std::size_t>(m.vertex_count()), -1);
-  const auto add = [&](Index v, const Mat3<double>& block) {
-    if (!potential_->is_free(v)) return;
-    Index& place = block_of_[static_cast<std::size_t>(v)];
-    if (place < 0) {
-      place = static_cast<Index>(blocks_.size());
-      blocks_.push_back({.segment = -1, .a = v, .aa = {}, .ab = {}, .bb = {}});
-    }
-    Mat3<double>& sum = blocks_[static_cast<std::size_t>(place)].aa;
-    sum = sum + block;
-  };
-  for (const VertexBlock& block : contact_->blocks()) {
-    add(block.a, block.aa + block.ab);
-    add(m.segment_vertices[block.segment][1], block.bb + block.ab);
-  }
-  for (const VertexBlock& block : blocks_) block_of_[static_cast<std::size_t>(block.a)] = -1;
-}
 
 Signature CoupledSystem::linearise(const StepPotential& potential, const Unknowns& z, const Linearisation& how) {
   potential_ = &potential;
   z_ = &z;
   frames_move_ = how.frames_move;
   hessian_.assemble(potential, z);
-  collect_blocks();
+  blocks_.clear();
+  if (contact_) contact_->list_blocks(blocks_);
   Linearisation rods = how;
   rods.curvature = Curvature::positive;
   rods.blocks = blocks_;
@@ -82,35 +56,31 @@ struct CoupledSystem::Iteration {
 
   double size() { return first = latest = s.dot(s.left_, s.scaled_); }
   double curvature(double beta) {
-    s.executor_.for_each(s.direction_.x.size(),
-                         [&](std::size_t i) { s.direction_.x[i] = s.scaled_.x[i] + beta * s.direction_.x[i]; });
-    s.executor_.for_each(s.direction_.w.size(),
-                         [&](std::size_t i) { s.direction_.w[i] = s.scaled_.w[i] + beta * s.direction_.w[i]; });
+    s.each_entry(
+        [&](auto part, std::size_t i) { (s.direction_.*part)[i] = (s.scaled_.*part)[i] + beta * (s.direction_.*part)[i]; });
     s.product(s.direction_, s.image_);
     return s.dot(s.direction_, s.image_);
   }
   /// The share of a step along the direction at which some segment has turned as far as it may.
   double reach(double a) const {
-    double share = 1;
-    for (std::size_t i = 0; i < s.sum_.w.size(); ++i) {
+    const std::size_t n = s.sum_.w.size();
+    s.partial_.resize(blocks_of(n, kBlock));
+    const auto share_of = [&](std::size_t i) {
       const Vec3d from = s.sum_.w[i], d = a * s.direction_.w[i];
-      if (!(norm2(from + share * d) > kMostTurn * kMostTurn)) continue;
+      if (!(norm2(from + d) > kMostTurn * kMostTurn)) return 1.0;
       const double dd = norm2(d), fd = osier::dot(from, d), left = kMostTurn * kMostTurn - norm2(from);
-      share = std::clamp((std::sqrt(std::max(0.0, fd * fd + dd * left)) - fd) / dd, 0.0, share);
-    }
-    return share;
+      return std::clamp((std::sqrt(std::max(0.0, fd * fd + dd * left)) - fd) / dd, 0.0, 1.0);
+    };
+    return reduce(
+        s.executor_, n, kBlock, s.partial_.data(), share_of, [](double& all, double x) { all = std::min(all, x); }, 1.0);
   }
   double advance(double a) {
     const double share = reach(a);
     bounded = share < 1;
     if (bounded) a *= share;
-    s.executor_.for_each(s.sum_.x.size(), [&](std::size_t i) {
-      s.sum_.x[i] += a * s.direction_.x[i];
-      s.left_.x[i] -= a * s.image_.x[i];
-    });
-    s.executor_.for_each(s.sum_.w.size(), [&](std::size_t i) {
-      s.sum_.w[i] += a * s.direction_.w[i];
-      s.left_.w[i] -= a * s.image_.w[i];
+    s.each_entry([&](auto part, std::size_t i) {
+      (s.sum_.*part)[i] += a * (s.direction_.*part)[i];
+      (s.left_.*part)[i] -= a * (s.image_.*part)[i];
     });
     if (!s.rods_->solve(s.left_, s.scaled_)) return std::numeric_limits<double>::quiet_NaN();
     return latest = s.dot(s.left_, s.scaled_);
@@ -126,6 +96,7 @@ bool CoupledSystem::iterate() {
     // The factor of the rods has lost its digits, under contacts that are stiffer than they are by more than double can tell:
     // they stay where they are, and the step is not solved.
     solved_ = false;
+    lost_digits_ = true;
     return true;
   }
   const PcgResult result = pcg(iteration, kMostIterations);
@@ -157,19 +128,24 @@ bool CoupledSystem::correct(const Accuracy& accuracy) {
   }
   hessian_.clear(left_);
   if (contact_) contact_->add_gradient(left_.x);
-  negate(left_.x);
+  const auto negate = [&](auto part, std::size_t i) { (left_.*part)[i] = -(left_.*part)[i]; };
+  each_entry(negate);
   hessian_.keep_free(left_);
   if (!rods_->step(accuracy)) return false;
   hessian_.clear(direction_);
   const Subset& part = potential_->subset();
-  for (std::size_t i = 0; i < part.vertices.size(); ++i) direction_.x[part.vertices[i]] = rods_->displacement(part.vertices[i]);
-  for (std::size_t i = 0; i < part.segments.size(); ++i)
-    if (m.segment_alive[part.segments[i]]) direction_.w[part.segments[i]] = rods_->turn(part.segments[i]);
+  executor_.for_each(part.vertices.size(), [&](std::size_t i) {
+    const Index v = part.vertices[i];
+    direction_.x[v] = rods_->displacement(v);
+  });
+  executor_.for_each(part.segments.size(), [&](std::size_t i) {
+    const Index s = part.segments[i];
+    if (m.segment_alive[s]) direction_.w[s] = rods_->turn(s);
+  });
   if (!rods_->solve(left_, scaled_)) return false;
-  for (std::size_t v = 0; v < scaled_.x.size(); ++v) scaled_.x[v] += direction_.x[v];
-  for (std::size_t f = 0; f < scaled_.w.size(); ++f) scaled_.w[f] += direction_.w[f];
-  potential_->gradient(*z_, left_.x, left_.w);
-  negate(left_.x), negate(left_.w);
+  each_entry([&](auto own, std::size_t i) { (scaled_.*own)[i] += (direction_.*own)[i]; });
+  potential_->gradient(*z_, left_.x, left_.w, &executor_);
+  each_entry(negate);
   hessian_.keep_free(left_);
   return iterate();
 }
@@ -190,7 +166,7 @@ void CoupledSystem::product(const Field& p, Field& image) const {
 
 std::size_t CoupledSystem::bytes() const {
   const auto of = [](const auto& v) { return v.capacity() * sizeof(v[0]); };
-  std::size_t sum = rods_->bytes() + of(blocks_) + of(block_of_);
+  std::size_t sum = rods_->bytes() + of(blocks_);
   for (const Field* f : {&sum_, &left_, &scaled_, &direction_, &image_}) sum += of(f->x) + of(f->w);
   return sum;
 }

@@ -20,7 +20,8 @@ namespace osier::systems {
 class CoupledSystem final : public LinearSystem {
  public:
   /// `rods` has a factor.
-  CoupledSystem(std::unique_ptr<LinearSystem> rods, int threads) : rods_(std::move(rods)), executor_(threads) {}
+  CoupledSystem(std::unique_ptr<LinearSystem> rods, int threads)
+      : rods_(std::move(rods)), executor_(threads), hessian_(threads) {}
   /// The contacts of the step; they are linearised by the caller. Without them, the factor of the rods is that of everything.
   void set_contact(const contact::ContactStep& contact) { contact_ = &contact; }
 
@@ -31,17 +32,30 @@ class CoupledSystem final : public LinearSystem {
   Vec3d displacement(Index v) const override { return sum_.x[static_cast<std::size_t>(v)]; }
   Vec3d turn(Index s) const override { return sum_.w[static_cast<std::size_t>(s)]; }
   bool was_solved() const override { return solved_; }
+  /// Whether the factor of the rods has been of no use since it was made: contacts were stiffer than rods by more than its
+  /// arithmetic can tell.
+  bool has_lost_digits() const { return lost_digits_; }
   bool solve(const Field& r, Field& z) override;
   void product(const Field& p, Field& image) const override;
   bool has_couples() const override { return rods_->has_couples(); }
   void forget_forces() override { rods_->forget_forces(); }
+  void carry(Archive& archive) override { rods_->carry(archive); }
   std::size_t bytes() const override;
   /// Iterations of conjugate gradients so far.
   long iterations() const { return iterations_; }
 
  private:
   struct Iteration;
-  void collect_blocks();
+  /// Calls f(part, i) for every entry of a field, on all threads; `part` is &Field::x or &Field::w.
+  template <class F>
+  void each_entry(const F& f) const {
+    const auto vertices = static_cast<std::size_t>(potential_->model().vertex_count());
+    const auto frames = static_cast<std::size_t>(potential_->model().frame_count());
+    executor_.for_each(vertices + frames, [&](std::size_t i) {
+      if (i < vertices) f(&Field::x, i);
+      else f(&Field::w, i - vertices);
+    });
+  }
   double dot(const Field& a, const Field& b) const;
   bool correct(const Accuracy& accuracy);
   bool iterate();
@@ -53,10 +67,9 @@ class CoupledSystem final : public LinearSystem {
   const Unknowns* z_ = nullptr;
   StepHessian hessian_;
   std::vector<VertexBlock> blocks_;
-  std::vector<Index> block_of_;  ///< per vertex: its place in `blocks_`, or -1
   Field sum_, left_, scaled_, direction_, image_;
   mutable std::vector<double> partial_;
-  bool solved_ = true, frames_move_ = true;
+  bool solved_ = true, frames_move_ = true, lost_digits_ = false;
   long iterations_ = 0;
 };
 

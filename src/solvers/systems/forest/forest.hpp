@@ -1,6 +1,7 @@
 // The direct solver for the trees of a model, in lanes and on threads.
 #pragma once
 
+#include "core/archive.hpp"
 #include "exec/aligned.hpp"
 #include "exec/parallel.hpp"
 #include "solvers/systems/chains/chain_newton.hpp"
@@ -30,6 +31,8 @@ class Forest {
     for (const ForestSlot& slot : plan_.slots)
       if (slot.direction != 0) f(slot.segment);
   }
+  /// What a step leaves behind for the next.
+  void carry(Archive& archive) { archive(rows_, ties_, record_, column_, tie_record_, bent_, outlook_, before_); }
   int lane_slots() const { return plan_.node_slots(); }
   StiffnessLaw law() const { return law_; }
   std::size_t bytes() const;

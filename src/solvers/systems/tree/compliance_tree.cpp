@@ -143,9 +143,10 @@ bool ComplianceTree<T>::solve(const Field& r, Field& z) {
     const TreeNode& n = nodes()[i];
     return Vec6<T>{n.far_vertex >= 0 ? cast<T>(r.x[n.far_vertex]) : Vec3<T>{}, cast<T>(r.w[n.segment])};
   };
-  factor_.load_made(force, [&](std::size_t root) { return cast<T>(r.x[tree_.roots[root]]); });
+  factor_.load_made(
+      force, [&](std::size_t root) { return cast<T>(r.x[tree_.roots[root]]); }, executor_);
   factor_.solve(&executor_, [](int, const Vec6<T>&, const Vec3<T>&) {});
-  return gather(*m_, *subset_, z);
+  return gather(*m_, *subset_, executor_, z);
 }
 
 template <class T>

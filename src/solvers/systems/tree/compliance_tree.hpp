@@ -5,6 +5,7 @@
 
 #include <optional>
 
+#include "core/archive.hpp"
 #include "exec/parallel.hpp"
 #include "solvers/step_hessian.hpp"
 #include "solvers/systems/tree/tree.hpp"
@@ -30,6 +31,7 @@ class ComplianceTree final : public LinearSystem {
   void product(const Field& p, Field& image) const override { hessian_.product(p, image); }
   bool has_couples() const override;
   void forget_forces() override { std::fill(link_force_.begin(), link_force_.end(), Vec3<T>{}); }
+  void carry(Archive& archive) override { archive(link_force_); }
 
   std::size_t bytes() const override;
   static std::size_t bytes(const Model& m, const Tree& tree);

@@ -121,7 +121,7 @@ class TreeFactor {
             const std::vector<ConstraintRow<T>>& rows);
   /// Sets a right-hand side whose forces are made on demand: force(i) of a link, root_force(r) of a root; rows have no offsets.
   template <class Force, class RootForce>
-  void load_made(const Force& force, const RootForce& root_force);
+  void load_made(const Force& force, const RootForce& root_force, const Executor& executor);
   /// Solves for the present right-hand side, which is used up. visit(node, F, arm) receives the force of the parent on the
   /// link's subtree.
   template <class Visit>
@@ -681,8 +681,8 @@ void TreeFactor<T>::load(const Links& links, const std::vector<RootVertex<T>>& r
 
 template <class T>
 template <class Force, class RootForce>
-void TreeFactor<T>::load_made(const Force& force, const RootForce& root_force) {
-  for (std::size_t i = 0; i < springs_.size(); ++i) z_[i] = force(i);
+void TreeFactor<T>::load_made(const Force& force, const RootForce& root_force, const Executor& executor) {
+  executor.for_each(springs_.size(), [&](std::size_t i) { z_[i] = force(i); });
   strained_ = false;
   for (std::size_t r = 0; r < roots_.size(); ++r) roots_[r].f = root_force(r);
   std::fill(d_.begin(), d_.end(), T(0));

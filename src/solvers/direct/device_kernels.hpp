@@ -1,0 +1,151 @@
+// Direct steps by kernels: a thread for every strand (systems/chains/strand_step.hpp).
+#pragma once
+
+#include "solvers/direct/device_step.hpp"
+#include "solvers/direct/hanging_strands.hpp"
+#include "solvers/systems/device/device_state.hpp"
+
+namespace osier::direct {
+
+template <class T, template <class> class Law, bool kDamped>
+struct StepStrand {
+  systems::StrandStepView<T> view;
+  OSIER_FN void operator()(Index k) const { systems::StrandStep<T, Law, kDamped>::run(view, k); }
+};
+
+inline namespace OSIER_BACKEND_NAMESPACE {
+
+using systems::DeviceState;
+using systems::Mirror;
+using systems::Outlook;
+
+/// Strands of one length and one law.
+template <class T>
+class StrandGroupKernels {
+ public:
+  StrandGroupKernels(Backend where, const StrandGroupPlan<T>& plan)
+      : where_(where), rows_(plan.rows), law_(plan.law), damped_(plan.damped), strands_(plan.strands) {
+    const std::size_t width = strands_.size(), rows = static_cast<std::size_t>(rows_);
+    const bool axes = law_ == StiffnessLaw::anisotropic;
+    strand_.put(plan.strands), constants_.put(plan.constants);
+    row_.resize(width * rows *
+                static_cast<std::size_t>(axes ? numbers<systems::AnisotropicLink>() : numbers<systems::IsotropicLink>()));
+    head_.resize(width * static_cast<std::size_t>(numbers_in<systems::StrandHead<T>, T>));
+    bent_.resize(width * rows);
+    force_.put(std::vector<T>(width * rows * static_cast<std::size_t>(axes ? 3 : 1), T(0)));
+    outlook_.put(std::vector<Outlook>(width));
+    outcome_.resize(width);
+    most_.resize(1);
+  }
+
+  void step(const systems::StepOrders& orders, Index number, const DeviceStepOptions& o) {
+    const std::vector<std::int32_t> none(1, 0);
+    most_.put(none);
+    const T inverse_h = static_cast<T>(1 / orders.step.h);
+    const systems::StrandStepView<T> view{.group = {rows_, static_cast<Index>(strands_.size()), row_.data(), head_.data(),
+                                                    bent_.data(), constants_.data(), force_.data(), inverse_h, damped_},
+                                          .strand = strand_.data(),
+                                          .orders = orders,
+                                          .options = {o.iterations, o.max_iterations, o.tolerance},
+                                          .outlook = outlook_.data(),
+                                          .outcome = outcome_.data(),
+                                          .most_iterations = most_.data(),
+                                          .step = number};
+    const auto width = static_cast<Index>(strands_.size());
+    using systems::AnisotropicLink, systems::IsotropicLink;
+    const bool axes = law_ == StiffnessLaw::anisotropic;
+    if (axes && damped_) launch(where_, width, StepStrand<T, AnisotropicLink, true>{view});
+    else if (axes) launch(where_, width, StepStrand<T, AnisotropicLink, false>{view});
+    else if (damped_) launch(where_, width, StepStrand<T, IsotropicLink, true>{view});
+    else launch(where_, width, StepStrand<T, IsotropicLink, false>{view});
+  }
+  /// What is kept from step to step.
+  void carry(Archive& archive) {
+    std::vector<T> force(force_.size());
+    std::vector<Outlook> outlook(outlook_.size());
+    force_.get(force), outlook_.get(outlook);
+    archive(force, outlook);
+    if (archive.reads()) force_.put(force), outlook_.put(outlook);
+  }
+  /// Waits for the kernel.
+  void report(DeviceStepReport& report) const {
+    std::vector<std::int32_t> most(1);
+    most_.get(most);
+    report.iterations = std::max(report.iterations, most[0]);
+    std::vector<std::uint8_t> outcome(strands_.size());
+    outcome_.get(outcome);
+    for (std::size_t k = 0; k < outcome.size(); ++k) {
+      report.unsettled = report.unsettled || (outcome[k] & systems::kStrandUnsettled) != 0;
+      if (outcome[k] & systems::kStrandRose)
+        report.rose.emplace_back(strands_[k].first_segment, strands_[k].first_segment + rows_);
+    }
+  }
+
+ private:
+  template <template <class> class Law>
+  static constexpr int numbers() {
+    return numbers_in<systems::ChainLinkRow<T, Law>, T>;
+  }
+
+  Backend where_;
+  Index rows_;
+  StiffnessLaw law_;
+  bool damped_;
+  std::vector<systems::HangingStrand> strands_;
+  Mirror<systems::HangingStrand> strand_{where_};
+  Mirror<T> constants_{where_}, row_{where_}, head_{where_}, force_{where_};
+  Mirror<std::uint8_t> bent_{where_}, outcome_{where_};
+  Mirror<Outlook> outlook_{where_};
+  Mirror<std::int32_t> most_{where_};
+};
+
+template <class T>
+class DirectKernels final : public DeviceStep {
+ public:
+  DirectKernels(Backend where, const Model& m, const DeviceStepOptions& options) : options_(options), where_(where) {
+    state_.bind(m);
+    for (const StrandGroupPlan<T>& plan : plan_hanging_strands<T>(m)) groups_.emplace_back(where, plan);
+  }
+
+  void put(const State& state) override { state_.put(state); }
+  void get(State& state) const override { state_.get(state); }
+  void carry(Archive& archive) override {
+    for (StrandGroupKernels<T>& group : groups_) group.carry(archive);
+  }
+  DeviceStepReport step(const Control& control, double h) override {
+    state_.put(control);
+    return step_by(systems::OrdersOfScript::of_control(state_, h), 0);
+  }
+  void begin(const StepScript& script) override {
+    state_.put_movers(script);
+    orders_ = script_.orders(state_, script);
+  }
+  DeviceStepReport step(int number) override {
+    orders_.step = state_.view(orders_.step.h);  // whose velocities have been swapped
+    return step_by(orders_, number);
+  }
+
+ private:
+  DeviceStepReport step_by(const systems::StepOrders& orders, Index number) {
+    for (StrandGroupKernels<T>& group : groups_) group.step(orders, number, options_);
+    DeviceStepReport report;
+    for (const StrandGroupKernels<T>& group : groups_) group.report(report);
+    state_.swap_velocities();
+    return report;
+  }
+
+  DeviceStepOptions options_;
+  Backend where_;
+  DeviceState state_{where_};
+  systems::OrdersOfScript script_{where_};
+  systems::StepOrders orders_;
+  std::vector<StrandGroupKernels<T>> groups_;
+};
+
+inline std::unique_ptr<DeviceStep> make_direct(Backend where, const Model& model, const DeviceStepOptions& options) {
+  if (options.in_float) return std::make_unique<DirectKernels<float>>(where, model, options);
+  return std::make_unique<DirectKernels<double>>(where, model, options);
+}
+
+}  // namespace OSIER_BACKEND_NAMESPACE
+}  // namespace osier::direct

@@ -1,0 +1,84 @@
+#include "solvers/direct/hanging_strands.hpp"
+
+#include <algorithm>
+#include <fmt/format.h>
+#include <map>
+
+#include "solvers/lanes/chain_plan.hpp"
+#include "solvers/systems/chains/chain_direct.hpp"
+
+namespace osier::direct {
+
+namespace {
+
+bool is_strand(const Model& m, const Chain& c) {
+  return c.segments() >= 3 && c.first_joint >= 0 && c.tail_joint < 0 && systems::is_plain(m, c);
+}
+
+systems::HangingStrand strand_of(const Model& m, const Chain& c) {
+  systems::HangingStrand s{c.first_vertex, c.first_segment, c.first_joint, -1, c.head_joint, false};
+  if (c.head_joint < 0) return s;
+  const auto [a, b] = m.joint_frames[c.head_joint];
+  s.head = m.is_anchor(a) ? a : b;
+  s.head_flipped = b != c.first_segment;
+  return s;
+}
+
+}  // namespace
+
+void check_strands(const Model& m, Problems& problems) {
+  const std::vector<Chain> chains = find_chains(m);
+  Index in_strands = 0;
+  for (const Chain& c : chains) in_strands += is_strand(m, c) ? c.vertices : 0;
+  if (in_strands == m.vertex_count()) return;
+  problems.add(
+      "/solver/name",
+      fmt::format("`direct` on a device takes single strands of three segments or more, without inertia, clamped at their "
+                  "first vertex at most: {} of {} vertices are of other parts",
+                  m.vertex_count() - in_strands, m.vertex_count()),
+      "use `stable_cosserat`, or `device` cpu");
+}
+
+std::string held_otherwise(const Model& m, const Control& c) {
+  for (const Chain& chain : find_chains(m)) {
+    for (Index i = 1; i < chain.vertices; ++i)
+      if (c.vertex_fixed[chain.first_vertex + i])
+        return fmt::format("vertex {} is held, which is not the first of its strand", chain.first_vertex + i);
+    for (Index i = 0; i < chain.segments(); ++i)
+      if (const FrameControl f = c.frame_control[chain.first_segment + i];
+          f == FrameControl::hinged || (f == FrameControl::fixed && i > 0))
+        return fmt::format("the frame of segment {} is held, which is not the first of its strand", chain.first_segment + i);
+  }
+  return "";
+}
+
+template <class T>
+std::vector<StrandGroupPlan<T>> plan_hanging_strands(const Model& m) {
+  const Control nothing;
+  std::map<std::pair<Index, StiffnessLaw>, std::vector<Chain>> by_kind;
+  for (const Chain& c : find_chains(m)) by_kind[{c.segments(), systems::law_of(m, nothing, c)}].push_back(c);
+  std::vector<StrandGroupPlan<T>> plans;
+  for (const auto& [kind, chains] : by_kind) {
+    StrandGroupPlan<T>& plan = plans.emplace_back();
+    plan.rows = kind.first, plan.law = kind.second, plan.damped = m.has_damping();
+    const auto rows = static_cast<std::size_t>(plan.rows + 1), width = chains.size();
+    const auto per_row = static_cast<std::size_t>(lanes::constants_per_row(plan.law, plan.damped, lanes::ChainUse::direct));
+    plan.constants.assign(rows * per_row * width, T(0));
+    constexpr std::size_t kAtATime = 1024;
+    for (std::size_t first = 0; first < width; first += kAtATime) {
+      const auto some = std::span<const Chain>(chains).subspan(first, std::min(kAtATime, width - first));
+      // One strand to a group, in their order, since all are of one length.
+      const lanes::ChainPlan<T> of_some = lanes::plan_chains<T>(m, some, 1, plan.law, lanes::ChainUse::direct);
+      for (std::size_t k = 0; k < some.size(); ++k)
+        for (std::size_t n = 0; n < rows * per_row; ++n)
+          plan.constants[n * width + first + k] = of_some.constants[of_some.groups[k].constants + n];
+    }
+    for (const Chain& c : chains) plan.strands.push_back(strand_of(m, c));
+  }
+  return plans;
+}
+
+template std::vector<StrandGroupPlan<float>> plan_hanging_strands(const Model&);
+template std::vector<StrandGroupPlan<double>> plan_hanging_strands(const Model&);
+
+}  // namespace osier::direct

@@ -1,0 +1,34 @@
+// A model as strands of equal length for the kernels of device_kernels.hpp, with their constants.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "model/chains.hpp"
+#include "osier/error.hpp"
+#include "osier/model.hpp"
+#include "osier/state.hpp"
+#include "solvers/lanes/stiffness_law.hpp"
+#include "solvers/systems/chains/strand_step.hpp"
+
+namespace osier::direct {
+
+/// Strands of one length and one law.
+template <class T>
+struct StrandGroupPlan {
+  Index rows = 0;  ///< segments of each
+  StiffnessLaw law = StiffnessLaw::isotropic;
+  bool damped = false;
+  std::vector<systems::HangingStrand> strands;
+  std::vector<T> constants;  ///< [row][constant][strand], one row more than segments
+};
+
+/// A problem for every kind of part that strands cannot be: the model has to be made of them altogether.
+void check_strands(const Model& model, Problems& problems);
+/// What is held otherwise than strands can be, in words; empty where all is well.
+std::string held_otherwise(const Model& model, const Control& control);
+
+template <class T>
+std::vector<StrandGroupPlan<T>> plan_hanging_strands(const Model& model);
+
+}  // namespace osier::direct
