@@ -14,8 +14,8 @@ namespace osier {
 RunInfo run_info(const Scene& scene);
 
 /// A writer of one HTML page that plays the run and needs nothing else. Throws InputError when this Osier was built without the
-/// viewer's page.
-std::unique_ptr<Writer> make_html_writer(const std::filesystem::path& file);
+/// viewer's page. `run_folder`: of the run that is recorded, whose probes are shown; none when left out.
+std::unique_ptr<Writer> make_html_writer(const std::filesystem::path& file, const std::filesystem::path& run_folder = {});
 /// The same of a run that has been recorded.
 void write_html(Trajectory& run, const std::filesystem::path& file);
 

@@ -42,7 +42,7 @@ std::string run(const Scene& scene, const std::filesystem::path& folder, int fra
   bool failed = false;
   nb::python_error* raised = nullptr;
   RunOptions options{.folder = folder, .certify = certify, .frames = frames, .interrupt = &interrupt};
-  if (html) options.writers.push_back(make_html_writer(*html));
+  if (html) options.writers.push_back(make_html_writer(*html, folder));
   options.progress = [&](int frame, int of, double ms) {
     const nb::gil_scoped_acquire taken;
     if (interrupt) return;

@@ -13,8 +13,8 @@ static std::string_view page_for(const std::filesystem::path& file) {
   return view::viewer_page();
 }
 
-std::unique_ptr<Writer> make_html_writer(const std::filesystem::path& file) {
-  return std::make_unique<view::HtmlWriter>(file, page_for(file));
+std::unique_ptr<Writer> make_html_writer(const std::filesystem::path& file, const std::filesystem::path& run_folder) {
+  return std::make_unique<view::HtmlWriter>(file, page_for(file), run_folder);
 }
 
 void write_html(Trajectory& run, const std::filesystem::path& file) {

@@ -199,7 +199,7 @@ class Recording {
     out.write(page_.data(), place_);
     Compressor compressor(out);
     for (Slot& s : slots_) {
-      s.text.probes = read_probes(s.folder);
+      if (!s.folder.empty()) s.text.probes = read_probes(s.folder);
       if (s.text.reports.size() != s.text.times.size()) s.text.reports.clear();
       s.text.landmarks = s.landmarks.points();
       compressor.packet(model_packet(s.model, s.text));

@@ -18,8 +18,8 @@ namespace osier::view {
 class HtmlWriter final : public Writer {
  public:
   /// `page`: the HTML with the empty script element `osier-recording`. Throws InputError when it has none.
-  /// `folder`: of the run, whose probes are taken in.
-  HtmlWriter(std::filesystem::path file, std::string_view page, std::filesystem::path folder);
+  /// `folder`: of the run, whose probes are taken in; none when empty.
+  HtmlWriter(std::filesystem::path file, std::string_view page, std::filesystem::path folder = {});
   ~HtmlWriter() override;
   HtmlWriter(const HtmlWriter&) = delete;
   HtmlWriter& operator=(const HtmlWriter&) = delete;

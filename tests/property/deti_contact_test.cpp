@@ -167,20 +167,23 @@ TEST(DetiContact, AFibreComesToRestOnAFloorThatCarriesItsWeightWhateverTheStep) 
 TEST(DetiContact, FibresThatMeetInFlightKeepTheirMomentumAndDoNotPass) {
   const std::string text = "{" + kMaterial + R"(, "contact": {}, "rods": [)" + line("a", {-0.1, 0, 0.004}, {0.1, 0, 0.004}) +
                            ", " + line("b", {0, -0.1, -0.004}, {0.001, 0.1, -0.004}) + "], " + analysis(0.001) + "}";
-  Simulation s(scene_with(text, kDeti));
-  for (std::size_t v = 0; v < s.state().vertex_position.size(); ++v)
-    s.mutable_state().vertex_velocity[v] = {0, 0, v < 21 ? -1.0 : 1.0};
-  s.certify();
-  const Vec3d before = momentum(s);
-  double size = 0;
-  for (std::size_t v = 0; v < s.state().vertex_position.size(); ++v) size += s.model().vertex_mass[v];
-  for (int i = 0; i < 60; ++i) {
-    ASSERT_FALSE(s.step().not_converged) << i;
-    EXPECT_LE(norm(momentum(s) - before), 1e-9 * size);
+  // Forces add up to nothing; what iterations leave of the step is in proportion to their tolerance.
+  for (const double tolerance : {1e-3, 1e-6}) {
+    Simulation s(scene_with(text, fmt::format(R"({{"name": "deti", "contact_tolerance": {}}})", tolerance)));
+    for (std::size_t v = 0; v < s.state().vertex_position.size(); ++v)
+      s.mutable_state().vertex_velocity[v] = {0, 0, v < 21 ? -1.0 : 1.0};
+    s.certify();
+    const Vec3d before = momentum(s);
+    double size = 0;
+    for (std::size_t v = 0; v < s.state().vertex_position.size(); ++v) size += s.model().vertex_mass[v];
+    for (int i = 0; i < 60; ++i) {
+      ASSERT_FALSE(s.step().not_converged) << i;
+      EXPECT_LE(norm(momentum(s) - before), 0.02 * tolerance * size);
+    }
+    EXPECT_TRUE(s.certificate().failure.empty()) << s.certificate().failure;
+    EXPECT_GT(s.certificate().most_contacts, 0);
+    EXPECT_GT(s.state().vertex_position[10].z, s.state().vertex_position[31].z) << "they have passed through each other";
   }
-  EXPECT_TRUE(s.certificate().failure.empty()) << s.certificate().failure;
-  EXPECT_GT(s.certificate().most_contacts, 0);
-  EXPECT_GT(s.state().vertex_position[10].z, s.state().vertex_position[31].z) << "they have passed through each other";
 }
 
 TEST(DetiContact, AFibreSlidesDownASlopeByWhatFrictionLeavesAndHoldsOnAGentleOne) {
@@ -233,8 +236,8 @@ TEST(DetiContact, APileIsTheSameBitByBitOnAnyNumberOfThreadsAndAfterARestart) {
 // -------------------------------------------------------------------------------------------------------------- springs
 
 std::string joined(const std::string& spring, double h = 0.002) {
-  return "{" + kMaterial + R"(, "rods": [)" + line("a", {0, 0, 0}, {0.2, 0, 0}, 10) + ", " +
-         line("b", {0.2, 0.01, 0}, {0.4, 0.01, 0}, 10) +
+  return "{" + kMaterial + R"(, "rods": [)" + line("a", {0, 0, 0}, {0.2, 0, 0}, 30) + ", " +
+         line("b", {0.2, 0.01, 0}, {0.4, 0.01, 0}, 30) +
          R"(], "constraints": [{"type": "clamp", "vertices": "a:start"}, {"type": "clamp", "vertices": "b:end"}, )" + spring +
          R"(], "forces": [{"type": "gravity", "acceleration": [0, 0, -9.81]}, {"type": "drag", "rate": 8}], )" + analysis(h) +
          "}";
@@ -243,7 +246,7 @@ std::string joined(const std::string& spring, double h = 0.002) {
 TEST(DetiSprings, FibresThatASpringJoinsHangAsByAnotherSolver) {
   const std::string spring = R"({"type": "spring", "name": "s", "vertices": "a:end", "to": "b:start", "stiffness": 500})";
   Simulation own(scene_with(joined(spring), kDeti)), other(scene_with(joined(spring), R"({"name": "direct"})"));
-  for (int i = 0; i < 1500; ++i) own.step(), other.step();
+  for (int i = 0; i < 1000; ++i) own.step(), other.step();
   EXPECT_LE(farthest(own.state().vertex_position, other.state().vertex_position), 2e-3 * 0.04);
 }
 
@@ -259,7 +262,7 @@ TEST(DetiSprings, ADamperTakesEnergyAsByAnotherSolver) {
   for (int i = 0; i < 200; ++i) {
     own.step(), other.step();
     worst = std::max(worst, farthest(own.state().vertex_position, other.state().vertex_position));
-    size = std::max(size, std::abs(own.state().vertex_position[10].z));
+    size = std::max(size, std::abs(own.state().vertex_position[30].z));
   }
   EXPECT_LE(worst, 0.03 * size);
 }

@@ -540,7 +540,12 @@ void Deti::meet(const StepInput& input, State& state, Memory& memory, StepReport
     load_set(input, c, state, memory, touching_, touching_fibres_);
     FibreContact together(touching_, contact_, touching_vertex_, push, h, settings_.contact_tolerance);
     const StepReport of_contact = together.solve();
-    if (take_touching(m)) continue;
+    if (take_touching(m)) {
+      // From the start, with obstacles where they were.
+      contact_.begin(input.contacts, m, c, state, h);
+      take_touching(m);
+      continue;
+    }
     report.iterations = of_contact.iterations;
     report.not_converged = of_contact.not_converged;
     report.held_back = held_back_ = of_contact.held_back;

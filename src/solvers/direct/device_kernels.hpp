@@ -10,8 +10,6 @@ namespace osier::direct {
 template <class T, template <class> class Law, bool kDamped>
 struct StepStrand {
   systems::StrandStepView<T> view;
-  /// Of float: 168 registers instead of 244, so that all strands of a head of hair run at once.
-  static constexpr int kBlocks = sizeof(T) == 4 ? 3 : 1;
   OSIER_FN void operator()(Index k) const { systems::StrandStep<T, Law, kDamped>::run(view, k); }
 };
 
@@ -61,6 +59,14 @@ class StrandGroupKernels {
     else if (damped_) launch(where_, width, StepStrand<T, IsotropicLink, true>{view});
     else launch(where_, width, StepStrand<T, IsotropicLink, false>{view});
   }
+  /// What is kept from step to step.
+  void carry(Archive& archive) {
+    std::vector<T> force(force_.size());
+    std::vector<Outlook> outlook(outlook_.size());
+    force_.get(force), outlook_.get(outlook);
+    archive(force, outlook);
+    if (archive.reads()) force_.put(force), outlook_.put(outlook);
+  }
   /// Waits for the kernel.
   void report(DeviceStepReport& report) const {
     std::vector<std::int32_t> most(1);
@@ -103,6 +109,9 @@ class DirectKernels final : public DeviceStep {
 
   void put(const State& state) override { state_.put(state); }
   void get(State& state) const override { state_.get(state); }
+  void carry(Archive& archive) override {
+    for (StrandGroupKernels<T>& group : groups_) group.carry(archive);
+  }
   DeviceStepReport step(const Control& control, double h) override {
     state_.put(control);
     return step_by(systems::OrdersOfScript::of_control(state_, h), 0);

@@ -67,6 +67,8 @@ class OnDevice final : public Solver, public ScriptRunner {
     return report;
   }
 
+  void carry(const Model&, Archive& archive) override { step_->carry(archive); }
+
   ScriptRunner* runner() override { return this; }
   void put(const State& state) override { step_->put(state); }
   void get(State& state) const override { step_->get(state); }

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "core/archive.hpp"
 #include "forces/step_script.hpp"
 #include "osier/model.hpp"
 #include "osier/state.hpp"
@@ -30,6 +31,8 @@ class DeviceStep {
   virtual ~DeviceStep() = default;
   virtual void put(const State& state) = 0;
   virtual void get(State& state) const = 0;
+  /// Saves or restores what is kept from step to step beside the state.
+  virtual void carry(Archive& archive) = 0;
   /// One step by a control.
   virtual DeviceStepReport step(const Control& control, double h) = 0;
   /// Steps of a script are begun once, and then taken one after the other.
