@@ -122,7 +122,11 @@ void run_fibres(Context& c) {
     for (const Simd simd : {Simd::off, Simd::sse2, Simd::avx2, Simd::avx512}) {
       if (!simd_available(simd)) continue;
       const Variant v{.role = SolverRole::other, .solver = "deti", .threads = count, .simd = simd};
-      const Scene scene = load(hair(fibres, sections), v, c.options.folder);
+      // It has neither a tolerance nor an integrator to choose, which load() would set.
+      LoadOptions options;
+      options.overrides = {R"(/solver={"name": "deti"})",
+                           fmt::format(R"(/execution={{"threads": {}, "simd": "{}"}})", count, simd_name(simd))};
+      const Scene scene = Scene::parse(hair(fibres, sections).text, kName, ".", options);
       BenchRow row = row_for("fibres", "fibres", kName, scene, v);
       if (row.simd != simd_name(simd)) continue;
       c.say(fmt::format("fibres: {} x {}, {}, {} thread{}", fibres, sections, row.simd, count, count > 1 ? "s" : ""));
