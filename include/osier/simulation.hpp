@@ -209,7 +209,7 @@ struct RunOptions {
   int frames = -1;                               ///< fewer or more frames than the scene says
   const std::atomic<bool>* interrupt = nullptr;  ///< set from a signal handler; the run stops after the step at hand
   std::function<void(int frame, int frames, double ms)> progress;
-  std::vector<std::shared_ptr<Writer>> writers;       ///< beside those of the scene's formats
+  std::vector<std::shared_ptr<Writer>> writers;  ///< beside those of the scene's formats
   std::function<void(const Simulation&)> frame_done;  ///< after every frame, the initial one included
 };
 

@@ -66,7 +66,7 @@ class Archive {
     using T = typename List::value_type;
     std::uint64_t count = values.size();
     carry(count);
-    constexpr bool flat = std::is_trivially_copyable_v<T> && !requires(T & t, Archive & a) { t.carry(a); };
+    constexpr bool flat = std::is_trivially_copyable_v<T> && !requires(T& t, Archive& a) { t.carry(a); };
     if (reads_ && count > (bytes_.size() - at_) / (flat ? sizeof(T) : 1)) fail();
     if (reads_) values.resize(static_cast<std::size_t>(count));
     if constexpr (flat) raw(values.data(), values.size() * sizeof(T));

@@ -30,8 +30,10 @@ class Digest {
     }
   }
   template <class T>
-  requires std::is_trivially_copyable_v<T>
-  void add(const std::vector<T>& values) { add(values.data(), values.size() * sizeof(T)); }
+    requires std::is_trivially_copyable_v<T>
+  void add(const std::vector<T>& values) {
+    add(values.data(), values.size() * sizeof(T));
+  }
   void add(std::string_view text) { add(text.data(), text.size()); }
   void add(double value) { add(&value, sizeof value); }
 

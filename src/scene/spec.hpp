@@ -266,7 +266,9 @@ struct CheckpointSpec {
   bool off = false;
   std::string where;
   static const char* kind() { return "checkpoint"; }
-  static const char* help() { return "How often a run saves itself in its folder, for `osier run --resume`; `none`: never."; }
+  static const char* help() {
+    return "How often a run saves itself in its folder, for `osier run --resume`; `none`: never.";
+  }
   /// "none"
   bool read_short(const Json& j, const std::string& at, Problems& problems);
   static OrderedJson short_schema(FieldDoc& doc);

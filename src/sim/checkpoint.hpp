@@ -32,8 +32,8 @@ struct Checkpoint {
   std::string solver, precision, simd_option;
   std::vector<std::string> overrides;
 
-  int frame = 0, frames = 0;                                 ///< the last one that is on disk, and how many there are to be
-  RunStats counts;                                           ///< of the run so far; see carry()
+  int frame = 0, frames = 0;  ///< the last one that is on disk, and how many there are to be
+  RunStats counts;            ///< of the run so far; see carry()
   std::vector<std::pair<std::string, std::uint64_t>> sizes;  ///< of files that grow: name and bytes
   std::string simulation;                                    ///< Simulation::save()
 

@@ -18,7 +18,7 @@ struct Difference {
 };
 
 struct RunComparison {
-  int frames = 0;  ///< that both have
+  int frames = 0;                   ///< that both have
   int frames_first = 0, frames_second = 0;
   std::string unlike;               ///< why the runs cannot be compared frame by frame; empty: they can
   std::vector<Difference> first;    ///< in the first frame that differs, one for each quantity that does

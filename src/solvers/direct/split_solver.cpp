@@ -368,8 +368,8 @@ class SplitSolver final : public Solver {
   Executor executor_;
   std::vector<Chain> chains_;
   bool split_ = false, had_torque_ = false, has_lanes_ = false;
-  bool has_arranged_parts_ = true;                            ///< false after a checkpoint was read, until the next step
-  std::optional<std::string> kept_;                           ///< of that checkpoint
+  bool has_arranged_parts_ = true;   ///< false after a checkpoint was read, until the next step
+  std::optional<std::string> kept_;  ///< of that checkpoint
   std::vector<std::uint8_t> fits_, fits_now_, vertex_fixed_;  ///< per chain: 0, or 1 + its law
   std::vector<FrameControl> frame_control_;
   Lanes<T> lanes_;
