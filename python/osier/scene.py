@@ -34,7 +34,7 @@ class Scene(Root):
     constraints: What is held or driven
     forces: Loads; without any, not even gravity acts
     fracture: Breaking
-    obstacles: What rods collide with that is no rod; needs `contact`
+    obstacles: What rods collide with other than rods; needs `contact`
     contact: Contact of rods with each other and with themselves; none when left out
     rotational_inertia: Whether segments resist turning as their sections do, rho I1, rho I2 and rho (I1 + I2) per length;
         without, frames follow at once as in the paper. Needs a section and a density or line density everywhere
@@ -43,9 +43,10 @@ class Scene(Root):
     analysis: Dynamics (default) or statics
     probes: Measured points
     output: What to write
+    view: How it is shown
     """
 
-    _parts: ClassVar = {'materials': ('map', ('Material',)), 'rods': ('list', ('Rod',)), 'structures': ('list', ('StructureSlingshot', 'StructureBridge', 'StructureTrees', 'StructureNet', 'StructureKnit', 'StructureBraid', 'StructureHair', 'StructureGrass', 'StructureCurves')), 'welds': ('list', ('Weld',)), 'joints': ('list', ('Joint',)), 'point_masses': ('list', ('PointMass',)), 'constraints': ('list', ('Pin', 'Fix', 'Clamp', 'Motor', 'Hinge', 'Roller', 'Slider', 'Symmetry', 'Planar', 'Spring', 'Foundation')), 'forces': ('list', ('Gravity', 'Drag', 'Wind', 'Force', 'Torque')), 'fracture': ('', ('Fracture',)), 'obstacles': ('list', ('ObstaclePlane', 'Sphere', 'Capsule', 'Box', 'Cylinder', 'Tube', 'Mesh')), 'contact': ('', ('Contact',)), 'solver': ('', ('Automatic', 'Direct', 'StableCosserat', 'Newton', 'Projective', 'Deti', 'GeneralizedAlpha')), 'execution': ('', ('Execution',)), 'analysis': ('', ('Dynamic', 'Static')), 'probes': ('list', ('Probe',)), 'output': ('', ('Output',))}
+    _parts: ClassVar = {'materials': ('map', ('Material',)), 'rods': ('list', ('Rod',)), 'structures': ('list', ('StructureSlingshot', 'StructureBridge', 'StructureTrees', 'StructureNet', 'StructureKnit', 'StructureBraid', 'StructureHair', 'StructureGrass', 'StructureCurves')), 'welds': ('list', ('Weld',)), 'joints': ('list', ('Joint',)), 'point_masses': ('list', ('PointMass',)), 'constraints': ('list', ('Pin', 'Fix', 'Clamp', 'Motor', 'Hinge', 'Roller', 'Slider', 'Symmetry', 'Planar', 'Spring', 'Foundation')), 'forces': ('list', ('Gravity', 'Drag', 'Wind', 'Force', 'Torque')), 'fracture': ('', ('Fracture',)), 'obstacles': ('list', ('ObstaclePlane', 'Sphere', 'Capsule', 'Box', 'Cylinder', 'Tube', 'Mesh')), 'contact': ('', ('Contact',)), 'solver': ('', ('Automatic', 'Direct', 'StableCosserat', 'Newton', 'Projective', 'Deti', 'GeneralizedAlpha')), 'execution': ('', ('Execution',)), 'analysis': ('', ('Dynamic', 'Static')), 'probes': ('list', ('Probe',)), 'output': ('', ('Output',)), 'view': ('', ('View',))}
     name: str | None = None
     description: str | None = None
     materials: Mapping[str, Material | Mapping[str, Any]] | None = None
@@ -65,6 +66,7 @@ class Scene(Root):
     analysis: Dynamic | Static | Mapping[str, Any] | None = None
     probes: Sequence[Probe | Mapping[str, Any]] | None = None
     output: Output | Mapping[str, Any] | None = None
+    view: View | Mapping[str, Any] | None = None
 
 @dataclass(kw_only=True)
 class Material(Part):
@@ -97,6 +99,7 @@ class Material(Part):
     curvature_limit: A joint breaks when its bend away from rest, per length, reaches this [1/m]
     twist_limit: A joint breaks when its twist away from rest, per length, reaches this [rad/m]
     friction: Coefficient of friction; that of `contact` when left out
+    color: Colour in pictures, in the viewer and in files that hold colours; the program chooses when left out
     """
 
     _parts: ClassVar = {'section': ('', ('SectionCircle', 'SectionTube', 'SectionEllipse', 'SectionRectangle'))}
@@ -122,6 +125,7 @@ class Material(Part):
     curvature_limit: Number | None = None
     twist_limit: Number | None = None
     friction: Number | None = None
+    color: str | None = None
 
 @dataclass(kw_only=True)
 class SectionCircle(Part):
@@ -437,6 +441,7 @@ class StructureSlingshot(Part):
     seed: Seed of the jitter
     draw: How far the middle of the rubber is pulled in the initial pose [m]
     tau: Kelvin–Voigt time of stretching and bending [s]
+    color: Colour in pictures, in the viewer and in files that hold colours
     """
 
     _tag: ClassVar = ('type', 'slingshot')
@@ -454,6 +459,7 @@ class StructureSlingshot(Part):
     seed: int | None = None
     draw: Vector | None = None
     tau: Number | None = None
+    color: str | None = None
 
 @dataclass(kw_only=True)
 class StructureBridge(Part):
@@ -477,6 +483,7 @@ class StructureBridge(Part):
     cable_segment_length: Longest segment of a cable [m]
     strain_limit: A member breaks when its strain reaches this
     tau: Kelvin–Voigt time of stretching and bending [s]
+    color: Colour in pictures, in the viewer and in files that hold colours
     """
 
     _tag: ClassVar = ('type', 'bridge')
@@ -496,6 +503,7 @@ class StructureBridge(Part):
     cable_segment_length: Number | None = None
     strain_limit: Number | None = None
     tau: Number | None = None
+    color: str | None = None
 
 @dataclass(kw_only=True)
 class StructureTrees(Part):
@@ -525,6 +533,7 @@ class StructureTrees(Part):
     line_density: Line density of a segment with D = 1 [kg/m]
     radius: Radius of a segment with D = 1 [m]
     tau: Kelvin–Voigt time of stretching and bending [s]
+    color: Colour in pictures, in the viewer and in files that hold colours
     """
 
     _tag: ClassVar = ('type', 'trees')
@@ -548,6 +557,7 @@ class StructureTrees(Part):
     line_density: Number | None = None
     radius: Number | None = None
     tau: Number | None = None
+    color: str | None = None
 
 @dataclass(kw_only=True)
 class StructureNet(Part):
@@ -568,6 +578,7 @@ class StructureNet(Part):
     line_density: Line density [kg/m]
     radius: Radius [m]
     tau: Kelvin–Voigt time of stretching and bending [s]
+    color: Colour in pictures, in the viewer and in files that hold colours
     """
 
     _tag: ClassVar = ('type', 'net')
@@ -585,6 +596,7 @@ class StructureNet(Part):
     line_density: Number | None = None
     radius: Number | None = None
     tau: Number | None = None
+    color: str | None = None
 
 @dataclass(kw_only=True)
 class StructureKnit(Part):
@@ -678,6 +690,7 @@ class StructureHair(Part):
     line_density: Line density [kg/m]
     radius: Radius [m]
     tau: Kelvin–Voigt time of stretching and bending [s]
+    color: Colour in pictures, in the viewer and in files that hold colours
     """
 
     _tag: ClassVar = ('type', 'hair')
@@ -700,6 +713,7 @@ class StructureHair(Part):
     line_density: Number | None = None
     radius: Number | None = None
     tau: Number | None = None
+    color: str | None = None
 
 @dataclass(kw_only=True)
 class StructureGrass(Part):
@@ -726,6 +740,7 @@ class StructureGrass(Part):
     line_density: Line density at the root [kg/m]
     radius: Radius at the root [m]
     tau: Kelvin–Voigt time of stretching and bending [s]
+    color: Colour in pictures, in the viewer and in files that hold colours
     """
 
     _tag: ClassVar = ('type', 'grass')
@@ -746,6 +761,7 @@ class StructureGrass(Part):
     line_density: Number | None = None
     radius: Number | None = None
     tau: Number | None = None
+    color: str | None = None
 
 @dataclass(kw_only=True)
 class StructureCurves(Part):
@@ -1533,11 +1549,11 @@ class Projective(Part):
         paper.
     iteration: `sweeps`; `anderson`: sweeps with Anderson acceleration; `coupled`: Gauss–Newton steps over positions and turns
         together, by the solver `direct`. `auto` takes the first up to chi = c h/r = 10, the second up to 50 and the third
-        beyond, c being the speed of stretching waves, h the step and r the radius of the section One of auto, sweeps,
-        anderson, coupled.
+        beyond, c being the speed of stretching waves, h the step and r the radius of the section; steps in which something
+        may touch something are coupled One of auto, sweeps, anderson, coupled.
     iterations: Sweeps per time step, or Gauss–Newton steps where coupled. When left out: 10 sweeps; with acceleration 3
-        sqrt(chi), and 3 chi in steps in contact, which go without; where coupled as many as the usual tolerance of `direct`
-        takes
+        sqrt(chi), and 3 chi in steps in contact, which `iteration` anderson does without; where coupled as many as the usual
+        tolerance of `direct` takes
     tolerance: Instead of a fixed number: until the largest left-over force of a rod is below this fraction of the largest
         force at work in it; where coupled, the tolerance of `direct`
     max_iterations: Most sweeps per step when a tolerance decides; beyond, the step counts as not converged. 10000 when left
@@ -1633,13 +1649,14 @@ class Execution(Part):
     simd: Instructions of the kernels: the widest this machine has, none (`off`: one number at a time), or a given set;
         results differ by rounding One of auto, off, sse2, avx2, avx512.
     precision: Number type of the solver's kernels; positions are accumulated in double either way One of float, double.
-    device: Where the kernels run One of cpu, cuda.
+    device: Where the solver's kernels run: on the processor, on the first CUDA device, or, for tests, those of CUDA on the
+        processor One of cpu, cuda, cuda_twin.
     """
 
     threads: int | None = None
     simd: Literal['auto', 'off', 'sse2', 'avx2', 'avx512'] | None = None
     precision: Literal['float', 'double'] | None = None
-    device: Literal['cpu', 'cuda'] | None = None
+    device: Literal['cpu', 'cuda', 'cuda_twin'] | None = None
 
 @dataclass(kw_only=True)
 class Dynamic(Part):
@@ -1773,13 +1790,28 @@ class Output(Part):
     contacts: Adds contacts to the trajectory: where rods touch, the gap, normal force and friction
     diagnostics: How often a line goes to `diagnostics.csv` One of none, frame, step.
     probes: How often a line goes to `probes.csv` One of none, frame, step.
+    checkpoint: How often the run saves itself, so that it can be resumed after whatever ended it; after every frame when left
+        out
     """
 
+    _parts: ClassVar = {'checkpoint': ('', ('Checkpoint',))}
     formats: Sequence[Any] | np.ndarray | None = None
     sections: bool | None = None
     contacts: bool | None = None
     diagnostics: Literal['none', 'frame', 'step'] | None = None
     probes: Literal['none', 'frame', 'step'] | None = None
+    checkpoint: Checkpoint | Mapping[str, Any] | None = None
+
+@dataclass(kw_only=True)
+class View(Part):
+    """How the scene is shown by `osier view`, `osier render` and `--html` pages; nothing else reads it.
+
+    ground: Height at which the ground is drawn, against gravity from the origin, or `none`. When left out, a level plane
+        among the obstacles is the ground, and without one it lies below the rods. Nothing collides with a ground that is only
+        drawn [m]
+    """
+
+    ground: Number | Any | None = None
 
 
 __all__ = sorted(Part.classes)

@@ -99,9 +99,10 @@ void FibreContact::linearise(double fresh) {
   }
   for (std::size_t i = 0; i < left_.size(); ++i) left_[i] = is_free(i) ? -left_[i] : 0;
   blocks_.clear();
-  for (const systems::VertexBlock& b : contact_.blocks()) {
+  contact_.list_blocks(touched_);
+  for (const systems::VertexBlock& b : touched_) {
     const Index a = section_of_[static_cast<std::size_t>(b.a)];
-    if (a >= 0) blocks_.push_back({.a = a, .both = true, .aa = hh * b.aa, .ab = hh * b.ab, .bb = hh * b.bb});
+    if (a >= 0) blocks_.push_back({.a = a, .aa = hh * b.aa});
   }
   set_.factor(blocks_);
 }

@@ -66,6 +66,7 @@ class FibreContact {
   mutable std::vector<double> off_, work_;
   std::vector<Vec3d> u_, du_;
   mutable std::vector<Vec3d> px_, image_x_;
+  std::vector<systems::VertexBlock> touched_;
   std::vector<CentroidBlock> blocks_;
   std::vector<Index> section_of_;  ///< by vertex, or -1
   bool solved_ = true;

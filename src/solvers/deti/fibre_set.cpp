@@ -108,11 +108,10 @@ template void FibreSet::assemble<Stiffness::viscous>(double);
 void FibreSet::factor(std::span<const CentroidBlock> blocks) {
   sparse_ = coupled_;
   if (sparse_) return factor_sparse(blocks);
-  // Blocks by fibre: both lists are ascending, since that of contact is, by segments.
   std::vector<std::size_t> begin(part_.size() + 1, 0);
   std::vector<CentroidBlock> sorted(blocks.begin(), blocks.end());
   for (std::size_t i = 0; i < ties_.size(); ++i)
-    sorted.push_back({.a = ties_[i].a, .both = false, .aa = tie_block_[i], .ab = {}, .bb = {}});
+    sorted.push_back({.a = ties_[i].a, .aa = tie_block_[i]});
   std::stable_sort(sorted.begin(), sorted.end(), [](const CentroidBlock& x, const CentroidBlock& y) { return x.a < y.a; });
   executor_.for_each_job(part_.size(), [&](std::size_t i) {
     const Index first = first_[i], count = part_[i].sections;
@@ -120,26 +119,17 @@ void FibreSet::factor(std::span<const CentroidBlock> blocks) {
     const double *diagonal = part_[i].diagonal, *above = part_[i].above, *free = part_[i].free;
     double* const to_diagonal = factor_diagonal_.data() + static_cast<std::size_t>(first) * N * N;
     double* const to_above = factor_above_.data() + static_cast<std::size_t>(first) * N * N;
-    Mat3<double> carried{};
     BlockChain<double>(count, to_diagonal, to_above).factor([&](Index k, Block<double>& S, Block<double>& U) {
       for (int r = 0; r < N; ++r) {
         for (int c = r; c < N; ++c) S.a[r][c] = diagonal[(k * N + r) * N + c];
         S.a[r][r] += part_[i].mass[k];
         for (int c = 0; c < N && k + 1 < count; ++c) U.a[r][c] = above[(k * N + r) * N + c];
       }
-      Mat3<double> own = carried, beside{};
-      carried = {};
-      for (; next != sorted.end() && next->a == first + k; ++next) {
-        own = own + next->aa;
-        if (!next->both) continue;
-        beside = beside + next->ab;
-        carried = carried + next->bb;
-      }
+      Mat3<double> own{};
+      for (; next != sorted.end() && next->a == first + k; ++next) own = own + next->aa;
       const double* f = free + N * k;
-      for (int r = 0; r < 3; ++r) {
+      for (int r = 0; r < 3; ++r)
         for (int c = r; c < 3; ++c) S.a[r][c] += f[r] * f[c] * own.m[r][c];
-        for (int c = 0; c < 3 && k + 1 < count; ++c) U.a[r][c] += f[r] * f[N + c] * beside.m[r][c];
-      }
     });
   });
 }
@@ -188,12 +178,7 @@ void FibreSet::factor_sparse(std::span<const CentroidBlock> blocks) {
     add_block(t.b, t.b, tie_block_[i], 1);
     add_block(t.a, t.b, tie_block_[i], -1);
   }
-  for (const CentroidBlock& b : blocks) {
-    add_block(b.a, b.a, b.aa, 1);
-    if (!b.both) continue;
-    add_block(b.a, b.a + 1, b.ab, 1);
-    add_block(b.a + 1, b.a + 1, b.bb, 1);
-  }
+  for (const CentroidBlock& b : blocks) add_block(b.a, b.a, b.aa, 1);
   const Index n = N * all_.sections;
   matrix_.resize(n, n);
   matrix_.setFromTriplets(entries_.begin(), entries_.end());

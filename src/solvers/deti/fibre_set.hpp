@@ -29,11 +29,10 @@ struct Tie {
   vertex_spring::Terms<double> terms;  ///< with a damper constant c [N s/m] in the place of c/h
 };
 
-/// A positive block over the centroids of section a and the next one.
+/// A positive block on the centroid of section a.
 struct CentroidBlock {
   Index a = -1;
-  bool both = false;  ///< otherwise of section a alone
-  Mat3<double> aa, ab, bb;
+  Mat3<double> aa;
 };
 
 /// What the length of a spring sees of a change of d: its stiffness is k times this, without the geometric term.

@@ -469,6 +469,7 @@ bool Deti::take_touching(const Model& m) {
   };
   const auto chain_of = [&](Index segment) { return place_[static_cast<std::size_t>(m.segment_vertices[segment][0])].chain; };
   std::vector<std::uint8_t> touches = touches_;
+  contact_.find_active();
   const std::vector<contact::Pair>& pairs = contact_.pairs();
   for (std::size_t p = 0; p < pairs.size(); ++p) {
     const Index own = chain_of(pairs[p].a);
