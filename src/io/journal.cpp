@@ -179,8 +179,8 @@ herr_t write_file(H5FD_t* file, H5FD_mem_t, hid_t, haddr_t at, std::size_t size,
   return size == 0 || write_all(f.file, bytes, size, at) ? 0 : -1;
 }
 
-/// Lengthens the file to what is allocated. Only closing shortens it: the library writes down how long the file is to be when that
-/// grows and when the file is closed, and takes a file that is shorter for a damaged one.
+/// Lengthens the file to what is allocated. Only closing shortens it: the library writes down how long the file is to be when
+/// that grows and when the file is closed, and takes a file that is shorter for a damaged one.
 herr_t truncate_file(H5FD_t* file, hid_t, hbool_t) {
   JournalledFile& f = of(file);
   if (f.allocated <= f.end) return 0;

@@ -160,7 +160,8 @@ Checkpoint read_checkpoint(const fs::path& folder) {
     newest = std::move(found);
     newest->slot = slot;
   }
-  if (!newest) refuse(folder, "the checkpoint is damaged, or the run was killed before its first one was whole", "run the scene anew");
+  if (!newest)
+    refuse(folder, "the checkpoint is damaged, or the run was killed before its first one was whole", "run the scene anew");
   return *std::move(newest);
 }
 

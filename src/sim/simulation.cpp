@@ -1312,7 +1312,9 @@ bool Simulation::Impl::was_changed() const {
 
 std::string Simulation::save() const {
   if (impl_->was_changed())
-    throw RunError("a simulation whose poses, motors or values were set at run time cannot be saved: what was set would be lost; copy() keeps it");
+    throw RunError(
+        "a simulation whose poses, motors or values were set at run time cannot be saved: what was set would be lost; copy() "
+        "keeps it");
   if (impl_->certifier)
     throw RunError("a certified simulation cannot be saved: its accounts are those of a whole run; leave --certify out");
   std::uint64_t scene = impl_->scene_digest();
