@@ -21,7 +21,7 @@ struct LoadOptions {
   std::string precision;               ///< for the execution object, when not empty
   std::optional<int> threads;          ///< likewise
   std::string simd;                    ///< likewise
-  std::string device;                  ///< likewise
+  std::string device = {};             ///< likewise
   /// Where neither the scene nor `threads` says: at most this many, fewer where the scene is small or its solver works on one.
   int default_threads = 1;
 };

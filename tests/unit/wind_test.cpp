@@ -42,9 +42,9 @@ struct Blown {
     }
     force.assign(position.size(), {1, 2, 3});
     damping.assign(position.size(), 0.5);
-    view.direction = normalized(Vec3d{2, 0, 3});
-    view.wave_number = 2 * std::numbers::pi / 20, view.travelled = 37.5;
-    view.scale = 15 / (2 / 0.3), view.offset = 1 / 0.3, view.strength = 3;
+    view.moment.direction = normalized(Vec3d{2, 0, 3});
+    view.moment.wave_number = 2 * std::numbers::pi / 20, view.moment.travelled = 37.5;
+    view.moment.scale = 15 / (2 / 0.3), view.moment.offset = 1 / 0.3, view.moment.strength = 3;
     look();
   }
   void look() {
@@ -64,12 +64,8 @@ TEST(Wind, AcrossASegmentIsTheFormulaDoneByHand) {
     std::vector<double> mass{4, 4}, length{0.7}, damping(2);
     const std::vector<Index> start{0, 1, 2}, entry{0, 1}, ends{0, 1};
     const double U = 8, M = 1 / 0.3;
-    const WindView view{.direction = {1, 0, 0},
-                        .wave_number = 1,
-                        .travelled = 0,
-                        .scale = U / (2 * M),
-                        .offset = M,
-                        .strength = 3,
+    const WindMoment moment{.direction = {1, 0, 0}, .wave_number = 1, .scale = U / (2 * M), .offset = M, .strength = 3};
+    const WindView view{.moment = moment,
                         .position = position.data(),
                         .velocity = velocity.data(),
                         .mass = mass.data(),
@@ -96,12 +92,8 @@ TEST(Wind, InPhysicalWordsIsThatOfACylinderInCrossFlow) {
     std::vector<double> mass{4, 4}, length{0.7}, damping(2), radius{0.01, 0.01};
     const std::vector<Index> start{0, 1, 2}, entry{0, 1}, ends{0, 1};
     const double rho = 1.2, Cd = 1.1, d = 0.02;
-    const WindView view{.direction = {1, 0, 0},
-                        .wave_number = 0,
-                        .travelled = 0,
-                        .scale = 8,
-                        .offset = 1,
-                        .strength = 0.25 * rho * Cd,
+    const WindMoment moment{.direction = {1, 0, 0}, .scale = 8, .offset = 1, .strength = 0.25 * rho * Cd, .physical = true};
+    const WindView view{.moment = moment,
                         .radius = radius.data(),
                         .position = position.data(),
                         .velocity = velocity.data(),
