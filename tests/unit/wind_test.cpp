@@ -117,12 +117,12 @@ TEST(Wind, InPhysicalWordsIsThatOfACylinderInCrossFlow) {
 TEST(Wind, InPhysicalWordsIsTheSameForEveryInstructionSet) {
   Blown one(50);
   const std::vector<double> radius(one.position.size(), 0.03);
-  one.view.radius = radius.data();
+  one.view.radius = radius.data(), one.view.moment.physical = true;
   wind_kernel(Simd::off)(one.view, 0, one.count());
   for (Simd simd : kAll) {
     if (simd == Simd::off || !simd_available(simd)) continue;
     Blown many(50);
-    many.view.radius = radius.data();
+    many.view.radius = radius.data(), many.view.moment.physical = true;
     wind_kernel(simd)(many.view, 0, many.count());
     for (std::size_t v = 0; v < one.force.size(); ++v)
       EXPECT_NEAR(norm(many.force[v] - one.force[v]), 0, 1e-13 * norm(one.force[v])) << simd_name(simd) << " " << v;
