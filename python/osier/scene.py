@@ -46,12 +46,12 @@ class Scene(Root):
     view: How it is shown
     """
 
-    _parts: ClassVar = {'materials': ('map', ('Material',)), 'rods': ('list', ('Rod',)), 'structures': ('list', ('StructureSlingshot', 'StructureBridge', 'StructureTrees', 'StructureNet', 'StructureKnit', 'StructureBraid', 'StructureHair', 'StructureGrass', 'StructureCurves')), 'welds': ('list', ('Weld',)), 'joints': ('list', ('Joint',)), 'point_masses': ('list', ('PointMass',)), 'constraints': ('list', ('Pin', 'Fix', 'Clamp', 'Motor', 'Hinge', 'Roller', 'Slider', 'Symmetry', 'Planar', 'Spring', 'Foundation')), 'forces': ('list', ('Gravity', 'Drag', 'Wind', 'Force', 'Torque')), 'fracture': ('', ('Fracture',)), 'obstacles': ('list', ('ObstaclePlane', 'Sphere', 'Capsule', 'Box', 'Cylinder', 'Tube', 'Mesh')), 'contact': ('', ('Contact',)), 'solver': ('', ('Automatic', 'Direct', 'StableCosserat', 'Newton', 'Projective', 'Deti', 'GeneralizedAlpha')), 'execution': ('', ('Execution',)), 'analysis': ('', ('Dynamic', 'Static')), 'probes': ('list', ('Probe',)), 'output': ('', ('Output',)), 'view': ('', ('View',))}
+    _parts: ClassVar = {'materials': ('map', ('Material',)), 'rods': ('list', ('Rod',)), 'structures': ('list', ('StructureSlingshot', 'StructureBridge', 'StructureTrees', 'StructureNet', 'StructureKnit', 'StructureWeave', 'StructureBraid', 'StructureHair', 'StructureGrass', 'StructureCurves')), 'welds': ('list', ('Weld',)), 'joints': ('list', ('Joint',)), 'point_masses': ('list', ('PointMass',)), 'constraints': ('list', ('Pin', 'Fix', 'Clamp', 'Motor', 'Hinge', 'Roller', 'Slider', 'Symmetry', 'Planar', 'Spring', 'Foundation')), 'forces': ('list', ('Gravity', 'Drag', 'Wind', 'Force', 'Torque')), 'fracture': ('', ('Fracture',)), 'obstacles': ('list', ('ObstaclePlane', 'Sphere', 'Capsule', 'Box', 'Cylinder', 'Tube', 'Mesh')), 'contact': ('', ('Contact',)), 'solver': ('', ('Automatic', 'Direct', 'StableCosserat', 'Newton', 'Projective', 'Deti', 'GeneralizedAlpha')), 'execution': ('', ('Execution',)), 'analysis': ('', ('Dynamic', 'Static')), 'probes': ('list', ('Probe',)), 'output': ('', ('Output',)), 'view': ('', ('View',))}
     name: str | None = None
     description: str | None = None
     materials: Mapping[str, Material | Mapping[str, Any]] | None = None
     rods: Sequence[Rod | Mapping[str, Any]] | None = None
-    structures: Sequence[StructureSlingshot | StructureBridge | StructureTrees | StructureNet | StructureKnit | StructureBraid | StructureHair | StructureGrass | StructureCurves | Mapping[str, Any]] | None = None
+    structures: Sequence[StructureSlingshot | StructureBridge | StructureTrees | StructureNet | StructureKnit | StructureWeave | StructureBraid | StructureHair | StructureGrass | StructureCurves | Mapping[str, Any]] | None = None
     welds: Sequence[Weld | Mapping[str, Any]] | None = None
     joints: Sequence[Joint | Mapping[str, Any]] | None = None
     point_masses: Sequence[PointMass | Mapping[str, Any]] | None = None
@@ -99,6 +99,8 @@ class Material(Part):
     curvature_limit: A joint breaks when its bend away from rest, per length, reaches this [1/m]
     twist_limit: A joint breaks when its twist away from rest, per length, reaches this [rad/m]
     friction: Coefficient of friction; that of `contact` when left out
+    young_over_time: Factor on Young's modulus, and so on EA and EI, over time: the stiffness of every step is that of its end
+    shear_over_time: Likewise on the shear modulus, and so on GA and GJ
     color: Colour in pictures, in the viewer and in files that hold colours; the program chooses when left out
     """
 
@@ -125,6 +127,8 @@ class Material(Part):
     curvature_limit: Number | None = None
     twist_limit: Number | None = None
     friction: Number | None = None
+    young_over_time: Track | None = None
+    shear_over_time: Track | None = None
     color: str | None = None
 
 @dataclass(kw_only=True)
@@ -629,6 +633,45 @@ class StructureKnit(Part):
     up: Vector | None = None
 
 @dataclass(kw_only=True)
+class StructureWeave(Part):
+    """A plain weave: fibres of the warp run along `along` and those of the weft along `across`, and each goes over one and
+    under the next. The rest shape is the pattern as it is laid out; every fibre ends half a spacing beyond its last crossing.
+    Nothing holds fibres together but contact, or springs between the groups of crossings: `.warp_ties` and `.weft_ties` are
+    the vertices where fibres cross, in the same order; `.warp_before`, `.warp_after`, `.weft_before` and `.weft_after` their
+    neighbours. Pieces: `.warp0`, ... and `.weft0`, ...; groups beside those of crossings: `.border`, the ends of all fibres,
+    and `.corners`, the crossings at the corners.
+
+    warp_material: Of the warp
+    weft_material: Of the weft
+    name: Prefix of the pieces' names; the type when empty
+    warp: Fibres of the warp
+    weft: Fibres of the weft
+    segments_per_crossing: Segments from one crossing to the next
+    warp_spacing: Distance of neighbouring fibres of the warp [m]
+    weft_spacing: Of the weft; that of the warp when left out [m]
+    clearance: Distance of centrelines where fibres cross, over the sum of their radii; contact begins at 1.2. Warp and weft
+        wave alike
+    center: Middle of the patch [m]
+    along: Direction of the warp; need not be a unit vector
+    across: Direction of the weft; its part along `along` is dropped
+    """
+
+    _tag: ClassVar = ('type', 'weave')
+    _parts: ClassVar = {'warp_material': ('', ('Material',)), 'weft_material': ('', ('Material',))}
+    warp_material: str | Material | Mapping[str, Any]
+    weft_material: str | Material | Mapping[str, Any]
+    name: str | None = None
+    warp: int | None = None
+    weft: int | None = None
+    segments_per_crossing: int | None = None
+    warp_spacing: Number | None = None
+    weft_spacing: Number | None = None
+    clearance: Number | None = None
+    center: Vector | None = None
+    along: Vector | None = None
+    across: Vector | None = None
+
+@dataclass(kw_only=True)
 class StructureBraid(Part):
     """Strands that cross over and under each other, side by side in a flat braid: strand k of n goes to and fro across the
     braid, width/2 sin a, while it goes up and down n - 1 times as often, thickness/2 sin (n - 1) a, with a = 2 pi (s/`period`
@@ -1121,7 +1164,7 @@ class Spring(Part):
     all directions. The reaction is the force on `vertices`.
 
     vertices: Where it acts; with several, each has its own spring
-    to: The vertex at the other end
+    to: The vertex at the other end, or as many as `vertices` has, each for one in the same order
     anchor: Or the place of the other end; the initial place of each vertex when both are left out [m]
     stiffness: Spring constant [N/m]
     damping: Damper constant [N·s/m]
@@ -1581,6 +1624,10 @@ class Deti(Part):
     network: `scaffold`: springs that bend, twist and stretch like the rod. `paper`: the 16 springs of the paper's cuboids,
         for the record: they bend wrongly and resist no twist, and are refused where some of them would have to push apart
         what they hold One of scaffold, paper.
+    scheme: `saturated`: the stiffness is linearised in every step, and stiff modes are saturated. `paper`: the two-step
+        scheme as printed, with the stiffness at the start, for the record: it is right for small motion only, goes to wrong
+        equilibria or blows up elsewhere, and takes time in proportion to the square of the number of segments of a rod One of
+        saturated, paper.
     variant: The filter of stiff modes. `double_pole`: one real factorisation per step; `complex_pair`: one complex
         factorisation, three times as slow, with somewhat smaller errors of phase in small steps One of complex_pair,
         double_pole.
@@ -1598,10 +1645,13 @@ class Deti(Part):
     aspect: Length of a cuboid over its side; the smaller of 1.5 and 0.9 sqrt(2 EI/GJ) when left out, or less where segments
         are about as short as the rod is thick
     section_stiffness: Stiffness of sections against distortion, over the largest of the other springs
+    contact_tolerance: Where fibres touch: accuracy of positions, relative to the motion in a step or to half the range in
+        which contact acts
     """
 
     _tag: ClassVar = ('name', 'deti')
     network: Literal['scaffold', 'paper'] | None = None
+    scheme: Literal['saturated', 'paper'] | None = None
     variant: Literal['complex_pair', 'double_pole'] | None = None
     rho: Number | None = None
     alpha0: Number | None = None
@@ -1611,6 +1661,7 @@ class Deti(Part):
     stretch: Literal['material', 'soft'] | None = None
     aspect: Number | None = None
     section_stiffness: Number | None = None
+    contact_tolerance: Number | None = None
 
 @dataclass(kw_only=True)
 class GeneralizedAlpha(Part):
@@ -1801,6 +1852,17 @@ class Output(Part):
     diagnostics: Literal['none', 'frame', 'step'] | None = None
     probes: Literal['none', 'frame', 'step'] | None = None
     checkpoint: Checkpoint | Mapping[str, Any] | None = None
+
+@dataclass(kw_only=True)
+class Checkpoint(Part):
+    """How often a run saves itself in its folder, for `osier run --resume`; `none`: never.
+
+    frames: After every so many frames
+    minutes: After the first frame that ends so long after the last time [min]
+    """
+
+    frames: int | None = None
+    minutes: Number | None = None
 
 @dataclass(kw_only=True)
 class View(Part):
