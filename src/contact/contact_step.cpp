@@ -509,7 +509,15 @@ void ContactStep::find_pairs() {
 void ContactStep::measure_pairs(const std::vector<Vec3d>& u) {
   executor_.for_each(measured_at_.size(), [&](std::size_t v) { measured_at_[v] = at(u, static_cast<Index>(v)); });
   executor_.for_each(pairs_.size(), [&](std::size_t p) {
-    if (!pairs_[p].with_obstacle()) measured_[p] = nearest_points(ends(pairs_[p], u), 0, 0).distance;
+    const Pair& pair = pairs_[p];
+    if (!pair.with_obstacle()) {
+      measured_[p] = nearest_points(ends(pair, u), 0, 0).distance;
+      return;
+    }
+    const Obstacle& obstacle = *contacts_->obstacles()[pair.obstacle()];
+    if (obstacle.is_moving()) return;  // least_distance() has no bound for it
+    const auto [a0, a1] = m_->segment_vertices[pair.a];
+    measured_[p] = distance_of(obstacle, pair.feature, at(u, a0), at(u, a1), obstacle_share_[pair.obstacle()]);
   });
 }
 
