@@ -134,7 +134,7 @@ ContactStep::Reach ContactStep::reach_of_vertices(const ReachOf& reach_of) const
 void ContactStep::carry(Archive& archive) {
   archive(listed_, listed_at_, ball_, drift_, ratio_, most_bend_, longest_, reach_of_, centre_, room_, way_, alive_, pairs_, pair_distance_,
           measured_, measured_at_, active_, generous_, slack_, quiet_, is_quiet_, least_room_, quiet_reach_, first_, lists_);
-  restored_ = archive.reads();
+  restored_ = restored_ || archive.reads();
   moved_.resize(centre_.size());
 }
 

@@ -37,7 +37,7 @@ void Touching::rebind() {
 
 void Touching::carry(Archive& archive) {
   archive(part_, part_touches_, segment_in_, count_, age_, whole_, arranged_, has_terms_, spring_ends_, vertex_fixed_,
-          frame_control_, contact_);
+          frame_control_, sparse_, contact_);
   driver_.carry(archive);
   std::optional<std::string> system = kept_system_;
   if (arranged_ && coupled_) system = carried([&](Archive& a) { coupled_->carry(a); });

@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "contact/contact_step.hpp"
+#include "core/archive.hpp"
 #include "exec/parallel.hpp"
 #include "linalg/pcg.hpp"
 #include "solvers/step_hessian.hpp"
@@ -39,7 +40,10 @@ class CoupledSystem final : public LinearSystem {
   void product(const Field& p, Field& image) const override;
   bool has_couples() const override { return rods_->has_couples(); }
   void forget_forces() override { rods_->forget_forces(); }
-  void carry(Archive& archive) override { rods_->carry(archive); }
+  void carry(Archive& archive) override {
+    rods_->carry(archive);
+    archive(lost_digits_);
+  }
   std::size_t bytes() const override;
   /// Iterations of conjugate gradients so far.
   long iterations() const { return iterations_; }
