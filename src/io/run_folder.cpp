@@ -47,9 +47,10 @@ std::vector<fs::path> results_in(const fs::path& folder) {
     const fs::path name = without_tmp(entry.path().filename().string());
     const bool trajectory =
         name.stem() == "trajectory" && std::find(known.begin(), known.end(), name.extension().string()) != known.end();
-    const bool ours = entry.is_directory(ignored) ? name == "trajectory_clips" || name == "trajectory.npz.parts"
-                                                  : trajectory || name == "diagnostics.csv" || name == "probes.csv" ||
-                                                        name == "checkpoint.osier" || name == "trajectory.h5.journal";
+    const bool ours = entry.is_directory(ignored)
+                          ? name == "trajectory_clips" || name == "trajectory.npz.parts"
+                          : trajectory || name == "diagnostics.csv" || name == "probes.csv" || name == "checkpoint.osier" ||
+                                name == "checkpoint2.osier" || name == "trajectory.h5.journal";
     if (ours) list.push_back(entry.path().filename());
   }
   for (const char* part : {"frames", "paraview"})

@@ -43,7 +43,7 @@ struct Checkpoint {
 };
 
 /// The names within the folder of a run.
-constexpr std::array<const char*, 2> kCheckpointNames{"checkpoint.osier", "checkpoint.osier.tmp"};
+constexpr std::array<const char*, 2> kCheckpointNames{"checkpoint.osier", "checkpoint2.osier"};
 /// Whether there is something to resume.
 bool has_checkpoint(const std::filesystem::path& folder);
 

@@ -48,6 +48,13 @@ std::size_t residual_bytes(std::size_t vertices, std::size_t frames) {
   return vertices * 2 * sizeof(Vec3d) + frames * (sizeof(Vec3d) + sizeof(Quatd));
 }
 
+/// While a checkpoint is made: the simulation as bytes, beside those of the last one, and the image of its file, whose room doubles as
+/// it grows.
+std::size_t checkpoint_bytes(const Simulation& simulation) {
+  constexpr double kCopies = 3.5;
+  return static_cast<std::size_t>(kCopies * static_cast<double>(simulation.save().size()));
+}
+
 }  // namespace
 
 MemoryEstimate estimate_memory(const Scene& scene, const Simulation& simulation) {
@@ -69,6 +76,7 @@ MemoryEstimate estimate_memory(const Scene& scene, const Simulation& simulation)
   const auto& formats = setup.spec.output.formats;
   if (std::any_of(formats.begin(), formats.end(), [](const FormatName& f) { return f.name == "hdf5"; }))
     e.output = trajectory_bytes(nv, static_cast<std::size_t>(m.segment_count()));
+  if (!setup.spec.output.checkpoint.off) e.output += checkpoint_bytes(simulation);
   e.solver = setup.spec.solver->bytes(m, simulation.control(), simulation.time_step());
   return e;
 }

@@ -181,7 +181,7 @@ class Refusals(CliTest):
         self.assertIn("in its own folder", self.refused("--resume", "out", "-o", "other"))
 
     def test_a_damaged_checkpoint_is_refused(self):
-        paths = [self.folder / "out" / name for name in ("checkpoint.osier", "checkpoint.osier.tmp")]
+        paths = [self.folder / "out" / name for name in ("checkpoint.osier", "checkpoint2.osier")]
         paths = [path for path in paths if path.exists()]  # there are two, written in turn
         for path in paths:
             text = bytearray(path.read_bytes())

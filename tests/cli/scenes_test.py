@@ -127,8 +127,8 @@ class Scenes(CliTest):
         for path in SCENES:
             if path.stem in ("trees", "slinky", "net", "hair_afro", "hair_wisp"):
                 continue  # float by themselves, and long
-            if '"newton"' in path.read_text():
-                continue  # always double, one thread; refused elsewhere
+            if '"newton"' in path.read_text() or '"deti"' in path.read_text():
+                continue  # always double; refused elsewhere
             for precision in ("float", "double"):
                 with self.subTest(path.name, precision=precision):
                     stats = self.run_file(path, "--precision", precision, "--threads", "2")

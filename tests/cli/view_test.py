@@ -235,7 +235,7 @@ class Access(ViewTest):
     def test_bad_input_is_refused_before_anything_is_served(self):
         scene = self.write(SWING)
         self.run_scene(SWING)
-        for arguments, word in ((("none.json",), "no such file"), ((scene, "out"), "stands alone"), (("out", "--set", "/a=1"), "recorded"),
+        for arguments, word in ((("none.json",), "no such file"), ((scene, "out"), "cannot be compared"), (("out", "--set", "/a=1"), "recorded"),
                                 (("out", scene), "HDF5"), ((scene, "--html", "x.html"), "osier run")):
             result = self.call("view", *arguments, "--no-browser")
             self.assertEqual(result.code, BAD_INPUT, result)
