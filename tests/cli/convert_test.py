@@ -311,7 +311,7 @@ class Convert(CliTest):
         refused("--frame", "frames 0 to 10", "out", "x.obj", "--frame", "11")
         refused("--frame", "not a frame", "out", "x.obj", "--frame", "middle")
         refused("--frames", "frames 0 to 10", "out", "x.obj", "--frames", "5:20")
-        refused("--frames", "no range", "out", "x.obj", "--frames", "5")
+        refused("--frames", "not a range", "out", "x.obj", "--frames", "5")
         refused("--frames", "step", "out", "x.obj", "--frames", "0:5:0")
         refused("--tubes", "curves", "out", "x.bcc", "--tubes")
         refused("--sides", "--tubes", "out", "x.obj", "--sides", "5")
