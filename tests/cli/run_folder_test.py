@@ -37,9 +37,23 @@ class RunFolder(CliTest):
             self.assertLess(time.monotonic(), limit, "it did not happen")
             time.sleep(0.02)
 
+    def remove_out(self):
+        """Whatever a run that goes on makes or removes meanwhile."""
+        def gone():
+            shutil.rmtree(self.folder / "out", ignore_errors=True)
+            return not (self.folder / "out").exists()
+        self.wait(gone)
+
     def files(self, folder="out"):
         root = self.folder / folder
-        return {str(p.relative_to(root)): p.read_bytes() for p in root.rglob("*") if p.is_file()}
+        found = {}
+        for path in root.rglob("*"):
+            try:
+                if path.is_file():
+                    found[str(path.relative_to(root))] = path.read_bytes()
+            except FileNotFoundError:
+                pass  # a journal or a temporary file of a run that goes on
+        return found
 
     # -------------------------------------------------------------------------------------------------------- held by one
 
@@ -48,7 +62,7 @@ class RunFolder(CliTest):
             with self.subTest(formats):
                 shutil.rmtree(self.folder / "out", ignore_errors=True)
                 first = self.start(formats=formats)
-                before = {name for name in self.files() if not name.endswith(".tmp")}
+                before = {name for name in self.files() if not name.endswith((".tmp", ".journal"))}
                 second = self.call("run", self.write(FALLS), "-o", "out")
                 self.assertEqual(second.code, BAD_INPUT, second)
                 self.assertRegex(second.err, r"out: another run is writing into this folder; .*-o")
@@ -150,7 +164,7 @@ class RunFolder(CliTest):
             for replaced in (False, True):
                 with self.subTest(formats=formats, replaced=replaced):
                     process = self.start(formats=formats)
-                    shutil.rmtree(self.folder / "out")
+                    self.remove_out()
                     if replaced:
                         (self.folder / "out").mkdir()
                     self.assertEqual(process.wait(20), RUN_FAILED)
