@@ -25,6 +25,7 @@
 
 #include <cmath>
 
+#include "exec/unroll.hpp"
 #include "math/vec3.hpp"
 
 namespace osier::contact {
@@ -40,7 +41,7 @@ struct Barrier {
 
 constexpr double kLeast = 1e-5;
 
-inline Barrier barrier(double s, double range, double k) {
+OSIER_CALL inline Barrier barrier(double s, double range, double k) {
   if (!(s < 1)) return {};
   const double c = s < kLeast ? kLeast : s, m = c - 1, l = std::log(c);
   Barrier b{-k * m * m * l, k / range * (2 * m * l + m * m / c), k / (range * range) * (-2 * l - 4 * m / c + m * m / (c * c))};
@@ -53,7 +54,7 @@ inline Barrier barrier(double s, double range, double k) {
 }
 
 /// The energy alone.
-inline double barrier_energy(double s, double range, double k) {
+OSIER_CALL inline double barrier_energy(double s, double range, double k) {
   if (!(s < 1)) return 0;
   if (s < kLeast) return barrier(s, range, k).energy;
   return -k * (s - 1) * (s - 1) * std::log(s);
@@ -65,7 +66,7 @@ struct Friction {
   double energy = 0, across = 0, along = 0;
 };
 
-inline Friction friction(double limit, double slip, double size) {
+OSIER_FN Friction friction(double limit, double slip, double size) {
   if (!(limit > 0)) return {};
   if (size <= slip) return {0.5 * limit / slip * size * size, limit / slip, limit / slip};
   return {limit * (size - 0.5 * slip), limit / size, 0};

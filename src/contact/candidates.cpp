@@ -12,8 +12,7 @@ namespace {
 
 constexpr double kMostCells = 64;  ///< of a box that is entered into the grid
 
-/// Half of the distance at which two such rods begin to repel each other: that between rods is the sum of two.
-double reach(const Contacts& contacts, Index s) { return (kCore + kRange) * contacts.radius(s); }
+double reach(const Contacts& contacts, Index s) { return reach_of(contacts.radius(s)); }
 
 double ball_of(const Model& m, const std::vector<double>& ball, Index s) {
   const auto [a, b] = m.segment_vertices[s];
@@ -22,25 +21,13 @@ double ball_of(const Model& m, const std::vector<double>& ball, Index s) {
 
 Box box_of(const Contacts& contacts, const Model& m, const std::vector<Vec3d>& x, const std::vector<double>& ball, Index s) {
   const auto [a, b] = m.segment_vertices[s];
-  // A little more than needed, for rounding.
-  const double more = (1 + 1e-9) * (reach(contacts, s) + ball_of(m, ball, s));
-  const auto low = [&](double p, double q) { return std::min(p, q) - more; };
-  const auto high = [&](double p, double q) { return std::max(p, q) + more; };
-  const Vec3d &p = x[a], &q = x[b];
-  return {{low(p.x, q.x), low(p.y, q.y), low(p.z, q.z)}, {high(p.x, q.x), high(p.y, q.y), high(p.z, q.z)}};
-}
-
-bool overlap(const Box& a, const Box& b) {
-  return a.low.x <= b.high.x && b.low.x <= a.high.x && a.low.y <= b.high.y && b.low.y <= a.high.y && a.low.z <= b.high.z &&
-         b.low.z <= a.high.z;
+  return box_around(x[a], x[b], reach(contacts, s), ball_of(m, ball, s));
 }
 
 /// Compared number by number: the comparison of arrays is a call.
 bool same_cell(const std::array<std::int32_t, 3>& a, const std::array<std::int32_t, 3>& b) {
   return a[0] == b[0] && a[1] == b[1] && a[2] == b[2];
 }
-
-double extent(const Box& b) { return std::max({b.high.x - b.low.x, b.high.y - b.low.y, b.high.z - b.low.z}); }
 
 /// Whether two segments are a pair that can come near each other, and what kind of one.
 bool is_pair(const Contacts& contacts, const Model& m, const std::vector<Vec3d>& x, const std::vector<double>& ball, Index a,
@@ -51,7 +38,7 @@ bool is_pair(const Contacts& contacts, const Model& m, const std::vector<Vec3d>&
   const auto [b0, b1] = m.segment_vertices[b];
   const double distance = nearest_points({{x[a0], x[a1]}, {x[b0], x[b1]}}, 0, 0).distance;
   const double most = reach(contacts, a) + reach(contacts, b) + ball_of(m, ball, a) + ball_of(m, ball, b);
-  if (distance > (1 + 1e-9) * most) return false;
+  if (distance > kListRounding * most) return false;
   pair = {.a = a, .b = b, .feature = -1, .pushes = !neighbour, .core = neighbour ? neighbour->core : contacts.core(a, b)};
   return true;
 }

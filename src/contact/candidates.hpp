@@ -10,21 +10,10 @@
 #include <vector>
 
 #include "contact/contacts.hpp"
+#include "contact/pair.hpp"
 #include "exec/parallel.hpp"
 
 namespace osier::contact {
-
-/// Segments a < b; or b = -1 - obstacle, and one of its features.
-struct Pair {
-  Index a = 0, b = 0;
-  Index feature = -1;
-  bool pushes = true;  ///< whether a force acts; neighbours along a rod are only guarded
-  double core = 0;     ///< [m]
-  bool with_obstacle() const { return b < 0; }
-  std::size_t obstacle() const { return static_cast<std::size_t>(-1 - b); }
-  bool operator<(const Pair& o) const { return a != o.a ? a < o.a : b != o.b ? b < o.b : feature < o.feature; }
-  bool operator==(const Pair& o) const { return a == o.a && b == o.b && feature == o.feature; }
-};
 
 class Candidates {
  public:

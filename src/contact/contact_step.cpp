@@ -4,6 +4,7 @@
 #include <chrono>
 #include <cmath>
 
+#include "contact/contact_terms.hpp"
 #include "exec/reduce.hpp"
 #include "math/quat.hpp"
 #include "model/held_axes.hpp"
@@ -12,25 +13,9 @@ namespace osier::contact {
 
 namespace {
 
-constexpr std::size_t kChunk = 256;  ///< pairs whose contacts are found together
-constexpr double kNoMotion = 1e100;  ///< a way that is longer leads nowhere [m]
-const char* const kStiffness = "contact/stiffness";
-const char* const kPairs = "contact/pairs";
+constexpr std::size_t kChunk = 256;                  ///< pairs whose contacts are found together
+constexpr double kNoMotion = 1e100;                  ///< a way that is longer leads nowhere [m]
 const char* const kLate = "contact/late_obstacles";  ///< for each of them: its number, how many values follow, its place
-constexpr std::size_t kPairNumbers = 11;
-
-SolverMemory* find_memory(State& state, const char* name) {
-  const auto found =
-      std::find_if(state.memory.begin(), state.memory.end(), [&](const SolverMemory& m) { return m.name == name; });
-  return found == state.memory.end() ? nullptr : &*found;
-}
-const SolverMemory* find_memory(const State& state, const char* name) { return find_memory(const_cast<State&>(state), name); }
-
-SolverMemory& make_memory(State& state, const char* name, ElementKind kind) {
-  if (SolverMemory* known = find_memory(state, name)) return *known;
-  state.memory.push_back({.name = name, .kind = kind, .components = 1, .values = {}});
-  return state.memory.back();
-}
 
 }  // namespace
 
@@ -132,8 +117,9 @@ ContactStep::Reach ContactStep::reach_of_vertices(const ReachOf& reach_of) const
 }
 
 void ContactStep::carry(Archive& archive) {
-  archive(listed_, listed_at_, ball_, drift_, ratio_, most_bend_, longest_, reach_of_, centre_, room_, way_, alive_, pairs_, pair_distance_,
-          measured_, measured_at_, active_, generous_, slack_, quiet_, is_quiet_, least_room_, quiet_reach_, first_, lists_);
+  archive(listed_, listed_at_, ball_, drift_, ratio_, most_bend_, longest_, reach_of_, centre_, room_, way_, alive_, pairs_,
+          pair_distance_, measured_, measured_at_, active_, generous_, slack_, quiet_, is_quiet_, least_room_, quiet_reach_,
+          first_, lists_);
   restored_ = restored_ || archive.reads();
   moved_.resize(centre_.size());
 }
@@ -297,49 +283,15 @@ void ContactStep::read_memory(const State& state) {
   if (const SolverMemory* known = find_memory(state, kStiffness);
       known && known->values.size() == static_cast<std::size_t>(m_->segment_count()))
     stiffness_ = known->values;
-  memory_.clear();
-  const SolverMemory* known = find_memory(state, kPairs);
-  first_ = !known;
-  for (std::size_t i = 0; known && i + kPairNumbers <= known->values.size(); i += kPairNumbers) {
-    const double* v = known->values.data() + i;
-    Memory one;
-    one.pair = {.a = static_cast<Index>(v[0]), .b = static_cast<Index>(v[1]), .feature = static_cast<Index>(v[2]), .core = v[3]};
-    one.force = v[4];
-    one.anchor = {v[5], v[6], v[7]};
-    one.normal = {v[8], v[9], v[10]};
-    memory_.push_back(one);
-  }
+  PairMemory known = pair_memory(state);
+  first_ = !known.exists;
+  memory_ = std::move(known.pairs);
 }
 
-/// So that half of the range stops a vertex within a step or so.
-double ContactStep::inertial_stiffness(Index s) const {
+/// At which the faster one of a segment's ends began the step.
+double ContactStep::speed_of(Index s) const {
   const auto [a, b] = m_->segment_vertices[s];
-  const double range = 2 * contacts_->range(s), mass = 0.5 * (m_->vertex_mass[a] + m_->vertex_mass[b]);
-  if (mass > 0) return 0.1 * mass * range * range / (h_ * h_);
-  const double l = m_->segment_rest_length[s];
-  return 1e-4 * m_->segment_stiffness[s].largest() / (l * l) * range * range;
-}
-
-/// The stiffness of a contact that has carried nothing yet. A rod that snaps into itself is not stopped by what stops the mass of
-/// one vertex: the contact is as stiff as the rod is in bending, held twenty radii apart (48 EI/L^3).
-double ContactStep::base_stiffness(Index s) const {
-  constexpr double kSpan = 20;
-  double bending = 0;
-  for (const Index e : m_->frame_joints.of(s))
-    bending = std::max(bending, 0.25 * m_->joint_stiffness[e / 2].largest() * m_->joint_length[e / 2]);
-  const double length = kSpan * contacts_->radius(s), range = 2 * contacts_->range(s);
-  return std::max(inertial_stiffness(s), 48 * bending / (length * length * length) * range * range);
-}
-
-/// No load needs more: a force that would stretch the rod to twice its length, or stop a vertex many times over. Where the guard
-/// holds contacts at a distance, step after step without convergence, force and stiffness would raise each other without end.
-double ContactStep::largest_stiffness(Index s) const {
-  constexpr double kStops = 1000;
-  const auto [a, b] = m_->segment_vertices[s];
-  const double speed = std::sqrt(std::max(norm2(start_->vertex_velocity[a]), norm2(start_->vertex_velocity[b])));
-  const double tension = m_->segment_stiffness[s].largest() / m_->segment_rest_length[s];  // EA [N]
-  const double impact = std::max(m_->vertex_mass[a], m_->vertex_mass[b]) * speed / h_;
-  return std::max({(tension + impact) * 2 * contacts_->range(s), kStops * inertial_stiffness(s), base_stiffness(s)});
+  return std::sqrt(std::max(norm2(start_->vertex_velocity[a]), norm2(start_->vertex_velocity[b])));
 }
 
 /// Once for every step that needs them.
@@ -347,7 +299,7 @@ void ContactStep::settle_stiffness() {
   if (!stiffness_.empty() && stiffness_at_start_.size() == stiffness_.size()) return;
   stiffness_.resize(static_cast<std::size_t>(m_->segment_count()), 0);
   for (Index s = 0; s < m_->segment_count(); ++s)
-    if (!(stiffness_[s] > 0)) stiffness_[s] = base_stiffness(s);
+    if (!(stiffness_[s] > 0)) stiffness_[s] = strength_of(s).base(h_);
   stiffness_at_start_ = stiffness_;
 }
 
@@ -365,20 +317,14 @@ TwoSegments ContactStep::ends(const Pair& pair, const std::vector<Vec3d>& u) con
   return {{Vec3d{}, from(a1)}, {from(b0), from(b1)}};
 }
 
-/// Rods that overlap by more than a tenth at the start of the run are as thin for each other as makes them just touch, so that no
-/// force acts. They grow as they part, and under load from where that holds them. A pair that was pressed down to its core is
-/// below it by rounding errors only: it keeps it, or it would become thinner in every step.
+/// See thickness.hpp.
 void ContactStep::settle_core(Pair& pair, std::size_t index) {
-  constexpr double kRounding = 1e-6;
-  constexpr double kOverlap = 0.9;                           // of the sum of radii
-  constexpr double kTouching = kCore / (kCore + kRange);     // core over the distance at which the barrier begins
-  constexpr double kGrown = kCore / (kCore + 0.4 * kRange);  // at rest under load rods are a little further apart than this
   const double distance = std::max(0.0, pair_distance_[index]);
   if (pair.with_obstacle()) pair.core = contacts_->core(pair.a);
   else if (pair.pushes) pair.core = contacts_->core(pair.a, pair.b);
   const double full = pair.core;
   const auto found =
-      std::lower_bound(memory_.begin(), memory_.end(), pair, [](const Memory& m, const Pair& p) { return m.pair < p; });
+      std::lower_bound(memory_.begin(), memory_.end(), pair, [](const RememberedPair& m, const Pair& p) { return m.pair < p; });
   // Where the step began, whenever in it the list is made: a core that grew amid a step would make energy at its start.
   const auto distance_at_start = [&] {
     const std::vector<Vec3d>& x = start_->vertex_position;
@@ -391,22 +337,19 @@ void ContactStep::settle_core(Pair& pair, std::size_t index) {
     return nearest_points({{Vec3d{}, x[a1] - x[a0]}, {x[b0] - x[a0], x[b1] - x[a0]}}, 0, 0).distance;
   };
   if (found != memory_.end() && found->pair == pair && found->pair.core < full)
-    pair.core = std::min(full, std::max(found->pair.core, kGrown * distance_at_start()));
-  else if (distance < (1 - kRounding) * (first_ && pair.pushes ? kOverlap / kCore * full : full))
-    pair.core = pair.pushes ? std::min(full, kTouching * distance) : 0.9 * distance;
+    pair.core = grown_core(found->pair.core, full, distance_at_start());
+  else pair.core = core_at_first(full, distance, pair.pushes, first_);
 }
 
 bool ContactStep::is_thin(const Pair& pair) const {
   return pair.pushes && pair.core < (pair.with_obstacle() ? contacts_->core(pair.a) : contacts_->core(pair.a, pair.b));
 }
 
-/// That of a thin pair is in proportion to its core.
 double ContactStep::range_of(const Pair& pair) const {
-  constexpr double kLeastShare = 1e-6;
   const bool obstacle = pair.with_obstacle();
   const double range = obstacle ? contacts_->range(pair.a) : contacts_->range(pair.a, pair.b);
   const double full = obstacle ? contacts_->core(pair.a) : contacts_->core(pair.a, pair.b);
-  return pair.pushes && pair.core < full ? range * std::max(kLeastShare, pair.core / full) : range;
+  return contact::range_of(range, pair.core, full, pair.pushes);
 }
 
 /// Lists the pairs that may touch while vertices stay near u, or on their way along du. `drifts`: the next motion begins with
@@ -424,7 +367,7 @@ void ContactStep::make_list(const std::vector<Vec3d>& u, const std::vector<Vec3d
     way_[v] = norm(du[v]) < kNoMotion ? du[v] : Vec3d{};
     reach_of_[v] = 0;
     for (const Index e : m.vertex_segments.of(static_cast<Index>(v)))
-      reach_of_[v] = std::max(reach_of_[v], (kCore + kRange) * contacts_->radius(e / 2));
+      reach_of_[v] = std::max(reach_of_[v], contact::reach_of(contacts_->radius(e / 2)));
   });
   ratio_ = 1, most_bend_ = 0;
   shared_.clear();
@@ -555,6 +498,11 @@ void ContactStep::renew_list(const std::vector<Vec3d>& u, const std::vector<Vec3
   amid_step_ = true;
 }
 
+void ContactStep::reach(const std::vector<Vec3d>& u) {
+  const std::vector<Vec3d> still(u.size());
+  if (!stays(u, still)) renew_list(u, still);
+}
+
 void ContactStep::ensure_list(const std::vector<Vec3d>& u, std::vector<Vec3d>& du) {
   if (!stays(u, du)) renew_list(u, du);
   const double share = room(u, du);
@@ -617,11 +565,8 @@ void ContactStep::each_contact(const Pair& pair, const std::vector<Vec3d>& u, co
     c.surface = p.point;
     c.sliding.count = 0;
     if (p.along_stiffness > 0) {
-      // The curvature by the place along the segment, which follows: - D_us D_us'/D_ss, of the energy f D_us D_us'/D_ss.
-      const Vec3d bent = p.curvature * (at(u, a1) - at(u, a0));
-      const double l = 1 / std::sqrt(p.along_stiffness);
       c.sliding.count = 1;
-      c.sliding.y[0] = {l * (c.weight[0] * bent - p.normal), l * (c.weight[1] * bent + p.normal), Vec3d{}, Vec3d{}};
+      c.sliding.y[0] = sliding_on_surface(c.weight, p, at(u, a1) - at(u, a0));
     }
     f(c);
   };
@@ -805,13 +750,6 @@ void ContactStep::add_gradient(std::vector<Vec3d>& gx) const {
   });
 }
 
-Mat3<double> ContactStep::friction_block(const Contact& c) const {
-  const double size = norm(c.z);
-  Mat3<double> block = c.friction.across * (identity3(1.0) + -1.0 * outer(c.unit, c.unit));
-  if (size > 0) block = block + ((c.friction.along - c.friction.across) / (size * size)) * outer(c.z, c.z);
-  return block;
-}
-
 /// A block over the two ends of a segment is at most its rows' sums on the diagonal.
 void ContactStep::list_blocks(std::vector<systems::VertexBlock>& blocks) const {
   blocks.clear();
@@ -825,7 +763,7 @@ void ContactStep::list_blocks(std::vector<systems::VertexBlock>& blocks) const {
           const Contact& c = contacts_at_hand_[contact];
           const std::size_t other = j ^ 1;  // end of the same segment
           sum = sum + (c.weight[j] * (c.weight[j] + c.weight[other]) * c.stiffness) * outer(c.n, c.n);
-          if (c.limit > 0) sum = sum + (c.rub[j] * (c.rub[j] + c.rub[other])) * friction_block(c);
+          if (c.limit > 0) sum = sum + (c.rub[j] * (c.rub[j] + c.rub[other])) * friction_block(c.friction, c.unit, c.z);
           if (!c.pair.with_obstacle() || c.sliding.count == 0) return;
           const auto& y = c.sliding.y[0];
           sum = sum + c.force * outer(y[j], y[j] + y[other]);
@@ -835,19 +773,16 @@ void ContactStep::list_blocks(std::vector<systems::VertexBlock>& blocks) const {
       8);
 }
 
-/// |sum of w_j p_j|^2 <= (sum of |w_j|) (sum of |w_j| |p_j|^2), and the |w_j| add up to 2.
 void ContactStep::add_diagonal(std::vector<Mat3<double>>& blocks) const {
   each_touched([&](Index v) {
     Mat3<double> sum = blocks[v];
     each_touch(v, [&](std::size_t i, std::size_t j) {
       const Contact& c = contacts_at_hand_[i];
       const auto add = [&](const std::array<double, 4>& weight, const Mat3<double>& block) {
-        double all = 0;
-        for (const double w : weight) all += std::abs(w);
-        sum = sum + (all * std::abs(weight[j])) * block;
+        sum = sum + majorised(weight, j) * block;
       };
       add(c.weight, c.stiffness * outer(c.n, c.n));
-      if (c.limit > 0) add(c.rub, friction_block(c));
+      if (c.limit > 0) add(c.rub, friction_block(c.friction, c.unit, c.z));
       if (c.pair.with_obstacle() && c.sliding.count > 0) sum = sum + 2 * c.force * outer(c.sliding.y[0][j], c.sliding.y[0][j]);
     });
     blocks[v] = sum;
@@ -901,31 +836,27 @@ Vec3d ContactStep::slip_of(const Contact& c, const std::vector<Vec3d>& u) const 
   Vec3d z = c.anchor;
   for (std::size_t j = 0; j < 4; ++j)
     if (c.vertex[j] >= 0) z += c.rub[j] * u[c.vertex[j]];
-  return z - dot(c.unit, z) * c.unit;
+  return across_normal(z, c.unit);
 }
 
 /// The memory of this pair, or, for one that has none, of the neighbouring pair that carried most: a contact that moves on along
 /// a rod keeps its anchor.
-const ContactStep::Memory* ContactStep::inherited(const Contact& c) const {
-  const auto find = [&](const Pair& pair) -> const Memory* {
+const RememberedPair* ContactStep::inherited(const Contact& c) const {
+  const auto find = [&](const Pair& pair) -> const RememberedPair* {
     const auto found =
-        std::lower_bound(memory_.begin(), memory_.end(), pair, [](const Memory& m, const Pair& p) { return m.pair < p; });
+        std::lower_bound(memory_.begin(), memory_.end(), pair, [](const RememberedPair& m, const Pair& p) { return m.pair < p; });
     return found != memory_.end() && found->pair == pair && found->force > 0 ? &*found : nullptr;
   };
-  if (const Memory* own = find(c.pair)) return own;
-  const Memory* best = nullptr;
+  if (const RememberedPair* own = find(c.pair)) return own;
+  const RememberedPair* best = nullptr;
   const auto around = [&](Index s, const auto& f) {
     f(s);
     for (const Index v : m_->segment_vertices[s])
       for (const Index e : m_->vertex_segments.of(v))
         if (e / 2 != s) f(e / 2);
   };
-  const auto consider = [&](const Pair& pair) {
-    if (const Memory* other = find(pair); other && (!best || other->force > best->force)) best = other;
-  };
-  around(c.pair.a, [&](Index a) {
-    if (c.pair.with_obstacle()) consider({.a = a, .b = c.pair.b, .feature = c.pair.feature});
-    else around(c.pair.b, [&](Index b) { consider({.a = std::min(a, b), .b = std::max(a, b)}); });
+  each_pair_around(c.pair, around, [&](const Pair& pair) {
+    if (const RememberedPair* other = find(pair); other && (!best || other->force > best->force)) best = other;
   });
   return best;
 }
@@ -945,14 +876,13 @@ void ContactStep::set_friction(Contact& c, const std::vector<Vec3d>& u, double f
   const Index a = c.pair.a, b = c.pair.b;
   const double mu = c.pair.with_obstacle() ? contacts_->friction_with(a, c.pair.obstacle()) : contacts_->friction(a, b);
   c.unit = normalized(c.n);
-  // Neighbouring segments of two rods push obliquely: the parts of their forces along the rod cancel and must not add to the
-  // limit. Not so at the end of a rod that points at the other one, nor against an obstacle.
+  // Oblique pushes of neighbouring segments cancel, but not at the end of a rod that points at the other one, nor against an
+  // obstacle.
   const auto across = [&](std::size_t first) {
     const Index v0 = c.vertex[first], v1 = c.vertex[first + 1];
     const Index nearest = c.weight[first] == 0 ? v1 : c.weight[first + 1] == 0 ? v0 : -1;
     if (nearest >= 0 && m_->vertex_segments.of(nearest).size() == 1) return 1.0;
-    const double along = dot(c.unit, normalized(at(u, v1) - at(u, v0)));
-    return std::sqrt(std::max(0.0, 1 - along * along));
+    return share_across(c.unit, at(u, v1) - at(u, v0));
   };
   c.limit = mu * c.force * (c.pair.with_obstacle() ? 1 : across(0) * across(2));
   c.rub = c.weight;
@@ -964,10 +894,7 @@ void ContactStep::set_friction(Contact& c, const std::vector<Vec3d>& u, double f
     c.unit = normalized(freshness * c.unit + (1 - freshness) * before->unit);
   }
   c.slip = c.pair.with_obstacle() ? contacts_->slip(a) : 0.5 * (contacts_->slip(a) + contacts_->slip(b));
-  if (const Memory* known = inherited(c)) {
-    const double sign = dot(known->normal, c.unit) < 0 ? -1 : 1;  // the two sides of the neighbour may be the other way round
-    c.anchor = sign * rotate(rotation_between(sign * known->normal, c.unit), known->anchor);
-  }
+  if (const RememberedPair* known = inherited(c)) c.anchor = turned_anchor(known->anchor, known->normal, c.unit);
   if (c.pair.with_obstacle()) {
     const std::size_t o = c.pair.obstacle();
     c.anchor -= contacts_->obstacles()[o]->moved(c.pair.feature, c.surface, obstacle_share_[o]);
@@ -978,11 +905,10 @@ void ContactStep::set_friction(Contact& c, const std::vector<Vec3d>& u, double f
 
 /// Segments next to one that carries a load will soon carry it, too. `stiffness`: of those that carry one; 0 elsewhere.
 void ContactStep::spread(std::vector<double>& stiffness) const {
-  constexpr double kShare = 0.9;
   const auto take = [&](Index s) {
     if (!m_->segment_alive[s]) return;
     for (const Index v : m_->segment_vertices[s])
-      for (const Index e : m_->vertex_segments.of(v)) stiffness[s] = std::max(stiffness[s], kShare * stiffness[e / 2]);
+      for (const Index e : m_->vertex_segments.of(v)) stiffness[s] = std::max(stiffness[s], kSpreadShare * stiffness[e / 2]);
   };
   for (Index s = 0; s < m_->segment_count(); ++s) take(s);
   for (Index s = m_->segment_count(); s-- > 0;) take(s);
@@ -998,27 +924,17 @@ void ContactStep::finish_untouched(State& state) {
 void ContactStep::finish(const std::vector<Vec3d>& u, State& state) {
   linearise(u);
   if (MotionObserver* observer = contacts_->observer()) observer->end_path(*this, u);
-  // A stiffness that follows the load at once leaves nothing that restores: the force of the next step is that of this one,
-  // wherever the contact is, and rods bounce for ever. It may follow as fast as the time integration damps the bounce, which
-  // takes about 1/(w h)^2 steps at a frequency w; at once where a contact is near its core.
-  constexpr double kSqueezed = 0.2, kPace = 0.2;
   std::vector<double> adapted = stiffness_, need(stiffness_.size(), -1);
   for (const Contact& c : contacts_at_hand_) {
-    const double full = c.s() > 0 ? c.force * c.range / kPhiAtHalf : c.stiffness_k;
     double mobility = 0;
     for (std::size_t j = 0; j < 4; ++j)
       if (c.vertex[j] >= 0) mobility += c.weight[j] * c.weight[j] / m_->vertex_mass[c.vertex[j]];
-    const double pace = c.s() > kSqueezed ? std::min(1.0, kPace * c.stiffness * h_ * h_ * mobility) : 1;
-    const double wanted = pace < 1 ? c.stiffness_k * std::pow(full / c.stiffness_k, pace) : full;
+    const double wanted = stiffness_for_load(c.stiffness_k, {0, c.force, c.stiffness}, c.s(), c.range, h_, mobility);
     for (const Index s : {c.pair.a, c.pair.b})
       if (s >= 0) need[s] = std::max(need[s], wanted);
   }
-  for (Index s = 0; s < m_->segment_count(); ++s) {
-    const double least = need[s] < 0 ? base_stiffness(s) : 1e-3 * inertial_stiffness(s);
-    double& k = adapted[s];
-    const double goal = std::max(std::min(need[s], largest_stiffness(s)), least);
-    k = goal > k ? std::min(goal, 4 * k) : std::max(goal, 0.8 * k);
-  }
+  for (Index s = 0; s < m_->segment_count(); ++s)
+    adapted[s] = followed_stiffness(adapted[s], need[s], strength_of(s), h_, speed_of(s));
   // What is next to a load does not make it stiffer: a light contact would rest at the outer end of its range.
   std::vector<double> carried(adapted.size(), 0);
   for (std::size_t s = 0; s < carried.size(); ++s)
@@ -1036,13 +952,7 @@ void ContactStep::finish(const std::vector<Vec3d>& u, State& state) {
     values.push_back(static_cast<double>(place.size()));
     values.insert(values.end(), place.begin(), place.end());
   }
-  std::vector<double>& out = make_memory(state, kPairs, ElementKind::whole).values;
-  out.clear();
-  const auto put = [&](const Pair& p, double core, double force, const Vec3d& anchor, const Vec3d& normal) {
-    for (const double x : {static_cast<double>(p.a), static_cast<double>(p.b), static_cast<double>(p.feature), core, force,
-                           anchor.x, anchor.y, anchor.z, normal.x, normal.y, normal.z})
-      out.push_back(x);
-  };
+  std::vector<RememberedPair> out;
   std::size_t next = 0;
   for (const Pair& pair : pairs_) {
     const bool thin =
@@ -1052,13 +962,12 @@ void ContactStep::finish(const std::vector<Vec3d>& u, State& state) {
       if (!strongest || contacts_at_hand_[next].force > strongest->force) strongest = &contacts_at_hand_[next];
     if (!strongest && !thin) continue;
     if (!strongest || !(strongest->limit > 0)) {
-      if (thin) put(pair, pair.core, 0, {}, {});
+      if (thin) out.push_back({.pair = pair, .force = 0, .anchor = {}, .normal = {}});
       continue;
     }
-    const double size = norm(strongest->z);
-    const Vec3d anchor = size > strongest->slip ? (strongest->slip / size) * strongest->z : strongest->z;
-    put(pair, pair.core, strongest->force, anchor, strongest->unit);
+    out.push_back({pair, strongest->force, kept_anchor(strongest->z, strongest->slip), strongest->unit});
   }
+  put_pair_memory(state, out);
 }
 
 void ContactStep::tell(Record& record) const {

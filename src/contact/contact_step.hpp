@@ -22,9 +22,12 @@
 
 #include "contact/barrier.hpp"
 #include "contact/candidates.hpp"
+#include "contact/dividing_plane.hpp"
 #include "contact/drift.hpp"
+#include "contact/load_following.hpp"
 #include "contact/record.hpp"
 #include "contact/segment_gap.hpp"
+#include "contact/state_memory.hpp"
 #include "core/archive.hpp"
 #include "linalg/linear_system.hpp"
 
@@ -77,6 +80,9 @@ class ContactStep {
   bool is_stuck() const { return stuck_; }
   /// A held vertex that has not arrived, or -1.
   Index late_vertex() const { return late_vertex_; }
+
+  /// Makes sure that the list holds at u, wherever the motion went that led there.
+  void reach(const std::vector<Vec3d>& u);
 
   /// `freshness`: the share of the new Coulomb limits, normals and places of friction that is taken over; the rest are those of
   /// the last call. With 1, `rub` is `weight`.
@@ -153,15 +159,16 @@ class ContactStep {
   double smallest_gap(Index& a, Index& b) const;
 
  private:
-  /// Of a pair, from the step before.
-  struct Memory {
-    Pair pair;
-    double force = 0;
-    Vec3d anchor, normal;
-  };
-
   Vec3d at(const std::vector<Vec3d>& u, Index v) const { return start_->vertex_position[v] + u[v]; }
   TwoSegments ends(const Pair& pair, const std::vector<Vec3d>& u) const;
+  /// What a list has for the vertices of a pair.
+  template <class T>
+  std::array<T, 4> of_ends(const Pair& pair, const std::vector<T>& list) const {
+    const auto& a = m_->segment_vertices[pair.a];
+    if (pair.with_obstacle()) return {list[a[0]], list[a[1]], T{}, T{}};
+    const auto& b = m_->segment_vertices[pair.b];
+    return {list[a[0]], list[a[1]], list[b[0]], list[b[1]]};
+  }
   void read_memory(const State& state);
   void settle_stiffness();
   void make_list(const std::vector<Vec3d>& u, const std::vector<Vec3d>& du, bool drifts);
@@ -200,15 +207,14 @@ class ContactStep {
     each_contact(pair, u, obstacle_share_, f);
   }
   double k_of(const Pair& pair) const;
-  double inertial_stiffness(Index segment) const;
-  double base_stiffness(Index segment) const;
-  double largest_stiffness(Index segment) const;
-  double regular(Index segment) const { return 0.1 * contacts_->radius(segment); }
+  SegmentStrength strength_of(Index segment) const { return contacts_->strength(*m_, segment); }
+  double speed_of(Index segment) const;
+  double largest_stiffness(Index segment) const { return strength_of(segment).most(h_, speed_of(segment)); }
+  double regular(Index segment) const { return preference_of_middle(contacts_->radius(segment)); }
   void set_friction(Contact& c, const std::vector<Vec3d>& u, double freshness) const;
   const Contact* earlier(const Contact& c) const;
-  const Memory* inherited(const Contact& c) const;
+  const RememberedPair* inherited(const Contact& c) const;
   Vec3d slip_of(const Contact& c, const std::vector<Vec3d>& u) const;
-  Mat3<double> friction_block(const Contact& c) const;
   void put_together(std::size_t chunks);
   void list_touches();
   template <class F>
@@ -273,7 +279,7 @@ class ContactStep {
   mutable std::vector<double> moved_;  ///< per vertex, since the pairs were measured
 
   std::vector<double> stiffness_, stiffness_at_start_;  ///< per segment
-  std::vector<Memory> memory_;                          ///< ascending
+  std::vector<RememberedPair> memory_;                  ///< ascending
   std::vector<Contact> contacts_at_hand_, earlier_;     ///< by pair, ascending; those of the linearise() before
   std::vector<std::vector<Contact>> found_;             ///< per chunk of pairs
   std::vector<std::size_t> found_start_;                ///< and how many come before it
@@ -284,13 +290,6 @@ class ContactStep {
   mutable std::vector<Reach> reach_;
 
   // The guard.
-  struct Plane {
-    Vec3d n;
-    double sep = 0;
-    std::array<double, 4> behind{};  ///< distance of each end from the front of its segment, along n
-    double advance = 0;              ///< of an obstacle along n, over all of its way in this motion [m]
-    bool close = false, fixed = false;
-  };
   std::vector<Plane> planes_;
   std::vector<double> share_;                         ///< per vertex
   std::vector<double> obstacle_share_;                ///< of its motion in this step that an obstacle has behind it

@@ -27,6 +27,20 @@ void Contacts::add(std::shared_ptr<Obstacle> obstacle, std::size_t material) {
   obstacle_material_.push_back(material);
 }
 
+SegmentStrength Contacts::strength(const Model& m, Index s) const {
+  const auto [a, b] = m.segment_vertices[s];
+  double bending = 0;
+  for (const Index e : m.frame_joints.of(s))
+    bending = std::max(bending, 0.25 * m.joint_stiffness[e / 2].largest() * m.joint_length[e / 2]);
+  return {.range = 2 * range(s),
+          .radius = radius(s),
+          .length = m.segment_rest_length[s],
+          .mean_mass = 0.5 * (m.vertex_mass[a] + m.vertex_mass[b]),
+          .largest_mass = std::max(m.vertex_mass[a], m.vertex_mass[b]),
+          .stretch = m.segment_stiffness[s].largest(),
+          .bending = bending};
+}
+
 double Contacts::friction_with(Index segment, std::size_t obstacle) const {
   if (obstacles_[obstacle]->friction >= 0) return obstacles_[obstacle]->friction;
   return table_.of(material(segment), obstacle_material_[obstacle]);

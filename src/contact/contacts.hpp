@@ -8,18 +8,15 @@
 #include <span>
 #include <vector>
 
+#include "contact/load_following.hpp"
 #include "contact/motion_observer.hpp"
 #include "contact/obstacle.hpp"
 #include "contact/settings.hpp"
+#include "contact/thickness.hpp"
 #include "osier/model.hpp"
 #include "osier/state.hpp"
 
 namespace osier::contact {
-
-/// Two rods of radii r1 and r2 never come nearer than kCore (r1 + r2), and begin to repel each other kRange (r1 + r2) before
-/// that: under load they rest about r1 + r2 apart. The core is more than nothing so that normals are well conditioned, and less
-/// than the sum of radii so that a resting contact has room on both sides.
-constexpr double kCore = 0.8, kRange = 0.4;
 
 /// A pair of segments that are near each other along the rods. `core` < 0: they share a vertex and are no pair at all. Otherwise
 /// they cannot touch by bending alone; the guard keeps them from crossing with this core, and no force acts.
@@ -47,16 +44,25 @@ class Contacts {
   bool rods_touch() const { return settings_.rods; }
   /// Of the thicker end [m].
   double radius(Index segment) const { return segment_radius_[static_cast<std::size_t>(segment)]; }
-  double core(Index a, Index b) const { return kCore * (radius(a) + radius(b)); }
-  double range(Index a, Index b) const { return kRange * (radius(a) + radius(b)); }
+  double core(Index a, Index b) const { return core_of(radius(a), radius(b)); }
+  double range(Index a, Index b) const { return full_range_of(radius(a), radius(b)); }
+  /// What bounds the stiffness of a segment's contacts.
+  SegmentStrength strength(const Model& model, Index segment) const;
   /// With an obstacle: as with a rod that is a mirror image.
-  double core(Index segment) const { return kCore * radius(segment); }
-  double range(Index segment) const { return kRange * radius(segment); }
+  double core(Index segment) const { return core_of(radius(segment), 0); }
+  double range(Index segment) const { return full_range_of(radius(segment), 0); }
   double slip(Index segment) const { return settings_.slip * radius(segment); }
 
   bool has_friction() const { return friction_; }
   double friction(Index a, Index b) const { return table_.of(material(a), material(b)); }
   double friction_with(Index segment, std::size_t obstacle) const;
+
+  // For solvers that keep all of this elsewhere.
+  const Settings& settings() const { return settings_; }
+  const FrictionTable& friction_table() const { return table_; }
+  const std::vector<Index>& materials() const { return segment_material_; }
+  std::size_t material_of_obstacle(std::size_t obstacle) const { return obstacle_material_[obstacle]; }
+  bool has_attached() const { return !attached_.empty(); }
 
   std::span<const Neighbour> neighbours(Index segment) const {
     return {neighbour_.data() + neighbour_start_[static_cast<std::size_t>(segment)],

@@ -6,7 +6,7 @@
 // max(0, A(1) - B(1)). No accuracy of nearest points goes into this: n only has to separate. Motions that A and B have in common
 // do not count.
 //
-//   every pair:  A - B <= G,   G = kShare max(0, sep - core)
+//   every pair:  A - B <= G,   G = kGuardShare max(0, sep - core)
 //
 // Where that fails, ends are cut back, those of A to A' and those of B to B' with A' - B' = G, in proportion to how far each went
 // towards the other. One pair's cut may spoil another one that relied on moving along, so that the pairs are visited again. A
@@ -28,21 +28,6 @@
 
 namespace osier::contact {
 
-namespace {
-constexpr double kShare = 0.9;       ///< of the room of a pair that one motion may use
-constexpr int kRounds = 8;           ///< after which pairs that fail are fixed
-constexpr double kSharp = 1 - 1e-9;  ///< of the distance of nearest points that a normal has to separate
-
-/// The point of a segment that is nearest to p.
-Vec3d nearest_of(const std::array<Vec3d, 2>& segment, const Vec3d& p) {
-  const Vec3d edge = segment[1] - segment[0];
-  const double along = dot(p - segment[0], edge), length2 = norm2(edge);
-  if (!(along > 0)) return segment[0];
-  return along >= length2 ? segment[1] : segment[0] + (along / length2) * edge;
-}
-
-}  // namespace
-
 /// `uncut`: pairs whose whole motions keep them apart are left out. Where ends are cut, no longer together, only those may be
 /// left out whose motions are too short for any share of them to matter.
 void ContactStep::find_planes(const std::vector<Vec3d>& u, bool uncut) {
@@ -54,43 +39,17 @@ void ContactStep::find_planes(const std::vector<Vec3d>& u, bool uncut) {
     plane.fixed = false;
     plane.close = false;
     if (pair.with_obstacle()) return find_plane_of_obstacle(p, u);
-    const double room = kShare * (least_distance(p) - pair.core);
+    const double room = kGuardShare * (least_distance(p) - pair.core);
     plane.close = !(farthest_approach(pair, uncut) <= room);
     if (!plane.close) return;
-    const TwoSegments both = ends(pair, u);
-    const auto separate = [&](const Vec3d& n) {
-      const double a = std::max(dot(n, both.a[0]), dot(n, both.a[1])), b = std::min(dot(n, both.b[0]), dot(n, both.b[1]));
-      if (b - a <= plane.sep) return;
-      plane.n = n;
-      plane.sep = b - a;
-      for (std::size_t k = 0; k < 2; ++k) plane.behind[k] = dot(n, both.a[k]) - a, plane.behind[2 + k] = dot(n, both.b[k]) - b;
-    };
-    plane.sep = 0;
-    const Nearest near = nearest_points(both, 0, 0);
-    separate(normalized(near.d));
-    if (plane.sep > kSharp * near.distance) return;
-    // Rounding has spoilt the nearest points of segments that are almost parallel, and across a normal that is a little off a
-    // pair could come a little nearer than its core, step by step. One of these normals is right.
-    const Vec3d n = normalized(cross(both.edge_a(), both.edge_b()));
-    separate(n), separate(-n);
-    for (std::size_t k = 0; k < 2; ++k) {
-      separate(normalized(both.b[k] - nearest_of(both.a, both.b[k])));
-      separate(normalized(nearest_of(both.b, both.a[k]) - both.a[k]));
-    }
+    divide(ends(pair, u), plane);
   });
 }
 
-/// Two segments come no nearer to each other than by this: head-on, or `uncut`, by the motion of one seen from the other.
+/// How far the two segments of a pair can come towards each other: head-on, or `uncut`, by the motion of one seen from the other.
 double ContactStep::farthest_approach(const Pair& pair, bool uncut) const {
-  const auto& a = m_->segment_vertices[pair.a];
-  const auto& b = m_->segment_vertices[pair.b];
-  const double head_on =
-      std::sqrt(std::max(norm2(du_[a[0]]), norm2(du_[a[1]]))) + std::sqrt(std::max(norm2(du_[b[0]]), norm2(du_[b[1]])));
-  if (!uncut) return head_on;
-  double seen2 = 0;
-  for (const Index i : a)
-    for (const Index j : b) seen2 = std::max(seen2, norm2(du_[j] - du_[i]));
-  return std::min(head_on, std::sqrt(seen2));
+  const std::array<Vec3d, 4> motion = of_ends(pair, du_);
+  return uncut ? seen_approach(motion) : head_on(motion);
 }
 
 /// Of an obstacle that goes from its share to its goal while the ends of the segment move by du_.
@@ -103,7 +62,7 @@ void ContactStep::find_plane_of_obstacle(std::size_t p, const std::vector<Vec3d>
   const double reach = goal > from ? obstacle.reach(pair.feature, from, goal) : 0;
   const auto& v = m_->segment_vertices[pair.a];
   const double travel = std::max(norm(du_[v[0]]), norm(du_[v[1]]));
-  plane.close = !(travel + reach <= kShare * (least_distance(p) - pair.core));
+  plane.close = !(travel + reach <= kGuardShare * (least_distance(p) - pair.core));
   if (!plane.close) return;
   if (obstacle.kind() == Obstacle::Kind::hollow) {
     // The room of a hollow obstacle is convex, so that the distance along a line is concave in it. The obstacle's shift is taken
@@ -140,27 +99,21 @@ double ContactStep::distance_in_hollow(std::size_t p, std::size_t end, const std
 
 /// Whether a pair takes more than its share of the room between its two sides.
 bool ContactStep::fails(std::size_t p, const std::vector<Vec3d>& u) const {
-  constexpr double kRounding = 1e-12;  // of what was cut to the limit
   const Plane& plane = planes_[p];
   const Pair& pair = pairs_[p];
-  const auto along = [&](std::size_t k, Index v) { return plane.behind[k] + share_[v] * dot(plane.n, du_[v]); };
-  const auto [a0, a1] = m_->segment_vertices[pair.a];
-  if (!pair.with_obstacle()) {
-    if (!(plane.sep > 0)) return true;
-    const auto [b0, b1] = m_->segment_vertices[pair.b];
-    const double advance = std::max(along(0, a0), along(1, a1)), back = std::min(along(2, b0), along(3, b1));
-    return !(advance - back <= kShare * std::max(0.0, plane.sep - pair.core) + kRounding * plane.sep);
-  }
+  const std::array<double, 4> share = of_ends(pair, share_);
+  if (!pair.with_obstacle())
+    return !(plane.sep > 0) || takes_too_much(plane, pair.core, approach_of(plane, share, of_ends(pair, du_)));
   const double way = obstacle_way_[pair.obstacle()];
   if (contacts_->obstacles()[pair.obstacle()]->kind() == Obstacle::Kind::hollow) {
+    constexpr double kRounding = 1e-12;  // of what was cut to the limit
     for (std::size_t k = 0; k < 2; ++k) {
-      const double here = plane.behind[k], least = here - kShare * std::max(0.0, here - pair.core);
-      if (!(distance_in_hollow(p, k, u, share_[k == 0 ? a0 : a1], way) >= least - kRounding * here)) return true;
+      const double here = plane.behind[k], least = here - kGuardShare * std::max(0.0, here - pair.core);
+      if (!(distance_in_hollow(p, k, u, share[k], way) >= least - kRounding * here)) return true;
     }
     return false;
   }
-  const double room = kShare * std::max(0.0, plane.sep - pair.core) + kRounding * std::abs(plane.sep);
-  return !(way * plane.advance - std::min(along(0, a0), along(1, a1)) <= room);
+  return takes_too_much(plane, pair.core, approach_of_obstacle(plane, way, share, of_ends(pair, du_)));
 }
 
 /// Cuts a pair that fails. `fix`: each side for itself, so that no cut of another pair can spoil it.
@@ -168,8 +121,8 @@ void ContactStep::mend(std::size_t p, bool fix, const std::vector<Vec3d>& u) {
   Plane& plane = planes_[p];
   const Pair& pair = pairs_[p];
   plane.fixed = fix;
-  const auto limit = [&](Index v, double behind, double along, double most) {  // behind + t along <= most
-    if (along > 0 && behind + share_[v] * along > most) share_[v] = std::clamp((most - behind) / along, 0.0, share_[v]);
+  const auto limit = [&](Index v, double behind, double along, double most) {
+    share_[v] = limited_share(share_[v], behind, along, most);
   };
   const auto [a0, a1] = m_->segment_vertices[pair.a];
   const std::array<Index, 2> ends{a0, a1};
@@ -178,7 +131,7 @@ void ContactStep::mend(std::size_t p, bool fix, const std::vector<Vec3d>& u) {
     if (contacts_->obstacles()[pair.obstacle()]->kind() == Obstacle::Kind::hollow) {
       for (std::size_t k = 0; k < 2; ++k) {
         double& share = share_[ends[k]];
-        const double here = plane.behind[k], room = kShare * std::max(0.0, here - pair.core);
+        const double here = plane.behind[k], room = kGuardShare * std::max(0.0, here - pair.core);
         const auto bisect = [&](double least, const auto& distance_at) {  // the largest share of what was left that is safe
           if (distance_at(1.0) >= least) return 1.0;
           double safe = 0, unsafe = 1;
@@ -203,16 +156,11 @@ void ContactStep::mend(std::size_t p, bool fix, const std::vector<Vec3d>& u) {
       }
       return;
     }
-    double back = std::numeric_limits<double>::infinity();
-    for (std::size_t k = 0; k < 2; ++k) back = std::min(back, plane.behind[k] + share_[ends[k]] * dot(plane.n, du_[ends[k]]));
-    const double advance = way * plane.advance, room = kShare * std::max(0.0, plane.sep - pair.core);
-    const double excess = advance - back - room;
-    if (!(excess > 0)) return;
-    const double to_a = std::max(0.0, advance), to_b = std::max(0.0, -back), both = to_a + to_b;
-    const double most = fix ? room * to_a / both : advance - excess * to_a / both;
-    const double least = fix ? -room * to_b / both : back + excess * to_b / both;
-    if (advance > most) way *= std::clamp(most / advance, 0.0, 1.0);
-    for (std::size_t k = 0; k < 2; ++k) limit(ends[k], -plane.behind[k], -dot(plane.n, du_[ends[k]]), -least);
+    const Approach by = approach_of_obstacle(plane, way, of_ends(pair, share_), of_ends(pair, du_));
+    const Limits limits = limits_of(plane, pair.core, by, fix);
+    if (!limits.any) return;
+    if (by.advance > limits.most_a) way *= std::clamp(limits.most_a / by.advance, 0.0, 1.0);
+    for (std::size_t k = 0; k < 2; ++k) limit(ends[k], -plane.behind[k], -dot(plane.n, du_[ends[k]]), -limits.least_b);
     return;
   }
   const auto [b0, b1] = m_->segment_vertices[pair.b];
@@ -222,20 +170,14 @@ void ContactStep::mend(std::size_t p, bool fix, const std::vector<Vec3d>& u) {
     plane.fixed = true;
     return;
   }
-  std::array<double, 4> along;
-  for (std::size_t k = 0; k < 4; ++k) along[k] = plane.behind[k] + share_[v[k]] * dot(plane.n, du_[v[k]]);
-  const double a = std::max(along[0], along[1]), b = std::min(along[2], along[3]);
-  const double room = kShare * std::max(0.0, plane.sep - pair.core), excess = a - b - room;
-  if (!(excess > 0)) {  // an earlier cut of this round has done it
+  const Limits limits = limits_of(plane, pair.core, approach_of(plane, of_ends(pair, share_), of_ends(pair, du_)), fix);
+  if (!limits.any) {  // an earlier cut of this round has done it
     plane.fixed = false;
     return;
   }
-  const double to_a = std::max(0.0, a), to_b = std::max(0.0, -b), both = to_a + to_b;
-  const double most_a = fix ? room * to_a / both : a - excess * to_a / both;
-  const double least_b = fix ? -room * to_b / both : b + excess * to_b / both;
   for (std::size_t k = 0; k < 2; ++k) {
-    limit(v[k], plane.behind[k], dot(plane.n, du_[v[k]]), most_a);
-    limit(v[2 + k], -plane.behind[2 + k], -dot(plane.n, du_[v[2 + k]]), -least_b);
+    limit(v[k], plane.behind[k], dot(plane.n, du_[v[k]]), limits.most_a);
+    limit(v[2 + k], -plane.behind[2 + k], -dot(plane.n, du_[v[2 + k]]), -limits.least_b);
   }
 }
 
@@ -255,7 +197,7 @@ void ContactStep::cut(const std::vector<Vec3d>& u) {
   if (find_failed(u).empty()) return;
   find_planes(u, false);
   for (int round = 0; !find_failed(u).empty(); ++round)
-    for (const std::size_t p : failed_) mend(p, round >= kRounds, u);
+    for (const std::size_t p : failed_) mend(p, round >= kGuardRounds, u);
 }
 
 ContactStep::Guarded ContactStep::guard(const std::vector<Vec3d>& u, std::vector<Vec3d>& du) {

@@ -13,7 +13,8 @@
 
 namespace osier {
 struct Motion;
-}
+struct PlainShape;
+}  // namespace osier
 
 namespace osier::contact {
 
@@ -85,6 +86,8 @@ class Obstacle {
   virtual Vec3d center(double share) const { return (void)share, Vec3d{}; }
   /// What leads it, for those who lead it otherwise; null: nothing does.
   virtual Motion* motion() { return nullptr; }
+  /// As plain numbers, for kernels. False where it is not a solid shape that stays where it is.
+  virtual bool tell_plain(PlainShape& shape) const { return (void)shape, false; }
   /// Whether it has ends, so that it may turn about any axis; a plane may not.
   virtual bool may_tilt() const { return true; }
 

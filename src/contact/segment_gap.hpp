@@ -23,7 +23,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <limits>
 
+#include "exec/unroll.hpp"
 #include "math/mat3.hpp"
 #include "math/vec3.hpp"
 
@@ -34,8 +36,8 @@ constexpr double kRegularisation = 0.1;
 /// The ends of two segments. Differences between them are what counts: `a` and `b` may be relative to any common point.
 struct TwoSegments {
   std::array<Vec3d, 2> a, b;
-  Vec3d edge_a() const { return a[1] - a[0]; }
-  Vec3d edge_b() const { return b[1] - b[0]; }
+  OSIER_FN Vec3d edge_a() const { return a[1] - a[0]; }
+  OSIER_FN Vec3d edge_b() const { return b[1] - b[0]; }
 };
 
 struct Nearest {
@@ -43,11 +45,11 @@ struct Nearest {
   Vec3d d;                              ///< p_b - p_a
   double distance = 0;                  ///< D, or |d| without regularisation
   bool s_free = false, t_free = false;  ///< inside the interval
-  std::array<double, 4> weights() const { return {s - 1, -s, 1 - t, t}; }
+  OSIER_FN std::array<double, 4> weights() const { return {s - 1, -s, 1 - t, t}; }
 };
 
 /// `ra2`, `rb2`: e^2 la^2 and e^2 lb^2; 0 for the plain distance.
-inline Nearest nearest_points(const TwoSegments& p, double ra2, double rb2) {
+OSIER_CALL inline Nearest nearest_points(const TwoSegments& p, double ra2, double rb2) {
   const Vec3d ua = p.edge_a(), ub = p.edge_b(), r = p.b[0] - p.a[0];
   const double aa = norm2(ua) + ra2, bb = norm2(ub) + rb2, ab = dot(ua, ub);
   const double ga = dot(ua, r) + 0.5 * ra2, gb = -dot(ub, r) + 0.5 * rb2;
@@ -72,7 +74,8 @@ inline Nearest nearest_points(const TwoSegments& p, double ra2, double rb2) {
       const double v = value(s, t);
       if (v < least) least = v, best.s = s, best.t = t;
     };
-    for (double end : {0.0, 1.0}) {
+    for (int k = 0; k < 2; ++k) {
+      const double end = k;
       consider(end, clamped(gb + ab * end, bb));
       consider(clamped(ga + ab * end, aa), end);
     }
@@ -84,13 +87,19 @@ inline Nearest nearest_points(const TwoSegments& p, double ra2, double rb2) {
   return best;
 }
 
+/// What the plain distance is at least, where the regularised one is D.
+OSIER_FN double plain_distance_of(double D, double ra2, double rb2) {
+  const double d2 = D * D - 0.25 * (ra2 + rb2);
+  return d2 > 0 ? std::sqrt(d2) : 0;
+}
+
 /// The curvature of the distance as an outer product: C' M^-1 C = sum over k of y_k y_k', one 12-vector for each free parameter.
 struct Sliding {
   int count = 0;
   std::array<std::array<Vec3d, 4>, 2> y{};
 };
 
-inline Sliding sliding(const TwoSegments& p, const Nearest& at, double ra2, double rb2) {
+OSIER_CALL inline Sliding sliding(const TwoSegments& p, const Nearest& at, double ra2, double rb2) {
   const Vec3d ua = p.edge_a(), ub = p.edge_b();
   const std::array<double, 4> w = at.weights();
   std::array<Vec3d, 4> cs, ct;

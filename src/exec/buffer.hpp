@@ -65,15 +65,17 @@ class Buffer {
 #endif
     std::memcpy(data_, from, count * sizeof(T));
   }
-  void copy_to(T* to) const {
-    if (size_ == 0) return;
+  void copy_to(T* to) const { copy_to(to, size_); }
+  /// `count` elements of it from `first` on.
+  void copy_to(T* to, std::size_t count, std::size_t first = 0) const {
+    if (count == 0) return;
 #if defined(__CUDACC__)
     if (where_ == Backend::device) {
-      check_cuda(cudaMemcpy(to, data_, bytes(), cudaMemcpyDeviceToHost), "copy from the device");
+      check_cuda(cudaMemcpy(to, data_ + first, count * sizeof(T), cudaMemcpyDeviceToHost), "copy from the device");
       return;
     }
 #endif
-    std::memcpy(to, data_, bytes());
+    std::memcpy(to, data_ + first, count * sizeof(T));
   }
 
  private:

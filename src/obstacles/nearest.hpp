@@ -6,7 +6,9 @@
 #include <cmath>
 
 #include "contact/obstacle.hpp"
+#include "exec/unroll.hpp"
 #include "math/mat3.hpp"
+#include "math/quat.hpp"
 
 namespace osier {
 
@@ -19,7 +21,7 @@ struct DistanceField {
 
 /// `field(x)` gives a DistanceField.
 template <class Field>
-contact::ObstaclePoint nearest_on_segment(const Field& field, const Vec3d& a, const Vec3d& b, double regular) {
+OSIER_CALL contact::ObstaclePoint nearest_on_segment(const Field& field, const Vec3d& a, const Vec3d& b, double regular) {
   const Vec3d e = b - a;
   const double length = norm(e);
   contact::ObstaclePoint out;
@@ -61,6 +63,36 @@ contact::ObstaclePoint nearest_on_segment(const Field& field, const Vec3d& a, co
   }
   at = field(a + s * e);
   return finish(s, true);
+}
+
+/// The same for a feature in a pose.
+template <class Field>
+OSIER_CALL contact::ObstaclePoint nearest_in_pose(const Field& field, const Vec3d& center, const Quatd& turn, const Vec3d& a,
+                                                  const Vec3d& b, double regular) {
+  const Quatd back = conj(turn);
+  contact::ObstaclePoint p = nearest_on_segment(field, rotate(back, a - center), rotate(back, b - center), regular);
+  p.normal = rotate(turn, p.normal);
+  p.point = center + rotate(turn, p.point);
+  const Mat3<double> r = rotation_matrix(turn);
+  p.curvature = r * p.curvature * transposed(r);
+  return p;
+}
+
+/// Whether the surface of a feature may come into a box when no point of it moves further than `room`. `corners`: the distance is
+/// linear or concave, so that in a box it is smallest at a corner.
+template <class Field>
+OSIER_CALL bool comes_near(const Field& field, const Vec3d& center, const Quatd& turn, const contact::Box& box, double room,
+                           bool corners) {
+  const Quatd back = conj(turn);
+  const auto distance = [&](const Vec3d& x) { return field(rotate(back, x - center)).distance; };
+  const Vec3d half = 0.5 * (box.high - box.low), middle = box.low + half;
+  if (distance(middle) > norm(half) + room) return false;
+  if (!corners) return true;
+  double least = std::numeric_limits<double>::infinity();
+  for (int i = 0; i < 8; ++i)
+    least = smaller(least,
+                    distance({i & 1 ? box.high.x : box.low.x, i & 2 ? box.high.y : box.low.y, i & 4 ? box.high.z : box.low.z}));
+  return !(least > room);
 }
 
 }  // namespace osier

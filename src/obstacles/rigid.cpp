@@ -69,36 +69,22 @@ Pose RigidObstacle::at(double share) const {
 
 void RigidObstacle::features_near(const contact::Box& box, std::vector<Index>& features) const {
   const Pose pose = at(0);
-  const Quatd back = conj(pose.turn);
-  const auto local = [&](const Vec3d& x) { return rotate(back, x - pose.center); };
-  const Vec3d half = 0.5 * (box.high - box.low), middle = box.low + half;
-  for (Index f = 0; f < feature_count(); ++f) {
-    const double room = reach(f, 0, 1);
-    if (!(field(f, local(middle)).distance > norm(half) + room)) {
-      if (smallest_at_corners()) {
-        double least = std::numeric_limits<double>::infinity();
-        for (int i = 0; i < 8; ++i)
-          least = std::min(
-              least,
-              field(f, local({i & 1 ? box.high.x : box.low.x, i & 2 ? box.high.y : box.low.y, i & 4 ? box.high.z : box.low.z}))
-                  .distance);
-        if (least > room) continue;
-      }
+  for (Index f = 0; f < feature_count(); ++f)
+    if (comes_near([&](const Vec3d& x) { return field(f, x); }, pose.center, pose.turn, box, reach(f, 0, 1),
+                   smallest_at_corners()))
       features.push_back(f);
-    }
-  }
 }
 
 contact::ObstaclePoint RigidObstacle::nearest(Index feature, const Vec3d& a, const Vec3d& b, double share, double regular) const {
   const Pose pose = at(share);
-  const Quatd back = conj(pose.turn);
-  contact::ObstaclePoint p = nearest_on_segment([&](const Vec3d& x) { return field(feature, x); }, rotate(back, a - pose.center),
-                                                rotate(back, b - pose.center), regular);
-  p.normal = rotate(pose.turn, p.normal);
-  p.point = pose.center + rotate(pose.turn, p.point);
-  const Mat3<double> r = rotation_matrix(pose.turn);
-  p.curvature = r * p.curvature * transposed(r);
-  return p;
+  return nearest_in_pose([&](const Vec3d& x) { return field(feature, x); }, pose.center, pose.turn, a, b, regular);
+}
+
+bool RigidObstacle::tell_plain(PlainShape& shape) const {
+  if (moving_ || !tell_form(shape)) return false;
+  shape.center = from_.center, shape.turn = from_.turn;
+  shape.smallest_at_corners = smallest_at_corners();
+  return true;
 }
 
 double RigidObstacle::reach(Index, double from, double to) const {

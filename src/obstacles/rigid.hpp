@@ -5,7 +5,7 @@
 #include <cmath>
 
 #include "forces/attachment.hpp"
-#include "obstacles/nearest.hpp"
+#include "obstacles/plain_shape.hpp"
 
 namespace osier {
 
@@ -39,6 +39,7 @@ class RigidObstacle : public contact::Obstacle {
   void place_points(const std::vector<Vec3d>& rest, double share, std::vector<Vec3d>& points) const override;
   Vec3d center(double share) const override { return from_.center + share * shift_; }
   Motion* motion() override { return &motion_; }
+  bool tell_plain(PlainShape& shape) const override;
   bool may_tilt() const override { return std::isfinite(extent()); }
 
  protected:
@@ -51,6 +52,9 @@ class RigidObstacle : public contact::Obstacle {
   virtual double extent() const = 0;
   /// Whether the distance is linear or concave, so that in a box it is smallest at a corner.
   virtual bool smallest_at_corners() const { return kind() == Kind::hollow; }
+
+  /// Form, size and radius, of solid shapes that kernels know.
+  virtual bool tell_form(PlainShape&) const { return false; }
 
  private:
   Pose pose_at(double time) const;

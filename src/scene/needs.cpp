@@ -7,6 +7,7 @@
 
 #include "forces/attachment.hpp"
 #include "forces/loads.hpp"
+#include "obstacles/plain_shape.hpp"
 
 namespace osier {
 
@@ -99,6 +100,12 @@ std::vector<Need> needs_of(const Setup& setup) {
       needs.push_back({&Traits::stability, "stay on a path through unstable equilibria", "/analysis/branch"});
   }
   if (setup.contacts.active()) needs.push_back({&Traits::contacts, "let rods touch", "/contact"});
+  for (std::size_t o = 0; o < setup.contacts.obstacles().size(); ++o) {
+    const auto& spec_of = spec.obstacles[o];
+    PlainShape shape;
+    if (spec_of->moves() || !setup.contacts.obstacles()[o]->tell_plain(shape))
+      needs.push_back({&Traits::any_obstacle, "touch obstacles that move, are hollow, or are made of triangles", spec_of->where});
+  }
   if (has_loops(m) || !setup.timed_joints.empty()) needs.push_back({&Traits::loops, "solve graphs with loops", solver});
   if (has_branches(m)) needs.push_back({&Traits::branches, "solve rods that branch", solver});
   if (has_cables(m)) needs.push_back({&Traits::cables, "solve segments without bending stiffness", solver});

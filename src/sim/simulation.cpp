@@ -703,7 +703,7 @@ std::string Simulation::Impl::why_no_run_ahead() {
   if (!dynamic) return "statics has no steps in time";
   if (!solver->runner()) return "the solver brings its state back after every step";
   if (!integrator->is_implicit_euler()) return "the integrator combines steps on the host";
-  if (contacts.active()) return "contact is looked for in every step";
+  if (contacts.active() && !solver->runner()->lets_rods_touch()) return "contact is looked for in every step";
   if (certifier) return "every step is certified";
   if (breakable || joints_break) return "what breaks is looked for after every step";
   if (!setup->timed_joints.empty()) return "welds and joints close or open in time";
@@ -750,7 +750,7 @@ int Simulation::Impl::run_ahead(int count) {
   while (steps < count && turn_between(time_of(steps), time_of(steps + 1)) <= kFarthest) ++steps;
   if (steps == 0) return 0;
   ScriptRunner& runner = *solver->runner();
-  if (!runner_knows) runner.put(state);
+  if (!runner_knows) runner.put(state, contacts);
   runner_knows = is_ahead = true;
   report = runner.run(write_script(steps));
   state.time = time_of(steps);

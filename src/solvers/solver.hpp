@@ -80,8 +80,10 @@ inline StepInput constant_input(const Model& model, const Control& control, doub
 class ScriptRunner {
  public:
   virtual ~ScriptRunner() = default;
-  /// The state to go on from.
-  virtual void put(const State& state) = 0;
+  /// Whether its steps know contacts.
+  virtual bool lets_rods_touch() const { return false; }
+  /// The state to go on from; the contacts last as long as steps are made with them.
+  virtual void put(const State& state, const Contacts& contacts) = 0;
   /// All steps of the script, of a model that does not change meanwhile. Returns when they are done.
   virtual StepReport run(const StepScript& script) = 0;
   /// Where it stands now.
@@ -102,7 +104,7 @@ class Solver {
   /// solvers allocate nothing after the first call on a model (Newton, which assembles, does).
   virtual StepReport step(const StepInput& input, State& state) = 0;
 
-  /// What takes several implicit Euler steps at a time, without contacts; null: nothing does. Lasts until the next rebind().
+  /// What takes several implicit Euler steps at a time; null: nothing does. Lasts until the next rebind().
   virtual ScriptRunner* runner() { return nullptr; }
 
   /// Equilibrium under the loads of `input.end`, starting from the state. Only for solvers whose settings say so.
@@ -153,6 +155,7 @@ struct Traits {
   bool single_directions = false;  ///< vertices that are held along one or two directions
   bool springs = false;            ///< between vertices or to a place
   bool contacts = false;           ///< reads StepInput::contacts
+  bool any_obstacle = true;        ///< not only solid shapes that stay where they are
   bool control_at_start = false;   ///< reads StepInput::start; for others it may be the control at the end
   bool single_precision = false;   ///< can work in float
   bool threads = false;            ///< can work on several of them

@@ -31,6 +31,7 @@ class Block final : public RigidObstacle {
     return half_.x * std::abs(n.x) + half_.y * std::abs(n.y) + half_.z * std::abs(n.z);
   }
   double extent() const override { return norm(half_); }
+  bool tell_form(PlainShape& s) const override { return s.form = PlainShape::Form::box, s.half = half_, !hollow_; }
 
  private:
   Vec3d half_;

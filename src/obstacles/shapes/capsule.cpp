@@ -21,6 +21,10 @@ class Bar final : public RigidObstacle {
   DistanceField field(Index, const Vec3d& x) const override { return capsule_field(x, half_, radius_); }
   double support_of(const Vec3d& n) const override { return half_ * std::abs(n.z) + radius_; }
   double extent() const override { return half_ + radius_; }
+  bool tell_form(PlainShape& s) const override {
+    s.form = PlainShape::Form::capsule, s.half.z = half_, s.radius = radius_;
+    return true;
+  }
 
  private:
   double half_, radius_;

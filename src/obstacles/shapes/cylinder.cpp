@@ -19,6 +19,10 @@ class Drum final : public RigidObstacle {
   DistanceField field(Index, const Vec3d& x) const override { return cylinder_field(x, half_, radius_); }
   double support_of(const Vec3d& n) const override { return half_ * std::abs(n.z) + radius_ * std::hypot(n.x, n.y); }
   double extent() const override { return std::hypot(half_, radius_); }
+  bool tell_form(PlainShape& s) const override {
+    s.form = PlainShape::Form::cylinder, s.half.z = half_, s.radius = radius_;
+    return true;
+  }
 
  private:
   double half_, radius_;

@@ -10,9 +10,12 @@
 namespace osier {
 
 /// The same wall seen from the other side.
-inline DistanceField turned_inside_out(const DistanceField& f) { return {-f.distance, -1.0 * f.normal, -1.0 * f.curvature}; }
+OSIER_FN DistanceField turned_inside_out(const DistanceField& f) { return {-f.distance, -1.0 * f.normal, -1.0 * f.curvature}; }
 
-inline DistanceField sphere_field(const Vec3d& x, double radius) {
+/// Above the plane through the centre.
+OSIER_FN DistanceField plane_field(const Vec3d& x) { return {x.z, {0, 0, 1}, {}}; }
+
+OSIER_FN DistanceField sphere_field(const Vec3d& x, double radius) {
   const double d = norm(x);
   if (!(d > 0)) return {-radius, {0, 0, 1}, {}};
   const Vec3d n = (1 / d) * x;
@@ -20,7 +23,7 @@ inline DistanceField sphere_field(const Vec3d& x, double radius) {
 }
 
 /// All points nearer than a radius to a line of half length `half`.
-inline DistanceField capsule_field(const Vec3d& x, double half, double radius) {
+OSIER_FN DistanceField capsule_field(const Vec3d& x, double half, double radius) {
   const double along = std::clamp(x.z, -half, half);
   DistanceField f = sphere_field({x.x, x.y, x.z - along}, radius);
   if (std::abs(x.z) < half) {  // moving along the line changes nothing
@@ -31,7 +34,7 @@ inline DistanceField capsule_field(const Vec3d& x, double half, double radius) {
 }
 
 /// The wall of an endless cylinder.
-inline DistanceField side_field(const Vec3d& x, double radius) {
+OSIER_FN DistanceField side_field(const Vec3d& x, double radius) {
   const double d = std::hypot(x.x, x.y);
   if (!(d > 0)) return {-radius, {1, 0, 0}, {}};
   const Vec3d n{x.x / d, x.y / d, 0}, t{-n.y, n.x, 0};
@@ -39,7 +42,7 @@ inline DistanceField side_field(const Vec3d& x, double radius) {
 }
 
 /// A cylinder with flat ends at +-half.
-inline DistanceField cylinder_field(const Vec3d& x, double half, double radius) {
+OSIER_FN DistanceField cylinder_field(const Vec3d& x, double half, double radius) {
   const DistanceField side = side_field(x, radius);
   const double above = std::abs(x.z) - half, sign = x.z < 0 ? -1 : 1;
   if (side.distance <= 0 && above <= 0) return side.distance > above ? side : DistanceField{above, {0, 0, sign}, {}};
@@ -51,7 +54,7 @@ inline DistanceField cylinder_field(const Vec3d& x, double half, double radius) 
   return {d, n, (1 / d) * outer(m, m) + c * side.curvature};
 }
 
-inline DistanceField box_field(const Vec3d& x, const Vec3d& half) {
+OSIER_FN DistanceField box_field(const Vec3d& x, const Vec3d& half) {
   const std::array<double, 3> p{x.x, x.y, x.z}, h{half.x, half.y, half.z};
   std::array<double, 3> q{}, sign{};
   double outside2 = 0;

@@ -1,5 +1,6 @@
 #include "obstacles/shapes/plane.hpp"
 
+#include "obstacles/shapes/fields.hpp"
 #include "obstacles/shapes/tessellate.hpp"
 #include "osier/error.hpp"
 
@@ -14,13 +15,14 @@ class HalfSpace final : public RigidObstacle {
   std::shared_ptr<contact::Obstacle> clone() const override { return std::make_shared<HalfSpace>(*this); }
 
  protected:
-  DistanceField field(Index, const Vec3d& x) const override { return {x.z, {0, 0, 1}, {}}; }
+  DistanceField field(Index, const Vec3d& x) const override { return plane_field(x); }
   double support_of(const Vec3d& n) const override {
     constexpr double kRounding = 1e-10;
     return n.z > 0 && std::abs(n.x) + std::abs(n.y) < kRounding ? 0 : std::numeric_limits<double>::infinity();
   }
   double extent() const override { return std::numeric_limits<double>::infinity(); }
   bool smallest_at_corners() const override { return true; }
+  bool tell_form(PlainShape& s) const override { return s.form = PlainShape::Form::plane, true; }
 };
 
 Pose pose_of(const PlaneObstacle& plane) { return {plane.point, rotation_between(Vec3d{0, 0, 1}, normalized(plane.normal))}; }

@@ -23,6 +23,7 @@ class Ball final : public RigidObstacle {
   }
   double support_of(const Vec3d&) const override { return radius_; }
   double extent() const override { return radius_; }
+  bool tell_form(PlainShape& s) const override { return s.form = PlainShape::Form::sphere, s.radius = radius_, !hollow_; }
 
  private:
   double radius_;

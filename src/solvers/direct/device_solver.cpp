@@ -70,7 +70,7 @@ class OnDevice final : public Solver, public ScriptRunner {
   void carry(const Model&, Archive& archive) override { step_->carry(archive); }
 
   ScriptRunner* runner() override { return this; }
-  void put(const State& state) override { step_->put(state); }
+  void put(const State& state, const Contacts&) override { step_->put(state); }
   void get(State& state) const override { step_->get(state); }
   StepReport run(const StepScript& script) override {
     if (script.holds != checked_) {

@@ -2,6 +2,7 @@
 
 #include <cmath>
 
+#include "contact/contact_step.hpp"
 #include "math/quat.hpp"
 #include "solvers/solver_memory.hpp"
 #include "solvers/stable_cosserat/device_sweep.hpp"
@@ -29,6 +30,7 @@ class OnDevice final : public Solver, public ScriptRunner {
   OnDevice(const Settings& settings, const Model& model) : settings_(settings) { bind(model); }
 
   void rebind(const Model& m, State& state) override {
+    contact_.forget();
     bind(m);
     gamma_of(state, m);
   }
@@ -37,21 +39,31 @@ class OnDevice final : public Solver, public ScriptRunner {
   /// The state goes there and comes back: for steps that need the host in between.
   StepReport step(const StepInput& input, State& state) override {
     const std::span<double> gamma = gamma_of(state, input.model);
+    const bool touches = input.contacts.active();
+    if (touches) begin_watching(input, state);
     sweep_->put(state, gamma);
+    sweep_->put(input.contacts, state);
     sweep_->put(input.end);
     sweep_->step(input.h);
     StepReport report{.iterations = settings_.iteration_count};
     report.non_finite = !sweep_->get(state, gamma);
+    report.held_back = sweep_->was_late();
+    if (touches) end_watching(input);
     if (report.non_finite) locate_trouble(input.model, state, report);
     return report;
   }
 
   /// The gammas of Algorithm 1 are the host's.
   ScriptRunner* runner() override { return settings_.lambda == Lambda::exact ? nullptr : this; }
-  void put(const State& state) override { sweep_->put(state, {}); }
+  bool lets_rods_touch() const override { return true; }
+  void put(const State& state, const Contacts& contacts) override {
+    sweep_->put(state, {});
+    sweep_->put(contacts, state);
+  }
   StepReport run(const StepScript& script) override {
     StepReport report{.iterations = settings_.iteration_count * script.steps()};
     report.non_finite = !sweep_->run(script);
+    report.held_back = sweep_->was_late();
     return report;
   }
   void get(State& state) const override { sweep_->get(state, {}); }
@@ -76,8 +88,33 @@ class OnDevice final : public Solver, public ScriptRunner {
     return solver_memory(state, m, {.name = "stable_cosserat/gamma", .kind = ElementKind::segment, .initial = 1});
   }
 
+  /// Whoever looks at contacts is told by the host's own contact, at the places that the device has found.
+  void begin_watching(const StepInput& input, const State& state) {
+    contact::MotionObserver* observer = input.contacts.observer();
+    watches_ = observer != nullptr || input.record != nullptr;
+    sweep_->on_begin = nullptr, sweep_->on_motion = nullptr;
+    if (!watches_) return;
+    before_ = state;
+    if (observer == nullptr) return;
+    sweep_->on_begin = [observer] { observer->begin_path(); };
+    sweep_->on_motion = [observer, share = std::vector<double>(input.contacts.obstacles().size(), 1)](
+                            const std::vector<Vec3d>& u) { observer->move(u, share); };
+  }
+  void end_watching(const StepInput& input) {
+    if (!watches_) return;
+    const std::vector<Vec3d> u = sweep_->displacements();
+    contact_.begin(input.contacts, input.model, input.end, before_, input.h);
+    contact_.reach(u);
+    contact_.linearise(u);
+    if (input.contacts.observer()) input.contacts.observer()->end_path(contact_, u);
+    if (input.record) contact_.tell(*input.record), input.record->late = sweep_->was_late();
+  }
+
   Settings settings_;
   std::unique_ptr<DeviceSweep> sweep_;
+  bool watches_ = false;
+  State before_;
+  contact::ContactStep contact_;
 };
 
 }  // namespace

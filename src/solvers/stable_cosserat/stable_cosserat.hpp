@@ -56,12 +56,13 @@ class Settings : public SolverSettings {
   std::unique_ptr<Solver> make(const Model& model) const override;
   const char* name() const override { return "stable_cosserat"; }
   SolverRole role() const override { return SolverRole::sweeps; }
-  /// On a device: a fixed number of sweeps, of rods that touch nothing and whose frames have no inertia.
+  /// On a device: a fixed number of sweeps, of rods whose frames have no inertia, that touch nothing that moves but each other.
   Traits traits() const override {
     const bool here = !execution.elsewhere();
     return {.rotational_inertia = here,
             .rotary_damping = here,
-            .contacts = here,
+            .contacts = true,
+            .any_obstacle = here,
             .single_precision = true,
             .threads = true,
             .simd = here,

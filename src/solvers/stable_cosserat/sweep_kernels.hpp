@@ -7,6 +7,7 @@
 #include "solvers/stable_cosserat/device_sweep.hpp"
 #include "solvers/stable_cosserat/element_view.hpp"
 #include "solvers/stable_cosserat/strand_kernels.hpp"
+#include "solvers/systems/device/device_contact.hpp"
 #include "solvers/systems/device/device_state.hpp"
 
 namespace osier::stable_cosserat {
@@ -68,12 +69,33 @@ struct PutSprings {
   OSIER_FN void operator()(Index s) const { view.put_spring(s); }
 };
 
+/// What contacts do to a vertex, linearised.
+template <class T>
+struct GatherContacts {
+  systems::ContactView contact;
+  VertexContact<T>* out;
+  OSIER_FN void operator()(Index v) const {
+    Vec3d gradient;
+    Mat3<double> block;
+    const bool touches = contact.add_contacts(v, gradient, block);
+    out[v] = {cast<T>(gradient), cast<T>(contact.u[v]), lower_triangle<T>(block), touches};
+  }
+};
+template <class T>
+struct CopyNumbers {
+  const T* from;
+  T* to;
+  OSIER_FN void operator()(Index i) const { to[i] = from[i]; }
+};
+
+/// `guarded`: displacements in double, as the guard has seen them; null: there is no contact.
 template <class T>
 struct StoreVertices {
   ElementView<T> view;
+  const Vec3d* guarded;
   std::int32_t* trouble;
   OSIER_FN void operator()(Index v) const {
-    const Vec3d u = view.vertex_alive[v] ? cast<double>(view.u[v]) : Vec3d{};
+    const Vec3d u = !view.vertex_alive[v] ? Vec3d{} : guarded != nullptr ? guarded[v] : cast<double>(view.u[v]);
     view.step.position[v] += u;
     const Vec3d velocity = (1 / view.step.h) * u;  // v <- (x - x_t)/h
     view.step.velocity_previous[v] = velocity;
@@ -159,6 +181,7 @@ class SweepKernels final : public DeviceSweep {
     const auto nf = static_cast<std::size_t>(m.frame_count()), nj = static_cast<std::size_t>(m.joint_count());
     u_.resize(nv), rhs_.resize(nv), weight_.resize(nv), segment_.resize(ns), q_.resize(nf), joint_.resize(nj);
     if (options.order == Order::jacobi) u_next_.resize(nv), q_next_.resize(nf);
+    vertex_contact_.resize(nv);
   }
 
   void put(const State& state, std::span<const double> gamma) override {
@@ -168,7 +191,14 @@ class SweepKernels final : public DeviceSweep {
   }
   void put(const Control& control) override {
     state_.put(control);
-    if (const bool fit = suits_strands(control); fit != strands_fit_) divide(*model_, fit);
+    if (const bool fit = !touches() && suits_strands(control); fit != strands_fit_) divide(*model_, fit);
+  }
+  void put(const contact::Contacts& contacts, const State& state) override {
+    if (contacts_ != &contacts) {
+      contacts_ = &contacts;
+      if (touches()) contact_.bind(*model_, state_, contacts);
+    }
+    if (touches()) contact_.put(state);
   }
   bool get(State& state, std::span<double> gamma) override {
     state_.get(state);
@@ -177,16 +207,21 @@ class SweepKernels final : public DeviceSweep {
       gamma_.get(values);
       std::copy(values.begin(), values.end(), gamma.begin());
     }
+    if (touches()) contact_.get(state);
     return !trouble_.is_set();
   }
+  bool was_late() const override { return late_; }
+  std::vector<Vec3d> displacements() const override { return contact_.get_displacements(); }
 
   void step(double h) override {
+    late_ = false;
     if (strands_fit_) strands_.step(state_, h, trouble_.data());
     step_rest(h);
   }
   bool run(const StepScript& script) override {
     // Wind asks for places that strands have in registers.
-    if (const bool fit = script.winds.empty(); fit != strands_fit_) divide(*model_, fit);
+    if (const bool fit = !touches() && script.winds.empty(); fit != strands_fit_) divide(*model_, fit);
+    late_ = false;
     state_.put_movers(script);
     systems::StepOrders orders = script_.orders(state_, script);
     if (strands_fit_) strands_.run(state_, orders, script.steps(), trouble_.data());
@@ -218,11 +253,13 @@ class SweepKernels final : public DeviceSweep {
     has_rest_ = std::find(cover.vertices.begin(), cover.vertices.end(), 0) != cover.vertices.end();
   }
 
+  bool touches() const { return contacts_ != nullptr && contacts_->active(); }
   void step_rest(double h) {
-    if (has_rest_) sweep_rest(h);
+    if (touches()) sweep_in_contact(h);
+    else if (has_rest_) sweep_rest(h);
     state_.swap_velocities();
   }
-  void sweep_rest(double h) {
+  void load(double h) {
     view_ = {.step = state_.view(h),
              .segment_vertices = state_.segment_vertices(),
              .vertex_segment_start = state_.vertex_segment_start(),
@@ -244,19 +281,55 @@ class SweepKernels final : public DeviceSweep {
     segments_.launch_on(LoadSegments<T>{view_});
     joints_.launch_on(LoadJoints<T>{view_});
     vertices_.launch_on(LoadVertices<T>{view_});
-    if (!view_.closed_form) sweeps<AxesLaw<T>, Lambda::secular>();
-    else if (options_.lambda == Lambda::approx) sweeps<ClosedFormLaw<T>, Lambda::approx>();
-    else if (options_.lambda == Lambda::exact) sweeps<ClosedFormLaw<T>, Lambda::exact>();
-    else sweeps<ClosedFormLaw<T>, Lambda::secular>();
-    vertices_.launch_on(StoreVertices<T>{view_, trouble_.data()});
+  }
+  void store(const Vec3d* guarded) const {
+    vertices_.launch_on(StoreVertices<T>{view_, guarded, trouble_.data()});
     frames_.launch_on(StoreFrames<T>{view_, trouble_.data()});
   }
-  template <class Law, Lambda kLambda>
-  void sweeps() {
-    for (int n = 0; n < options_.iterations; ++n) {
-      if (options_.order == Order::jacobi) at_once<Law, kLambda>();
-      else by_colors<Law, kLambda>();
+  void sweep_rest(double h) {
+    load(h);
+    for (int n = 0; n < options_.iterations; ++n) sweep();
+    store(nullptr);
+  }
+  /// Each sweep with its contacts linearised once, and its motion through the guard (solver.cpp). A step whose lists of pairs did
+  /// not reach far enough is made again.
+  void sweep_in_contact(double h) {
+    const auto observe = [&] {
+      if (on_motion) on_motion(contact_.get_displacements());
+    };
+    contact_.begin(state_.view(h));
+    gamma_start_.resize(gamma_.size());
+    launch(where_, static_cast<Index>(gamma_.size()), CopyNumbers<double>{gamma_.data(), gamma_start_.data()});
+    for (bool again = false;; again = true) {
+      if (again) launch(where_, static_cast<Index>(gamma_.size()), CopyNumbers<double>{gamma_start_.data(), gamma_.data()});
+      load(h);
+      if (on_begin) on_begin();
+      contact_.expect(u_.data());
+      observe();
+      for (int n = 0; n < options_.iterations; ++n) {
+        contact_.linearise();
+        launch(where_, state_.vertex_count(), GatherContacts<T>{contact_.view(), vertex_contact_.data()});
+        view_.contact = vertex_contact_.data();
+        sweep();
+        contact_.guard(u_.data());
+        observe();
+      }
+      if (contact_.finish()) break;
     }
+    store(contact_.displacements());
+    contact_.accept();
+    late_ = late_ || contact_.is_late();
+  }
+  void sweep() {
+    if (!view_.closed_form) sweep_by<AxesLaw<T>, Lambda::secular>();
+    else if (options_.lambda == Lambda::approx) sweep_by<ClosedFormLaw<T>, Lambda::approx>();
+    else if (options_.lambda == Lambda::exact) sweep_by<ClosedFormLaw<T>, Lambda::exact>();
+    else sweep_by<ClosedFormLaw<T>, Lambda::secular>();
+  }
+  template <class Law, Lambda kLambda>
+  void sweep_by() {
+    if (options_.order == Order::jacobi) at_once<Law, kLambda>();
+    else by_colors<Law, kLambda>();
   }
   template <class Law, Lambda kLambda>
   void by_colors() const {
@@ -291,7 +364,13 @@ class SweepKernels final : public DeviceSweep {
   Mirror<ElementSegment<T>> segment_{where_};
   Mirror<Quat<T>> q_{where_}, q_next_{where_};
   Mirror<ElementJoint<T>> joint_{where_};
-  Mirror<double> gamma_{where_};
+  Mirror<double> gamma_{where_}, gamma_start_{where_};
+
+  // With contact.
+  const contact::Contacts* contacts_ = nullptr;
+  systems::DeviceContact contact_{where_};
+  Mirror<VertexContact<T>> vertex_contact_{where_};
+  bool late_ = false;
 };
 
 inline std::unique_ptr<DeviceSweep> make_sweep(Backend where, const Model& model, const DeviceSweepOptions& options) {

@@ -154,6 +154,8 @@ class DeviceState {
   const Index* vertex_segment_start() const { return vertex_segment_start_.data(); }
   const Index* vertex_segment() const { return vertex_segment_.data(); }
   const double* radius() const { return radius_.data(); }
+  const double* mass() const { return mass_.data(); }
+  const double* rest_length() const { return rest_length_.data(); }
   const std::uint8_t* vertex_alive() const { return vertex_alive_.data(); }
   const std::uint8_t* segment_alive() const { return segment_alive_.data(); }
   Index vertex_count() const { return static_cast<Index>(mass_.size()); }

@@ -1,0 +1,286 @@
+// The pairs that may touch, found by kernels: contact/candidates.hpp with a thread for each segment.
+//
+// Every box is sorted into the one cell of a uniform grid that holds its centre, by counting; cells are as wide as boxes, so that
+// a segment looks into 27 of them. What is longer is compared with all others. Pairs are counted, then written, each row in
+// ascending order: the list is the same for any order of threads, and the same as the host's.
+#pragma once
+
+#include <cmath>
+#include <limits>
+
+#include "exec/scan.hpp"
+#include "solvers/systems/device/contact_view.hpp"
+#include "solvers/systems/device/device_state.hpp"
+
+namespace osier::systems {
+
+/// The sizes of boxes.
+struct BoxSizes {
+  static constexpr Index kChunk = 256;
+  double sum = 0, largest = 0;
+  Vec3d low{std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity(),
+            std::numeric_limits<double>::infinity()};
+  Index count = 0;
+};
+
+struct PairGrid {
+  ContactTables tables;
+  const Vec3d* x;
+  const double* ball;  ///< per vertex
+  contact::Box* box;
+  std::array<std::int32_t, 3>* cell;
+  std::uint8_t* is_long;
+  Index *bucket_start, *cursor, *entry, *longs, *long_count;
+  Index buckets = 0;  ///< a power of two
+  double width = 1;
+  Vec3d origin;
+
+  OSIER_FN double ball_of(Index s) const {
+    const auto& v = tables.segment_vertices[s];
+    return larger(ball[v[0]], ball[v[1]]);
+  }
+  OSIER_FN Index bucket_of(const std::array<std::int32_t, 3>& c) const {
+    std::uint32_t key = 0;
+    for (std::size_t i = 0; i < 3; ++i) key = (key ^ static_cast<std::uint32_t>(c[i])) * 0x9E3779B1u, key ^= key >> 15;
+    return static_cast<Index>(key & static_cast<std::uint32_t>(buckets - 1));
+  }
+  OSIER_FN bool is_pair(Index a, Index b, Pair& pair) const {
+    if (!contact::overlap(box[a], box[b])) return false;
+    const contact::Neighbour* neighbour = tables.neighbour_of(a, b);
+    if (neighbour != nullptr && neighbour->core < 0) return false;
+    pair.a = a, pair.b = b, pair.feature = -1, pair.pushes = neighbour == nullptr;
+    const double most = contact::reach_of(tables.radius[a]) + contact::reach_of(tables.radius[b]) + ball_of(a) + ball_of(b);
+    if (tables.plain_distance(pair, x) > contact::kListRounding * most) return false;
+    pair.core = neighbour != nullptr ? neighbour->core : contact::core_of(tables.radius[a], tables.radius[b]);
+    return true;
+  }
+  /// Calls f(pair) for every pair whose first segment is a, those with obstacles first.
+  template <class F>
+  OSIER_FN void each_pair(Index a, const F& f) const {
+    if (!tables.segment_alive[a]) return;
+    Pair pair;
+    for (Index o = tables.obstacles - 1; o >= 0; --o) {
+      if (tables.attached != nullptr && tables.attached[static_cast<std::ptrdiff_t>(o) * tables.segments + a]) continue;
+      if (!tables.obstacle[o].shape.is_near(box[a])) continue;
+      pair.a = a, pair.b = -1 - o, pair.feature = 0, pair.pushes = true, pair.core = contact::core_of(tables.radius[a], 0);
+      f(pair);
+    }
+    if (!tables.rods_touch) return;
+    const auto consider = [&](Index b) {
+      if (b > a && tables.segment_alive[b] && is_pair(a, b, pair)) f(pair);
+    };
+    if (is_long[a]) {
+      for (Index b = a + 1; b < tables.segments; ++b) consider(b);
+      return;
+    }
+    const std::array<std::int32_t, 3> own = cell[a];
+    for (std::int32_t i = -1; i <= 1; ++i)
+      for (std::int32_t j = -1; j <= 1; ++j)
+        for (std::int32_t k = -1; k <= 1; ++k) {
+          const std::array<std::int32_t, 3> at{own[0] + i, own[1] + j, own[2] + k};
+          const Index bucket = bucket_of(at);
+          for (Index e = bucket_start[bucket]; e < bucket_start[bucket + 1]; ++e) {
+            const Index b = entry[e];
+            const std::array<std::int32_t, 3>& other = cell[b];
+            if (other[0] == at[0] && other[1] == at[1] && other[2] == at[2]) consider(b);
+          }
+        }
+    for (Index e = 0; e < *long_count; ++e) consider(longs[e]);
+  }
+};
+
+struct PutBoxes {
+  PairGrid grid;
+  OSIER_FN void operator()(Index s) const {
+    if (!grid.tables.segment_alive[s]) return;
+    const auto& v = grid.tables.segment_vertices[s];
+    grid.box[s] = contact::box_around(grid.x[v[0]], grid.x[v[1]], contact::reach_of(grid.tables.radius[s]), grid.ball_of(s));
+  }
+};
+struct MeasureBoxes {
+  PairGrid grid;
+  BoxSizes* sizes;
+  OSIER_FN void operator()(Index chunk) const {
+    BoxSizes all;
+    const Index end = (chunk + 1) * BoxSizes::kChunk;
+    for (Index s = chunk * BoxSizes::kChunk; s < grid.tables.segments && s < end; ++s) {
+      if (!grid.tables.segment_alive[s]) continue;
+      const contact::Box& box = grid.box[s];
+      const double size = contact::extent(box);
+      all.sum += size, all.largest = larger(all.largest, size), ++all.count;
+      all.low = {smaller(all.low.x, box.low.x), smaller(all.low.y, box.low.y), smaller(all.low.z, box.low.z)};
+    }
+    sizes[chunk] = all;
+  }
+};
+struct PutCells {
+  PairGrid grid;
+  OSIER_FN void operator()(Index s) const {
+    grid.is_long[s] = 0;
+    if (!grid.tables.segment_alive[s]) return;
+    const contact::Box& box = grid.box[s];
+    if (contact::extent(box) > grid.width) {
+      grid.is_long[s] = 1;
+      grid.longs[take_number(grid.long_count)] = s;
+      return;
+    }
+    // Far away from everything else, cells are as good as one.
+    const auto place = [&](double low, double high, double from) {
+      const double at = std::floor((0.5 * (low + high) - from) / grid.width);
+      return static_cast<std::int32_t>(smaller(larger(at, -1e9), 1e9));
+    };
+    grid.cell[s] = {place(box.low.x, box.high.x, grid.origin.x), place(box.low.y, box.high.y, grid.origin.y),
+                    place(box.low.z, box.high.z, grid.origin.z)};
+    take_number(grid.bucket_start + grid.bucket_of(grid.cell[s]));
+  }
+};
+struct FillCells {
+  PairGrid grid;
+  OSIER_FN void operator()(Index s) const {
+    if (!grid.tables.segment_alive[s] || grid.is_long[s]) return;
+    const Index bucket = grid.bucket_of(grid.cell[s]);
+    grid.entry[grid.bucket_start[bucket] + take_number(grid.cursor + bucket)] = s;
+  }
+};
+struct CountPairs {
+  PairGrid grid;
+  Index* start;
+  OSIER_FN void operator()(Index a) const {
+    Index count = 0;
+    if (a < grid.tables.segments) grid.each_pair(a, [&](const Pair&) { ++count; });
+    start[a] = count;
+  }
+};
+struct FillPairs {
+  PairGrid grid;
+  const Index* start;
+  Pair* pairs;
+  OSIER_FN void operator()(Index a) const {
+    Index filled = start[a];
+    grid.each_pair(a, [&](const Pair& pair) {
+      Index at = filled++;
+      for (; at > start[a] && pair < pairs[at - 1]; --at) pairs[at] = pairs[at - 1];
+      pairs[at] = pair;
+    });
+  }
+};
+template <class T>
+struct FillWith {
+  T* list;
+  T value;
+  OSIER_FN void operator()(Index i) const { list[i] = value; }
+};
+
+inline namespace OSIER_BACKEND_NAMESPACE {
+
+/// Memory that grows and does not shrink.
+template <class T>
+class Room {
+ public:
+  explicit Room(Backend where) : where_(where) {}
+  /// What is in it is lost when it grows.
+  T* make(std::size_t size) {
+    if (buffer_.size() < size) buffer_ = Buffer<T>(where_, size + size / 4);
+    return buffer_.data();
+  }
+  T* data() const { return buffer_.data(); }
+  /// The first ones.
+  std::vector<T> get(std::size_t count) const {
+    std::vector<T> list(count);
+    buffer_.copy_to(list.data(), count);
+    return list;
+  }
+  void read(std::size_t at, T& to) const { buffer_.copy_to(&to, 1, at); }
+  void put(const std::vector<T>& from) {
+    make(from.size());
+    buffer_.copy_from(from.data(), from.size());
+  }
+  void swap(Room& other) { std::swap(buffer_, other.buffer_); }
+
+ private:
+  Backend where_;
+  Buffer<T> buffer_;
+};
+
+class PairFinder {
+ public:
+  explicit PairFinder(Backend where) : where_(where) {}
+
+  /// Finds the pairs for positions and balls in memory of the backend. Returns how many there are.
+  Index find(const ContactTables& tables, const Vec3d* x, const double* ball) {
+    const Index n = tables.segments;
+    const auto size = static_cast<std::size_t>(n);
+    PairGrid grid{.tables = tables,
+                  .x = x,
+                  .ball = ball,
+                  .box = box_.make(size),
+                  .cell = cell_.make(size),
+                  .is_long = is_long_.make(size),
+                  .bucket_start = nullptr,
+                  .cursor = nullptr,
+                  .entry = entry_.make(size),
+                  .longs = longs_.make(size),
+                  .long_count = count_.make(1),
+                  .origin = {}};
+    grid.buckets = 64;
+    while (grid.buckets < n) grid.buckets *= 2;
+    const Index rows = grid.buckets + 1;
+    grid.bucket_start = bucket_start_.make(static_cast<std::size_t>(rows));
+    grid.cursor = cursor_.make(static_cast<std::size_t>(rows));
+    launch(where_, n, PutBoxes{grid});
+    choose_width(grid);
+    for (int attempt = 0;; ++attempt, grid.width *= 2) {
+      launch(where_, 1, FillWith<Index>{grid.long_count, 0});
+      launch(where_, rows, FillWith<Index>{grid.bucket_start, 0});
+      launch(where_, n, PutCells{grid});
+      if (!(grid.width < largest_) || attempt == 24) break;  // nothing is long
+      if (count_.get(1)[0] <= 8 + n / 512) break;
+    }
+    scan_.run(grid.bucket_start, rows);
+    launch(where_, rows, FillWith<Index>{grid.cursor, 0});
+    launch(where_, n, FillCells{grid});
+    Index* start = start_.make(size + 1);
+    launch(where_, n + 1, CountPairs{grid, start});
+    scan_.run(start, n + 1);
+    Index count = 0;
+    start_.read(size, count);
+    Pair* pairs = pairs_.make(static_cast<std::size_t>(count));
+    launch(where_, n, FillPairs{grid, start, pairs});
+    return count;
+  }
+  PairList list() const { return {pairs_.data(), start_.data()}; }
+  Pair* pairs() const { return pairs_.data(); }
+  std::vector<Pair> get(Index count) const { return pairs_.get(static_cast<std::size_t>(count)); }
+  void put(const std::vector<Pair>& pairs, const std::vector<Index>& start) { pairs_.put(pairs), start_.put(start); }
+  void swap(PairFinder& other) { pairs_.swap(other.pairs_), start_.swap(other.start_); }
+
+ private:
+  /// Cells are as wide as the largest box, unless boxes differ much.
+  void choose_width(PairGrid& grid) {
+    const Index chunks = (grid.tables.segments + BoxSizes::kChunk - 1) / BoxSizes::kChunk;
+    launch(where_, chunks, MeasureBoxes{grid, sizes_.make(static_cast<std::size_t>(chunks))});
+    BoxSizes all;
+    for (const BoxSizes& some : sizes_.get(static_cast<std::size_t>(chunks))) {
+      all.sum += some.sum, all.count += some.count, all.largest = std::max(all.largest, some.largest);
+      all.low = {std::min(all.low.x, some.low.x), std::min(all.low.y, some.low.y), std::min(all.low.z, some.low.z)};
+    }
+    constexpr double kLong = 3;  // mean sizes
+    largest_ = all.largest;
+    grid.origin = all.low;
+    grid.width = all.count > 0 ? std::min(all.largest, kLong * all.sum / all.count) : 1;
+    if (!(grid.width > 0 && std::isfinite(grid.width))) grid.width = 1;
+  }
+
+  Backend where_;
+  double largest_ = 0;
+  Scan scan_{where_};
+  Room<contact::Box> box_{where_};
+  Room<std::array<std::int32_t, 3>> cell_{where_};
+  Room<std::uint8_t> is_long_{where_};
+  Room<Index> bucket_start_{where_}, cursor_{where_}, entry_{where_}, longs_{where_}, count_{where_}, start_{where_};
+  Room<BoxSizes> sizes_{where_};
+  Room<Pair> pairs_{where_};
+};
+
+}  // namespace OSIER_BACKEND_NAMESPACE
+}  // namespace osier::systems
