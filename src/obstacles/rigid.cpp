@@ -26,8 +26,10 @@ void RigidObstacle::set_step(double start, double end) {
 }
 
 void RigidObstacle::settle(const std::optional<Vec3d>& spin) {
+  const Quatd &a = from_.turn, &b = to_.turn;
+  const bool same_turn = a.x == b.x && a.y == b.y && a.z == b.z && a.w == b.w;  // whose logarithm may be a rounding
   shift_ = to_.center - from_.center;
-  spin_ = spin ? *spin : rotation_log(normalized(to_.turn * conj(from_.turn)));
+  spin_ = spin ? *spin : same_turn ? Vec3d{} : rotation_log(normalized(to_.turn * conj(from_.turn)));
   if (symmetry_ == Symmetry::none) swing_ = spin_;
   else if (symmetry_ == Symmetry::ball) swing_ = {};
   else swing_ = rotation_log(rotation_between(director3(from_.turn), director3(to_.turn)));

@@ -179,9 +179,16 @@ struct SmallScene {
 /// Until contacts amplify roundings: by how much, the tolerances say.
 TEST(DeviceContact, ScenesMoveAsTheProcessorsDo) {
   const std::vector<SmallScene> scenes{
-      {"incline", {}, 60, 1e-9},      {"rope_pile", {R"(/rods/0/shape/from=[0, 0.1, 0])", "/rods/0/segments=24"}, 60, 1e-7},
-      {"knot_tighten", {}, 60, 1e-8}, {"knit_twist", {"/structures/0/rows=3", "/structures/0/stitches=3"}, 30, 1e-7},
-      {"braid", {}, 40, 1e-7},
+      {"incline", {}, 60, 1e-12},
+      {"rope_pile",
+       {"/rods/0/shape/from=[0, 0.2, 0]", "/rods/0/segments=24",
+        "/constraints/0/motion/translate/keys=[[0, [0, 0, 0]], [2, [0, -0.15, 0]]]"},
+       60,
+       1e-11},
+      {"knot_tighten", {}, 60, 1e-9},
+      // In one step the guard cuts pairs that share vertices: the host one after the other, kernels all at once.
+      {"knit_twist", {"/structures/0/rows=3", "/structures/0/stitches=3"}, 30, 1e-3},
+      {"braid", {}, 40, 1e-9},
   };
   for (const SmallScene& s : scenes) {
     SCOPED_TRACE(s.name);
@@ -192,7 +199,6 @@ TEST(DeviceContact, ScenesMoveAsTheProcessorsDo) {
     EXPECT_EQ(b.run_ahead(s.steps), s.steps);
     const double size = extent(a.state());
     const double apart = farthest(a.state().vertex_position, b.state().vertex_position) / size;
-    RecordProperty(s.name, std::to_string(apart));
     EXPECT_LE(apart, s.allowed);
     EXPECT_LE(farthest(b.state().vertex_position, c.state().vertex_position) / size, s.allowed);
     EXPECT_GT(farthest(a.state().vertex_position, here.initial_state().vertex_position), 1e-3 * size) << "something must happen";

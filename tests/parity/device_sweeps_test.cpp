@@ -129,12 +129,13 @@ bool tells(const std::vector<Problem>& problems, const std::string& where, const
 }
 
 TEST(DeviceSweeps, WhatIsNotOnTheDeviceIsRefusedAllAtOnce) {
-  const std::string text = std::string("{") + kAgreementMaterial + kAgreementScenes[6].scene + R"(, "contact": {}})";
+  const std::string text = std::string("{") + kAgreementMaterial + kAgreementScenes[6].scene +
+                           R"(, "contact": {}, "obstacles": [{"type": "sphere", "radius": 100, "hollow": true}]})";
   const auto problems =
       problems_of(text, R"({"name": "stable_cosserat", "order": "gauss_seidel", "tolerance": 1e-3})", "cuda_twin");
-  EXPECT_TRUE(tells(problems, "/contact", "`stable_cosserat` on `device` cuda_twin cannot let rods touch"));
+  EXPECT_TRUE(tells(problems, "/obstacles/0", "`stable_cosserat` on `device` cuda_twin cannot touch obstacles that move, are hollow"));
   EXPECT_TRUE(tells(problems, "/rotational_inertia", "cannot give frames inertia"));
-  EXPECT_TRUE(tells(problems, "/contact", "use `device` cpu"));
+  EXPECT_TRUE(tells(problems, "/obstacles/0", "use `device` cpu"));
   EXPECT_TRUE(tells(problems, "/solver/order", "red_black or jacobi"));
   EXPECT_TRUE(tells(problems, "/solver/tolerance", "use `iterations`"));
   EXPECT_TRUE(
