@@ -88,31 +88,30 @@ class OnDevice final : public Solver, public ScriptRunner {
     return solver_memory(state, m, {.name = "stable_cosserat/gamma", .kind = ElementKind::segment, .initial = 1});
   }
 
-  /// Whoever looks at contacts is told by the host's own contact, at the places that the device has found.
+  /// A certificate follows every motion, and compares its accounts with the host's own contact at the places that the device has
+  /// found.
   void begin_watching(const StepInput& input, const State& state) {
     contact::MotionObserver* observer = input.contacts.observer();
-    watches_ = observer != nullptr || input.record != nullptr;
     sweep_->on_begin = nullptr, sweep_->on_motion = nullptr;
-    if (!watches_) return;
-    before_ = state;
     if (observer == nullptr) return;
+    before_ = state;
     sweep_->on_begin = [observer] { observer->begin_path(); };
     sweep_->on_motion = [observer, share = std::vector<double>(input.contacts.obstacles().size(), 1)](
                             const std::vector<Vec3d>& u) { observer->move(u, share); };
   }
   void end_watching(const StepInput& input) {
-    if (!watches_) return;
+    if (input.record) sweep_->tell(*input.record);
+    contact::MotionObserver* observer = input.contacts.observer();
+    if (observer == nullptr) return;
     const std::vector<Vec3d> u = sweep_->displacements();
     contact_.begin(input.contacts, input.model, input.end, before_, input.h);
     contact_.reach(u);
     contact_.linearise(u);
-    if (input.contacts.observer()) input.contacts.observer()->end_path(contact_, u);
-    if (input.record) contact_.tell(*input.record), input.record->late = sweep_->was_late();
+    observer->end_path(contact_, u);
   }
 
   Settings settings_;
   std::unique_ptr<DeviceSweep> sweep_;
-  bool watches_ = false;
   State before_;
   contact::ContactStep contact_;
 };

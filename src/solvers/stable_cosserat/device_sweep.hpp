@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "contact/contacts.hpp"
+#include "contact/record.hpp"
 #include "forces/step_script.hpp"
 #include "osier/model.hpp"
 #include "osier/state.hpp"
@@ -37,6 +38,8 @@ class DeviceSweep {
   virtual bool get(State& state, std::span<double> gamma) = 0;
   /// In the last step, or in one of the last script, something prescribed was held back by the guard.
   virtual bool was_late() const = 0;
+  /// What touched in the last step with contact.
+  virtual void tell(contact::Record& record) = 0;
   /// Of the last step with contact, in double.
   virtual std::vector<Vec3d> displacements() const = 0;
 

@@ -211,6 +211,7 @@ class SweepKernels final : public DeviceSweep {
     return !trouble_.is_set();
   }
   bool was_late() const override { return late_; }
+  void tell(contact::Record& record) override { contact_.tell(record); }
   std::vector<Vec3d> displacements() const override { return contact_.get_displacements(); }
 
   void step(double h) override {

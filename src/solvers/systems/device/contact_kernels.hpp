@@ -24,6 +24,7 @@ enum ContactFlag : Index {
   kLeftList,    ///< or of its ball
   kLeavesSoon,  ///< or will be in the next step, when it goes on as it does
   kLate,        ///< a held vertex has not arrived
+  kTold,        ///< contacts that have been told
   kContactFlags
 };
 
@@ -428,6 +429,32 @@ struct TakeMotion {
     const double slack = view.slack(v), room = view.ball[v];
     if (!view.all_near && !(norm2(view.u[v] - view.first[v]) <= slack * slack)) view.flag[kLeftNear] = 1;
     if (!(norm2(view.at(v) - view.listed_at[v]) <= room * room)) view.flag[kLeftList] = 1;
+  }
+};
+
+/// For those who look at contacts afterwards (contact/record.hpp), when positions are those of the end of the step.
+struct TellContact {
+  ContactView view;
+  contact::Touch* touch;
+  OSIER_FN void operator()(Index slot) const {
+    const NearContact& c = view.near[slot];
+    if (!c.touches) return;
+    const ContactTables& t = view.tables;
+    const Pair pair = view.pair[view.near_pair[slot]];
+    const std::array<Index, 4> v = t.vertices_of(pair);
+    contact::Touch out;
+    out.pair = pair;
+    out.vertex = v;
+    out.weight = c.weight;
+    out.normal = c.at.force;
+    out.friction = -c.friction.across * c.z;
+    out.push = c.at.force * c.n + out.friction;
+    const Vec3d from = view.x[v[0]], edge = view.x[v[1]] - from;
+    out.place = from + std::abs(c.weight[1]) * edge;
+    if (pair.with_obstacle())
+      out.surface = t.shape_of(pair).nearest(from, from + edge, contact::preference_of_middle(t.radius[pair.a])).point;
+    out.gap = pair.core + c.s * t.range_of(pair) - (t.radius[pair.a] + t.other_radius(pair));
+    touch[take_number(view.flag + kTold)] = out;
   }
 };
 

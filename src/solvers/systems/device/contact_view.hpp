@@ -6,6 +6,7 @@
 #include "contact/dividing_plane.hpp"
 #include "contact/load_following.hpp"
 #include "contact/pair.hpp"
+#include "contact/record.hpp"
 #include "contact/segment_gap.hpp"
 #include "contact/thickness.hpp"
 #include "exec/cooperation.hpp"

@@ -94,6 +94,7 @@ class DeviceContact {
   void begin(const lanes::StepView& step) {
     step_ = step;
     attempt_ = 0;
+    lists_before_ = lists_;
   }
   /// The first motion of the step. What a solver works with are displacements in its own number type.
   template <class T>
@@ -156,6 +157,21 @@ class DeviceContact {
   std::vector<Vec3d> get_displacements() const { return u_.get(static_cast<std::size_t>(tables_.vertices)); }
   /// Something prescribed was held back in the last step.
   bool is_late() const { return is_late_; }
+  /// The contacts at the end of the last step.
+  void tell(contact::Record& record) {
+    record.clear();
+    record.late = is_late_;
+    record.obstacle_share.assign(contacts_->obstacles().size(), 1);
+    record.lists = lists_ - lists_before_;
+    launch(where_, 1, ClearFlags{flags_.data(), kTold});
+    contact::Touch* touch = touch_told_.make(static_cast<std::size_t>(near_count_));
+    on_near(TellContact{view_, touch});
+    Index count = 0;
+    flags_.read(kTold, count);
+    record.touches = touch_told_.get(static_cast<std::size_t>(count));
+    std::sort(record.touches.begin(), record.touches.end(),
+              [](const contact::Touch& a, const contact::Touch& b) { return a.pair < b.pair; });
+  }
   const ContactView& view() const { return view_; }
   const ContactTables& tables() const { return tables_; }
   Index pairs() const { return pairs_; }
@@ -314,7 +330,7 @@ class DeviceContact {
   bool is_first_ = true, has_other_links_ = false;
   bool remembers_again_ = false;  ///< a state has been put, whose memory belongs to no list
   bool all_near_ = false, was_untouched_ = false, is_late_ = false;
-  int attempt_ = 0, lists_ = 0, repeated_ = 0;
+  int attempt_ = 0, lists_ = 0, lists_before_ = 0, repeated_ = 0;
   Index pairs_ = 0, near_count_ = 0;
 
   Room<double> radius_{where_}, friction_{where_};
@@ -338,6 +354,7 @@ class DeviceContact {
   Room<ContactMemory> memory_{where_}, memory_next_{where_};
   Room<Index> close_slot_{where_};
   Room<contact::Plane> plane_{where_};
+  Room<contact::Touch> touch_told_{where_};
 };
 
 }  // namespace OSIER_BACKEND_NAMESPACE
