@@ -142,7 +142,7 @@ void ContactStep::find_quiet() {
 
 /// How far from its centre a vertex may be while the list holds. A pair that is not on it was further apart than the reaches and
 /// balls of both, and what drifts keeps `ratio_` of that.
-double ContactStep::room_of(std::size_t v) const { return ratio_ * ball_[v] - (1 - ratio_) * reach_of_[v] - most_bend_; }
+double ContactStep::room_of(std::size_t v) const { return room_in_drift(ball_[v], reach_of_[v], ratio_, most_bend_); }
 
 /// Takes over the bounds of the drift, if they are good for something.
 bool ContactStep::take_drift() {
@@ -405,7 +405,7 @@ void ContactStep::find_pairs() {
   const auto segments = static_cast<double>(m.segment_count());
   const auto find = [&] {
     // What the drift takes from a ball at once.
-    executor_.for_each(nv, [&](std::size_t v) { ball_[v] = (ball_[v] + (1 - ratio_) * reach_of_[v] + most_bend_) / ratio_; });
+    executor_.for_each(nv, [&](std::size_t v) { ball_[v] = ball_for_drift(ball_[v], reach_of_[v], ratio_, most_bend_); });
     candidates_.find(*contacts_, m, listed_at_, ball_, executor_, pairs_);
     return static_cast<double>(pairs_.size());
   };

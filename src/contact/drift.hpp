@@ -14,6 +14,7 @@
 #include <array>
 #include <vector>
 
+#include "contact/drift_grid.hpp"
 #include "core/archive.hpp"
 #include "math/vec3.hpp"
 
@@ -32,37 +33,29 @@ class Drift {
   /// At one of the points.
   Vec3d at(const Vec3d& x) const;
   /// The least ratio of a distance to what it was: sqrt(1 - 2 S); 0 where there is no bound.
-  double least_ratio() const { return ratio_; }
+  double least_ratio() const { return grid_.least_ratio(bounds_, 1); }
   /// How far a point between two others that are `length` apart is at most from where it would be between these.
-  double most_bend(double length) const { return length * length / 8 * second_; }
-  void carry(Archive& archive) { archive(nodes_, origin_, cell_, sample_, node_, ratio_, second_); }
+  double most_bend(double length) const { return grid_.most_bend(bounds_, 1, length); }
+  void carry(Archive& archive) {
+    archive(grid_.nodes, grid_.origin, grid_.cell, sample_, node_, bounds_.compression, bounds_.second);
+  }
 
  private:
-  struct Weights {
-    std::size_t first;  ///< node
-    std::array<std::array<double, 3>, 3> along;
-  };
   struct Sample {
     std::size_t point;
-    Weights weights;
+    DriftGrid::Weights weights;
     Vec3d displacement;
   };
-  Weights weights_at(const Vec3d& x) const;
-  template <class F>
-  void each_weight(const Weights& w, const F& f) const;
-  std::size_t step_along(std::size_t axis) const { return axis == 0 ? 1 : axis == 1 ? nodes_[0] : nodes_[0] * nodes_[1]; }
   template <class F>
   void each_difference(const F& f) const;
   void multiply(const std::vector<Vec3d>& p, std::vector<Vec3d>& image) const;
   void fit_samples();
   void find_bounds();
 
-  std::array<std::size_t, 3> nodes_{};
-  Vec3d origin_;
-  double cell_ = 1;  ///< [m]
+  DriftGrid grid_;
   std::vector<Sample> sample_;
   std::vector<Vec3d> node_, left_, direction_, image_;
-  double ratio_ = 1, second_ = 0;
+  DriftGrid::Bounds bounds_;
 };
 
 }  // namespace osier::contact

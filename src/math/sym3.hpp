@@ -21,6 +21,11 @@ OSIER_FN Sym3<T> operator+(const Sym3<T>& a, const Sym3<T>& b) {
 }
 
 template <class T>
+OSIER_FN Sym3<T> operator*(T s, const Sym3<T>& a) {
+  return {s * a.xx, s * a.yx, s * a.yy, s * a.zx, s * a.zy, s * a.zz};
+}
+
+template <class T>
 OSIER_FN Sym3<T> packed(const Mat3<T>& m) {
   return {m.m[0][0], m.m[1][0], m.m[1][1], m.m[2][0], m.m[2][1], m.m[2][2]};
 }

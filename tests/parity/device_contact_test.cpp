@@ -114,8 +114,9 @@ TEST(DeviceContact, ForcesAndBlocksAreTheHosts) {
       force = std::max(force, norm(gradient[v])), stiffness = std::max(stiffness, std::abs(block[v].m[0][0] + block[v].m[1][1]));
     for (Index v = 0; v < m.vertex_count(); ++v) {
       Vec3d g;
-      Mat3<double> b;
-      if (twin.contact.view().add_contacts(v, g, b)) ++touched;
+      Sym3<double> half{};
+      if (twin.contact.view().add_contacts(v, g, half)) ++touched;
+      const Mat3<double> b = full(half);
       ASSERT_LE(norm(g - gradient[v]), 1e-9 * force) << v;
       for (int i = 0; i < 3; ++i)
         for (int j = 0; j < 3; ++j) ASSERT_NEAR(b.m[i][j], block[v].m[i][j], 1e-9 * stiffness) << v;
@@ -160,6 +161,49 @@ TEST(DeviceContact, TheGuardKeepsPairsApartOnTheirWay) {
   }
   EXPECT_GT(cut, 200);
   EXPECT_GT(whole, 200);
+}
+
+/// A knot that flies and turns keeps its list, and nothing comes within reach that is not on it.
+TEST(DeviceContact, TheListDriftsAlongWithWhatMovesTogether) {
+  constexpr double kStep = 1e-3, kSpeed = 20, kSpin = 25;
+  ContactScene scene;
+  std::vector<Vec3d> points;
+  for (int i = 0; i < 120; ++i) {
+    const double a = 2 * std::numbers::pi * i / 120;
+    points.push_back(0.03 * Vec3d{std::sin(a) + 2 * std::sin(2 * a), std::cos(a) - 2 * std::cos(2 * a), -0.5 * std::sin(3 * a)});
+  }
+  scene.add_rod(points, {}, true);
+  scene.build();
+  scene.begin();
+  TwinStep twin(scene, kStep);
+  Vec3d* x = twin.state.view(kStep).position;
+  const auto nv = static_cast<std::size_t>(scene.model.vertex_count());
+  std::size_t near = 0;
+  for (int n = 0; n < 60; ++n) {
+    const Vec3d center{kSpeed * kStep * n, 0, 0};
+    const Quatd turn = rotation_exp(Vec3d{0, kSpin * kStep, 0});
+    std::vector<Vec3d> wanted(nv);
+    for (std::size_t v = 0; v < nv; ++v) wanted[v] = rotate(turn, x[v] - center) + center + Vec3d{kSpeed * kStep, 0, 0} - x[v];
+    twin.contact.begin(twin.state.view(kStep));
+    do {
+      twin.u = wanted;
+      twin.contact.expect(twin.u.data());
+    } while (!twin.contact.finish());
+    for (std::size_t v = 0; v < nv; ++v) {
+      ASSERT_LE(norm(twin.u[v] - wanted[v]), 1e-12) << "nothing is in the way of what moves as one";
+      x[v] += twin.u[v];
+    }
+    twin.contact.accept();
+    const std::vector<Vec3d> now(x, x + nv);
+    std::vector<Pair> touching;
+    contact::Candidates::find_by_brute_force(scene.contacts, scene.model, now, std::vector<double>(nv, 0), touching);
+    const std::vector<Pair> listed = twin.contact.get_pairs();
+    for (const Pair& pair : touching)
+      ASSERT_TRUE(std::binary_search(listed.begin(), listed.end(), pair)) << pair.a << " " << pair.b;
+    near += touching.size();
+  }
+  EXPECT_GT(near, 60u);
+  EXPECT_LE(twin.contact.lists_made(), 8);  // 300 radii of flight, and a turn by 86 degrees
 }
 
 Scene contact_scene(const std::string& name, const std::string& device, const std::vector<std::string>& more) {

@@ -76,9 +76,17 @@ struct GatherContacts {
   VertexContact<T>* out;
   OSIER_FN void operator()(Index v) const {
     Vec3d gradient;
-    Mat3<double> block;
-    const bool touches = contact.add_contacts(v, gradient, block);
-    out[v] = {cast<T>(gradient), cast<T>(contact.u[v]), lower_triangle<T>(block), touches};
+    Sym3<double> block{};
+    if (!contact.add_contacts(v, gradient, block)) {
+      out[v].touches = false;
+      return;
+    }
+    const auto cast_one = [](double x) { return static_cast<T>(x); };
+    out[v] = {
+        cast<T>(gradient),
+        cast<T>(contact.u[v]),
+        {cast_one(block.xx), cast_one(block.yx), cast_one(block.yy), cast_one(block.zx), cast_one(block.zy), cast_one(block.zz)},
+        true};
   }
 };
 template <class T>

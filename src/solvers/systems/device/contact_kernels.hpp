@@ -2,13 +2,15 @@
 //
 // Two lists. The one of all pairs that may touch lasts for several steps, as on the host. From it every step takes the pairs that
 // may come near each other in this step: those that are near anyway, or that the first motion f brings near. It holds while every
-// vertex stays within `slack` of where f leads: for two points, |u_b - u_a| <= |f_b - f_a| + slack_a + slack_b at every share of
-// the way. Where a vertex leaves it, a flag is raised, and the step is taken again with all pairs; nothing of it has been stored.
+// vertex stays within its `slack` of where f leads: for two points, |u_b - u_a| <= |f_b - f_a| + slack_a + slack_b at every share
+// of the way. Where a vertex leaves it, a flag is raised, and the step is taken again with all pairs; nothing of it has been
+// stored.
 //
 // Sums are gathered by vertices and segments in the order of the list. The order of near pairs depends on that of threads, and no
 // number depends on it.
 #pragma once
 
+#include "contact/drift_grid.hpp"
 #include "solvers/systems/device/contact_pairs.hpp"
 
 namespace osier::systems {
@@ -45,13 +47,24 @@ struct ContactView {
   PairList list;
   const Vec3d* listed_at = nullptr;
   const double* ball = nullptr;
-  double* farthest = nullptr;  ///< that a vertex has gone in this step, with this list or the one before [m]
+  /// How far a vertex has gone from where its first motion leads, in this step and not long before; and how far it may in this
+  /// one [m].
+  double *strayed = nullptr, *slack = nullptr;
+  /// What the list drifts by in a step, per vertex, and how often it has by the end of this step. It is that of the first motion
+  /// of the step that the list was made in (contact/drift.hpp).
+  const Vec3d* drift = nullptr;
+  double times = 0;
+  struct Holds {
+    double ratio = 1, bend = 0;
+  } at_start, at_end, after;                               ///< of the step; of the one after it
   const Index *second_start = nullptr, *second = nullptr;  ///< per segment: pairs whose second one it is
 
   // Near pairs, by slots.
   Index *slot_of = nullptr, *near_pair = nullptr;
   double* low = nullptr;  ///< per slot: the plain distance is at least this [m]
-  NearContact* near = nullptr;
+  ContactTerm* term = nullptr;
+  std::array<Vec3d, 2>* sliding = nullptr;     ///< of pairs with obstacles
+  NearContact* near = nullptr;                 ///< at the end of the step
   Index *touch = nullptr, *touches = nullptr;  ///< per segment: twice a slot, plus 1 where it is the second one; how many
 
   // From the step before, and for the next one.
@@ -66,20 +79,24 @@ struct ContactView {
   Index* close_slot = nullptr;
   contact::Plane* plane = nullptr;
 
-  OSIER_FN double slack(Index v) const {
-    constexpr double kRadii = 0.25, kOfMotion = 0.25;
-    return kRadii * tables.vertex_radius[v] + kOfMotion * norm(first[v]);
-  }
   OSIER_FN double slack_of_segment(Index s) const {
     const auto& v = tables.segment_vertices[s];
-    return larger(slack(v[0]), slack(v[1]));
+    return larger(slack[v[0]], slack[v[1]]);
   }
   OSIER_FN Index first_touch(Index s) const { return second_start[s] + list.start[s]; }
   OSIER_FN std::array<Vec3d, 4> motion_of(const std::array<Index, 4>& v) const { return ContactTables::of_ends(v, du); }
   OSIER_FN Vec3d at(Index v) const { return x[v] + u[v]; }
+  OSIER_FN double stiffness_of(const Pair& of) const {
+    return of.with_obstacle() ? stiffness[of.a] : larger(stiffness[of.a], stiffness[of.b]);
+  }
   OSIER_FN double speed_of(Index s) const {
     const auto& v = tables.segment_vertices[s];
     return std::sqrt(larger(norm2(velocity[v[0]]), norm2(velocity[v[1]])));
+  }
+  /// Whether the list holds for a vertex at a place when all has drifted so often.
+  OSIER_FN bool is_inside(Index v, const Vec3d& place, double drifted, const Holds& holds) const {
+    const double room = contact::room_in_drift(ball[v], tables.vertex_reach[v], holds.ratio, holds.bend);
+    return room > 0 && norm2(place - (listed_at[v] + drifted * drift[v])) <= room * room;
   }
   /// The plane of a pair at u. False where its motions are too short to matter: `uncut`, for whole motions.
   OSIER_FN bool divides(Index slot, const Pair& of, const std::array<Index, 4>& v, bool uncut, contact::Plane& plane_of) const {
@@ -107,33 +124,25 @@ struct ContactView {
     if (!pair_of.with_obstacle() && !(p.sep > 0)) return true;
     return contact::takes_too_much(p, pair_of.core, approach_of(p, pair_of, v));
   }
-  /// Calls f(contact, j) for every contact of a vertex, of whose vertices it is number j.
-  template <class F>
-  OSIER_FN void each_touch(Index v, const F& f) const {
+  /// Adds what contacts do to a vertex at u: gradient and a block that is large enough for all to move at once. Returns whether
+  /// there are any.
+  OSIER_CALL bool add_contacts(Index v, Vec3d& gradient, Sym3<double>& block) const {
+    bool any = false;
     for (Index i = tables.vertex_segment_start[v]; i < tables.vertex_segment_start[v + 1]; ++i) {
       const Index s = tables.vertex_segment[i] / 2, end = tables.vertex_segment[i] % 2, begin = first_touch(s);
       for (Index k = begin; k < begin + touches[s]; ++k) {
-        const NearContact& c = near[touch[k] / 2];
-        if (c.touches) f(c, static_cast<std::size_t>(2 * (touch[k] % 2) + end));
+        const ContactTerm& c = term[touch[k] / 2];
+        if (!(c.bound > 0)) continue;
+        any = true;
+        const double w = c.weight[static_cast<std::size_t>(2 * (touch[k] % 2) + end)];
+        gradient += w * c.gradient;
+        block = block + (c.bound * std::abs(w)) * c.block;
+        if (c.weight[2] == 0 && c.weight[3] == 0) {  // an obstacle
+          const Vec3d y = sliding[touch[k] / 2][static_cast<std::size_t>(end)];
+          block = block + 2.0 * packed(outer(y, y));
+        }
       }
     }
-  }
-  /// Adds what contacts do to a vertex at u: gradient and a block that is large enough for all to move at once. Returns whether
-  /// there are any.
-  OSIER_CALL bool add_contacts(Index v, Vec3d& gradient, Mat3<double>& block) const {
-    bool any = false;
-    each_touch(v, [&](const NearContact& c, std::size_t j) {
-      any = true;
-      const double w = c.weight[j], bound = contact::majorised(c.weight, j);
-      gradient -= (w * c.at.force) * c.n;
-      block = block + (bound * c.at.stiffness) * outer(c.n, c.n);
-      if (c.friction.across > 0) {
-        gradient += (w * c.friction.across) * c.z;
-        block = block + bound * contact::friction_block(c.friction, c.unit, c.z);
-      }
-      // Rods have no such term; of those, `sliding` is 0.
-      if (j < 2) block = block + (2 * c.at.force) * outer(c.sliding[j], c.sliding[j]);
-    });
     return any;
   }
 };
@@ -158,7 +167,9 @@ struct ExpectMotion {
   OSIER_FN void operator()(Index v) const {
     Vec3d f = view.fixed[v] ? view.target[v] - view.x[v] : cast<double>(from[v]);
     if (!is_finite(f) || !view.tables.vertex_alive[v]) f = {};
-    view.farthest[v] = larger(again ? view.farthest[v] : 0, norm(f));
+    constexpr double kRadii = 0.25, kOfMotion = 0.25, kStrayed = 1.5;
+    view.slack[v] = kRadii * view.tables.vertex_radius[v] + kOfMotion * norm(f) + kStrayed * view.strayed[v];
+    if (!again) view.strayed[v] *= 0.5;
     view.u[v] = {};
     view.first[v] = view.du[v] = f;
     view.share[v] = view.share_next[v] = 1;
@@ -168,8 +179,10 @@ struct CheckList {
   ContactView view;
   OSIER_FN void operator()(Index v) const {
     if (!view.tables.vertex_alive[v]) return;
-    const double room = view.ball[v];
-    if (!(norm2(view.x[v] + view.first[v] - view.listed_at[v]) <= room * room)) view.flag[kLeftList] = 1;
+    // The start as well: somebody may have put the state there.
+    if (!view.is_inside(v, view.x[v], view.times - 1, view.at_start) ||
+        !view.is_inside(v, view.x[v] + view.first[v], view.times, view.at_end))
+      view.flag[kLeftList] = 1;
   }
 };
 
@@ -245,7 +258,8 @@ struct FindKnown {
   }
 };
 
-/// The contact of a near pair at u.
+/// The contact of a near pair at u. kEnd: at the end of the step, with all that is remembered of it.
+template <bool kEnd>
 struct Linearise {
   ContactView view;
   OSIER_FN void operator()(Index slot) const {
@@ -275,21 +289,31 @@ struct Linearise {
     }
     c.touches = pair.pushes && c.s < 1;
     if (!c.touches) {
-      view.near[slot].touches = false;
+      if constexpr (kEnd) view.near[slot].touches = false;
+      else view.term[slot].bound = 0;
       return;
     }
-    const double k = stiffness_of(pair);
-    c.at = contact::barrier(c.s, range, k);
-    if (pair.with_obstacle() && on.along_stiffness > 0) {
-      const std::array<Vec3d, 4> y = contact::sliding_on_surface(c.weight, on, both.edge_a());
-      c.sliding = {y[0], y[1]};
-    }
+    c.at = contact::barrier(c.s, range, view.stiffness_of(pair));
     if (t.has_friction) add_friction(c, pair, v, both, slot);
-    view.near[slot] = c;
-  }
-  OSIER_FN double stiffness_of(const Pair& pair) const {
-    const double k = view.stiffness[pair.a];
-    return pair.with_obstacle() ? k : larger(k, view.stiffness[pair.b]);
+    if constexpr (kEnd) {
+      view.near[slot] = c;
+    } else {
+      ContactTerm term;
+      for (std::size_t j = 0; j < 4; ++j) term.bound += std::abs(c.weight[j]);
+      term.weight = c.weight;
+      term.gradient = c.friction.across * c.z - c.at.force * c.n;
+      Mat3<double> block = c.at.stiffness * outer(c.n, c.n);
+      if (c.friction.across > 0) block = block + contact::friction_block(c.friction, c.unit, c.z);
+      term.block = packed(block);
+      view.term[slot] = term;
+      if (!pair.with_obstacle()) return;
+      std::array<Vec3d, 2> y{};
+      if (on.along_stiffness > 0) {
+        const std::array<Vec3d, 4> all = contact::sliding_on_surface(c.weight, on, both.edge_a());
+        y = {std::sqrt(c.at.force) * all[0], std::sqrt(c.at.force) * all[1]};
+      }
+      view.sliding[slot] = y;
+    }
   }
 
  private:
@@ -387,15 +411,12 @@ struct CutMotions {
     const Pair& pair = view.pair[view.near_pair[view.close_slot[k]]];
     const std::array<Index, 4> v = view.tables.vertices_of(pair);
     const std::array<Vec3d, 4> d = view.motion_of(v);
-    p.fixed = fix;
-    if (!pair.with_obstacle() && !(p.sep > 0)) {
-      p.fixed = true;
-      for (std::size_t i = 0; i < 4; ++i) keep_least(view.share_next + v[i], 0);
-      return;
-    }
     const contact::Limits limits = contact::limits_of(p, pair.core, view.approach_of(p, pair, v), fix);
-    if (!limits.any) {
-      p.fixed = false;
+    p.fixed = fix;
+    if ((!pair.with_obstacle() && !(p.sep > 0)) || !limits.any) {  // nothing separates them, or not by a number
+      p.fixed = true;
+      for (std::size_t i = 0; i < 4; ++i)
+        if (v[i] >= 0) keep_least(view.share_next + v[i], 0);
       return;
     }
     const auto limit = [&](Index i, double behind, double along, double most) {
@@ -423,12 +444,12 @@ struct TakeMotion {
     else view.u[v] = view.fixed[v] && view.tables.vertex_alive[v] ? view.target[v] - view.x[v] : view.u[v] + view.du[v];
     view.share[v] = view.share_next[v] = 1;
     to[v] = cast<T>(view.u[v]);
-    view.farthest[v] = larger(view.farthest[v], norm(view.u[v]));
+    const double strayed = norm(view.u[v] - view.first[v]);
+    view.strayed[v] = larger(view.strayed[v], strayed);
     if (v == 0) view.flag[kGuardFails] = view.flag[kCloseCount] = 0;
     if (!view.tables.vertex_alive[v]) return;
-    const double slack = view.slack(v), room = view.ball[v];
-    if (!view.all_near && !(norm2(view.u[v] - view.first[v]) <= slack * slack)) view.flag[kLeftNear] = 1;
-    if (!(norm2(view.at(v) - view.listed_at[v]) <= room * room)) view.flag[kLeftList] = 1;
+    if (!view.all_near && !(strayed <= view.slack[v])) view.flag[kLeftNear] = 1;
+    if (!view.is_inside(v, view.at(v), view.times, view.at_end)) view.flag[kLeftList] = 1;
   }
 };
 
@@ -472,7 +493,7 @@ struct FinishContact {
       double mobility = 0;
       for (std::size_t j = 0; j < 4; ++j)
         if (v[j] >= 0) mobility += c.weight[j] * c.weight[j] / view.tables.mass[v[j]];
-      const double k = Linearise{view}.stiffness_of(pair);
+      const double k = view.stiffness_of(pair);
       wanted = contact::stiffness_for_load(k, c.at, c.s, view.tables.range_of(pair), view.h, mobility);
       if (c.friction.across > 0) {
         next.force = c.at.force;
@@ -543,8 +564,7 @@ struct CheckEnd {
   ContactView view;
   OSIER_FN void operator()(Index v) const {
     if (!view.tables.vertex_alive[v]) return;
-    const double room = view.ball[v];
-    if (!(norm2(view.at(v) + view.u[v] - view.listed_at[v]) <= room * room)) view.flag[kLeavesSoon] = 1;
+    if (!view.is_inside(v, view.at(v) + view.u[v], view.times + 1, view.after)) view.flag[kLeavesSoon] = 1;
     if (!view.fixed[v]) return;
     const Vec3d whole = view.target[v] - view.x[v], u = view.u[v];
     if (u.x != whole.x || u.y != whole.y || u.z != whole.z) view.flag[kLate] = 1;
@@ -553,14 +573,113 @@ struct CheckEnd {
 
 // ------------------------------------------------------------------------------------------------- when there is a new list
 
+/// Where vertices are, how their first motion goes on average, and the longest segment.
+struct Extent {
+  static constexpr Index kChunk = 256;
+  static constexpr double kFar = std::numeric_limits<double>::infinity();
+  Vec3d low{kFar, kFar, kFar}, high{-kFar, -kFar, -kFar};
+  double longest = 0;
+  contact::AffineMotion motion;
+};
+struct MeasureExtent {
+  ContactView view;
+  Extent* extent;
+  OSIER_FN void operator()(Index chunk) const {
+    Extent all;
+    const Index end = (chunk + 1) * Extent::kChunk;
+    for (Index s = chunk * Extent::kChunk; s < view.tables.segments && s < end; ++s) {
+      if (!view.tables.segment_alive[s]) continue;
+      const auto& v = view.tables.segment_vertices[s];
+      const Vec3d &a = view.x[v[0]], &b = view.x[v[1]];
+      all.low = {smaller(all.low.x, smaller(a.x, b.x)), smaller(all.low.y, smaller(a.y, b.y)),
+                 smaller(all.low.z, smaller(a.z, b.z))};
+      all.high = {larger(all.high.x, larger(a.x, b.x)), larger(all.high.y, larger(a.y, b.y)),
+                  larger(all.high.z, larger(a.z, b.z))};
+      all.longest = larger(all.longest, norm(b - a));
+      all.motion.add(contact::AffineMotion::coordinates(a), view.first[v[0]]);
+    }
+    extent[chunk] = all;
+  }
+};
+/// Any displacement will do as long as its bounds are known: nodes have the mean around them of what first motions are beside an
+/// affine one.
+struct FitDrift {
+  ContactView view;
+  contact::DriftGrid grid;
+  contact::AffineMotion affine;
+  Index stride;  ///< between the vertices that are looked at
+  Vec3d* node;
+  double* weight;
+  OSIER_FN void operator()(Index n) const {
+    Vec3d sum;
+    double all = 0;
+    for (Index v = 0; v < view.tables.vertices; v += stride) {
+      if (!view.tables.vertex_alive[v]) continue;
+      const contact::DriftGrid::Weights w = grid.weights_at(view.x[v]);
+      const Index from = n - static_cast<Index>(w.first);
+      if (from < 0) continue;
+      const Index i = from % static_cast<Index>(grid.nodes[0]),
+                  j = from / static_cast<Index>(grid.nodes[0]) % static_cast<Index>(grid.nodes[1]),
+                  k = from / static_cast<Index>(grid.nodes[0] * grid.nodes[1]);
+      if (i > 2 || j > 2 || k > 2) continue;
+      const double here = w.along[0][static_cast<std::size_t>(i)] * w.along[1][static_cast<std::size_t>(j)] *
+                          w.along[2][static_cast<std::size_t>(k)];
+      sum += here * (view.first[v] - affine.at(view.x[v]));
+      all += here;
+    }
+    constexpr double kLeast = 1e-3;
+    weight[n] = all > kLeast ? 1 : 0;
+    node[n] = all > kLeast ? (1 / all) * sum : Vec3d{};
+  }
+};
+/// Nodes without a mean have that of their neighbours.
+struct FillDrift {
+  contact::DriftGrid grid;
+  const Vec3d* from;
+  const double* weight;
+  Vec3d* to;
+  double* weight_to;
+  OSIER_FN void operator()(Index n) const {
+    to[n] = from[n], weight_to[n] = weight[n];
+    if (weight[n] > 0) return;
+    Vec3d sum;
+    double all = 0;
+    for (std::size_t axis = 0; axis < 3; ++axis) {
+      const auto step = static_cast<Index>(grid.step_along(axis)), count = static_cast<Index>(grid.nodes[axis]);
+      const Index place = n / step % count;
+      for (Index side = -1; side <= 1; side += 2)
+        if (place + side >= 0 && place + side < count && weight[n + side * step] > 0) sum += from[n + side * step], all += 1;
+    }
+    if (all > 0) to[n] = (1 / all) * sum, weight_to[n] = 1;
+  }
+};
+struct AddAffine {
+  contact::DriftGrid grid;
+  contact::AffineMotion affine;
+  Vec3d* node;
+  OSIER_FN void operator()(Index n) const { node[n] += affine.at(grid.place_of(static_cast<std::size_t>(n))); }
+};
+struct BoundDrift {
+  contact::DriftGrid grid;
+  const Vec3d* node;
+  contact::DriftGrid::Bounds* bounds;
+  OSIER_FN void operator()(Index cell) const { bounds[cell] = grid.bounds_in(static_cast<std::size_t>(cell), node); }
+};
+/// `node` is null where nothing drifts.
 struct ChooseBalls {
   ContactView view;
-  Vec3d* listed_at;
+  contact::DriftGrid grid;
+  const Vec3d* node;
+  ContactView::Holds holds;  ///< after the steps that the list is to last
+  Vec3d *listed_at, *drift;
   double* ball;
   OSIER_FN void operator()(Index v) const {
-    constexpr double kRadii = 2, kSteps = 2.5;  ///< that the list is to last at this speed
+    constexpr double kRadii = 2, kSteps = 2.5, kStrayed = 1.5;  // beside what drifts
     listed_at[v] = view.x[v];
-    ball[v] = kRadii * view.tables.vertex_radius[v] + kSteps * view.farthest[v];
+    drift[v] = node != nullptr ? grid.at(view.x[v], node) : Vec3d{};
+    const double room =
+        kRadii * view.tables.vertex_radius[v] + kSteps * norm(view.first[v] - drift[v]) + kStrayed * view.strayed[v];
+    ball[v] = contact::ball_for_drift(room, view.tables.vertex_reach[v], holds.ratio, holds.bend);
   }
 };
 struct CountSecond {

@@ -1,8 +1,8 @@
 // The pairs that may touch, found by kernels: contact/candidates.hpp with a thread for each segment.
 //
-// Every box is sorted into the one cell of a uniform grid that holds its centre, by counting; cells are as wide as boxes, so that
-// a segment looks into 27 of them. What is longer is compared with all others. Pairs are counted, then written, each row in
-// ascending order: the list is the same for any order of threads, and the same as the host's.
+// Every box is entered into all cells of a uniform grid that it overlaps, which are sorted by counting; a pair is found in the
+// first cell that both share. Boxes that would take many cells are compared with all others. Pairs are counted, then written,
+// each row in ascending order: the list is the same for any order of threads, and the same as the host's.
 #pragma once
 
 #include <cmath>
@@ -17,10 +17,19 @@ namespace osier::systems {
 /// The sizes of boxes.
 struct BoxSizes {
   static constexpr Index kChunk = 256;
-  double sum = 0, largest = 0;
+  double sum = 0;
   Vec3d low{std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity(),
             std::numeric_limits<double>::infinity()};
   Index count = 0;
+};
+
+using GridCell = std::array<std::int32_t, 3>;
+struct CellRange {
+  GridCell low, high;
+};
+struct CellEntry {
+  GridCell cell;
+  Index segment;
 };
 
 struct PairGrid {
@@ -28,9 +37,10 @@ struct PairGrid {
   const Vec3d* x;
   const double* ball;  ///< per vertex
   contact::Box* box;
-  std::array<std::int32_t, 3>* cell;
+  CellRange* range;
   std::uint8_t* is_long;
-  Index *bucket_start, *cursor, *entry, *longs, *long_count;
+  Index *bucket_start, *cursor, *longs, *long_count;
+  CellEntry* entry;
   Index buckets = 0;  ///< a power of two
   double width = 1;
   Vec3d origin;
@@ -39,7 +49,7 @@ struct PairGrid {
     const auto& v = tables.segment_vertices[s];
     return larger(ball[v[0]], ball[v[1]]);
   }
-  OSIER_FN Index bucket_of(const std::array<std::int32_t, 3>& c) const {
+  OSIER_FN Index bucket_of(const GridCell& c) const {
     std::uint32_t key = 0;
     for (std::size_t i = 0; i < 3; ++i) key = (key ^ static_cast<std::uint32_t>(c[i])) * 0x9E3779B1u, key ^= key >> 15;
     return static_cast<Index>(key & static_cast<std::uint32_t>(buckets - 1));
@@ -53,6 +63,20 @@ struct PairGrid {
     if (tables.plain_distance(pair, x) > contact::kListRounding * most) return false;
     pair.core = neighbour != nullptr ? neighbour->core : contact::core_of(tables.radius[a], tables.radius[b]);
     return true;
+  }
+  OSIER_FN static bool is_same(const GridCell& a, const GridCell& b) { return a[0] == b[0] && a[1] == b[1] && a[2] == b[2]; }
+  template <class F>
+  OSIER_FN static void each_cell(const CellRange& r, const F& f) {
+    for (std::int32_t i = r.low[0]; i <= r.high[0]; ++i)
+      for (std::int32_t j = r.low[1]; j <= r.high[1]; ++j)
+        for (std::int32_t k = r.low[2]; k <= r.high[2]; ++k) f(GridCell{i, j, k});
+  }
+  OSIER_FN GridCell cell_at(const Vec3d& place_of) const {
+    // Far away from everything else, cells are as good as one.
+    const auto place = [&](double at, double from) {
+      return static_cast<std::int32_t>(smaller(larger(std::floor((at - from) / width), -1e9), 1e9));
+    };
+    return {place(place_of.x, origin.x), place(place_of.y, origin.y), place(place_of.z, origin.z)};
   }
   /// Calls f(pair) for every pair whose first segment is a, those with obstacles first.
   template <class F>
@@ -73,18 +97,18 @@ struct PairGrid {
       for (Index b = a + 1; b < tables.segments; ++b) consider(b);
       return;
     }
-    const std::array<std::int32_t, 3> own = cell[a];
-    for (std::int32_t i = -1; i <= 1; ++i)
-      for (std::int32_t j = -1; j <= 1; ++j)
-        for (std::int32_t k = -1; k <= 1; ++k) {
-          const std::array<std::int32_t, 3> at{own[0] + i, own[1] + j, own[2] + k};
-          const Index bucket = bucket_of(at);
-          for (Index e = bucket_start[bucket]; e < bucket_start[bucket + 1]; ++e) {
-            const Index b = entry[e];
-            const std::array<std::int32_t, 3>& other = cell[b];
-            if (other[0] == at[0] && other[1] == at[1] && other[2] == at[2]) consider(b);
-          }
-        }
+    const CellRange own = range[a];
+    each_cell(own, [&](const GridCell& at) {
+      const Index bucket = bucket_of(at);
+      for (Index e = bucket_start[bucket]; e < bucket_start[bucket + 1]; ++e) {
+        const Index b = entry[e].segment;
+        if (b <= a || !is_same(entry[e].cell, at)) continue;
+        const GridCell other = range[b].low;
+        bool first = true;  // of the cells that both share
+        for (std::size_t i = 0; i < 3; ++i) first = first && at[i] == (own.low[i] > other[i] ? own.low[i] : other[i]);
+        if (first) consider(b);
+      }
+    });
     for (Index e = 0; e < *long_count; ++e) consider(longs[e]);
   }
 };
@@ -107,7 +131,7 @@ struct MeasureBoxes {
       if (!grid.tables.segment_alive[s]) continue;
       const contact::Box& box = grid.box[s];
       const double size = contact::extent(box);
-      all.sum += size, all.largest = larger(all.largest, size), ++all.count;
+      all.sum += size, ++all.count;
       all.low = {smaller(all.low.x, box.low.x), smaller(all.low.y, box.low.y), smaller(all.low.z, box.low.z)};
     }
     sizes[chunk] = all;
@@ -116,30 +140,29 @@ struct MeasureBoxes {
 struct PutCells {
   PairGrid grid;
   OSIER_FN void operator()(Index s) const {
+    constexpr double kMostCells = 64;  ///< of a box that is entered into the grid
     grid.is_long[s] = 0;
     if (!grid.tables.segment_alive[s]) return;
-    const contact::Box& box = grid.box[s];
-    if (contact::extent(box) > grid.width) {
+    const CellRange r{grid.cell_at(grid.box[s].low), grid.cell_at(grid.box[s].high)};
+    double count = 1;
+    for (std::size_t i = 0; i < 3; ++i) count *= static_cast<double>(r.high[i]) - r.low[i] + 1;
+    grid.range[s] = r;
+    if (!(count <= kMostCells)) {
       grid.is_long[s] = 1;
       grid.longs[take_number(grid.long_count)] = s;
       return;
     }
-    // Far away from everything else, cells are as good as one.
-    const auto place = [&](double low, double high, double from) {
-      const double at = std::floor((0.5 * (low + high) - from) / grid.width);
-      return static_cast<std::int32_t>(smaller(larger(at, -1e9), 1e9));
-    };
-    grid.cell[s] = {place(box.low.x, box.high.x, grid.origin.x), place(box.low.y, box.high.y, grid.origin.y),
-                    place(box.low.z, box.high.z, grid.origin.z)};
-    take_number(grid.bucket_start + grid.bucket_of(grid.cell[s]));
+    PairGrid::each_cell(r, [&](const GridCell& at) { take_number(grid.bucket_start + grid.bucket_of(at)); });
   }
 };
 struct FillCells {
   PairGrid grid;
   OSIER_FN void operator()(Index s) const {
     if (!grid.tables.segment_alive[s] || grid.is_long[s]) return;
-    const Index bucket = grid.bucket_of(grid.cell[s]);
-    grid.entry[grid.bucket_start[bucket] + take_number(grid.cursor + bucket)] = s;
+    PairGrid::each_cell(grid.range[s], [&](const GridCell& at) {
+      const Index bucket = grid.bucket_of(at);
+      grid.entry[grid.bucket_start[bucket] + take_number(grid.cursor + bucket)] = {at, s};
+    });
   }
 };
 struct CountPairs {
@@ -214,16 +237,16 @@ class PairFinder {
                   .x = x,
                   .ball = ball,
                   .box = box_.make(size),
-                  .cell = cell_.make(size),
+                  .range = range_.make(size),
                   .is_long = is_long_.make(size),
                   .bucket_start = nullptr,
                   .cursor = nullptr,
-                  .entry = entry_.make(size),
                   .longs = longs_.make(size),
                   .long_count = count_.make(1),
+                  .entry = nullptr,
                   .origin = {}};
     grid.buckets = 64;
-    while (grid.buckets < n) grid.buckets *= 2;
+    while (grid.buckets < 4 * n) grid.buckets *= 2;
     const Index rows = grid.buckets + 1;
     grid.bucket_start = bucket_start_.make(static_cast<std::size_t>(rows));
     grid.cursor = cursor_.make(static_cast<std::size_t>(rows));
@@ -233,10 +256,12 @@ class PairFinder {
       launch(where_, 1, FillWith<Index>{grid.long_count, 0});
       launch(where_, rows, FillWith<Index>{grid.bucket_start, 0});
       launch(where_, n, PutCells{grid});
-      if (!(grid.width < largest_) || attempt == 24) break;  // nothing is long
-      if (count_.get(1)[0] <= 8 + n / 512) break;
+      if (count_.get(1)[0] <= 8 + n / 512 || attempt == 24) break;
     }
     scan_.run(grid.bucket_start, rows);
+    Index entries = 0;
+    bucket_start_.read(static_cast<std::size_t>(grid.buckets), entries);
+    grid.entry = entry_.make(static_cast<std::size_t>(entries));
     launch(where_, rows, FillWith<Index>{grid.cursor, 0});
     launch(where_, n, FillCells{grid});
     Index* start = start_.make(size + 1);
@@ -255,29 +280,27 @@ class PairFinder {
   void swap(PairFinder& other) { pairs_.swap(other.pairs_), start_.swap(other.start_); }
 
  private:
-  /// Cells are as wide as the largest box, unless boxes differ much.
+  /// Cells of twice the mean size of boxes.
   void choose_width(PairGrid& grid) {
     const Index chunks = (grid.tables.segments + BoxSizes::kChunk - 1) / BoxSizes::kChunk;
     launch(where_, chunks, MeasureBoxes{grid, sizes_.make(static_cast<std::size_t>(chunks))});
     BoxSizes all;
     for (const BoxSizes& some : sizes_.get(static_cast<std::size_t>(chunks))) {
-      all.sum += some.sum, all.count += some.count, all.largest = std::max(all.largest, some.largest);
+      all.sum += some.sum, all.count += some.count;
       all.low = {std::min(all.low.x, some.low.x), std::min(all.low.y, some.low.y), std::min(all.low.z, some.low.z)};
     }
-    constexpr double kLong = 3;  // mean sizes
-    largest_ = all.largest;
     grid.origin = all.low;
-    grid.width = all.count > 0 ? std::min(all.largest, kLong * all.sum / all.count) : 1;
+    grid.width = all.count > 0 ? 2 * all.sum / all.count : 1;
     if (!(grid.width > 0 && std::isfinite(grid.width))) grid.width = 1;
   }
 
   Backend where_;
-  double largest_ = 0;
   Scan scan_{where_};
   Room<contact::Box> box_{where_};
-  Room<std::array<std::int32_t, 3>> cell_{where_};
+  Room<CellRange> range_{where_};
+  Room<CellEntry> entry_{where_};
   Room<std::uint8_t> is_long_{where_};
-  Room<Index> bucket_start_{where_}, cursor_{where_}, entry_{where_}, longs_{where_}, count_{where_}, start_{where_};
+  Room<Index> bucket_start_{where_}, cursor_{where_}, longs_{where_}, count_{where_}, start_{where_};
   Room<BoxSizes> sizes_{where_};
   Room<Pair> pairs_{where_};
 };

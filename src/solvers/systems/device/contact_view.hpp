@@ -10,6 +10,7 @@
 #include "contact/segment_gap.hpp"
 #include "contact/thickness.hpp"
 #include "exec/cooperation.hpp"
+#include "math/sym3.hpp"
 #include "obstacles/plain_shape.hpp"
 
 namespace osier::systems {
@@ -31,8 +32,9 @@ struct ContactTables {
   const double *mass = nullptr, *vertex_radius = nullptr, *rest_length = nullptr;
 
   bool rods_touch = true, has_friction = false;
-  double slip = 0;                 ///< as a multiple of the radius
-  const double* radius = nullptr;  ///< per segment [m]
+  double slip = 0;                       ///< as a multiple of the radius
+  const double* radius = nullptr;        ///< per segment [m]
+  const double* vertex_reach = nullptr;  ///< half of the distance at which the segments of a vertex begin to repel others [m]
   const Index* neighbour_start = nullptr;
   const contact::Neighbour* neighbour = nullptr;
   const contact::SegmentStrength* strength = nullptr;
@@ -117,10 +119,17 @@ struct ContactMemory {
   Vec3d anchor, normal;
 };
 
+/// What sweeps need of a near pair, linearised: gradient w_j g and blocks bound |w_j| B.
+struct ContactTerm {
+  double bound = 0;  ///< sum of |w_j|; 0: the pair does not touch
+  std::array<double, 4> weight{};
+  Vec3d gradient;
+  Sym3<double> block{};
+};
+
 /// A contact, or a pair that is near without touching.
 struct NearContact {
   bool touches = false;
-  double low = 0;  ///< the plain distance is at least this [m]
   std::array<double, 4> weight{};
   Vec3d n;
   double s = 0;
@@ -129,7 +138,6 @@ struct NearContact {
   Vec3d unit, z;
   contact::Friction friction;
   double slip = 0;
-  std::array<Vec3d, 2> sliding{};  ///< on an obstacle
 };
 
 }  // namespace osier::systems

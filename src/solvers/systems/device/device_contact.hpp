@@ -35,11 +35,12 @@ class DeviceContact {
     put_segments();
     put_obstacles();
     const auto nv = static_cast<std::size_t>(m.vertex_count()), ns = static_cast<std::size_t>(m.segment_count());
-    for (auto* list : {&u_, &du_, &first_, &listed_at_}) list->make(nv);
-    for (auto* list : {&ball_, &farthest_, &share_, &share_next_}) list->make(nv);
+    for (auto* list : {&u_, &du_, &first_, &listed_at_, &drift_}) list->make(nv);
+    for (auto* list : {&ball_, &strayed_, &slack_, &share_, &share_next_}) list->make(nv);
     for (auto* list : {&stiffness_, &stiffness_next_, &carried_, &carried_next_}) list->make(ns);
     touches_.make(ns);
     launch(where_, m.segment_count(), FillWith<double>{stiffness_.data(), 0.0});
+    launch(where_, m.vertex_count(), FillWith<double>{strayed_.data(), 0.0});
     forget();
   }
   /// The model or the state has been replaced.
@@ -113,7 +114,7 @@ class DeviceContact {
     if (tables_.has_friction) on_near(FindKnown{view_});
     cut(u);
   }
-  void linearise() { on_near(Linearise{view_}); }
+  void linearise() { on_near(Linearise<false>{view_}); }
   /// Shortens the way to new displacements, so that nothing passes through anything, and takes it.
   template <class T>
   void guard(Vec3<T>* u) {
@@ -122,7 +123,7 @@ class DeviceContact {
   }
   /// Linearised at the end, what contacts leave for the next step. Returns whether the step counts; otherwise it begins again.
   bool finish() {
-    linearise();
+    on_near(Linearise<true>{view_});
     on_near(FinishContact{view_});
     launch(where_, tables_.segments, FollowLoad{view_, carried_.data()});
     spread();
@@ -136,7 +137,7 @@ class DeviceContact {
     if (flags[kLeftList] != 0 || flags[kLeftNear] != 0) {
       ++repeated_;
       if (++attempt_ > kMostAttempts) throw std::runtime_error("contact on the device: a step goes further with every list");
-      all_near_ = flags[kLeftNear] != 0;
+      all_near_ = flags[kLeftNear] != 0 && attempt_ > kWithMoreSlack;
       renew_ = flags[kLeftList] != 0;
       return false;
     }
@@ -152,6 +153,7 @@ class DeviceContact {
     memory_.swap(memory_next_);
     slot_before_.swap(slot_of_);
     all_near_ = is_first_ = false;
+    ++drifted_;
   }
   const Vec3d* displacements() const { return u_.data(); }
   std::vector<Vec3d> get_displacements() const { return u_.get(static_cast<std::size_t>(tables_.vertices)); }
@@ -181,7 +183,8 @@ class DeviceContact {
   std::vector<Pair> get_pairs() const { return finder_.get(pairs_); }
 
  private:
-  static constexpr int kMostAttempts = 40;
+  static constexpr int kMostAttempts = 40, kWithMoreSlack = 2;
+  static constexpr double kLasts = 12;  ///< steps that a list that drifts is to last
 
   template <class Kernel>
   void on_near(const Kernel& kernel) const {
@@ -209,16 +212,74 @@ class DeviceContact {
     along();
   }
 
+  ContactView::Holds holds_after(double times) const {
+    return {grid_.least_ratio(bounds_, times), grid_.most_bend(bounds_, times, longest_)};
+  }
+  /// Finds what vertices share of the first motion. Returns whether that is good for something.
+  bool fit_drift() {
+    constexpr double kCells = 12, kLeastRatio = 0.75;
+    constexpr Index kSamples = 4096;
+    bounds_ = {};
+    lasts_ = 0;
+    const Index chunks = (tables_.segments + Extent::kChunk - 1) / Extent::kChunk;
+    launch(where_, chunks, MeasureExtent{view_, extent_.make(static_cast<std::size_t>(chunks))});
+    Extent all;
+    for (const Extent& e : extent_.get(static_cast<std::size_t>(chunks))) {
+      all.low = {std::min(all.low.x, e.low.x), std::min(all.low.y, e.low.y), std::min(all.low.z, e.low.z)};
+      all.high = {std::max(all.high.x, e.high.x), std::max(all.high.y, e.high.y), std::max(all.high.z, e.high.z)};
+      all.longest = std::max(all.longest, e.longest);
+      all.motion.add(e.motion);
+    }
+    all.motion.solve();
+    longest_ = all.longest;
+    const Vec3d size = all.high - all.low;
+    const double largest = std::max({size.x, size.y, size.z});
+    grid_ = {};
+    if (!(largest > 0 && std::isfinite(largest))) return false;
+    grid_.origin = all.low, grid_.cell = largest / kCells;
+    for (std::size_t axis = 0; axis < 3; ++axis)
+      grid_.nodes[axis] =
+          static_cast<std::size_t>(std::clamp(std::ceil(contact::component(size, axis) / grid_.cell), 1.0, kCells)) + 2;
+    const std::size_t n = grid_.count();
+    for (auto* list : {&node_, &node_next_}) list->make(n);
+    for (auto* list : {&node_weight_, &node_weight_next_}) list->make(n);
+    launch(
+        where_, static_cast<Index>(n),
+        FitDrift{view_, grid_, all.motion, std::max<Index>(1, tables_.vertices / kSamples), node_.data(), node_weight_.data()});
+    for (int pass = 0; pass < 3 * static_cast<int>(kCells); ++pass) {
+      launch(where_, static_cast<Index>(n),
+             FillDrift{grid_, node_.data(), node_weight_.data(), node_next_.data(), node_weight_next_.data()});
+      node_.swap(node_next_), node_weight_.swap(node_weight_next_);
+    }
+    launch(where_, static_cast<Index>(n), AddAffine{grid_, all.motion, node_.data()});
+    const std::size_t cells = grid_.cells();
+    launch(where_, static_cast<Index>(cells), BoundDrift{grid_, node_.data(), bounds_of_cell_.make(cells)});
+    for (const contact::DriftGrid::Bounds& b : bounds_of_cell_.get(cells)) {
+      bounds_.compression = std::max(bounds_.compression, b.compression);
+      bounds_.second = std::max(bounds_.second, b.second);
+    }
+    for (lasts_ = kLasts; lasts_ >= 1; lasts_ *= 0.5)
+      if (grid_.least_ratio(bounds_, lasts_) > kLeastRatio) return true;
+    bounds_ = {};
+    lasts_ = 0;
+    return false;
+  }
   void make_list() {
-    launch(where_, tables_.vertices, ChooseBalls{view_, listed_at_.data(), ball_.data()});
+    drifted_ = 0;
+    const bool drifts = fit_drift();
+    launch(where_, tables_.vertices,
+           ChooseBalls{view_, grid_, drifts ? node_.data() : nullptr, holds_after(lasts_), listed_at_.data(), drift_.data(),
+                       ball_.data()});
     finder_.swap(old_finder_);
     const bool has_old = remembers_again_ || listed_;
     const PairList old = remembers_again_ ? given_.list() : old_finder_.list();
     const Index* old_slot = remembers_again_ ? given_slot_.data() : slot_before_.data();
     pairs_ = finder_.find(tables_, view_.x, ball_.data());
     const auto n = static_cast<std::size_t>(pairs_);
-    slot_of_.make(n), near_pair_.make(n), low_.make(n), near_.make(n), known_.make(n), memory_next_.make(n), wanted_.make(n);
+    slot_of_.make(n), near_pair_.make(n), low_.make(n), near_.make(n), term_.make(n), known_.make(n), memory_next_.make(n),
+        wanted_.make(n);
     close_slot_.make(n), plane_.make(n), touch_.make(2 * n), second_.make(n);
+    if (tables_.obstacles > 0) sliding_.make(n);
     view_ = make_view();
     // The list of slots that is being replaced is looked into meanwhile.
     Index* slots = slot_of_.data();
@@ -255,9 +316,13 @@ class DeviceContact {
     v.u = u_.data(), v.du = du_.data(), v.first = first_.data();
     v.flag = flags_.data();
     v.pairs = pairs_, v.pair = finder_.pairs(), v.list = finder_.list();
-    v.listed_at = listed_at_.data(), v.ball = ball_.data(), v.farthest = farthest_.data();
+    v.listed_at = listed_at_.data(), v.ball = ball_.data(), v.strayed = strayed_.data(), v.slack = slack_.data(),
+    v.drift = drift_.data();
+    v.times = drifted_ + 1, v.at_start = holds_after(drifted_), v.at_end = holds_after(drifted_ + 1),
+    v.after = holds_after(drifted_ + 2);
     v.second_start = second_start_.data(), v.second = second_.data();
     v.slot_of = slot_of_.data(), v.near_pair = near_pair_.data(), v.low = low_.data(), v.near = near_.data();
+    v.term = term_.data(), v.sliding = sliding_.data();
     v.touch = touch_.data(), v.touches = touches_.data();
     v.slot_before = slot_before_.data(), v.memory = memory_.data(), v.known = known_.data();
     v.memory_next = memory_next_.data();
@@ -289,6 +354,11 @@ class DeviceContact {
         for (const Index f : segments)
           if (e / 2 != f / 2 && std::abs(e / 2 - f / 2) != 1) has_other_links_ = true;
     }
+    std::vector<double> vertex_reach(static_cast<std::size_t>(m.vertex_count()), 0);
+    for (Index s = 0; s < m.segment_count(); ++s)
+      for (const Index v : m.segment_vertices[s]) vertex_reach[v] = std::max(vertex_reach[v], contact::reach_of(radius[s]));
+    vertex_reach_.put(vertex_reach);
+    tables_.vertex_reach = vertex_reach_.data();
     radius_.put(radius), strength_.put(strength), neighbour_start_.put(neighbour_start), neighbour_.put(neighbour);
     run_.put(run), material_.put(contacts_->materials()), friction_.put(contacts_->friction_table().value);
     tables_.radius = radius_.data(), tables_.strength = strength_.data();
@@ -340,8 +410,15 @@ class DeviceContact {
   Room<DeviceObstacle> obstacle_{where_};
   Room<std::uint8_t> attached_{where_};
 
-  Room<Vec3d> u_{where_}, du_{where_}, first_{where_}, listed_at_{where_};
-  Room<double> ball_{where_}, farthest_{where_}, share_{where_}, share_next_{where_};
+  Room<Vec3d> u_{where_}, du_{where_}, first_{where_}, listed_at_{where_}, drift_{where_};
+  Room<Vec3d> node_{where_}, node_next_{where_};
+  Room<double> node_weight_{where_}, node_weight_next_{where_};
+  Room<Extent> extent_{where_};
+  Room<contact::DriftGrid::Bounds> bounds_of_cell_{where_};
+  contact::DriftGrid grid_;
+  contact::DriftGrid::Bounds bounds_;
+  double longest_ = 0, drifted_ = 0, lasts_ = 0;  ///< longest segment [m]; steps since the list was made, and that it is to last
+  Room<double> ball_{where_}, strayed_{where_}, slack_{where_}, vertex_reach_{where_}, share_{where_}, share_next_{where_};
   Room<double> stiffness_{where_}, stiffness_next_{where_}, carried_{where_}, carried_next_{where_};
   Room<Index> flags_{where_};
 
@@ -351,6 +428,8 @@ class DeviceContact {
   Room<Index> slot_of_{where_}, slot_before_{where_}, near_pair_{where_}, known_{where_}, touch_{where_}, touches_{where_};
   Room<double> low_{where_}, wanted_{where_};
   Room<NearContact> near_{where_};
+  Room<ContactTerm> term_{where_};
+  Room<std::array<Vec3d, 2>> sliding_{where_};
   Room<ContactMemory> memory_{where_}, memory_next_{where_};
   Room<Index> close_slot_{where_};
   Room<contact::Plane> plane_{where_};
