@@ -189,7 +189,6 @@ class SweepKernels final : public DeviceSweep {
     const auto nf = static_cast<std::size_t>(m.frame_count()), nj = static_cast<std::size_t>(m.joint_count());
     u_.resize(nv), rhs_.resize(nv), weight_.resize(nv), segment_.resize(ns), q_.resize(nf), joint_.resize(nj);
     if (options.order == Order::jacobi) u_next_.resize(nv), q_next_.resize(nf);
-    vertex_contact_.resize(nv);
   }
 
   void put(const State& state, std::span<const double> gamma) override {
@@ -204,7 +203,10 @@ class SweepKernels final : public DeviceSweep {
   void put(const contact::Contacts& contacts, const State& state) override {
     if (contacts_ != &contacts) {
       contacts_ = &contacts;
-      if (touches()) contact_.bind(*model_, state_, contacts);
+      if (touches()) {
+        contact_.bind(*model_, state_, contacts);
+        vertex_contact_.resize(static_cast<std::size_t>(model_->vertex_count()));
+      }
     }
     if (touches()) contact_.put(state);
   }

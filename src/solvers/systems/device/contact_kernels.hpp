@@ -671,14 +671,15 @@ struct ChooseBalls {
   contact::DriftGrid grid;
   const Vec3d* node;
   ContactView::Holds holds;  ///< after the steps that the list is to last
+  double generosity;
   Vec3d *listed_at, *drift;
   double* ball;
   OSIER_FN void operator()(Index v) const {
     constexpr double kRadii = 2, kSteps = 2.5, kStrayed = 1.5;  // beside what drifts
     listed_at[v] = view.x[v];
     drift[v] = node != nullptr ? grid.at(view.x[v], node) : Vec3d{};
-    const double room =
-        kRadii * view.tables.vertex_radius[v] + kSteps * norm(view.first[v] - drift[v]) + kStrayed * view.strayed[v];
+    const double room = generosity * (kRadii * view.tables.vertex_radius[v] + kSteps * norm(view.first[v] - drift[v])) +
+                        kStrayed * view.strayed[v];
     ball[v] = contact::ball_for_drift(room, view.tables.vertex_reach[v], holds.ratio, holds.bend);
   }
 };

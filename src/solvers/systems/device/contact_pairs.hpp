@@ -229,8 +229,9 @@ class PairFinder {
  public:
   explicit PairFinder(Backend where) : where_(where) {}
 
-  /// Finds the pairs for positions and balls in memory of the backend. Returns how many there are.
-  Index find(const ContactTables& tables, const Vec3d* x, const double* ball) {
+  /// Finds the pairs for positions and balls in memory of the backend. Returns how many there are; the list is made unless these
+  /// are more than `most`.
+  Index find(const ContactTables& tables, const Vec3d* x, const double* ball, Index most = std::numeric_limits<Index>::max()) {
     const Index n = tables.segments;
     const auto size = static_cast<std::size_t>(n);
     PairGrid grid{.tables = tables,
@@ -269,6 +270,7 @@ class PairFinder {
     scan_.run(start, n + 1);
     Index count = 0;
     start_.read(size, count);
+    if (count > most) return count;
     Pair* pairs = pairs_.make(static_cast<std::size_t>(count));
     launch(where_, n, FillPairs{grid, start, pairs});
     return count;

@@ -267,14 +267,22 @@ class DeviceContact {
   void make_list() {
     drifted_ = 0;
     const bool drifts = fit_drift();
-    launch(where_, tables_.vertices,
-           ChooseBalls{view_, grid_, drifts ? node_.data() : nullptr, holds_after(lasts_), listed_at_.data(), drift_.data(),
-                       ball_.data()});
     finder_.swap(old_finder_);
     const bool has_old = remembers_again_ || listed_;
     const PairList old = remembers_again_ ? given_.list() : old_finder_.list();
     const Index* old_slot = remembers_again_ ? given_slot_.data() : slot_before_.data();
-    pairs_ = finder_.find(tables_, view_.x, ball_.data());
+    // Fast vertices need large balls, and large balls many pairs: where there are too many, the list lasts for this step alone.
+    constexpr double kMostPairs = 48;  // of a segment
+    for (const double generosity : {1.0, 0.45}) {
+      launch(where_, tables_.vertices,
+             ChooseBalls{view_, grid_, drifts ? node_.data() : nullptr, holds_after(lasts_), generosity, listed_at_.data(),
+                         drift_.data(), ball_.data()});
+      const double most = kMostPairs * static_cast<double>(tables_.segments) + 1000;
+      const Index all = std::numeric_limits<Index>::max();
+      const Index allowed = generosity < 1 || most > all ? all : static_cast<Index>(most);
+      pairs_ = finder_.find(tables_, view_.x, ball_.data(), allowed);
+      if (pairs_ <= allowed) break;
+    }
     const auto n = static_cast<std::size_t>(pairs_);
     slot_of_.make(n), near_pair_.make(n), low_.make(n), near_.make(n), term_.make(n), known_.make(n), memory_next_.make(n),
         wanted_.make(n);
