@@ -249,5 +249,33 @@ TEST(DeviceContact, ScenesMoveAsTheProcessorsDo) {
   }
 }
 
+/// By a path of its own: motions, linking, energy and momentum.
+TEST(DeviceContact, TheCertificateHolds) {
+  const std::vector<SmallScene> scenes{
+      {"incline", {}, 30, 0},
+      {"knit_twist", {"/structures/0/rows=3", "/structures/0/stitches=3"}, 40, 0},
+      {"knit_twist", {"/structures/0/rows=3", "/structures/0/stitches=3", "/execution/precision=\"float\""}, 20, 0},
+  };
+  for (const SmallScene& s : scenes) {
+    SCOPED_TRACE(s.name);
+    Simulation simulation(contact_scene(s.name, "cuda_twin", s.changes));
+    simulation.certify();
+    for (int i = 0; i < s.steps; ++i) ASSERT_NO_THROW(simulation.step());
+    EXPECT_EQ(simulation.certificate().steps, s.steps);
+  }
+}
+
+TEST(DeviceContact, TheDeviceMovesAsItsTwinDoesAndRepeatsItself) {
+  if (!cuda_device().is_there) GTEST_SKIP() << "no CUDA device";
+  for (const char* name : {"incline", "knot_tighten", "braid"}) {
+    SCOPED_TRACE(name);
+    const Scene there = contact_scene(name, "cuda", {});
+    Simulation a(contact_scene(name, "cuda_twin", {})), b(there), c(there);
+    a.run_ahead(40), b.run_ahead(40), c.run_ahead(40);
+    EXPECT_LE(farthest(a.state().vertex_position, b.state().vertex_position), 1e-9 * extent(a.state()));
+    EXPECT_TRUE(identical(b.state(), c.state()));
+  }
+}
+
 }  // namespace
 }  // namespace osier::test
