@@ -133,7 +133,8 @@ TEST(DeviceSweeps, WhatIsNotOnTheDeviceIsRefusedAllAtOnce) {
                            R"(, "contact": {}, "obstacles": [{"type": "sphere", "radius": 100, "hollow": true}]})";
   const auto problems =
       problems_of(text, R"({"name": "stable_cosserat", "order": "gauss_seidel", "tolerance": 1e-3})", "cuda_twin");
-  EXPECT_TRUE(tells(problems, "/obstacles/0", "`stable_cosserat` on `device` cuda_twin cannot touch obstacles that move, are hollow"));
+  EXPECT_TRUE(
+      tells(problems, "/obstacles/0", "`stable_cosserat` on `device` cuda_twin cannot touch obstacles that move, are hollow"));
   EXPECT_TRUE(tells(problems, "/rotational_inertia", "cannot give frames inertia"));
   EXPECT_TRUE(tells(problems, "/obstacles/0", "use `device` cpu"));
   EXPECT_TRUE(tells(problems, "/solver/order", "red_black or jacobi"));
