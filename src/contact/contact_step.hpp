@@ -173,6 +173,7 @@ class ContactStep {
   void save_late_obstacles(State& state) const;
   void save_contacts(State& state) const;
   void settle_stiffness();
+  void settle_stiffness_of_start();
   void make_list(const std::vector<Vec3d>& u, const std::vector<Vec3d>& du, bool drifts);
   void find_pairs();
   double distance_at(const Pair& pair, const std::vector<Vec3d>& x, double obstacle_share) const;
