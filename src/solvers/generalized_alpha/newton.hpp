@@ -25,7 +25,8 @@ OSIER_FN MaskOf<T> is_number(T x) {
 template <class T>
 class RodNewton {
  public:
-  RodNewton(const NewtonView<T>& view, Triangulate triangulate) : v_(view), elimination_(view.kept, triangulate) {}
+  RodNewton(const NewtonView<T>& view, Triangulate triangulate)
+      : v_(view), elimination_(view.kept, triangulate, view.closed ? kSides : 1) {}
 
   /// Which lanes have arrived. `iterations`: of every lane. `shortened`: corrections are halved while they make things worse, for
   /// single rods.
@@ -43,6 +44,8 @@ class RodNewton {
   T correct(Mask active, double share);
   void boundary(std::size_t e, EndResidual<T>& left_over) const;
   void boundary_rows(std::size_t e, Row* rows) const;
+  void cut_rows(std::size_t e, Row* rows) const;
+  bool close();
   OSIER_FN Vec3<T> moment_slope(std::size_t j) const;
 
   OSIER_FN std::size_t station_of(std::size_t e) const { return e == 0 ? 0 : v_.cells; }
@@ -71,6 +74,13 @@ class RodNewton {
 /// the first three are in world axes, some of velocity and some of force.
 template <class T>
 void RodNewton<T>::boundary(std::size_t e, EndResidual<T>& left_over) const {
+  if (v_.closed) {
+    // Of forces and moments on either side of the first station, and of its motion.
+    const StageEnd<T>&first = v_.y[0], &last = v_.y[v_.cells];
+    if (e == 0) left_over = {last.y.n - first.y.n, last.m - first.m};
+    else left_over = {v_.x[v_.cells].u - v_.x[0].u, v_.x[v_.cells].w - v_.x[0].w};
+    return;
+  }
   const std::size_t j = station_of(e);
   const T sign = sign_of(e);
   const EndLoad<T>&now = v_.end_end[e], &before = v_.start_end[e];
@@ -92,8 +102,51 @@ void RodNewton<T>::boundary(std::size_t e, EndResidual<T>& left_over) const {
                                                            v_.stage.value(now.couple_material, before.couple_material));
 }
 
+/// A closed rod is cut at its first station, which is its last one too. As rows: the correction of the motion there is one of six
+/// units, of velocity and of angular velocity, each a right-hand side of its own.
+template <class T>
+void RodNewton<T>::cut_rows(std::size_t e, Row* rows) const {
+  for (int i = 0; i < kMotions; ++i) rows[i][i] = rows[i][kRhs + 1 + i] = T(1);
+  if (e == 0) return;
+  const EndResidual<T>& apart = v_.end_residual[1];
+  const T left_over[kMotions]{apart.place.x, apart.place.y, apart.place.z, apart.frame.x, apart.frame.y, apart.frame.z};
+  for (int i = 0; i < kMotions; ++i) rows[i][kRhs] = -left_over[i];
+}
+
+/// The motion of the cut for which the rod pulls and bends equally on either side of it, and the corrections with it.
+template <class T>
+bool RodNewton<T>::close() {
+  if (!elimination_.solve_sides()) return false;
+  const std::size_t last = v_.cells;
+  const Vec3<T> slope = moment_slope(0);
+  const T bend[3]{slope.x, slope.y, slope.z};
+  const EndResidual<T>& apart = v_.end_residual[0];
+  const T left_over[kMotions]{apart.place.x, apart.place.y, apart.place.z, apart.frame.x, apart.frame.y, apart.frame.z};
+  Row rows[kMotions] = {};
+  for (int i = 0; i < kMotions; ++i) {
+    const int column = i < 3 ? kN + i : kK + i - 3;
+    const T *const there = elimination_.sides_of(last, column), *const here = elimination_.sides_of(0, column);
+    const T unit = i < 3 ? T(1) : bend[i - 3];
+    for (int s = 0; s < kMotions; ++s) rows[i][s] = unit * (there[1 + s] - here[1 + s]);
+    rows[i][kMotions] = -left_over[i] - unit * (there[0] - here[0]);
+  }
+  T motion[kMotions];
+  if (!elimination_.solve_few(rows, motion)) return false;
+  for (std::size_t j = 0; j <= last; ++j)
+    for (int p = 0; p < kUnknowns; ++p) {
+      const T* const sides = elimination_.sides_of(j, p);
+      T sum = sides[0];
+      for (int s = 0; s < kMotions; ++s) sum += motion[s] * sides[1 + s];
+      v_.dx[j * kUnknowns + static_cast<std::size_t>(p)] = sum;
+    }
+  return true;
+}
+
 template <class T>
 void RodNewton<T>::boundary_rows(std::size_t e, Row* rows) const {
+  if constexpr (lanes_of<T> == 1) {
+    if (v_.closed) return cut_rows(e, rows);
+  }
   const std::size_t j = station_of(e);
   const T sign = sign_of(e), B(v_.stage.of_new());
   const EndHold<T>& hold = v_.hold[e];
@@ -196,8 +249,9 @@ T RodNewton<T>::evaluate() {
   }
   for (std::size_t e = 0; e < 2; ++e) {
     boundary(e, v_.end_residual[e]);
-    note(v_.end_residual[e].place, v_.place_held[e] ? dt / length : T(1) / force);
-    note(v_.end_residual[e].frame, v_.frame_held[e] ? dt : T(1) / (force * length));
+    const bool cut = v_.closed && e == 1;
+    note(v_.end_residual[e].place, v_.place_held[e] || cut ? dt / length : T(1) / force);
+    note(v_.end_residual[e].frame, v_.frame_held[e] || cut ? dt : T(1) / (force * length));
   }
   return most;
 }
@@ -237,6 +291,9 @@ MaskOf<T> RodNewton<T>::solve() {
     if (!any(good)) return good;
   }
   boundary_rows(1, elimination_.end());
+  if constexpr (lanes_of<T> == 1) {
+    if (v_.closed) return good & close();
+  }
   return good & elimination_.solve(good, v_.dx);
 }
 

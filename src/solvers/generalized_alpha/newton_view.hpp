@@ -79,6 +79,7 @@ struct NewtonRule {
   std::array<Guide, 2> guide{};
   bool any_load = true;    ///< whether any cell has a load in world axes, which turns with the frames
   bool any_couple = true;  ///< and whether any of them is a couple
+  bool closed = false;     ///< whether the last station is the first one again; for single rods
 };
 
 template <class T>

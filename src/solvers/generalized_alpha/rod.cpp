@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "linalg/small_ldl.hpp"
 #include "solvers/generalized_alpha/cayley.hpp"
 #include "solvers/generalized_alpha/newton.hpp"
 
@@ -53,7 +54,8 @@ void RodModel::lump() {
     cell.lumped = share * cell.rhoA;
     cell.rhoI.x += cell.lumped, cell.rhoI.y += cell.lumped;
   }
-  lumped.front() = 2.0 * lumped.front(), lumped.back() = 2.0 * lumped.back();
+  if (closed) lumped.front() = lumped.back() = lumped.front() + lumped.back();
+  else lumped.front() = 2.0 * lumped.front(), lumped.back() = 2.0 * lumped.back();
 }
 double RodModel::time_unit() const { return length * length * std::sqrt(line_density / bending); }
 double RodModel::force_unit() const { return bending / (length * length); }
@@ -67,6 +69,8 @@ void RodState::resize(std::size_t cells) {
 void RodControl::resize(std::size_t cells) {
   start.resize(cells), end.resize(cells);
   drag.assign(cells, {});
+  end_drag = {}, place_held = frame_held = {};
+  guide = {}, guide_axis = {};
 }
 
 namespace {
@@ -94,6 +98,53 @@ void sweep_frames(const RodModel& m, RodState& s, bool from_last) {
     if (from_last) s.place[c] = s.place[c + 1] - edge;
     else s.place[c + 1] = s.place[c] + edge;
   }
+}
+
+bool close_rod(const RodModel& m, RodState& s) {
+  constexpr int kPasses = 20;
+  constexpr double kClosed = 1e-13;
+  const std::size_t n = m.cell_count();
+  double apart = std::numeric_limits<double>::infinity();
+  for (int pass = 0; pass < kPasses; ++pass) {
+    sweep_frames(m, s, false);
+    const Vec3d turn = rotation_log(s.frame[0] * conj(s.frame[n])), shift = (1 / m.length) * (s.place[0] - s.place[n]);
+    const double before = apart;
+    apart = std::max(largest(turn), largest(shift));
+    if (!(apart > kClosed) || (apart < 1e3 * kClosed && apart >= 0.5 * before)) return true;
+    // A change dk at a station turns what lies beyond by h R dk and moves the end by that across its lever.
+    const auto weight = [&](std::size_t j) {
+      const double h = 0.5 * ((j > 0 ? m.cells[j - 1].h : 0) + (j < n ? m.cells[j].h : 0));
+      const Vec3d& k = m.stiffness[j];
+      const auto give = [&](double stiffness) { return stiffness > 0 ? m.bending * h / stiffness : 0; };
+      return Vec3d{give(k.x), give(k.y), give(k.z)};
+    };
+    const auto lever = [&](std::size_t j) { return (1 / m.length) * (s.place[n] - s.place[j]); };
+    double matrix[21] = {};
+    for (std::size_t j = 0; j <= n; ++j) {
+      const Mat3<double> R = rotation_matrix(s.frame[j]), across = -1.0 * (cross_matrix(lever(j)) * R);
+      const Vec3d w = weight(j);
+      const double share[3]{w.x, w.y, w.z};
+      for (int a = 0; a < 3; ++a) {
+        double column[6];
+        for (int i = 0; i < 3; ++i) column[i] = R.m[i][a], column[3 + i] = across.m[i][a];
+        for (int i = 0; i < 6; ++i)
+          for (int k = 0; k <= i; ++k) matrix[triangle(i, k)] += share[a] * column[i] * column[k];
+      }
+    }
+    double pull[6]{turn.x, turn.y, turn.z, shift.x, shift.y, shift.z};
+    Ldl<6, double>(matrix).solve(pull);
+    const Vec3d couple{pull[0], pull[1], pull[2]}, force{pull[3], pull[4], pull[5]};
+    for (std::size_t j = 0; j <= n; ++j) {
+      // The first station is the last one again: without a lever.
+      const Vec3d arm = j == 0 ? Vec3d{} : lever(j);
+      const Vec3d& k = m.stiffness[j];
+      const Vec3d moment = rotate(conj(s.frame[j]), couple + cross(arm, force));
+      const auto give = [&](double stiffness) { return stiffness > 0 ? m.bending / stiffness : 0; };
+      s.x[j].k += Vec3d{give(k.x) * moment.x, give(k.y) * moment.y, give(k.z) * moment.z};
+    }
+    s.x[n].k = s.x[0].k;
+  }
+  return apart < 1e-9;
 }
 
 double box_energy(const RodModel& m, const RodState& s) {
@@ -211,7 +262,7 @@ void RodStepper::show(const RodModel& m, const RodControl& control) {
   v.cells = cells, v.stage = stage_;
   v.second_by_rate = rates_known_ ? stage_.second_of_rate(second_known_) : 0;
   v.place_held = control.place_held, v.frame_held = control.frame_held, v.guide = control.guide;
-  v.any_load = control.any_load, v.any_couple = control.any_couple;
+  v.any_load = control.any_load, v.any_couple = control.any_couple, v.closed = m.closed;
   v.cell = m.cells.data(), v.stiffness = m.stiffness.data(), v.viscosity = m.viscosity.data(), v.lumped = m.lumped.data();
   v.start_load = start_.cells.data(), v.end_load = end_.cells.data(), v.drag = control.drag.data();
   v.start_end = start_.ends.data(), v.end_end = end_.ends.data(), v.hold = hold_.data(), v.units = &units_;
@@ -222,7 +273,8 @@ void RodStepper::show(const RodModel& m, const RodControl& control) {
   v.dx = dx_.data(), v.kept = kept_.data();
 }
 
-void RodStepper::accept(const RodModel& m, const RodControl& control, RodState& s) {
+/// False where a closed rod cannot be closed again.
+bool RodStepper::accept(const RodModel& m, const RodControl& control, RodState& s) {
   const std::size_t cells = m.cell_count();
   const Stage of_second{second_known_ ? stage_.w : kBackwardEuler, stage_.dt};
   const auto new_second = [&](const Vec3d& rate, const Vec3d& before, const Vec3d& second_before) {
@@ -245,6 +297,7 @@ void RodStepper::accept(const RodModel& m, const RodControl& control, RodState& 
   s.lead = lead_, s.lead_turn = lead_turn_;
   s.dt = stage_.dt;
   s.history = std::min(s.history + 1, 2);
+  return !m.closed || close_rod(m, s);
 }
 
 /// The station from which frames and places are found: where it is held, and as it moves where it is not.
@@ -285,9 +338,13 @@ void RodStepper::tell(const RodModel& m, const RodControl& control, Outcome& out
     const EndLoad<double>&now = end_.ends[e], &before = start_.ends[e];
     const auto to_world = [&](const Vec3d& a) { return stage_.value(rotate(frame_[j], a), rotate(frame_before_[j], a)); };
     const auto& [first, second] = end_residual_[e];
+    outcome.force[e] = outcome.couple[e] = {};
+    if (m.closed) {
+      if (e == 0) outcome.residual = std::max({outcome.residual, norm(first), norm(second) / m.length});
+      continue;
+    }
     if (!control.place_held[e]) outcome.residual = std::max(outcome.residual, norm(first));
     if (!control.frame_held[e]) outcome.residual = std::max(outcome.residual, norm(second) / m.length);
-    outcome.force[e] = outcome.couple[e] = {};
     if (control.place_held[e])
       outcome.force[e] = held_part(
           control, e,
@@ -308,8 +365,10 @@ Outcome RodStepper::attempt(const RodModel& m, const RodControl& control, const 
     outcome.converged = RodNewton<double>(view_, triangulate_).iterate(goal, shortened, &outcome.iterations);
     if (!outcome.converged) continue;
     tell(m, control, outcome);
-    accept(m, control, state);
-    break;
+    if (m.closed) state_open_ = state;
+    if (accept(m, control, state)) break;
+    state = state_open_;
+    outcome.converged = false;
   }
   return outcome;
 }

@@ -19,6 +19,7 @@ struct RodModel {
   std::vector<Vec3d> viscosity;  ///< C per station [N m^2 s]
   std::vector<Vec3d> lumped;     ///< the same share of rhoI per station, times h^2/4 [kg m^3]
   std::vector<Quatd> offset;     ///< per cell, from the axes of its middle to the material frame of its segment at rest
+  bool closed = false;           ///< whether the last station is the first one again
 
   std::size_t cell_count() const { return cells.size(); }
   std::size_t station_count() const { return cells.size() + 1; }
@@ -95,6 +96,10 @@ Quatd segment_frame(const RodModel& model, const RodState& state, std::size_t ce
 /// Frames and places along a rod, from the station `from` where they are known.
 void sweep_frames(const RodModel& model, RodState& state, bool from_last);
 
+/// Changes curvatures by what takes least energy, so that a closed rod ends where it begins; frames and places with them. False
+/// where that is too far.
+bool close_rod(const RodModel& model, RodState& state);
+
 /// Energy of motion and of deformation that the scheme keeps: that of the means of cells [J].
 double box_energy(const RodModel& model, const RodState& state);
 
@@ -131,7 +136,7 @@ class RodStepper {
   void find_laws(const RodModel& model);
   void lead_ends(const RodModel& model, const RodControl& control, const Part& part, const RodState& state);
   void show(const RodModel& model, const RodControl& control);
-  void accept(const RodModel& model, const RodControl& control, RodState& state);
+  bool accept(const RodModel& model, const RodControl& control, RodState& state);
   void place_first(const RodControl& control, RodState& state) const;
   void tell(const RodModel& model, const RodControl& control, Outcome& outcome) const;
 
@@ -157,7 +162,7 @@ class RodStepper {
   Units<double> units_{};
   std::vector<double> dx_;
   AlignedArray<double> kept_;
-  RodState state_before_;
+  RodState state_before_, state_open_;
 };
 
 }  // namespace osier::generalized_alpha
