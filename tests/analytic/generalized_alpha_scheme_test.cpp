@@ -33,8 +33,8 @@ RodModel make_rod(std::size_t cells, const Made& made) {
     m.cells.push_back(cell);
     m.offset.emplace_back();
   }
-  m.stiffness.assign(cells + 1, K);
-  m.viscosity.assign(cells + 1, made.tau * K);
+  m.stiffness.assign(cells + 1, diagonal(K));
+  m.viscosity.assign(cells + 1, diagonal(made.tau * K));
   m.lumped.assign(cells + 1, {});
   m.find_units();
   return m;
@@ -119,7 +119,7 @@ struct CellProblem {
       const Mat3<double> slope =
           (stage.of_new() * stage.gain()) * (cross_matrix(rotate(conj(R), weight[e])) * right_jacobian(turn));
       (e == 0 ? s.f_left : s.f_right) = slope;
-      (e == 0 ? s.m_left : s.m_right) = stage.of_new() * K[e] + stage.rate_of_new() * C[e];
+      (e == 0 ? s.m_left : s.m_right) = diagonal(stage.of_new() * K[e] + stage.rate_of_new() * C[e]);
     }
     f.drag_left = drag[0], f.drag_right = drag[1], f.weighs = lever_share(cell);
   }
@@ -303,7 +303,7 @@ RodModel hair(std::size_t cells, const Vec3d& k0) {
   constexpr double kEI = 2.2775e-9, kGJ = 1.3614e-9, kLine = 3.13e-6, kInertia = 7.04e-16;
   RodModel m = make_rod(cells, {.k0 = k0, .length = 0.25});
   for (auto& c : m.cells) c.rhoA = kLine, c.rhoI = {kInertia, kInertia, 2 * kInertia};
-  m.stiffness.assign(cells + 1, {kEI, kEI, kGJ});
+  m.stiffness.assign(cells + 1, diagonal(Vec3d{kEI, kEI, kGJ}));
   m.find_units();
   return m;
 }
@@ -591,6 +591,7 @@ Ring make_ring(std::size_t cells, double twist_stiffness, bool straight = false,
   const Vec3d bend{1, 0, 0}, turn{0, 0, twist};
   r.model = make_rod(cells, {.k0 = straight ? -1.0 * turn : bend, .twist = twist_stiffness, .length = 2 * kPi});
   r.model.closed = true;
+  r.model.soften();
   r.model.lump();
   r.state.resize(cells);
   r.state.frame[0] = quat_from_frame(Vec3d{0, 0, 1}, Vec3d{1, 0, 0}, Vec3d{0, 1, 0});

@@ -46,7 +46,7 @@ class RodNewton {
   void boundary_rows(std::size_t e, Row* rows) const;
   void cut_rows(std::size_t e, Row* rows) const;
   bool close();
-  OSIER_FN Vec3<T> moment_slope(std::size_t j) const;
+  OSIER_FN Sym3<T> moment_slope(std::size_t j) const;
 
   OSIER_FN std::size_t station_of(std::size_t e) const { return e == 0 ? 0 : v_.cells; }
   OSIER_FN static T sign_of(std::size_t e) { return T(e == 0 ? -1.0 : 1.0); }
@@ -118,17 +118,19 @@ template <class T>
 bool RodNewton<T>::close() {
   if (!elimination_.solve_sides()) return false;
   const std::size_t last = v_.cells;
-  const Vec3<T> slope = moment_slope(0);
-  const T bend[3]{slope.x, slope.y, slope.z};
+  const Mat3<T> slope = full(moment_slope(0));
   const EndResidual<T>& apart = v_.end_residual[0];
   const T left_over[kMotions]{apart.place.x, apart.place.y, apart.place.z, apart.frame.x, apart.frame.y, apart.frame.z};
   Row rows[kMotions] = {};
   for (int i = 0; i < kMotions; ++i) {
-    const int column = i < 3 ? kN + i : kK + i - 3;
-    const T *const there = elimination_.sides_of(last, column), *const here = elimination_.sides_of(0, column);
-    const T unit = i < 3 ? T(1) : bend[i - 3];
-    for (int s = 0; s < kMotions; ++s) rows[i][s] = unit * (there[1 + s] - here[1 + s]);
-    rows[i][kMotions] = -left_over[i] - unit * (there[0] - here[0]);
+    const int first = i < 3 ? kN : kK;
+    rows[i][kMotions] = -left_over[i];
+    for (int a = 0; a < 3; ++a) {
+      const T by = i >= 3 ? slope.m[i - 3][a] : T(a == i ? 1 : 0);
+      const T *const there = elimination_.sides_of(last, first + a), *const here = elimination_.sides_of(0, first + a);
+      for (int s = 0; s < kMotions; ++s) rows[i][s] += by * (there[1 + s] - here[1 + s]);
+      rows[i][kMotions] -= by * (there[0] - here[0]);
+    }
   }
   T motion[kMotions];
   if (!elimination_.solve_few(rows, motion)) return false;
@@ -184,8 +186,7 @@ void RodNewton<T>::boundary_rows(std::size_t e, Row* rows) const {
   if (v_.frame_held[e]) {
     add(3, kW, T(1), one);
   } else {
-    const Vec3<T> slope = moment_slope(j);
-    rows[3][kK] += slope.x, rows[4][kK + 1] += slope.y, rows[5][kK + 2] += slope.z;
+    add(3, kK, T(1), full(moment_slope(j)));
     add(3, kW, -sign * B, slope_of(j, v_.end_end[e].couple));
   }
   const Vec3<T>&first = v_.end_residual[e].place, &second = v_.end_residual[e].frame;
@@ -195,9 +196,14 @@ void RodNewton<T>::boundary_rows(std::size_t e, Row* rows) const {
 
 /// Of the moment at a station by the new change of curvature there.
 template <class T>
-OSIER_FN Vec3<T> RodNewton<T>::moment_slope(std::size_t j) const {
+OSIER_FN Sym3<T> RodNewton<T>::moment_slope(std::size_t j) const {
   const double rate = v_.stage.rate_of_new();
-  return T(v_.stage.of_new()) * v_.stiffness[j] + T(rate) * v_.viscosity[j] + T(rate * v_.second_by_rate) * v_.lumped[j];
+  const T value(v_.stage.of_new()), by_rate(rate), by_second(rate * v_.second_by_rate);
+  const Sym3<T>&K = v_.stiffness[j], &C = v_.viscosity[j];
+  const Vec3<T>& lumped = v_.lumped[j];
+  return {value * K.xx + by_rate * C.xx + by_second * lumped.x, value * K.yx + by_rate * C.yx,
+          value * K.yy + by_rate * C.yy + by_second * lumped.y, value * K.zx + by_rate * C.zx,
+          value * K.zy + by_rate * C.zy,                        value * K.zz + by_rate * C.zz + by_second * lumped.z};
 }
 
 template <class T>
@@ -215,7 +221,7 @@ void RodNewton<T>::evaluate_station(std::size_t j) {
   y.k_rate = stage.rate(rate.k, rate_before.k);
   y.y = {stage.value(now.u, before.u), stage.value(now.w, before.w), stage.value(now.k, before.k), now.n};
   const Vec3<T> second = v_.second_rest[j] + T(v_.second_by_rate) * y.k_rate;
-  y.m = times(v_.stiffness[j], y.y.k) + times(v_.viscosity[j], y.k_rate) + times(v_.lumped[j], second);
+  y.m = v_.stiffness[j] * y.y.k + v_.viscosity[j] * y.k_rate + times(v_.lumped[j], second);
   rate.turn = stage.rate_from_stage(y.y.w, rate_before.turn);
   v_.turn[j] = stage.growth(rate.turn, rate_before.turn);
   const bool end = j == 0 || j == v_.cells;

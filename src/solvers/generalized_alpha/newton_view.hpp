@@ -85,7 +85,8 @@ struct NewtonRule {
 template <class T>
 struct NewtonView : NewtonRule {
   const Cell<T>* cell;
-  const Vec3<T>*stiffness, *viscosity, *lumped;  ///< of stations
+  const Sym3<T>*stiffness, *viscosity;  ///< of stations
+  const Vec3<T>* lumped;
   const CellLoad<T>*start_load, *end_load;
   const CellDrag<T>* drag;
   const EndLoad<T>*start_end, *end_end;

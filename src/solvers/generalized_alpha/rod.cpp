@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "linalg/link_algebra.hpp"
 #include "linalg/small_ldl.hpp"
 #include "solvers/generalized_alpha/cayley.hpp"
 #include "solvers/generalized_alpha/newton.hpp"
@@ -42,7 +43,66 @@ void RodModel::find_units() {
   length = 0, line_density = 0, bending = 0;
   for (const Cell<double>& c : cells) length += c.h, line_density += c.rhoA * c.h;
   line_density /= length;
-  for (const Vec3d& k : stiffness) bending = std::max(bending, largest(k));
+  for (const Sym3<double>& k : stiffness) bending = std::max({bending, k.xx, k.yy, k.zz});
+}
+
+namespace {
+
+/// Turns of cells at rest, and their neighbours.
+struct RestTurns {
+  explicit RestTurns(const RodModel& model) : m(model), n(model.cell_count()) {}
+  const RodModel& m;
+  std::size_t n;
+
+  Vec3d of(std::size_t c) const { return m.cells[c].h * m.cells[c].k0; }
+  /// The cell before a station, and the one after it; the same one at an end.
+  std::size_t before(std::size_t j) const { return j > 0 ? j - 1 : m.closed ? n - 1 : 0; }
+  std::size_t after(std::size_t j) const { return j < n ? j : m.closed ? 0 : n - 1; }
+  /// How far a cell is from being one of a smooth bend: 0 there, 1 next to a corner, where its neighbours are turned differently.
+  double sharpness(std::size_t c) const {
+    const Vec3d a = of(before(c)), b = of(after(c + 1));
+    const double all = norm(a) + norm(b);
+    return all > 0 ? norm(b - a) / all : 0;
+  }
+  /// How far the rod is turned at a station.
+  double at(std::size_t j) const { return std::min(norm(of(before(j))), norm(of(after(j)))); }
+  /// The share of a cell's turn that belongs to one of its stations: half of it in a smooth bend, all of it in a corner.
+  double share(std::size_t c, std::size_t j) const {
+    const double both = at(c) + at(c + 1), own = both > 0 ? at(j) / both : 0.5;
+    const bool end = !m.closed && (j == 0 || j == n);
+    return end ? 2 * own : own;
+  }
+  /// Square root of the share of its stiffness that a cell that is turned by 2 x at rest has to have. What is across the axis of
+  /// its turn loses cos x twice: where mean moments are those of the middle, and where angular velocities are summed up. But in a
+  /// smooth bend moments, too, turn with the rod from end to end, and a third of that remains; at a corner they do not.
+  Mat3<double> of_stiffness(std::size_t c) const {
+    const Cell<double>& cell = m.cells[c];
+    const double k2 = norm2(cell.k0), y = 0.5 * cell.h * std::sqrt(k2), cosine = std::cos(std::atan(y * (1 + y * y / 3)));
+    if (!(k2 > 0)) return identity3<double>();
+    const double s = sharpness(c), across = std::pow(cosine, (2 + s * s) / 3), along = cosine * std::sqrt(1 + y * y);
+    return identity3<double>(across) + outer(((along - across) / k2) * cell.k0, cell.k0);
+  }
+};
+
+}  // namespace
+
+void RodModel::soften() {
+  const RestTurns turns(*this);
+  for (std::size_t j = 0; j < station_count(); ++j) {
+    const auto soften = [&](Sym3<double>& matrix) {
+      if (!(std::min({matrix.xx, matrix.yy, matrix.zz}) > 0)) return;
+      const Mat3<double> all = full(matrix), give = systems::inverse3(all);
+      Mat3<double> sum = give;
+      const auto add = [&](std::size_t cell, std::size_t station) {
+        const Mat3<double> share = turns.of_stiffness(cell);
+        sum = sum + turns.share(cell, station) * (systems::inverse3(share * all * share) + (-1.0) * give);
+      };
+      if (j > 0 || closed) add(turns.before(j), turns.before(j) + 1);
+      if (j < cell_count() || closed) add(turns.after(j), turns.after(j));
+      matrix = lower_triangle<double>(systems::inverse3(sum));
+    };
+    soften(stiffness[j]), soften(viscosity[j]);
+  }
 }
 void RodModel::lump() {
   constexpr double kShare = 2.0 / 3;
@@ -76,8 +136,8 @@ void RodControl::resize(std::size_t cells) {
 namespace {
 
 Quatd turn_of(const RodModel& m, const RodState& s, std::size_t c) {
-  const double h = m.cells[c].h;
-  return cayley(0.5 * h * box_curvature(h, m.cells[c].k0 + 0.5 * (s.x[c].k + s.x[c + 1].k)));
+  const Cell<double>& cell = m.cells[c];
+  return cayley(0.5 * cell.h * box_curvature(cell, 0.5 * (s.x[c].k + s.x[c + 1].k)));
 }
 
 }  // namespace
@@ -114,9 +174,9 @@ bool close_rod(const RodModel& m, RodState& s) {
     // A change dk at a station turns what lies beyond by h R dk and moves the end by that across its lever.
     const auto weight = [&](std::size_t j) {
       const double h = 0.5 * ((j > 0 ? m.cells[j - 1].h : 0) + (j < n ? m.cells[j].h : 0));
-      const Vec3d& k = m.stiffness[j];
+      const Sym3<double>& k = m.stiffness[j];
       const auto give = [&](double stiffness) { return stiffness > 0 ? m.bending * h / stiffness : 0; };
-      return Vec3d{give(k.x), give(k.y), give(k.z)};
+      return Vec3d{give(k.xx), give(k.yy), give(k.zz)};
     };
     const auto lever = [&](std::size_t j) { return (1 / m.length) * (s.place[n] - s.place[j]); };
     double matrix[21] = {};
@@ -137,10 +197,10 @@ bool close_rod(const RodModel& m, RodState& s) {
     for (std::size_t j = 0; j <= n; ++j) {
       // The first station is the last one again: without a lever.
       const Vec3d arm = j == 0 ? Vec3d{} : lever(j);
-      const Vec3d& k = m.stiffness[j];
+      const Sym3<double>& k = m.stiffness[j];
       const Vec3d moment = rotate(conj(s.frame[j]), couple + cross(arm, force));
       const auto give = [&](double stiffness) { return stiffness > 0 ? m.bending / stiffness : 0; };
-      s.x[j].k += Vec3d{give(k.x) * moment.x, give(k.y) * moment.y, give(k.z) * moment.z};
+      s.x[j].k += Vec3d{give(k.xx) * moment.x, give(k.yy) * moment.y, give(k.zz) * moment.z};
     }
     s.x[n].k = s.x[0].k;
   }
@@ -153,7 +213,7 @@ double box_energy(const RodModel& m, const RodState& s) {
     const Cell<double>& cell = m.cells[c];
     const Station<double>&a = s.x[c], &b = s.x[c + 1];
     const Vec3d u = 0.5 * (a.u + b.u), w = 0.5 * (a.w + b.w), k = 0.5 * (a.k + b.k);
-    const Vec3d moment = 0.5 * (times(m.stiffness[c], a.k) + times(m.stiffness[c + 1], b.k));
+    const Vec3d moment = 0.5 * (m.stiffness[c] * a.k + m.stiffness[c + 1] * b.k);
     sum += 0.5 * cell.h * (cell.rhoA * norm2(u) + dot(w, times(cell.rhoI, w)) + dot(k, moment));
     const Vec3d rate = 0.5 * (times(m.lumped[c], s.rate[c].k) + times(m.lumped[c + 1], s.rate[c + 1].k));
     sum += 0.25 * cell.h * dot(s.rate[c].k + s.rate[c + 1].k, rate) + 0.5 * cell.h * cell.lumped * norm2(s.strain_rate[c]);
@@ -324,7 +384,7 @@ void RodStepper::tell(const RodModel& m, const RodControl& control, Outcome& out
     const double left_over = std::max(norm(r.a) * cell.h, norm(r.b));
     if (!(left_over <= outcome.residual)) outcome.residual = left_over, outcome.worst = c;
     const Vec3d acceleration = 0.5 * (y_[c].u_rate + y_[c + 1].u_rate) + cross(y.w, y.u);
-    const Vec3d viscous = 0.5 * (times(m.viscosity[c], y_[c].k_rate) + times(m.viscosity[c + 1], y_[c + 1].k_rate));
+    const Vec3d viscous = 0.5 * (m.viscosity[c] * y_[c].k_rate + m.viscosity[c + 1] * y_[c + 1].k_rate);
     const Vec3d drag = control.drag[c].left * y_[c].y.u + control.drag[c].right * y_[c + 1].y.u;
     const double inertia = std::max({cell.rhoA * norm(acceleration) * cell.h, norm(viscous) / m.length, norm(drag) * cell.h});
     outcome.inertia = std::max(outcome.inertia, inertia);
@@ -417,6 +477,7 @@ Outcome RodStepper::relax(const RodModel& m, const RodControl& control, double t
   constexpr double kGrowth = 3, kCut = 0.25;
   constexpr int kFew = 7;                         ///< iterations of a step that may grow
   constexpr double kFarthest = 0.1, kTurn = 0.3;  ///< that a held end goes in a step: of the length, [rad]
+  constexpr double kThere = 1e-11;                ///< and that may be left, as a share of it: stiff rods tell it as a force
   for (auto& x : state.x) x.u = x.w = {};
   state.rate.assign(state.rate.size(), {});
   state.strain_rate.assign(state.strain_rate.size(), {});
@@ -458,7 +519,7 @@ Outcome RodStepper::relax(const RodModel& m, const RodControl& control, double t
       if (dt < kSmallest * unit) break;
       continue;
     }
-    there = share == 1 && far < 1e-6 && outcome.inertia <= tolerance * outcome.scale;
+    there = share == 1 && far < kThere && outcome.inertia <= tolerance * outcome.scale;
     if (there) break;
     if (outcome.iterations <= kFew) dt = std::min(dt * kGrowth, kLargest * unit);
   }

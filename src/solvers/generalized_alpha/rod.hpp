@@ -15,8 +15,8 @@ namespace osier::generalized_alpha {
 /// What a rod is made of.
 struct RodModel {
   std::vector<Cell<double>> cells;
-  std::vector<Vec3d> stiffness;  ///< K = (EI1, EI2, GJ) per station [N m^2]
-  std::vector<Vec3d> viscosity;  ///< C per station [N m^2 s]
+  std::vector<Sym3<double>> stiffness;  ///< K = (EI1, EI2, GJ) per station [N m^2]
+  std::vector<Sym3<double>> viscosity;  ///< C per station [N m^2 s]
   std::vector<Vec3d> lumped;     ///< the same share of rhoI per station, times h^2/4 [kg m^3]
   std::vector<Quatd> offset;     ///< per cell, from the axes of its middle to the material frame of its segment at rest
   bool closed = false;           ///< whether the last station is the first one again
@@ -26,6 +26,9 @@ struct RodModel {
   /// Units in which one tolerance fits all unknowns: length, mean line density and largest bending stiffness.
   double length = 1, line_density = 1, bending = 1;
   void find_units();
+  /// Takes from the stiffness and viscosity of stations what box equations of cells that are turned at rest add to it
+  /// (docs/theory/generalized_alpha.md, section 9).
+  void soften();
   /// Lets two thirds of the mass and of the moments of inertia stand at stations: waves along the rod are then of fourth order
   /// (docs/theory/generalized_alpha.md, section 3).
   void lump();

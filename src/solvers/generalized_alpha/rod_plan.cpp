@@ -98,7 +98,7 @@ void find_rest_frames(const Model& m, Rod& rod) {
   else if (cells > 1) rod.to_station[cells - 1] = rod.to_segment[cells - 1];
 }
 
-/// The curvature with which a cell is turned by `wanted`: box_curvature() backwards.
+/// The curvature at rest of a cell that is turned by `wanted`: box_curvature() backwards.
 Vec3d curvature_of_turn(double h, const Vec3d& wanted) {
   const double b = 0.5 * h * norm(wanted);
   if (!(b > 0)) return wanted;
@@ -111,13 +111,15 @@ Vec3d curvature_of_turn(double h, const Vec3d& wanted) {
   return (x / b) * wanted;
 }
 
-/// Across the axis about which a cell is turned by 2 x at rest, its frames turn by sin(x)/x of what the curvatures of its
-/// stations say. The factors by which their stiffness has to be less, so that they give as much as the material does.
-Vec3d give_of(const Cell<double>& cell) {
-  const double k2 = norm2(cell.k0), x2 = 0.25 * cell.h * cell.h * k2;
-  if (!(k2 > 0)) return {1, 1, 1};
-  const Vec3d along = (1 / k2) * times(cell.k0, cell.k0);
-  return Vec3d{1, 1, 1} + (x2 / 6) * (Vec3d{1, 1, 1} - along);
+/// The change of curvature with which a cell is turned by `wanted`: box_curvature() backwards.
+Vec3d change_of_turn(const Cell<double>& cell, const Vec3d& wanted) {
+  Vec3d change = wanted - box_curvature(cell, {});
+  for (int i = 0; i < 50; ++i) {
+    const Vec3d step = wanted - box_curvature(cell, change);
+    change += (1 / (1 + 0.25 * cell.h * cell.h * norm2(wanted))) * step;
+    if (norm(step) <= 1e-16 * norm(wanted)) break;
+  }
+  return change;
 }
 
 void find_model(const Model& m, const std::vector<double>& masses, bool kirchhoff, Rod& rod) {
@@ -147,14 +149,11 @@ void find_model(const Model& m, const std::vector<double>& masses, bool kirchhof
     if (rod.joint[j] < 0) from = j == 0 ? 1 : cells - 1;
     if (rod.joint[from] < 0) continue;
     const std::size_t joint = at(rod.joint[from]);
-    const std::size_t before = model.closed ? cells - 1 : 0, after = model.closed ? 0 : cells - 1;
-    const Cell<double>&left = model.cells[j == 0 ? before : j - 1], &right = model.cells[j == cells ? after : j];
-    const Vec3d give = 0.5 * (give_of(left) + give_of(right));
-    const Vec3d material = (0.25 * m.joint_length[joint]) * cast<double>(m.joint_stiffness[joint]);
-    model.stiffness[j] = {material.x / give.x, material.y / give.y, material.z / give.z};
-    model.viscosity[j] = times(model.stiffness[j], cast<double>(m.joint_tau[joint]));
+    const Vec3d stiffness = (0.25 * m.joint_length[joint]) * cast<double>(m.joint_stiffness[joint]);
+    model.stiffness[j] = diagonal(stiffness), model.viscosity[j] = diagonal(times(stiffness, cast<double>(m.joint_tau[joint])));
   }
   model.find_units();
+  model.soften();
   if (rod.anchor[0] < 0 && rod.anchor[1] < 0) {
     // Nothing would tell how a straight rod that is free to spin about its axis does so if it had no inertia at all.
     constexpr double kLeastInertia = 1e-8;  // of a rod's length, squared
@@ -400,15 +399,20 @@ void find_changes(const Rod& rod, const State& state, RodState& to) {
   }
   // At a clamp the half-joint shows the curvature of a third of a segment farther on; what goes on from the inside is nearer.
   const bool front = !rod.model.closed && rod.joint.front() >= 0, back = !rod.model.closed && rod.joint.back() >= 0;
-  if (cells > 2 && front) to.x[0].k = 2.0 * to.x[1].k - to.x[2].k;
-  if (cells > 2 && back) to.x[cells].k = 2.0 * to.x[cells - 1].k - to.x[cells - 2].k;
+  const auto go_on = [&](std::size_t end, std::ptrdiff_t step) {
+    const auto k = [&](std::ptrdiff_t i) { return to.x[static_cast<std::size_t>(static_cast<std::ptrdiff_t>(end) + i * step)].k; };
+    if (cells > 4) to.x[end].k = 4.0 * (k(1) + k(3)) - 6.0 * k(2) - k(4);
+    else if (cells > 2) to.x[end].k = 2.0 * k(1) - k(2);
+  };
+  if (front) go_on(0, 1);
+  if (back) go_on(cells, -1);
   std::vector<Vec3d> missing(cells);
   for (int pass = 0; pass < kPasses; ++pass) {
     for (std::size_t c = 0; c < cells; ++c) {
       const Cell<double>& cell = rod.model.cells[c];
       Quatd turn = normalized(conj(to.frame[c]) * to.frame[c + 1]);
       if (turn.w < 0) turn = -turn;
-      missing[c] = curvature_of_turn(cell.h, (2 / cell.h) * inverse_cayley(turn)) - cell.k0 - 0.5 * (to.x[c].k + to.x[c + 1].k);
+      missing[c] = change_of_turn(cell, (2 / cell.h) * inverse_cayley(turn)) - 0.5 * (to.x[c].k + to.x[c + 1].k);
     }
     for (std::size_t j = 0; j <= cells; ++j)
       if (const auto sides = around(rod, j)) to.x[j].k += 0.5 * (missing[sides->first] + missing[sides->second]);
