@@ -73,13 +73,14 @@ struct RestTurns {
     return end ? 2 * own : own;
   }
   /// Square root of the share of its stiffness that a cell that is turned by 2 x at rest has to have. What is across the axis of
-  /// its turn loses cos x twice: where mean moments are those of the middle, and where angular velocities are summed up. But in a
-  /// smooth bend moments, too, turn with the rod from end to end, and a third of that remains; at a corner they do not.
+  /// its turn loses cos x twice, 1 - x^2: where moments are averaged, and where angular velocities are summed up. That is so at a
+  /// corner, where moments stay what they are in space. In a smooth bend they turn with the rod more or less, and the loss is
+  /// between 1 - x^2/3 and that: cos x is right to second order for neither and near to both.
   Mat3<double> of_stiffness(std::size_t c) const {
     const Cell<double>& cell = m.cells[c];
     const double k2 = norm2(cell.k0), y = 0.5 * cell.h * std::sqrt(k2), cosine = std::cos(std::atan(y * (1 + y * y / 3)));
     if (!(k2 > 0)) return identity3<double>();
-    const double s = sharpness(c), across = std::pow(cosine, (2 + s * s) / 3), along = cosine * std::sqrt(1 + y * y);
+    const double s = sharpness(c), across = std::pow(cosine, 0.5 * (1 + s * s)), along = cosine * std::sqrt(1 + y * y);
     return identity3<double>(across) + outer(((along - across) / k2) * cell.k0, cell.k0);
   }
 };
@@ -288,6 +289,7 @@ void RodStepper::begin(const RodModel& m, const RodControl& control, const Stage
   }
   frame_before_ = s.frame;
   find_laws(m);
+  find_bows(m, part, s);
   show(m, control);
 }
 
@@ -309,6 +311,26 @@ void RodStepper::find_laws(const RodModel& m) {
   }
   second_rest_.resize(m.station_count());
   for (std::size_t j = 0; j < m.station_count(); ++j) second_rest_[j] = second(rate_before_[j].k, rate_before_[j].second);
+}
+
+/// A load bows a cell out, so that the force along it differs from the mean of its ends: on the mean over the cell by a third of what
+/// it does in the middle (Middle::n_lever). That stretches less. As of the start of the step.
+void RodStepper::find_bows(const RodModel& m, const Part& part, const RodState& s) {
+  constexpr double kSharp = 30;
+  if (!part.still && !rates_known_) return;
+  for (std::size_t c = 0; c < m.cell_count(); ++c) {
+    const Cell<double>& cell = m.cells[c];
+    const Vec3d b = 0.5 * cell.h * box_curvature(cell, 0.5 * (s.x[c].k + s.x[c + 1].k));
+    const CellLoad<double>& load = (part.still ? end_ : start_).cells[c];
+    const auto less_inertia = [&](std::size_t j, const Vec3d& force) {
+      const Vec3d rate = part.still ? Vec3d{} : s.rate[j].u + cross(s.x[j].w, s.x[j].u);
+      return rotate(conj(s.frame[j]), force) - 0.5 * cell.rhoA * rate;
+    };
+    // Less where the load itself turns a cell far: there the bow is none of a parabola.
+    const double share = lever_share(cell) / (1 + kSharp * norm2(b));
+    const Vec3d f = share * (less_inertia(c, load.left) + less_inertia(c + 1, load.right));
+    law_[c].offset += times(cell.compliance, (cell.h / 6) * cross(b, f));
+  }
 }
 
 /// The arrays of Newton's method.
@@ -489,7 +511,7 @@ Outcome RodStepper::relax(const RodModel& m, const RodControl& control, double t
     load += (norm(control.end.cells[c].left) + norm(control.end.cells[c].right)) * m.cells[c].h;
   for (const EndLoad<double>& e : control.end.ends) load += norm(e.force);
   const double unit = m.time_unit() / std::sqrt(1 + load / m.force_unit() / 50);
-  double dt = kFirst * unit;
+  double dt = kFirst * unit, reach = 1;  ///< the latter: how far held ends go, as a share of what they may
   Outcome outcome;
   int iterations = 0, steps = 0;
   bool there = false;
@@ -503,7 +525,7 @@ Outcome RodStepper::relax(const RodModel& m, const RodControl& control, double t
         far = std::max(far, norm(held_part(control, e, control.end.ends[e].place - now.place)) / (kFarthest * m.length));
       if (control.frame_held[e]) far = std::max(far, norm(rotation_log(control.end.ends[e].frame * conj(now.frame))) / kTurn);
     }
-    const double share = far > 1 ? 1 / far : 1;
+    const double share = far > reach ? reach / far : 1;
     for (std::size_t e = 0; e < 2; ++e) {
       leading.end.ends[e].place = mixed(leading.start.ends[e].place, control.end.ends[e].place, share);
       leading.end.ends[e].frame = mixed(leading.start.ends[e].frame, control.end.ends[e].frame, share);
@@ -511,16 +533,17 @@ Outcome RodStepper::relax(const RodModel& m, const RodControl& control, double t
     // Without the velocities of the last step the way down is overdamped.
     for (auto& x : state.x) x.u = x.w = {};
     state.history = 0;
-    outcome = attempt(m, leading, {kBackwardEuler, dt}, {.closure = 0, .restart = true}, goal, state);
+    outcome = attempt(m, leading, {kBackwardEuler, dt}, {.closure = 0, .restart = true, .still = true}, goal, state);
     iterations += outcome.iterations;
     ++steps;
     if (!outcome.converged) {
-      dt *= kCut;
+      dt *= kCut, reach = kCut * std::min(reach, far);
       if (dt < kSmallest * unit) break;
       continue;
     }
     there = share == 1 && far < kThere && outcome.inertia <= tolerance * outcome.scale;
     if (there) break;
+    reach = std::min(1.0, kGrowth * reach);
     if (outcome.iterations <= kFew) dt = std::min(dt * kGrowth, kLargest * unit);
   }
   outcome.converged = there;

@@ -132,11 +132,13 @@ class RodStepper {
     double from = 0, to = 1;
     double closure = 0.5;  ///< share of the gap of a held end that a step closes
     bool restart = false;
+    bool still = false;  ///< on the way to an equilibrium, where there is no inertia
   };
   Outcome attempt(const RodModel& model, const RodControl& control, const Stage& stage, const Part& part, const NewtonGoal& goal,
                   RodState& state);
   void begin(const RodModel& model, const RodControl& control, const Stage& stage, const Part& part, const RodState& state);
   void find_laws(const RodModel& model);
+  void find_bows(const RodModel& model, const Part& part, const RodState& state);
   void lead_ends(const RodModel& model, const RodControl& control, const Part& part, const RodState& state);
   void show(const RodModel& model, const RodControl& control);
   bool accept(const RodModel& model, const RodControl& control, RodState& state);
