@@ -105,8 +105,8 @@ struct Residual {
 };
 
 /// The curvature with which the box equations turn a cell whose curvature at rest changes by `change`: (2/h) tan(h |k|/2) along
-/// k to fourth order, which turns the cell by h |k|. Of small changes what is across the curvature at rest counts as it is: so (c)
-/// has it, and frames must not turn otherwise than their angular velocities do.
+/// k to fourth order, which turns the cell by h |k|. Of small changes what is across the curvature at rest counts as it is: so
+/// (c) has it, and frames must not turn otherwise than their angular velocities do.
 template <class T>
 OSIER_FN Vec3<T> box_curvature(const Cell<T>& cell, const Vec3<T>& change) {
   const Vec3<T>& k0 = cell.k0;

@@ -3,8 +3,9 @@
 // cell before, and twelve of the cell, with pivots from any of the 18 rows. No transfer matrices are formed: those grow
 // exponentially with the length of a rod.
 //
-// A closed rod is cut at a station, as if both of its ends there were held. Its six motions of that station are six more right-hand
-// sides, and six equations between them say that the rod pulls and bends equally on either side of the cut (newton.hpp).
+// A closed rod is cut at a station, as if both of its ends there were held. Its six motions of that station are six more
+// right-hand sides, and six equations between them say that the rod pulls and bends equally on either side of the cut
+// (newton.hpp).
 //
 // Single rods take the largest pivot of a column. Lanes, which are equal rods in similar states, take the same row for all of
 // them where that is a good pivot for each, and their own where it is not.
@@ -24,7 +25,7 @@ inline constexpr int kBlock = 12;  ///< unknowns of a station, rows of a cell
 inline constexpr int kPanelRows = kEnd + kBlock;
 inline constexpr int kRight = kBlock;  ///< first column of the right station
 inline constexpr int kRhs = 2 * kBlock;
-inline constexpr int kMotions = 6;          ///< of the station where a closed rod is cut
+inline constexpr int kMotions = 6;           ///< of the station where a closed rod is cut
 inline constexpr int kSides = 1 + kMotions;  ///< right-hand sides of a closed rod
 
 template <class T>
@@ -131,9 +132,7 @@ class Elimination {
     return true;
   }
   /// Of unknown p of a station, for every right-hand side.
-  const T* sides_of(std::size_t station, int p) const {
-    return (station == cells_ ? panel_[p] : kept_row(station, p)) + kRhs;
-  }
+  const T* sides_of(std::size_t station, int p) const { return (station == cells_ ? panel_[p] : kept_row(station, p)) + kRhs; }
 
  private:
   OSIER_FN int used() const { return lanes_of<T> == 1 ? kRhs + sides_ : kRhs + 1; }

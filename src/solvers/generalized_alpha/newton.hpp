@@ -201,9 +201,12 @@ OSIER_FN Sym3<T> RodNewton<T>::moment_slope(std::size_t j) const {
   const T value(v_.stage.of_new()), by_rate(rate), by_second(rate * v_.second_by_rate);
   const Sym3<T>&K = v_.stiffness[j], &C = v_.viscosity[j];
   const Vec3<T>& lumped = v_.lumped[j];
-  return {value * K.xx + by_rate * C.xx + by_second * lumped.x, value * K.yx + by_rate * C.yx,
-          value * K.yy + by_rate * C.yy + by_second * lumped.y, value * K.zx + by_rate * C.zx,
-          value * K.zy + by_rate * C.zy,                        value * K.zz + by_rate * C.zz + by_second * lumped.z};
+  return {value * K.xx + by_rate * C.xx + by_second * lumped.x,
+          value * K.yx + by_rate * C.yx,
+          value * K.yy + by_rate * C.yy + by_second * lumped.y,
+          value * K.zx + by_rate * C.zx,
+          value * K.zy + by_rate * C.zy,
+          value * K.zz + by_rate * C.zz + by_second * lumped.z};
 }
 
 template <class T>

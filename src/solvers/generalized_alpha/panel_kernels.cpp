@@ -8,7 +8,7 @@ namespace osier::generalized_alpha {
 namespace {
 
 constexpr int kLine = kSimdTarget == Simd::avx512 ? 8 : kSimdTarget == Simd::avx2 ? 4 : 2;  ///< numbers of a register
-constexpr int kUsual = (25 + kLine - 1) / kLine * kLine;  ///< of one right-hand side
+constexpr int kUsual = (25 + kLine - 1) / kLine * kLine;                                    ///< of one right-hand side
 
 double size_of(double x) { return x < 0 ? -x : x; }
 

@@ -289,7 +289,7 @@ void RodStepper::begin(const RodModel& m, const RodControl& control, const Stage
   }
   frame_before_ = s.frame;
   find_laws(m);
-  find_bows(m, part, s);
+  if (control.any_load) find_bows(m, part, s);
   show(m, control);
 }
 
@@ -313,8 +313,8 @@ void RodStepper::find_laws(const RodModel& m) {
   for (std::size_t j = 0; j < m.station_count(); ++j) second_rest_[j] = second(rate_before_[j].k, rate_before_[j].second);
 }
 
-/// A load bows a cell out, so that the force along it differs from the mean of its ends: on the mean over the cell by a third of what
-/// it does in the middle (Middle::n_lever). That stretches less. As of the start of the step.
+/// A load bows a cell out, so that the force along it differs from the mean of its ends: on the mean over the cell by a third of
+/// what it does in the middle (Middle::n_lever). That stretches less. As of the start of the step.
 void RodStepper::find_bows(const RodModel& m, const Part& part, const RodState& s) {
   constexpr double kSharp = 30;
   if (!part.still && !rates_known_) return;

@@ -17,9 +17,9 @@ struct RodModel {
   std::vector<Cell<double>> cells;
   std::vector<Sym3<double>> stiffness;  ///< K = (EI1, EI2, GJ) per station [N m^2]
   std::vector<Sym3<double>> viscosity;  ///< C per station [N m^2 s]
-  std::vector<Vec3d> lumped;     ///< the same share of rhoI per station, times h^2/4 [kg m^3]
-  std::vector<Quatd> offset;     ///< per cell, from the axes of its middle to the material frame of its segment at rest
-  bool closed = false;           ///< whether the last station is the first one again
+  std::vector<Vec3d> lumped;            ///< the same share of rhoI per station, times h^2/4 [kg m^3]
+  std::vector<Quatd> offset;            ///< per cell, from the axes of its middle to the material frame of its segment at rest
+  bool closed = false;                  ///< whether the last station is the first one again
 
   std::size_t cell_count() const { return cells.size(); }
   std::size_t station_count() const { return cells.size() + 1; }

@@ -400,7 +400,9 @@ void find_changes(const Rod& rod, const State& state, RodState& to) {
   // At a clamp the half-joint shows the curvature of a third of a segment farther on; what goes on from the inside is nearer.
   const bool front = !rod.model.closed && rod.joint.front() >= 0, back = !rod.model.closed && rod.joint.back() >= 0;
   const auto go_on = [&](std::size_t end, std::ptrdiff_t step) {
-    const auto k = [&](std::ptrdiff_t i) { return to.x[static_cast<std::size_t>(static_cast<std::ptrdiff_t>(end) + i * step)].k; };
+    const auto k = [&](std::ptrdiff_t i) {
+      return to.x[static_cast<std::size_t>(static_cast<std::ptrdiff_t>(end) + i * step)].k;
+    };
     if (cells > 4) to.x[end].k = 4.0 * (k(1) + k(3)) - 6.0 * k(2) - k(4);
     else if (cells > 2) to.x[end].k = 2.0 * k(1) - k(2);
   };
@@ -477,7 +479,8 @@ void start_from(const Rod& rod, const Model& m, const State& state, bool from_la
   for (std::size_t j = 0; j <= cells; ++j) {
     // Across the rod the frames turn with the segments; about it, with what the state says.
     Vec3d spin;
-    const auto sides = around(rod, j).value_or(j == 0 ? std::pair{std::size_t{0}, std::size_t{0}} : std::pair{cells - 1, cells - 1});
+    const auto sides =
+        around(rod, j).value_or(j == 0 ? std::pair{std::size_t{0}, std::size_t{0}} : std::pair{cells - 1, cells - 1});
     for (const std::size_t c : {sides.first, sides.second}) {
       const std::size_t s = at(rod.segments[c]);
       const Vec3d d3 = director3(frame(c));

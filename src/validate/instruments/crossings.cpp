@@ -12,8 +12,8 @@ namespace osier::validate {
 
 namespace {
 
-/// Samples between those from which a crossing is found: with many per half-period fast waves of a millionth of the amplitude would
-/// otherwise show as slopes, and so as damping.
+/// Samples between those from which a crossing is found: with many per half-period fast waves of a millionth of the amplitude
+/// would otherwise show as slopes, and so as damping.
 std::size_t stride_of(const std::vector<double>& samples) {
   constexpr std::size_t kPerHalfPeriod = 100;
   std::size_t first = 0, second = 0;
