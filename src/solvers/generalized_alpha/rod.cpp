@@ -60,9 +60,8 @@ struct RestTurns {
   std::size_t after(std::size_t j) const { return j < n ? j : m.closed ? 0 : n - 1; }
   /// How far a cell is from being one of a smooth bend: 0 there, 1 next to a corner, where its neighbours are turned differently.
   double sharpness(std::size_t c) const {
-    const Vec3d a = of(before(c)), b = of(after(c + 1));
-    const double all = norm(a) + norm(b);
-    return all > 0 ? norm(b - a) / all : 0;
+    const double a = norm(of(before(c))), b = norm(of(after(c + 1)));
+    return a + b > 0 ? std::abs(b - a) / (a + b) : 0;
   }
   /// How far the rod is turned at a station.
   double at(std::size_t j) const { return std::min(norm(of(before(j))), norm(of(after(j)))); }
