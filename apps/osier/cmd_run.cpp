@@ -34,7 +34,8 @@ void write_stats(const std::string& file, const RunStats& stats) {
 
 int run(const RunArguments& o) {
   Problems problems;
-  if (!o.resume.empty() && !o.folder.empty()) problems.add("--output", "a resumed run goes on in its own folder", "leave it out");
+  if (!o.resume.empty() && !o.folder.empty())
+    problems.add("--output", "a resumed run continues in its own folder", "leave it out");
   if (!o.resume.empty() && o.scene.file.empty() && o.scene.changes_something())
     problems.add("--resume", "the scene of a run cannot be changed on the way", "leave other options of the scene out");
   problems.throw_if_any();
@@ -77,9 +78,7 @@ int run(const RunArguments& o) {
   if (stats.interrupted) {
     fmt::print(stderr, "interrupted at t = {:.4g} s; the files in {} are complete up to here{}\n", stats.simulated_seconds,
                folder.string(),
-               has_checkpoint(folder)
-                   ? fmt::format("; to go on: osier run --resume {}", folder.string())
-                   : std::string());
+               has_checkpoint(folder) ? fmt::format("; to go on: osier run --resume {}", folder.string()) : std::string());
     return kRunFailed;
   }
   if (!o.quiet) {
