@@ -45,6 +45,21 @@ def tidy(signature):
     return re.sub(r"(: |-> )\"([^\"]*)\"", r"\1\2", signature)
 
 
+def wrapped(signature):
+    """Long ones with an argument on each line."""
+    start, depth, parts = signature.find("(") + 1, 0, [""]
+    end = signature.rfind(")") if " -> " not in signature else signature.rfind(")", 0, signature.rfind(" -> "))
+    if len(signature) <= 100 or end < start:
+        return signature
+    for c in signature[start:end]:
+        depth += (c in "[({") - (c in "])}")
+        if c == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += c
+    return signature[:start] + "\n" + "".join(f"    {part.strip()},\n" for part in parts) + signature[end:]
+
+
 def of_function(name, function):
     """Signature and docstring. Compiled functions begin their docstring with the signature."""
     doc = function.__doc__ or ""
@@ -53,7 +68,7 @@ def of_function(name, function):
     except (TypeError, ValueError):
         signature, _, doc = doc.partition("\n")
         signature = name + signature[signature.index("("):] if "(" in signature else name + "()"
-    return [f"```python\n{tidy(signature)}\n```", "", text(doc), ""]
+    return [f"```python\n{wrapped(tidy(signature))}\n```", "", text(doc), ""]
 
 
 def members(cls):
@@ -74,7 +89,7 @@ def of_class(name, cls):
     page = [f"## `{name}`", "", text(doc), ""]
     if cls.__init__ is not object.__init__ and inspect.isfunction(cls.__init__):
         arguments = str(inspect.signature(cls.__init__)).replace("(self, ", "(").replace("(self)", "()").removesuffix(" -> None")
-        page += [f"```python\n{tidy(name + arguments)}\n```", ""]
+        page += [f"```python\n{wrapped(tidy(name + arguments))}\n```", ""]
     for member, value in members(cls).items():
         if isinstance(value, property) or type(value).__name__ in ("nb_property", "cached_property", "getset_descriptor", "_tuplegetter"):
             doc = text(value.__doc__ or getattr(getattr(value, "func", None), "__doc__", "") or "")
