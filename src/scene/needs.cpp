@@ -133,8 +133,7 @@ std::vector<Need> needs_of(const Setup& setup) {
     }
   }
   for (std::size_t i = 0; i < spec.probes.size(); ++i)
-    if (spec.probes[i].reaction)
-      needs.push_back({&Traits::reactions, "tell what constraints exert", spec.probes[i].where + "/reaction"});
+    if (spec.probes[i].reaction) needs.push_back({&Traits::reactions, "report reactions", spec.probes[i].where + "/reaction"});
   if (spec.execution.in_float()) needs.push_back({&Traits::single_precision, "work in float", "/execution/precision"});
   if (spec.execution.threads > 1)
     needs.push_back({&Traits::threads, fmt::format("use {} threads", spec.execution.threads), "/execution/threads"});

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::string_view kMagic = "osier-checkpoint 1\n";
+constexpr std::string_view kMagic = "osier-checkpoint 2\n";
 
 [[noreturn]] void refuse(const fs::path& where, const std::string& what, const std::string& remedy) {
   throw InputError({{where.string(), what, remedy}});

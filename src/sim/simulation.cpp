@@ -84,10 +84,10 @@ void Simulation::certify() {
     problems.add("/contact", "is not there: rods pass through each other, and there is nothing to certify",
                  "add \"contact\": {}, or leave --certify out");
   if (!s.moduli.empty() && !s.own_balance)
-    problems.add("/materials", "change their moduli: the energy that this takes is in no budget of a certificate",
+    problems.add("/materials", "change their moduli over time, and a certificate does not account for the energy of that",
                  "leave `young_over_time` and `shear_over_time` out, or --certify");
   if (s.integrator && !s.integrator->is_implicit_euler())
-    problems.add("/analysis/integrator", "the energy budget of a certificate is that of implicit_euler", "use implicit_euler");
+    problems.add("/analysis/integrator", "a certificate needs the energy budget of implicit_euler", "use implicit_euler");
   problems.throw_if_any();
   // Velocities of float are rounded displacements over the step.
   const double rounding = s.setup->spec.execution.in_float() ? 1e-4 : 0;

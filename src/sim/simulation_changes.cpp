@@ -15,7 +15,7 @@ void Simulation::pull(Index vertex, const Vec3d& target, double stiffness) {
   const auto refuse = [](std::string what, std::string remedy) {
     throw InputError({{"pull", std::move(what), std::move(remedy)}});
   };
-  if (is_static()) refuse("a static analysis has no motion to take part in", "use dynamics");
+  if (is_static()) refuse("a static analysis cannot be pulled at", "use dynamics");
   const Model& m = model();
   if (vertex < 0 || vertex >= m.vertex_count())
     refuse(fmt::format("there is no vertex {}", vertex), fmt::format("use 0 to {}", m.vertex_count() - 1));
@@ -31,6 +31,14 @@ void Simulation::pull(Index vertex, const Vec3d& target, double stiffness) {
 void Simulation::stop_pulling() { impl_->pull = {}; }
 
 void Simulation::enable_force(std::size_t index, bool on) { impl_->acts.at(index) = on ? 1 : 0; }
+
+bool Simulation::Impl::was_changed() const {
+  const auto given = [](const auto& own) { return own != nullptr; };
+  const auto led = [](const auto& o) { return o->motion() && o->motion()->led; };
+  const auto& shapes = contacts.obstacles();
+  return own_json || std::any_of(own_constraints.begin(), own_constraints.end(), given) ||
+         std::any_of(own_forces.begin(), own_forces.end(), given) || std::any_of(shapes.begin(), shapes.end(), led);
+}
 
 Attachment& Simulation::Impl::own_constraint(std::size_t i) {
   if (!own_constraints.at(i)) own_constraints[i] = setup->spec.constraints[i]->clone();
@@ -48,7 +56,7 @@ double Simulation::Impl::end_of_move(double seconds) const {
 }
 
 void Simulation::Impl::check_lead(const std::string& where, const Pose& pose, double seconds) const {
-  if (statics) refuse_change(where, "a static analysis moves nothing at run time", "use dynamics");
+  if (statics) refuse_change(where, "a static analysis cannot be led at run time", "use dynamics");
   if (!is_finite(pose.center) || !is_finite(pose.turn) || norm(pose.turn) < 1e-9 || !(seconds >= 0) || !std::isfinite(seconds))
     refuse_change(where, "the pose is not finite, its quaternion is zero, or the time is negative",
                   "give a place, a quaternion x, y, z, w and a time of at least 0");
@@ -79,7 +87,7 @@ void Simulation::lead_constraint(std::size_t index, const Pose& pose, double sec
   now.list_held(vertices, frames);
   const std::string name = "`" + now.name + "` ";
   if (!now.moves())
-    refuse_change(now.where, fmt::format("{}is a {}, which nothing leads", name, now.type()), "lead a pin or a clamp");
+    refuse_change(now.where, fmt::format("{}is a {}, which cannot be led", name, now.type()), "lead a pin or a clamp");
   if (s.let_go[index]) refuse_change(now.where, name + "has let go", "lead another one");
   const Motion& motion = now.motion;
   if (!motion.led && ((motion.orientation.given() && vertices.size() > 1) || (motion.file && !motion.file->is_of_body())))
@@ -104,53 +112,67 @@ void Simulation::lead_obstacle(std::size_t index, const Pose& pose, double secon
   const ObstacleSpec& spec = *s.setup->spec.obstacles.at(index);
   s.check_lead(spec.where, pose, seconds);
   Motion* const motion = index < s.contacts.obstacles().size() ? s.contacts.obstacles()[index]->motion() : nullptr;
-  if (!motion) refuse_change(spec.where, "`" + spec.name + "` takes no part: there is no contact", "add \"contact\": {}");
+  if (!motion) refuse_change(spec.where, "`" + spec.name + "` has no effect: the scene has no contact", "add \"contact\": {}");
   const Pose from = obstacle_pose(index), to{pose.center, normalized(pose.turn)};
   if (!s.contacts.obstacles()[index]->may_tilt() && norm(rotation_log(normalized(to.turn * conj(from.turn)))) > 1e-9)
     refuse_change(spec.where, "`" + spec.name + "` has no end: far away a turn would move it without bound", "shift it only");
   motion->lead(spec.center(), s.state.time, from, s.end_of_move(seconds), to);
   s.obstacles[index].moves = true;
-  for (std::size_t i = 0; i < s.own_constraints.size(); ++i) {
-    if (s.constraint(i).motion.with != spec.name) continue;
-    auto& carrier = s.own_carriers[spec.name];
-    if (!carrier) carrier = std::make_shared<Carrier>(*s.constraint(i).motion.carrier);
-    carrier->motion = *motion;
-    s.own_constraint(i).motion.carrier = carrier;
+  s.carry_along(spec.name, *motion);
+}
+
+/// Constraints that go with an obstacle go as it is led.
+void Simulation::Impl::carry_along(const std::string& obstacle, const Motion& motion) {
+  for (std::size_t i = 0; i < own_constraints.size(); ++i) {
+    if (constraint(i).motion.with != obstacle) continue;
+    auto& carrier = own_carriers[obstacle];
+    if (!carrier) carrier = std::make_shared<Carrier>(*constraint(i).motion.carrier);
+    carrier->motion = motion;
+    own_constraint(i).motion.carrier = carrier;
   }
 }
 
 void Simulation::drive_motor(std::size_t index, double value) {
   Impl& s = *impl_;
   const Attachment& now = s.constraint(index);
-  if (s.statics) refuse_change(now.where, "a static analysis moves nothing at run time", "use dynamics");
+  if (s.statics) refuse_change(now.where, "a static analysis cannot be led at run time", "use dynamics");
   if (!std::isfinite(value)) refuse_change(now.where, "the speed or torque is not a finite number", "use a finite one");
   if (!dynamic_cast<const Motor*>(&now))
     refuse_change(now.where, fmt::format("`{}` is a {}", now.name, now.type()), "drive a motor");
   if (s.let_go[index]) refuse_change(now.where, "`" + now.name + "` has let go", "drive another one");
-  static_cast<Motor&>(s.own_constraint(index)).drive(s.state.time, value);
+  auto& motor = static_cast<Motor&>(s.own_constraint(index));
+  // The angle of a motor with a speed is that of all speeds before; of torques only the last one counts.
+  if (!motor.speed.given()) std::erase_if(s.drives, [&](const Impl::Drive& d) { return d.constraint == index; });
+  s.drives.push_back({index, s.state.time, value});
+  motor.drive(s.state.time, value);
 }
 
 void Simulation::release_constraint(std::size_t index) {
   Impl& s = *impl_;
-  if (s.path) refuse_change(s.constraint(index).where, "nothing lets go along a path by arc length", "use load control");
+  if (s.path)
+    refuse_change(s.constraint(index).where, "constraints cannot let go along a path by arc length", "use load control");
   s.own_constraint(index).release = s.pseudo_time();
 }
 
 /// Reads one force again, from what it was with one value changed.
 void Simulation::Impl::set_force(std::size_t index, const std::string& pointer, const std::string& value) {
-  const std::string where = fmt::format("/forces/{}", index);
   Json force_json = json()["forces"][index];
   Problems problems;
   apply_override(force_json, pointer + "=" + value, problems);
   problems.throw_if_any();
+  own_forces[index] = read_force(index, force_json);
+  json()["forces"][index] = std::move(force_json);
+}
+
+std::shared_ptr<const Force> Simulation::Impl::read_force(std::size_t index, const Json& from) {
+  Problems problems;
   std::unique_ptr<Force> read;
-  JsonReader(json(), "", problems).read(force_json, where, read, {});
+  JsonReader(json(), "", problems).read(from, fmt::format("/forces/{}", index), read, {});
   problems.throw_if_any();
   read->bind(setup->names(), problems);
   read->check(setup->model, problems);
   problems.throw_if_any();
-  own_forces[index] = std::move(read);
-  json()["forces"][index] = std::move(force_json);
+  return read;
 }
 
 void Simulation::set(const std::string& pointer, const std::string& value) {

@@ -50,6 +50,12 @@ struct Simulation::Impl final : StaticHost, LoadPath {
   std::vector<std::shared_ptr<const Force>> own_forces;
   std::map<std::string, std::shared_ptr<Carrier>> own_carriers;  ///< obstacles by name
   std::optional<Json> own_json;
+  /// What a motor was told, and when.
+  struct Drive {
+    std::size_t constraint;
+    double time, value;
+  };
+  std::vector<Drive> drives;
   const Vec3d* velocity_home = nullptr;  ///< see keep_addresses(); null: nobody asked
   TimedJoints timed_joints;
   ChangingModuli moduli;
@@ -105,6 +111,9 @@ struct Simulation::Impl final : StaticHost, LoadPath {
   Vec3d middle_of(const Attachment& constraint) const;
   void take_over(const Impl& other);
   void go_home();
+  std::shared_ptr<const Force> read_force(std::size_t index, const Json& from);
+  void carry_along(const std::string& obstacle, const Motion& motion);
+  void carry_changes(Archive& archive);
   void set_force(std::size_t index, const std::string& pointer, const std::string& value);
   Model& mutable_model() { return changed ? *changed : changed.emplace(setup->model); }
   State& state_at_hand() override { return state; }

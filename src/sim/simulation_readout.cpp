@@ -111,7 +111,7 @@ void Simulation::show_sections(bool on) { impl_->shows_sections = on; }
 
 void Simulation::measure_reactions() {
   Problems problems;
-  refuse(*impl_->setup->spec.solver, {{&Traits::reactions, "tell what constraints exert", "reactions"}}, problems);
+  refuse(*impl_->setup->spec.solver, {{&Traits::reactions, "report reactions", "reactions"}}, problems);
   problems.throw_if_any();
   impl_->wants_reactions = true;
 }

@@ -1,5 +1,6 @@
 // A simulation as bytes, and its fingerprint.
-#include <algorithm>
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "core/fields.hpp"
 #include "sim/simulation_impl.hpp"
@@ -11,9 +12,55 @@ std::uint64_t Simulation::Impl::scene_digest() const {
   add_to(digest, setup->model);
   add_to(digest, setup->initial);
   for (const std::size_t count : {let_go.size(), acts.size(), setup->timed_joints.size()}) digest.add(&count, sizeof count);
+  for (const auto& c : setup->spec.constraints) digest.add(std::string_view(c->type()));
+  for (const std::size_t count : {contacts.obstacles().size(), static_cast<std::size_t>(contacts.active())})
+    digest.add(&count, sizeof count);
   digest.add(std::string_view(setup->spec.solver->name()));
   digest.add(dynamic ? dynamic->time_step() : 0.0);
   return digest.value();
+}
+
+static void carry_lead(Archive& a, std::optional<LedMotion>& led) {
+  bool is_led = led.has_value();
+  a(is_led);
+  if (a.reads()) led.reset();
+  if (!is_led) return;
+  if (a.reads()) led.emplace();
+  a(led->rest, led->place.keys, led->place.interpolation, led->turn.keys, led->turn.interpolation);
+}
+
+/// Poses, motors, releases and values of forces that were set at run time. When they are read, what was set before is undone.
+void Simulation::Impl::carry_changes(Archive& a) {
+  std::optional<std::string> text;
+  if (own_json) text = own_json->dump(-1, ' ', false, Json::error_handler_t::replace);
+  a(text);
+  if (a.reads()) own_json = text ? std::optional(Json::parse(*text)) : std::nullopt;
+  for (std::size_t i = 0; i < own_forces.size(); ++i) {
+    bool is_own = own_forces[i] != nullptr;
+    a(is_own);
+    if (a.reads()) own_forces[i] = is_own ? read_force(i, json()["forces"][i]) : nullptr;
+  }
+  for (std::size_t i = 0; i < own_constraints.size(); ++i) {
+    bool is_own = own_constraints[i] != nullptr;
+    a(is_own);
+    if (a.reads()) own_constraints[i].reset();
+    if (!is_own) continue;
+    carry_lead(a, own_constraint(i).motion.led);
+    a(own_constraint(i).release);
+  }
+  a(drives);
+  const auto& shapes = contacts.obstacles();
+  for (std::size_t i = 0; i < shapes.size(); ++i) {
+    Motion* const motion = shapes[i]->motion();
+    if (!motion) continue;
+    carry_lead(a, motion->led);
+    obstacles[i].moves = obstacles[i].moves || motion->led;
+  }
+  if (!a.reads()) return;
+  for (const Drive& drive : drives) static_cast<Motor&>(own_constraint(drive.constraint)).drive(drive.time, drive.value);
+  own_carriers.clear();
+  for (const auto& shape : shapes)
+    if (shape->motion() && shape->motion()->led) carry_along(shape->name, *shape->motion());
 }
 
 /// The control of the last step is where the next one starts, and what was held then may be let go. Reactions, the record of what
@@ -21,6 +68,7 @@ std::uint64_t Simulation::Impl::scene_digest() const {
 void Simulation::Impl::carry(Archive& a) {
   catch_up();
   runner_knows = runner_knows && !a.reads();
+  carry_changes(a);
   bool is_changed = changed.has_value();
   a(is_changed);
   if (is_changed) {
@@ -44,24 +92,13 @@ void Simulation::Impl::carry(Archive& a) {
     solver->declare_memory(model(), state);
     last_good = state;
     touched = {};
+    reactions.forget();
     contacts.set_step(state.time, state.time);
   }
   solver->carry(model(), a);
 }
 
-bool Simulation::Impl::was_changed() const {
-  const auto given = [](const auto& own) { return own != nullptr; };
-  const auto led = [](const auto& o) { return o->motion() && o->motion()->led; };
-  const auto& shapes = contacts.obstacles();
-  return own_json || std::any_of(own_constraints.begin(), own_constraints.end(), given) ||
-         std::any_of(own_forces.begin(), own_forces.end(), given) || std::any_of(shapes.begin(), shapes.end(), led);
-}
-
 std::string Simulation::save() const {
-  if (impl_->was_changed())
-    throw RunError(
-        "a simulation whose poses, motors or values were set at run time cannot be saved: what was set would be lost; copy() "
-        "keeps it");
   if (impl_->certifier)
     throw RunError("a certified simulation cannot be saved: its accounts are those of a whole run; leave --certify out");
   std::uint64_t scene = impl_->scene_digest();
