@@ -1,6 +1,8 @@
 // Compiled once per instruction set, see exec/simd_target.hpp.
 #include "solvers/deti/kernels.hpp"
 
+#include <cmath>
+
 #include "exec/simd_target.hpp"
 #include "solvers/deti/fibre_step.hpp"
 
@@ -11,10 +13,44 @@ struct Kernel {
   static void start(const FibreView& fibre, const StepRule& rule) { FibreStep<P>(fibre).start(rule); }
   static void step(const FibreView& fibre, const StepRule& rule) { FibreStep<P>(fibre).step(rule); }
   static void forces(const FibreView& fibre) { Springs<P>{fibre}.forces(); }
+
+  static constexpr int N = kUnknowns;
+  static bool reduce(double* row, std::size_t count) {
+    for (int j = 0; j < N; ++j) {
+      double* const own = row + j * N;
+      if (!(own[j] > 0)) return false;
+      const double root = std::sqrt(own[j]), share = 1 / root;
+      own[j] = root;
+      for (int c = j + 1; c < N; ++c) own[c] *= share;
+      for (int i = j + 1; i < N; ++i)
+        for (int c = i; c < N; ++c) row[i * N + c] -= own[i] * own[c];
+    }
+    for (std::size_t k = 1; k < count; ++k) {
+      double* const b = row + k * (N * N);
+      for (int j = 0; j < N; ++j) {
+        const double share = 1 / row[j * N + j];
+        for (int c = 0; c < N; ++c) b[j * N + c] *= share;
+        for (int i = j + 1; i < N; ++i)
+          for (int c = 0; c < N; ++c) b[i * N + c] -= row[j * N + i] * b[j * N + c];
+      }
+    }
+    return true;
+  }
+  static void take_away(const double* a, const double* b, double* c, std::size_t count) {
+    for (std::size_t k = 0; k < count; ++k, b += N * N, c += N * N)
+      for (int r = 0; r < N; ++r) {
+        double sum[N];
+        for (int i = 0; i < N; ++i) sum[i] = c[r * N + i];
+        for (int t = 0; t < N; ++t)
+          for (int i = 0; i < N; ++i) sum[i] -= a[t * N + r] * b[t * N + i];
+        for (int i = 0; i < N; ++i) c[r * N + i] = sum[i];
+      }
+  }
 };
 
 template <class P>
-constexpr FibreKernel kFibreKernel{lanes_of<P>, &Kernel<P>::start, &Kernel<P>::step, &Kernel<P>::forces};
+constexpr FibreKernel kFibreKernel{lanes_of<P>,        &Kernel<P>::start,  &Kernel<P>::step,
+                                   &Kernel<P>::forces, &Kernel<P>::reduce, &Kernel<P>::take_away};
 
 template <Simd S>
 const FibreKernel& fibre_kernel_for() {

@@ -50,8 +50,8 @@ class Deti final : public Solver {
       : settings_(settings),
         executor_(settings.execution.threads),
         contact_(settings.execution.threads),
-        touching_(settings.execution.threads),
-        tied_(settings.execution.threads) {
+        touching_(settings.execution.threads, settings.execution.simd),
+        tied_(settings.execution.threads, settings.execution.simd) {
     arrange(model);
   }
 
