@@ -2,6 +2,7 @@
 #include "solvers/deti/kernels.hpp"
 
 #include <cmath>
+#include <type_traits>
 
 #include "exec/simd_target.hpp"
 #include "solvers/deti/fibre_step.hpp"
@@ -37,13 +38,21 @@ struct Kernel {
     return true;
   }
   static void take_away(const double* a, const double* b, double* c, std::size_t count) {
+    // A row of 12 in as few packs as it fills, and as many rows as registers hold.
+    using V = std::conditional_t<N % lanes_of<P> == 0, P, Pack<double, 4>>;
+    constexpr int kRows = 4, W = lanes_of<V>, kPacks = N / W;
     for (std::size_t k = 0; k < count; ++k, b += N * N, c += N * N)
-      for (int r = 0; r < N; ++r) {
-        double sum[N];
-        for (int i = 0; i < N; ++i) sum[i] = c[r * N + i];
-        for (int t = 0; t < N; ++t)
-          for (int i = 0; i < N; ++i) sum[i] -= a[t * N + r] * b[t * N + i];
-        for (int i = 0; i < N; ++i) c[r * N + i] = sum[i];
+      for (int r = 0; r < N; r += kRows) {
+        V sum[kRows][kPacks], x[kPacks];
+        for (int q = 0; q < kRows; ++q)
+          for (int i = 0; i < kPacks; ++i) sum[q][i] = load_lanes<V>(c + (r + q) * N + W * i);
+        for (int t = 0; t < N; ++t) {
+          for (int i = 0; i < kPacks; ++i) x[i] = load_lanes<V>(b + t * N + W * i);
+          for (int q = 0; q < kRows; ++q)
+            for (int i = 0; i < kPacks; ++i) sum[q][i] -= V(a[t * N + r + q]) * x[i];
+        }
+        for (int q = 0; q < kRows; ++q)
+          for (int i = 0; i < kPacks; ++i) store_lanes(sum[q][i], c + (r + q) * N + W * i);
       }
   }
 };
