@@ -52,6 +52,18 @@ TEST(Crossings, DoNotTakeFastWavesForSlopes) {
   for (const Crossing& c : zero_crossings(samples)) EXPECT_NEAR(std::abs(c.slope) / (2e-4 * kPi), 1, 1e-4);
 }
 
+TEST(Recursion, TellsTheDampingOfAModeAmongOthersWhateverTheStep) {
+  for (const double h : {0.3, 0.1}) {
+    std::vector<double> samples;
+    for (int k = 0; k < 40; ++k) {
+      const double t = h * k;
+      samples.push_back(std::exp(-0.02 * t) * std::cos(t) + 1e-3 * std::cos(6.3 * t + 0.4) + 1e-5 * std::cos(17 * t));
+    }
+    EXPECT_NEAR(damping_by_recursion(samples, 1 / (2 * kPi), h), 0.02 / std::hypot(1, 0.02), 1e-8) << h;
+  }
+  EXPECT_TRUE(std::isnan(damping_by_recursion({1, 0, -1, 0, 1}, 1, 0.25)));
+}
+
 /// The shift and the damping of implicit Euler are taken out to the accuracy of the interpolation, (w h)^4.
 TEST(Oscillation, OfImplicitEulerGivesBackTheEquationItIntegrates) {
   const double w = 3;

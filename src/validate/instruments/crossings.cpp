@@ -1,9 +1,12 @@
 #include "validate/instruments/crossings.hpp"
 
+#include <Eigen/Eigenvalues>
+#include <Eigen/SVD>
 #include <algorithm>
 #include <cmath>
 #include <complex>
 #include <fmt/format.h>
+#include <limits>
 #include <numbers>
 
 #include "osier/error.hpp"
@@ -59,6 +62,29 @@ Oscillation oscillation(const std::vector<Crossing>& crossings, int skip, double
   const std::complex<double> raw = step / h, lambda = integrator ? integrator->rate_of(std::exp(step), h) : raw;
   const double two_pi = 2 * std::numbers::pi;
   return {std::abs(lambda) / two_pi, -lambda.real() / std::abs(lambda), std::abs(raw) / two_pi, -raw.real() / std::abs(raw)};
+}
+
+double damping_by_recursion(const std::vector<double>& samples, double frequency, double h) {
+  constexpr Eigen::Index kOrder = 8;
+  const auto rows = static_cast<Eigen::Index>(samples.size()) - kOrder;
+  if (rows < kOrder) return std::numeric_limits<double>::quiet_NaN();
+  Eigen::MatrixXd before(rows, kOrder);
+  Eigen::VectorXd now(rows);
+  for (Eigen::Index k = 0; k < rows; ++k) {
+    now[k] = samples[static_cast<std::size_t>(k + kOrder)];
+    for (Eigen::Index j = 0; j < kOrder; ++j) before(k, j) = samples[static_cast<std::size_t>(k + kOrder - 1 - j)];
+  }
+  const Eigen::VectorXd c = before.bdcSvd(Eigen::ComputeThinU | Eigen::ComputeThinV).solve(now);
+  Eigen::MatrixXd companion = Eigen::MatrixXd::Zero(kOrder, kOrder);
+  companion.row(0) = c.transpose();
+  companion.diagonal(-1).setOnes();
+  const std::complex<double> wanted = std::polar(1.0, 2 * std::numbers::pi * frequency * h);
+  const Eigen::VectorXcd roots = companion.eigenvalues();
+  std::complex<double> nearest = roots[0];
+  for (const std::complex<double>& z : roots)
+    if (std::abs(z - wanted) < std::abs(nearest - wanted)) nearest = z;
+  const std::complex<double> lambda = std::log(nearest);
+  return -lambda.real() / std::abs(lambda);
 }
 
 }  // namespace osier::validate
