@@ -1451,7 +1451,7 @@ class Mesh(Part):
     a closed one stays inside. It stands still, moves as a whole by `motion`, or deforms from one of `files` to the next, or
     as a `cache` says.
 
-    file: The mesh; names start where the scene is
+    file: The mesh; file names are relative to the folder of the scene
     files: Meshes of the same triangles, one after the other, points going straight from one to the next
     cache: With `file`: a vertex cache (.pc2) with its points over time
     fps: How many of `files` or samples of `cache` pass in a second, from time 0 [1/s]

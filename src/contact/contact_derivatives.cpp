@@ -110,7 +110,7 @@ void ContactStep::add_diagonal(std::vector<Mat3<double>>& blocks) const {
 }
 
 /// The product with the Hessian of one contact, for its vertices.
-std::array<Vec3d, 4> ContactStep::product_of(const Contact& c, const std::vector<Vec3d>& p) const {
+std::array<Vec3d, 4> ContactStep::product_of(const Contact& c, const std::vector<Vec3d>& p, Part part) const {
   std::array<Vec3d, 4> moved{}, image{};
   const std::size_t ends = c.pair.with_obstacle() ? 2 : 4;
   for (std::size_t j = 0; j < ends; ++j) moved[j] = p[c.vertex[j]];
@@ -122,14 +122,15 @@ std::array<Vec3d, 4> ContactStep::product_of(const Contact& c, const std::vector
   const Vec3d q = sum(c.weight);
   const double along_n = dot(c.n, q);
   Vec3d y = (c.stiffness * along_n) * c.n;
+  const bool whole = part == Part::whole;
   double g = c.force;
-  if (c.pair.with_obstacle()) {
+  if (whole && c.pair.with_obstacle()) {
     y -= g * (c.curvature * q);
-  } else {
+  } else if (whole) {
     g = c.distance > 0 ? c.force / c.distance : 0;
     y += (g * along_n) * c.n - g * q;
   }
-  for (int k = 0; k < c.sliding.count; ++k) {
+  for (int k = 0; whole && k < c.sliding.count; ++k) {
     const std::array<Vec3d, 4>& row = c.sliding.y[static_cast<std::size_t>(k)];
     double along = 0;
     for (std::size_t j = 0; j < ends; ++j) along += dot(row[j], moved[j]);
@@ -145,10 +146,10 @@ std::array<Vec3d, 4> ContactStep::product_of(const Contact& c, const std::vector
   return image;
 }
 
-void ContactStep::add_product(const std::vector<Vec3d>& p, std::vector<Vec3d>& image) const {
+void ContactStep::add_product(const std::vector<Vec3d>& p, std::vector<Vec3d>& image, Part part) const {
   product_.resize(contacts_at_hand_.size());
   executor_.for_each(
-      product_.size(), [&](std::size_t i) { product_[i] = product_of(contacts_at_hand_[i], p); }, 4);
+      product_.size(), [&](std::size_t i) { product_[i] = product_of(contacts_at_hand_[i], p, part); }, 4);
   each_touched([&](Index v) { each_touch(v, [&](std::size_t c, std::size_t j) { image[v] += product_[c][j]; }); });
 }
 

@@ -68,6 +68,7 @@ void ContactStep::begin(const Contacts& contacts, const Model& m, const Control&
     // Lists that are made later in the step do not take what has been pressed together since for an overlap at the start.
     for (const Pair& pair : pairs_)
       if (first_ && is_thin(pair)) memory_.push_back({.pair = pair, .force = 0, .anchor = {}, .normal = {}});
+    if (first_) settle_stiffness_of_start();
     first_ = false;
     if ((is_quiet_ = is_near(std::max(reach.far2, reach.fastest2)))) {
       active_.assign(pairs_.size(), 0);

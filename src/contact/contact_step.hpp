@@ -101,7 +101,11 @@ class ContactStep {
   /// Positive blocks on the vertices that touch something and are not held.
   void list_blocks(std::vector<systems::VertexBlock>& blocks) const;
   /// Of the exact Hessian.
-  void add_product(const std::vector<Vec3d>& p, std::vector<Vec3d>& image) const;
+  /// Which part of the second derivative. `positive`: that of the barriers along their normals, and friction. The rest, force
+  /// over distance, takes stiffness from the directions across: a fibre as light as hair has in a step less of it than the force
+  /// of a contact that has been squeezed takes away, and its corrections would go anywhere.
+  enum class Part : std::uint8_t { whole, positive };
+  void add_product(const std::vector<Vec3d>& p, std::vector<Vec3d>& image, Part part = Part::whole) const;
 
   struct Guarded {
     double share = 1;  ///< of the motion that was left to the vertex that was shortened most
@@ -173,6 +177,7 @@ class ContactStep {
   void save_late_obstacles(State& state) const;
   void save_contacts(State& state) const;
   void settle_stiffness();
+  void settle_stiffness_of_start();
   void make_list(const std::vector<Vec3d>& u, const std::vector<Vec3d>& du, bool drifts);
   void find_pairs();
   double distance_at(const Pair& pair, const std::vector<Vec3d>& x, double obstacle_share) const;
@@ -233,7 +238,7 @@ class ContactStep {
   void each_touched(const F& f) const;
   template <class F>
   double least_of_vertices(const F& of, double most = 1) const;
-  std::array<Vec3d, 4> product_of(const Contact& contact, const std::vector<Vec3d>& p) const;
+  std::array<Vec3d, 4> product_of(const Contact& contact, const std::vector<Vec3d>& p, Part part) const;
   void spread(std::vector<double>& stiffness) const;
   void adapt_stiffness(State& state) const;
   void find_planes(const std::vector<Vec3d>& u, bool uncut);

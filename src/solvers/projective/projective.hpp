@@ -90,7 +90,7 @@ class Settings : public SolverSettings {
     if (f.has("max_iterations") && !f.has("tolerance"))
       f.problem("`max_iterations` without `tolerance`", "add `tolerance`, or use `iterations`");
     if (f.has("history") && (variant == Variant::paper || iteration == Iteration::sweeps || iteration == Iteration::coupled))
-      f.problem("`history` is of Anderson acceleration, which is not asked for", "leave it out, or use `iteration` anderson");
+      f.problem("`history` applies only to Anderson acceleration", "leave it out, or use `iteration` anderson");
   }
 
   std::unique_ptr<Solver> make(const Model& model) const override;
