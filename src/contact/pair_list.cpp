@@ -142,6 +142,7 @@ double ContactStep::range_of(const Pair& pair) const {
 /// below it by rounding errors only: it keeps it, or it would become thinner in every step.
 void ContactStep::settle_core(Pair& pair, std::size_t index) {
   constexpr double kRounding = 1e-6;
+  constexpr double kPressed = 0.99;                          // of the core: what was pressed down to it later in a run
   constexpr double kOverlap = 0.9;                           // of the sum of radii
   constexpr double kTouching = kCore / (kCore + kRange);     // core over the distance at which the barrier begins
   constexpr double kGrown = kCore / (kCore + 0.4 * kRange);  // at rest under load rods are a little further apart than this
@@ -154,6 +155,7 @@ void ContactStep::settle_core(Pair& pair, std::size_t index) {
   const auto distance_at_start = [&] { return distance_at(pair, start_->vertex_position, 0); };
   if (found != memory_.end() && found->pair == pair && found->pair.core < full)
     pair.core = std::min(full, std::max(found->pair.core, kGrown * distance_at_start()));
+  else if (!first_ && distance > kPressed * full) pair.core = std::min(full, distance);
   else if (distance < (1 - kRounding) * (first_ && pair.pushes ? kOverlap / kCore * full : full))
     pair.core = pair.pushes ? std::min(full, kTouching * distance) : 0.9 * distance;
 }
