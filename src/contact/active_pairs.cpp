@@ -76,14 +76,17 @@ void ContactStep::find_active() {
 bool ContactStep::moves_freely(const std::vector<Vec3d>& x0, const std::vector<Vec3d>& x1,
                                const std::vector<std::uint8_t>& elsewhere) const {
   if (is_quiet_) {
+    // The step began where begin() looked, or where the last call of this did: x0 is as near.
     const double most = std::min(quiet_, least_room_), most2 = most * most;
     const Reach reach = reach_of_vertices([&](std::size_t v) {
-      const double before = norm2(x0[v] - centre_[v]), after = norm2(x1[v] - centre_[v]);
-      return Reach{before <= most2 && after <= most2, after, norm2(x1[v] - x0[v])};
+      const double there = norm2(x1[v] - centre_[v]);
+      return Reach{there <= most2, there, 0};
     });
-    constexpr double kFaster = 1.5;  // than in this step
+    constexpr double kFaster = 1.5;  // than in this step, of which the farthest vertex tells
     if (reach.inside) {
-      quiet_reach_ = std::sqrt(reach.far2) + kFaster * std::sqrt(reach.fastest2);
+      const double far = std::sqrt(reach.far2);
+      quiet_reach_ = far + kFaster * std::max(0.0, far - quiet_far_);
+      quiet_far_ = far;
       return true;
     }
   }

@@ -47,7 +47,8 @@ void ContactStep::begin(const Contacts& contacts, const Model& m, const Control&
     if (!reach.inside && (keep = drifts_on())) reach = reach_of_first_motion();
     far2 = reach.far2, fastest2 = reach.fastest2;
   }
-  is_quiet_ = keep && far2 < quiet_ * quiet_;
+  const auto is_near = [&](double distance2) { return distance2 < std::min(quiet_ * quiet_, least_room_ * least_room_); };
+  is_quiet_ = keep && is_near(far2);
   // A new list takes less time than to look at all its pairs in step after step.
   constexpr double kWorthwhile = 4;  // steps that it has to last
   if (keep && !is_quiet_ && generous_ && kWorthwhile * kWorthwhile * fastest2 < quiet_ * quiet_) keep = false;
@@ -63,12 +64,13 @@ void ContactStep::begin(const Contacts& contacts, const Model& m, const Control&
     du_.resize(still.size());
     executor_.for_each(du_.size(), [&](std::size_t v) { du_[v] = first_motion(static_cast<Index>(v)); });
     make_list(still, du_, predicts_);
-    fastest2 = reach_of_first_motion().fastest2;
+    const Reach reach = reach_of_first_motion();
     // Lists that are made later in the step do not take what has been pressed together since for an overlap at the start.
     for (const Pair& pair : pairs_)
       if (first_ && is_thin(pair)) memory_.push_back({.pair = pair, .force = 0, .anchor = {}, .normal = {}});
+    if (first_) settle_stiffness_of_start();
     first_ = false;
-    if ((is_quiet_ = fastest2 < quiet_ * quiet_)) {
+    if ((is_quiet_ = is_near(std::max(reach.far2, reach.fastest2)))) {
       active_.assign(pairs_.size(), 0);
       return;
     }
@@ -86,8 +88,8 @@ Vec3d ContactStep::first_motion(Index v) const {
 
 void ContactStep::carry(Archive& archive) {
   archive(listed_, listed_at_, ball_, drift_, ratio_, most_bend_, longest_, reach_of_, centre_, room_, way_, alive_, pairs_,
-          pair_distance_, measured_, measured_at_, active_, generous_, slack_, quiet_, is_quiet_, least_room_, quiet_reach_,
-          first_, lists_);
+          pair_distance_, measured_, measured_at_, active_, generous_, slack_, quiet_, is_quiet_, least_room_, quiet_far_,
+          quiet_reach_, first_, lists_);
   restored_ = restored_ || archive.reads();
   moved_.resize(centre_.size());
 }

@@ -177,6 +177,7 @@ class ContactStep {
   void save_late_obstacles(State& state) const;
   void save_contacts(State& state) const;
   void settle_stiffness();
+  void settle_stiffness_of_start();
   void make_list(const std::vector<Vec3d>& u, const std::vector<Vec3d>& du, bool drifts);
   void find_pairs();
   double distance_at(const Pair& pair, const std::vector<Vec3d>& x, double obstacle_share) const;
@@ -285,9 +286,10 @@ class ContactStep {
   bool amid_step_ = false;            ///< the list was made amid the step: what is in range by now is active, too
   bool generous_ = true;              ///< the last list had large balls
   double slack_ = 1;                  ///< of these, in lengths of segments
-  double quiet_ = 0;       ///< while no vertex is further than this from where the list was made, nothing is in range [m]
-  bool is_quiet_ = false;  ///< and so it is on all of the straight way that begin() expects
-  double least_room_ = 0;  ///< of a vertex [m]
+  double quiet_ = 0;              ///< while no vertex is further than this from where the list was made, nothing is in range [m]
+  bool is_quiet_ = false;         ///< and so it is on all of the straight way that begin() expects
+  double least_room_ = 0;         ///< of a vertex [m]
+  mutable double quiet_far_ = 0;  ///< how far from there a vertex was at most after the last step in which nothing came near
   mutable double quiet_reach_ = -1;  ///< how far vertices are to be in the next step, after one in which nothing came near; or -1
   bool first_ = true;                ///< no step with contact has been made yet
   int lists_ = 0;

@@ -6,6 +6,12 @@
 
 namespace osier::contact {
 
+namespace {
+
+constexpr double kLeastStiffness = 1e-3;  ///< of the inertial one
+
+}  // namespace
+
 /// So that half of the range stops a vertex within a step or so.
 double ContactStep::inertial_stiffness(Index s) const {
   const auto [a, b] = m_->segment_vertices[s];
@@ -35,6 +41,30 @@ double ContactStep::largest_stiffness(Index s) const {
   const double tension = m_->segment_stiffness[s].largest() / m_->segment_rest_length[s];  // EA [N]
   const double impact = std::max(m_->vertex_mass[a], m_->vertex_mass[b]) * speed / h_;
   return std::max({(tension + impact) * 2 * contacts_->range(s), kStops * inertial_stiffness(s), base_stiffness(s)});
+}
+
+/// Rods that are within range of something at the start of a run have been put there. What stops a rod that comes flying would
+/// throw them off: their contacts begin with what carries, where they are, the loads of the segment, its weight above all, or
+/// stops it in a step. The softest one counts where a segment has several.
+void ContactStep::settle_stiffness_of_start() {
+  if (!stiffness_.empty()) return;
+  stiffness_.assign(static_cast<std::size_t>(m_->segment_count()), 0);
+  const auto load_of = [&](Index v) {
+    return norm(c_->vertex_force[v]) + m_->vertex_mass[v] / h_ * norm(start_->vertex_velocity[v]);
+  };
+  for (std::size_t p = 0; p < pairs_.size(); ++p) {
+    const Pair& pair = pairs_[p];
+    const double range = range_of(pair), s = (pair_distance_[p] - pair.core) / range;
+    if (!pair.pushes || s >= 1) continue;
+    for (const Index segment : {pair.a, pair.with_obstacle() ? Index{-1} : pair.b}) {
+      if (segment < 0) continue;
+      const auto [a, b] = m_->segment_vertices[segment];
+      const double load = 0.5 * (load_of(a) + load_of(b)), base = base_stiffness(segment),
+                   least = std::min(kLeastStiffness * inertial_stiffness(segment), base),
+                   push = s > 0 ? barrier(s, range, 1.0).force : 0, k = push > 0 ? std::clamp(load / push, least, base) : least;
+      stiffness_[segment] = stiffness_[segment] > 0 ? std::min(stiffness_[segment], k) : k;
+    }
+  }
 }
 
 /// Once for every step that needs them.
@@ -67,9 +97,11 @@ bool ContactStep::stiffen() {
   return changed;
 }
 
-/// Segments next to one that carries a load will soon carry it, too. `stiffness`: of those that carry one; 0 elsewhere.
+/// Segments next to one that carries a load will soon carry it, too, and contacts whose stiffness jumps from one segment to the
+/// next would catch on each other. Each next segment has 0.7 of it at least: with more, a heavy contact would lift the light ones
+/// beside it to the outer end of their range; with nothing, loose knots lock. `stiffness`: of those that carry one; 0 elsewhere.
 void ContactStep::spread(std::vector<double>& stiffness) const {
-  constexpr double kShare = 0.9;
+  constexpr double kShare = 0.7;
   const auto take = [&](Index s) {
     if (!m_->segment_alive[s]) return;
     for (const Index v : m_->segment_vertices[s])
@@ -83,11 +115,16 @@ void ContactStep::spread(std::vector<double>& stiffness) const {
 void ContactStep::adapt_stiffness(State& state) const {
   // A stiffness that follows the load at once leaves nothing that restores: the force of the next step is that of this one,
   // wherever the contact is, and rods bounce for ever. It may follow as fast as the time integration damps the bounce, which
-  // takes about 1/(w h)^2 steps at a frequency w; at once where a contact is near its core.
-  constexpr double kSqueezed = 0.2, kPace = 0.2;
+  // takes about 1/(w h)^2 steps at a frequency w; at once where a contact is near its core. The mobility here is that of the
+  // vertices next to the contact; a stiff rod that rests on few contacts is heavier, for which the pace has a margin.
+  constexpr double kSqueezed = 0.2, kPace = 0.05;
   std::vector<double> adapted = stiffness_, need(stiffness_.size(), -1);
   for (const Contact& c : contacts_at_hand_) {
-    const double full = c.s() > 0 ? c.force * c.range / kPhiAtHalf : c.stiffness_k;
+    // What a held vertex carries asks for nothing: it is carried whatever the stiffness is, which would never ease.
+    double free[2] = {0, 0};
+    for (std::size_t j = 0; j < 4; ++j)
+      if (c.vertex[j] >= 0 && !c_->vertex_fixed[c.vertex[j]]) free[j / 2] += std::abs(c.weight[j]);
+    const double full = c.s() > 0 ? std::max(free[0], free[1]) * c.force * c.range / kPhiAtHalf : c.stiffness_k;
     double mobility = 0;
     for (std::size_t j = 0; j < 4; ++j)
       if (c.vertex[j] >= 0) mobility += c.weight[j] * c.weight[j] / m_->vertex_mass[c.vertex[j]];
@@ -97,12 +134,13 @@ void ContactStep::adapt_stiffness(State& state) const {
       if (s >= 0) need[s] = std::max(need[s], wanted);
   }
   for (Index s = 0; s < m_->segment_count(); ++s) {
-    const double least = need[s] < 0 ? base_stiffness(s) : 1e-3 * inertial_stiffness(s);
+    // A contact that opens goes back to its first stiffness slowly: one that opens and closes would be hit by it again and again.
+    const bool carries = need[s] >= 0;
+    const double least = carries ? kLeastStiffness * inertial_stiffness(s) : base_stiffness(s), most_growth = carries ? 4 : 1.1;
     double& k = adapted[s];
     const double goal = std::max(std::min(need[s], largest_stiffness(s)), least);
-    k = goal > k ? std::min(goal, 4 * k) : std::max(goal, 0.8 * k);
+    k = goal > k ? std::min(goal, most_growth * k) : std::max(goal, 0.8 * k);
   }
-  // What is next to a load does not make it stiffer: a light contact would rest at the outer end of its range.
   std::vector<double> carried(adapted.size(), 0);
   for (std::size_t s = 0; s < carried.size(); ++s)
     if (need[s] >= 0) carried[s] = adapted[s];

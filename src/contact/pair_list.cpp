@@ -53,6 +53,7 @@ void ContactStep::make_list(const std::vector<Vec3d>& u, const std::vector<Vec3d
   listed_ = true;
   active_.clear();
   amid_step_ = false;
+  quiet_far_ = 0;
   go_with_drift();
   ++lists_made_;
   list_seconds_ += std::chrono::duration<double>(Clock::now() - begin).count();

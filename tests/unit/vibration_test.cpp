@@ -45,6 +45,13 @@ TEST(Crossings, CountASampleThatIsZeroOnce) {
   EXPECT_TRUE(zero_crossings({1, -1}).empty());
 }
 
+/// A fast wave of a millionth of the amplitude is a slope of a thousandth between neighbouring samples, but no damping.
+TEST(Crossings, DoNotTakeFastWavesForSlopes) {
+  std::vector<double> samples;
+  for (int i = 0; i < 30000; ++i) samples.push_back(std::cos(2e-4 * kPi * i) + 1e-6 * std::cos(1.3 * i));
+  for (const Crossing& c : zero_crossings(samples)) EXPECT_NEAR(std::abs(c.slope) / (2e-4 * kPi), 1, 1e-4);
+}
+
 TEST(Recursion, TellsTheDampingOfAModeAmongOthersWhateverTheStep) {
   for (const double h : {0.3, 0.1}) {
     std::vector<double> samples;

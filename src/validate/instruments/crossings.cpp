@@ -2,6 +2,7 @@
 
 #include <Eigen/Eigenvalues>
 #include <Eigen/SVD>
+#include <algorithm>
 #include <cmath>
 #include <complex>
 #include <fmt/format.h>
@@ -12,12 +13,27 @@
 
 namespace osier::validate {
 
+namespace {
+
+/// Samples between those from which a crossing is found: with many per half-period fast waves of a millionth of the amplitude
+/// would otherwise show as slopes, and so as damping.
+std::size_t stride_of(const std::vector<double>& samples) {
+  constexpr std::size_t kPerHalfPeriod = 100;
+  std::size_t first = 0, second = 0;
+  for (std::size_t i = 1; i < samples.size() && second == 0; ++i)
+    if ((samples[i - 1] < 0) != (samples[i] < 0)) (first == 0 ? first : second) = i;
+  return second == 0 ? 1 : std::max<std::size_t>(1, (second - first) / kPerHalfPeriod);
+}
+
+}  // namespace
+
 std::vector<Crossing> zero_crossings(const std::vector<double>& samples) {
   std::vector<Crossing> out;
-  for (std::size_t i = 1; i + 2 < samples.size(); ++i) {
-    const double a = samples[i - 1], b = samples[i], c = samples[i + 1], d = samples[i + 2];
-    if (!((b < 0 && c >= 0) || (b > 0 && c <= 0))) continue;
-    // b + p t + q t^2 + r t^3 through a, b, c, d at t = -1, 0, 1, 2
+  const std::size_t stride = stride_of(samples);
+  for (std::size_t i = stride; i + 2 * stride < samples.size(); ++i) {
+    if (!((samples[i] < 0 && samples[i + 1] >= 0) || (samples[i] > 0 && samples[i + 1] <= 0))) continue;
+    const double a = samples[i - stride], b = samples[i], c = samples[i + stride], d = samples[i + 2 * stride];
+    // b + p t + q t^2 + r t^3 through a, b, c, d at t = -1, 0, 1, 2 strides
     const double r = (d - 3 * c + 3 * b - a) / 6, q = 0.5 * (a + c) - b, p = c - b - q - r;
     const auto value = [&](double t) { return b + t * (p + t * (q + t * r)); };
     double low = 0, high = 1, t = b / (b - c);
@@ -29,7 +45,8 @@ std::vector<Crossing> zero_crossings(const std::vector<double>& samples) {
       if (std::abs(next - t) < 1e-15) break;
       t = next;
     }
-    out.push_back({static_cast<double>(i) + t, p + t * (2 * q + 3 * t * r)});
+    const double width = static_cast<double>(stride);
+    out.push_back({static_cast<double>(i) + width * t, (p + t * (2 * q + 3 * t * r)) / width});
   }
   return out;
 }
