@@ -249,7 +249,7 @@ TEST(DetiSprings, FibresThatASpringJoinsHangAsByAnotherSolver) {
     return farthest(own.state().vertex_position, other.state().vertex_position);
   };
   const double coarse = difference(10), fine = difference(20);
-  EXPECT_LE(coarse, 5e-3 * 0.04);
+  EXPECT_LE(fine, 2e-3 * 0.04);
   EXPECT_LE(fine, coarse / 3);
 }
 
