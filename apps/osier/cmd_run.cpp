@@ -36,11 +36,11 @@ int run(const RunArguments& o) {
   Problems problems;
   if (!o.resume.empty() && !o.folder.empty())
     problems.add("--output", "a resumed run continues in its own folder", "leave it out");
-  if (!o.resume.empty() && o.scene.file.empty() && o.scene.changes_something())
-    problems.add("--resume", "the scene of a run cannot be changed on the way", "leave other options of the scene out");
+  if (!o.resume.empty() && o.scene.file.empty() && o.scene.changes_results())
+    problems.add("--resume", "the scene of a run cannot be changed on the way", "leave options of the scene other than --threads out");
   problems.throw_if_any();
   const bool from_checkpoint = !o.resume.empty() && o.scene.file.empty();
-  const Scene scene = from_checkpoint ? scene_of_checkpoint(o.resume, all_cores()) : o.scene.load();
+  const Scene scene = from_checkpoint ? scene_of_checkpoint(o.resume, all_cores(), o.scene.threads) : o.scene.load();
   check_output_file("--stats", o.stats, problems);
   if (!o.html.empty() && view::viewer_page().empty())
     problems.add("--html", "this osier was built without the viewer's page", view::viewer_page_remedy());

@@ -12,6 +12,8 @@ Traits Settings::traits() const {
   t.loops = t.hinges = t.rotational_inertia = t.torques = t.rotary_damping = false;
   t.integrators = t.integrator_choice = t.stability = false;
   t.own_balance = t.control_at_start = true;
+  // A cuboid passes on shear without a strain of the segment, and its bending stretches it.
+  t.strains = false;
   const bool is_printed = scheme == Scheme::paper;
   t.contacts = !is_printed;
   t.damping = !is_printed;  // but for alpha0 and alpha1

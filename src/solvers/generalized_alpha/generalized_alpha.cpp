@@ -25,7 +25,7 @@ std::optional<double> Settings::own_rho() const {
 
 Traits Settings::traits() const {
   Traits t{.statics = true};
-  t.loops = t.branches = t.cables = t.fracture = false;
+  t.branches = t.cables = t.fracture = false;
   t.hinges = t.rotary_damping = t.frame_holds = t.inner_pins = false;
   t.integrators = t.integrator_choice = false;
   t.own_balance = t.control_at_start = t.threads = t.simd = t.single_directions = true;

@@ -79,7 +79,7 @@ class Settings : public SolverSettings {
       {.min = 0, .max = 1, .above_min = true});
     f("max_iterations", max_iterations,
       "Most sweeps per step when a tolerance decides; beyond, the step counts as not converged. 10000 when left out, 50 where "
-      "coupled",
+      "coupled, and three times as many in steps in contact",
       {.min = 1});
     f("history", history, "Earlier results that Anderson acceleration combines", {.min = 1, .max = 8});
     f("order", order,
