@@ -61,7 +61,15 @@ class StrandRows {
   OSIER_FN bool is_cut() const { return false; }
   OSIER_FN bool is_driven() const { return false; }
   OSIER_FN Row load(Index i) const { return load_numbers<Row, P>(g_.row + at(i, kNumbers), g_.width); }
-  OSIER_FN void store(Index i, const Row& r) const { store_numbers<P>(r, g_.row + at(i, kNumbers), g_.width); }
+  // Numbers that a part of an iteration does not change are not written: memory is what bounds strands on a graphics card.
+  OSIER_FN void store_linearised(Index i, const Row& r) const {
+    store_some<Link::kChanging, kLaw>(i, r);
+    store_some<kOwnMotion, kNumbers>(i, r);
+  }
+  OSIER_FN void store_raised(Index i, const Row& r) const { store_some<kOwnMotion, kStiffness>(i, r); }
+  OSIER_FN void store_moved(Index i, const Row& r, const P (&)[6]) const { store_motion(i, r); }
+  /// u and turn.
+  OSIER_FN void store_motion(Index i, const Row& r) const { store_some<kMotion, kMotion + 7>(i, r); }
   OSIER_FN bool is_bent(Index i) const { return g_.bent[at(i, 1)] != 0; }
   OSIER_FN void set_bent(Index i, bool is) const { g_.bent[at(i, 1)] = is ? 1 : 0; }
   OSIER_FN typename Link::Springs springs(Index i) const {
@@ -88,7 +96,14 @@ class StrandRows {
   OSIER_FN void fetch_ahead(Index) const {}
   OSIER_FN void stop_fetching() const {}
 
- private:
+ protected:
+  /// Places in a row of u and turn, own_motion, and S, in the order of ChainLinkRow.
+  static constexpr int kLaw = numbers_in<Law<P>, P>, kMotion = kLaw + 10, kStiffness = kNumbers - 21,
+                       kOwnMotion = kStiffness - Link::kForces - 6;
+  template <int kFrom, int kTo>
+  OSIER_FN void store_some(Index i, const Row& r) const {
+    store_numbers_of<P, kFrom, kTo>(r, g_.row + at(i, kNumbers), g_.width);
+  }
   OSIER_FN std::ptrdiff_t at(Index i, int per_row) const { return static_cast<std::ptrdiff_t>(i) * per_row * g_.width + first_; }
   OSIER_FN std::ptrdiff_t offset(int number) const { return static_cast<std::ptrdiff_t>(number) * g_.width; }
 
