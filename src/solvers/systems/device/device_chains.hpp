@@ -418,7 +418,8 @@ class LawChains {
     const std::size_t nodes = 1 + width + plan.joins.size();
     // Node 0 is a piece without stiffness.
     node_stiffness_.put(std::vector<double>(nodes * sizeof(NodeStiffness) / sizeof(double), 0));
-    node_forces_.put(std::vector<double>(nodes * sizeof(NodeForces) / sizeof(double), 0));
+    for (Mirror<double>* forces : {&residual_, &load_})
+      forces->put(std::vector<double>(nodes * sizeof(NodeForces) / sizeof(double), 0));
     node_motion_.resize(nodes * sizeof(NodeMotion) / sizeof(double));
     gain_.resize(plan.joins.size() * sizeof(JoinGain) / sizeof(double));
   }
@@ -437,26 +438,26 @@ class LawChains {
   void linearise(const double* blocks, bool always_bent) {
     always_bent_ = always_bent;
     by_law([&](auto kernels) {
-      launch(where_, pieces(), typename decltype(kernels)::Linearise{view(), tree(), blocks, energy_.data()});
+      launch(where_, pieces(), typename decltype(kernels)::Linearise{view(), tree(residual_), blocks, energy_.data()});
     });
-    each_level_up([&](Index first, Index count) { launch(where_, count, JoinStiffness{tree(), first}); });
+    each_level_up([&](Index first, Index count) { launch(where_, count, JoinStiffness{tree(residual_), first}); });
   }
   /// Newton's correction: into arrays, or, without them, of the rows themselves.
   void step(Vec3d* dx, Vec3d* dw) {
-    close(nullptr);
+    close(residual_, nullptr);
     PiecesView v = view();
     v.moved = dx, v.turned = dw;
     by_law([&](auto kernels) {
-      launch(where_, pieces(), typename decltype(kernels)::Advance{v, tree(), dx == nullptr ? motion_.data() : nullptr});
+      launch(where_, pieces(), typename decltype(kernels)::Advance{v, tree(residual_), dx == nullptr ? motion_.data() : nullptr});
     });
   }
   void solve(const Vec3d* x, const Vec3d* w, Vec3d* zx, Vec3d* zw) {
     by_law([&](auto kernels) {
-      launch(where_, pieces(), typename decltype(kernels)::PassUp{view(), tree(), x, w, scratch_.data()});
+      launch(where_, pieces(), typename decltype(kernels)::PassUp{view(), tree(load_), x, w, scratch_.data()});
     });
-    close(x);
+    close(load_, x);
     by_law([&](auto kernels) {
-      launch(where_, pieces(), typename decltype(kernels)::PassDown{view(), tree(), x, w, scratch_.data(), zx, zw});
+      launch(where_, pieces(), typename decltype(kernels)::PassDown{view(), tree(load_), x, w, scratch_.data(), zx, zw});
     });
   }
   void product(const Vec3d* px, const Vec3d* pw, Vec3d* Hx, Vec3d* Hw, const double* blocks) const {
@@ -483,18 +484,20 @@ class LawChains {
             .moved = nullptr,
             .turned = nullptr};
   }
-  TreeView tree() const {
+  /// With the forces of the residual, or of another right-hand side.
+  TreeView tree(const Mirror<double>& forces) const {
     const auto joins = static_cast<Index>(join_.size());
-    return {1 + pieces() + joins, joins,        pieces(),    node_stiffness_.data(), node_forces_.data(),
+    return {1 + pieces() + joins, joins,        pieces(),    node_stiffness_.data(), forces.data(),
             node_motion_.data(),  gain_.data(), join_.data()};
   }
   /// Finds the motion of all heads, and the forces on all ends.
-  void close(const Vec3d* x) {
-    each_level_up([&](Index first, Index count) { launch(where_, count, JoinForces{tree(), first}); });
+  void close(const Mirror<double>& forces, const Vec3d* x) {
+    const TreeView tree = this->tree(forces);
+    each_level_up([&](Index first, Index count) { launch(where_, count, JoinForces{tree, first}); });
     launch(where_, static_cast<Index>(root_.size()),
-           SolveRoots{tree(), root_.data(), head_.data(), factored_.data(), piece_.data(), x});
+           SolveRoots{tree, root_.data(), head_.data(), factored_.data(), piece_.data(), x});
     for (std::size_t level = levels_.size() - 1; level-- > 0;)
-      launch(where_, levels_[level + 1] - levels_[level], SplitMotion{tree(), levels_[level]});
+      launch(where_, levels_[level + 1] - levels_[level], SplitMotion{tree, levels_[level]});
   }
   template <class F>
   void each_level_up(const F& f) const {
@@ -528,7 +531,7 @@ class LawChains {
   Mirror<TailAnchor> tail_{where_};
   Mirror<double> constants_{where_}, row_{where_}, head_{where_}, factored_{where_}, force_{where_}, scratch_{where_};
   Mirror<double> energy_{where_}, motion_{where_};
-  Mirror<double> node_stiffness_{where_}, node_forces_{where_}, node_motion_{where_}, gain_{where_};
+  Mirror<double> node_stiffness_{where_}, residual_{where_}, load_{where_}, node_motion_{where_}, gain_{where_};
   Mirror<std::uint8_t> bent_{where_};
 };
 
