@@ -1,9 +1,10 @@
-// Direct steps by kernels: a thread for every strand (systems/chains/strand_step.hpp).
+// Direct steps by kernels: a thread for every strand (systems/chains/strand_step.hpp), or for every piece of a longer chain
+// (systems/device/piece_newton.hpp).
 #pragma once
 
 #include "solvers/direct/device_step.hpp"
 #include "solvers/direct/hanging_strands.hpp"
-#include "solvers/systems/device/device_state.hpp"
+#include "solvers/systems/device/piece_newton.hpp"
 
 namespace osier::direct {
 
@@ -142,7 +143,74 @@ class DirectKernels final : public DeviceStep {
   std::vector<StrandGroupKernels<T>> groups_;
 };
 
+/// Chains of any length, however they are held, in double.
+class PieceKernels final : public DeviceStep {
+ public:
+  PieceKernels(Backend where, const Model& m, const DeviceStepOptions& options)
+      : options_{options.iterations, options.max_iterations, options.tolerance},
+        model_(m),
+        state_(where),
+        script_(where),
+        newton_(where) {
+    state_.bind(m);
+  }
+
+  void put(const State& state) override { state_.put(state); }
+  void get(State& state) const override { state_.get(state); }
+  void carry(Archive& archive) override {
+    archive(vertex_fixed_, frame_control_);
+    if (archive.reads() && !vertex_fixed_.empty()) bind();
+    newton_.carry(archive);
+  }
+  DeviceStepReport step(const Control& control, double h) override {
+    hold(control.vertex_fixed, control.frame_control);
+    state_.put(control);
+    return step_by(systems::OrdersOfScript::of_control(state_, h), 0);
+  }
+  void begin(const StepScript& script) override {
+    std::vector<std::uint8_t> vertex(static_cast<std::size_t>(model_.vertex_count()), 0);
+    std::vector<FrameControl> frame(static_cast<std::size_t>(model_.frame_count()), FrameControl::free);
+    for (const HeldVertex& h : script.holds->vertices) vertex[static_cast<std::size_t>(h.vertex)] = 1;
+    for (const HeldFrame& h : script.holds->frames) frame[static_cast<std::size_t>(h.frame)] = FrameControl::fixed;
+    hold(vertex, frame);
+    state_.put_movers(script);
+    orders_ = script_.orders(state_, script);
+  }
+  DeviceStepReport step(int number) override {
+    orders_.step = state_.view(orders_.step.h);  // whose velocities have been swapped
+    return step_by(orders_, number);
+  }
+
+ private:
+  /// Chains are cut where they are held.
+  void hold(const std::vector<std::uint8_t>& vertex, const std::vector<FrameControl>& frame) {
+    if (vertex == vertex_fixed_ && frame == frame_control_) return;
+    vertex_fixed_ = vertex, frame_control_ = frame;
+    bind();
+  }
+  void bind() {
+    Control held;
+    held.vertex_fixed = vertex_fixed_, held.frame_control = frame_control_;
+    newton_.bind(model_, held);
+  }
+  DeviceStepReport step_by(const systems::StepOrders& orders, Index number) {
+    systems::PieceReport taken = newton_.step(orders, number, options_);
+    state_.swap_velocities();
+    return {taken.iterations, taken.unsettled, std::move(taken.rose)};
+  }
+
+  systems::StrandOptions options_;
+  const Model& model_;
+  DeviceState state_;
+  systems::OrdersOfScript script_;
+  systems::StepOrders orders_;
+  systems::PieceNewton newton_;
+  std::vector<std::uint8_t> vertex_fixed_;
+  std::vector<FrameControl> frame_control_;
+};
+
 inline std::unique_ptr<DeviceStep> make_direct(Backend where, const Model& model, const DeviceStepOptions& options) {
+  if (options.in_pieces) return std::make_unique<PieceKernels>(where, model, options);
   if (options.in_float) return std::make_unique<DirectKernels<float>>(where, model, options);
   return std::make_unique<DirectKernels<double>>(where, model, options);
 }

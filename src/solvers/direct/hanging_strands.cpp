@@ -11,9 +11,7 @@ namespace osier::direct {
 
 namespace {
 
-bool is_strand(const Model& m, const Chain& c) {
-  return c.segments() >= 3 && c.first_joint >= 0 && c.tail_joint < 0 && systems::is_plain(m, c);
-}
+bool is_single_rod(const Model& m, const Chain& c) { return c.segments() >= 3 && c.first_joint >= 0 && systems::is_plain(m, c); }
 
 systems::HangingStrand strand_of(const Model& m, const Chain& c) {
   systems::HangingStrand s{c.first_vertex, c.first_segment, c.first_joint, -1, c.head_joint, false};
@@ -28,15 +26,21 @@ systems::HangingStrand strand_of(const Model& m, const Chain& c) {
 
 void check_strands(const Model& m, Problems& problems) {
   const std::vector<Chain> chains = find_chains(m);
-  Index in_strands = 0;
-  for (const Chain& c : chains) in_strands += is_strand(m, c) ? c.vertices : 0;
-  if (in_strands == m.vertex_count()) return;
+  Index in_rods = 0;
+  for (const Chain& c : chains) in_rods += is_single_rod(m, c) ? c.vertices : 0;
+  if (in_rods == m.vertex_count()) return;
   problems.add(
       "/solver/name",
-      fmt::format("`direct` on a device takes single strands of three segments or more, without inertia, clamped at their "
-                  "first vertex at most: {} of {} vertices are of other parts",
-                  m.vertex_count() - in_strands, m.vertex_count()),
+      fmt::format("`direct` on a device takes single rods of three segments or more, without inertia: {} of {} vertices are of "
+                  "other parts",
+                  m.vertex_count() - in_rods, m.vertex_count()),
       "use `stable_cosserat`, or `device` cpu");
+}
+
+bool are_hanging(const Model& m) {
+  const std::vector<Chain> chains = find_chains(m);
+  return std::all_of(chains.begin(), chains.end(),
+                     [](const Chain& c) { return c.tail_joint < 0 && c.segments() <= kLongestStrand; });
 }
 
 std::string held_otherwise(const Model& m, const Control& c) {

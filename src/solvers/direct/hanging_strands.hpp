@@ -25,7 +25,11 @@ struct StrandGroupPlan {
 
 /// A problem for every kind of part that strands cannot be: the model has to be made of them altogether.
 void check_strands(const Model& model, Problems& problems);
-/// What is held otherwise than strands can be, in words; empty where all is well.
+/// Whether all chains are short enough for a thread each, and end freely. Others are cut into pieces
+/// (systems/device/piece_newton.hpp).
+inline constexpr Index kLongestStrand = 64;
+bool are_hanging(const Model& model);
+/// What is held elsewhere than at the first vertex and the first frame of a strand, in words; empty where nothing is.
 std::string held_otherwise(const Model& model, const Control& control);
 
 template <class T>

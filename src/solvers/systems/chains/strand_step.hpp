@@ -4,19 +4,10 @@
 // hang from their first vertex, and their last is free.
 #pragma once
 
-#include "solvers/settling.hpp"
 #include "solvers/systems/chains/strand_start.hpp"
+#include "solvers/systems/chains/strand_watch.hpp"
 
 namespace osier::systems {
-
-struct StrandOptions {
-  int iterations = 0;  ///< fixed number, or 0: until the strand has settled
-  int max_iterations = 50;
-  double tolerance = 1e-3;
-};
-
-/// What became of a strand: marks of `outcome`.
-enum StrandOutcome : std::uint8_t { kStrandRose = 1, kStrandUnsettled = 2 };
 
 template <class T>
 struct StrandStepView {
@@ -39,10 +30,10 @@ class StrandStep {
     Factor factor(view.group, k);
     s.iterate(factor);
     factor.rows.store_head();
-    if (s.rose_) s.forget();
+    if (s.watch_.rose) s.forget();
     else s.store(factor.rows);
-    view.outcome[k] = static_cast<std::uint8_t>((s.rose_ ? kStrandRose : 0) | (s.unsettled_ && !s.rose_ ? kStrandUnsettled : 0));
-    raise(view.most_iterations, s.iterations_);
+    view.outcome[k] = s.watch_.outcome(view.options);
+    raise(view.most_iterations, s.watch_.iterations);
   }
 
  private:
@@ -71,71 +62,45 @@ class StrandStep {
     const StrandStart<T, Law, kDamped, false> start(v_.group, v_.orders, v_.step, s_, k_);
     const Head head = start.head();
     store_numbers<T>(head, v_.group.head + k_, v_.group.width);
-    length_ = 0;
-    free_motion2_ = T(0);
+    T free_motion2(0);
     Vec3<T> near = head.u;
     for (Index i = 0; i < v_.group.rows; ++i) {
       const Row r = start.row(i, near);
       near = r.u;
-      free_motion2_ = larger(free_motion2_, r.free_motion2());
-      length_ += start.length(i);
+      free_motion2 = larger(free_motion2, r.free_motion2());
+      watch_.length += start.length(i);
       store_numbers<T>(r, row_at(i), v_.group.width);
     }
+    watch_.free_motion = std::sqrt(in_double(free_motion2));
   }
 
   // ------------------------------------------------------------------------------------------------ the iterations
 
-  struct Energies {
-    double energy, size;
-  };
-  OSIER_FN static Energies energies(const Factor& factor) {
-    Energies out{in_double(factor.totals.energy), 0};
-    out.size = out.energy + 2 * in_double(factor.totals.gained);
+  OSIER_FN void see_energy(const Factor& factor) {
+    double energy = in_double(factor.totals.energy), size = energy + 2 * in_double(factor.totals.gained);
     const ChainHead<T>& head = factor.rows.head;
-    if (head.held[0]) return out;
-    // The first vertex is not the far vertex of any row.
-    const Vec3d u = cast<double>(head.u);
-    const double inertia = 0.5 * in_double(head.weight) * norm2(u), done = dot(cast<double>(head.rhs), u);
-    out.energy += inertia - done;
-    out.size += inertia + (done < 0 ? -done : done);
-    return out;
+    if (!head.held[0]) {
+      // The first vertex is not the far vertex of any row.
+      const Vec3d u = cast<double>(head.u);
+      const double inertia = 0.5 * in_double(head.weight) * norm2(u), done = dot(cast<double>(head.rhs), u);
+      energy += inertia - done;
+      size += inertia + (done < 0 ? -done : done);
+    }
+    watch_.see_energy(energy, size, Link::kOwnAxes && factor.totals.pole_margin < T(0), kFloat);
   }
-
-  /// As ChainStep does with every lane.
   OSIER_CALL void iterate(Factor& factor) {
-    constexpr double kNone = std::numeric_limits<double>::infinity();
     const StrandOptions& o = v_.options;
-    const int limit = o.iterations > 0 ? o.iterations : o.max_iterations;
-    const double noise = kFloat ? 1e-5 : 1e-11;
     Outlook outlook = v_.outlook[k_];
     outlook.begin(step_.h);
-    double last = 0, before = kNone;
-    bool ordinary = false;
-    for (;;) {
+    do {
       factor.template linearise<false, kDamped>();
-      const Energies here = energies(factor);
-      if (iterations_ > 0 && !ordinary && unsettled_ && !(here.energy <= last + noise * here.size)) rose_ = true;
-      if (!std::isfinite(here.energy)) rose_ = true;
-      if constexpr (Link::kOwnAxes) rose_ = rose_ || factor.totals.pole_margin < T(0);
-      last = here.energy;
-      if (iterations_ == limit || rose_) break;
+      see_energy(factor);
+      if (watch_.iterations == o.limit() || watch_.rose) break;
       factor.template solve_residual<false>();
       factor.template advance<false>();
-      ++iterations_;
       const RowMotion<T>& motion = factor.motion;
-      if (!(motion.turn2 <= T(1) && motion.move2 < std::numeric_limits<T>::infinity())) rose_ = true;
-      const Progress now{std::sqrt(in_double(motion.move2)), before, std::sqrt(in_double(motion.motion2))};
-      ordinary = is_ordinary(now, std::sqrt(in_double(motion.turn2)));
-      before = now.moved;
-      if (o.iterations == 0 && unsettled_) {
-        const bool enough = outlook.is_enough(now, motion.turn2 <= T(0.01), o.tolerance);
-        if (enough || now.moved <= o.tolerance * now.motion ||
-            is_at_floor(now, std::sqrt(in_double(free_motion2_)), length_, kFloat))
-          unsettled_ = false;
-      }
-      if (rose_ || (o.iterations == 0 && !unsettled_) || (o.iterations > 0 && iterations_ == limit)) break;
-    }
-    if (o.iterations > 0) unsettled_ = false;
+      watch_.see_motion(in_double(motion.turn2), in_double(motion.move2), in_double(motion.motion2), o, kFloat, outlook);
+    } while (!watch_.is_done(o));
     v_.outlook[k_] = outlook;
   }
 
@@ -174,10 +139,7 @@ class StrandStep {
   const HangingStrand s_;
   const Index k_;
   const lanes::StepView& step_;
-  double length_ = 0;
-  T free_motion2_{};
-  int iterations_ = 0;
-  bool unsettled_ = true, rose_ = false;
+  StrandWatch watch_;
 };
 
 }  // namespace osier::systems

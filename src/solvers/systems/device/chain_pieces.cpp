@@ -87,6 +87,7 @@ class Planner {
     std::vector<Growing> nodes;
     for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
       plan.pieces.push_back(piece_of(m_, chain, cuts[i], cuts[i + 1]));
+      plan.pieces.back().chain = static_cast<Index>(count_.size());
       Growing& node = nodes.emplace_back();
       node.node = static_cast<Index>(plan.pieces.size());
       set_held(chain, c_, cuts[i + 1] - 1, node.held);

@@ -18,6 +18,7 @@ namespace osier::systems {
 struct PieceOfChain {
   HangingStrand strand;
   Index segments;
+  Index chain = 0;                         ///< among those of its law
   Index tail_frame = -1, tail_joint = -1;  ///< an anchor beyond the last segment, and the joint to it
   bool tail_flipped = false;               ///< the anchor is the first frame of that joint
 };

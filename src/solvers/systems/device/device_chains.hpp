@@ -16,6 +16,8 @@
 // have to be 0 in p.
 #pragma once
 
+#include "core/archive.hpp"
+#include "solvers/systems/chains/strand_watch.hpp"
 #include "solvers/systems/device/device_state.hpp"
 #include "solvers/systems/device/piece_rows.hpp"
 #include "solvers/systems/device/piece_tree.hpp"
@@ -109,6 +111,57 @@ struct PieceKernels {
       Rows(v, k).store_motion(i, r);
       if (i > 0 || s.continues) return;
       store_numbers<double>(u[s.first_vertex], v.group.head + k, v.group.width);
+    }
+  };
+
+  /// How far nodes of a piece would move if nothing were elastic, squared, and its length.
+  struct Measure {
+    PiecesView v;
+    const double* rest_length;
+    double* measure;  ///< [number][piece]
+    OSIER_FN void operator()(Index k) const {
+      double free2 = 0, length = 0;
+      for (Index i = 0; i < v.piece[k].segments; ++i) {
+        free2 = larger(free2, load_numbers<Row, double>(row_at(v, i, k), v.group.width).free_motion2());
+        length += rest_length[v.piece[k].strand.first_segment + i];
+      }
+      measure[k] = free2, measure[v.group.width + k] = length;
+    }
+  };
+
+  /// The end of a step into the state, but for chains whose energy rose; those forget the forces through their links.
+  struct StoreRows {
+    PiecesView v;
+    StepOrders orders;
+    Index step;
+    const std::uint8_t* outcome;  ///< of chains
+    OSIER_FN void put_vertex(Index vertex, const Vec3d& u) const {
+      const lanes::StepView& s = orders.step;
+      Vec3d target;
+      s.position[vertex] = orders.holds(vertex, step, target) ? target : s.position[vertex] + u;
+      s.velocity_previous[vertex] = (1 / s.h) * u;
+    }
+    OSIER_FN void operator()(Index n) const {
+      Index i, k;
+      if (!row_of(v, n, i, k)) return;
+      const PieceOfChain& p = v.piece[k];
+      if (outcome[p.chain] & kStrandRose) {
+        const PieceRows<double, Law> rows(v, k);
+        for (int a = 0; a < Law<double>::kForces; ++a) rows.keep_force(i, a, 0);
+        return;
+      }
+      const Row r = load_numbers<Row, double>(row_at(v, i, k), v.group.width);
+      put_vertex(p.strand.first_vertex + i + 1, r.u);
+      const Index f = p.strand.first_segment + i;
+      Quatd target;
+      const bool held = orders.holds_frame(f, step, target);
+      orders.step.rotation[f] = held ? target : strain_since_start::turned(r.turn, orders.step.rotation[f]);
+      if (i == 0 && !p.strand.continues) {
+        put_vertex(p.strand.first_vertex, load_numbers<Head, double>(v.group.head + k, v.group.width).u);
+        if (p.strand.head >= 0 && orders.holds_frame(p.strand.head, step, target)) orders.step.rotation[p.strand.head] = target;
+      }
+      if (i + 1 == p.segments && p.tail_frame >= 0 && orders.holds_frame(p.tail_frame, step, target))
+        orders.step.rotation[p.tail_frame] = target;
     }
   };
 
@@ -413,7 +466,7 @@ class LawChains {
     head_.resize(width * static_cast<std::size_t>(numbers_in<StrandHead<double>, double>));
     factored_.resize(width * static_cast<std::size_t>(numbers_in<FactoredHead<double>, double>));
     bent_.resize(width * rows), tail_.resize(width), scratch_.resize(width * rows * 6);
-    energy_.resize(3 * width), motion_.resize(3 * width);
+    energy_.resize(3 * width), motion_.resize(3 * width), measure_.resize(2 * width);
     forget_forces();
     const std::size_t nodes = 1 + width + plan.joins.size();
     // Node 0 is a piece without stiffness.
@@ -426,8 +479,17 @@ class LawChains {
 
   void begin(const StepOrders& orders, Index step) {
     inverse_h_ = 1 / orders.step.h;
-    rotation_ = orders.step.rotation;
+    rotation_ = orders.step.rotation, rest_length_ = orders.step.rest_length;
     by_law([&](auto kernels) { each_row(typename decltype(kernels)::LoadRows{view(), orders, step}); });
+  }
+  /// For the stop rule of steps (piece_newton.hpp).
+  void measure() {
+    by_law([&](auto kernels) {
+      launch(where_, pieces(), typename decltype(kernels)::Measure{view(), rest_length_, measure_.data()});
+    });
+  }
+  void store(const StepOrders& orders, Index step, const std::uint8_t* outcome) const {
+    by_law([&](auto kernels) { each_row(typename decltype(kernels)::StoreRows{view(), orders, step, outcome}); });
   }
   void guess(Vec3d* u, Quatd* q) const {
     by_law([&](auto kernels) { each_row(typename decltype(kernels)::ReadGuess{view(), u, q}); });
@@ -471,8 +533,22 @@ class LawChains {
     force_.put(std::vector<double>(static_cast<std::size_t>(pieces() * rows_) * per_row, 0));
   }
 
- private:
+  void carry(Archive& archive) {
+    std::vector<double> force(force_.size());
+    force_.get(force);
+    archive(force);
+    if (archive.reads()) force_.put(force);
+  }
+
   Index pieces() const { return static_cast<Index>(piece_.size()); }
+  const PieceRoot* roots() const { return root_.data(); }
+  // Numbers of pieces, [number][piece]:
+  const double* energy() const { return energy_.data(); }  ///< energy, gained, pole margin of the last linearise()
+  const double* motion() const { return motion_.data(); }  ///< turn2, move2, motion2 of the last step() of the rows themselves
+  const double* measured() const { return measure_.data(); }
+  const double* head() const { return head_.data(); }
+
+ private:
   PiecesView view() const {
     return {.group = {rows_, pieces(), row_.data(), head_.data(), bent_.data(), constants_.data(), force_.data(), inverse_h_,
                       damped_},
@@ -525,12 +601,13 @@ class LawChains {
   std::vector<Index> levels_;
   double inverse_h_ = 0;
   const Quatd* rotation_ = nullptr;
+  const double* rest_length_ = nullptr;
   Mirror<PieceOfChain> piece_{where_};
   Mirror<PieceJoin> join_{where_};
   Mirror<PieceRoot> root_{where_};
   Mirror<TailAnchor> tail_{where_};
   Mirror<double> constants_{where_}, row_{where_}, head_{where_}, factored_{where_}, force_{where_}, scratch_{where_};
-  Mirror<double> energy_{where_}, motion_{where_};
+  Mirror<double> energy_{where_}, motion_{where_}, measure_{where_};
   Mirror<double> node_stiffness_{where_}, residual_{where_}, load_{where_}, node_motion_{where_}, gain_{where_};
   Mirror<std::uint8_t> bent_{where_};
 };
