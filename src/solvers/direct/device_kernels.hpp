@@ -1,10 +1,11 @@
-// Direct steps by kernels: a thread for every strand (systems/chains/strand_step.hpp), or for every piece of a longer chain
+// Direct steps by kernels: a thread for every strand (systems/device/strand_step.hpp), or for every piece of a longer chain
 // (systems/device/piece_newton.hpp).
 #pragma once
 
 #include "solvers/direct/device_step.hpp"
 #include "solvers/direct/hanging_strands.hpp"
 #include "solvers/systems/device/piece_newton.hpp"
+#include "solvers/systems/device/strand_step.hpp"
 
 namespace osier::direct {
 
@@ -43,22 +44,22 @@ class StrandGroupKernels {
     const std::vector<std::int32_t> none(1, 0);
     most_.put(none);
     const T inverse_h = static_cast<T>(1 / orders.step.h);
-    const systems::StrandStepView<T> view{.group = {rows_, static_cast<Index>(strands_.size()), row_.data(), head_.data(),
-                                                    bent_.data(), constants_.data(), force_.data(), inverse_h, damped_},
-                                          .strand = strand_.data(),
-                                          .orders = orders,
+    const systems::RowsView<T> rows{{rows_, static_cast<Index>(strands_.size()), row_.data(), head_.data(), bent_.data(),
+                                     constants_.data(), force_.data(), inverse_h, damped_},
+                                    strand_.data()};
+    const systems::StrandStepView<T> view{.rows = rows,
+                                          .h = orders.step.h,
+                                          .rest_length = orders.step.rest_length,
                                           .options = {o.iterations, o.max_iterations, o.tolerance},
                                           .outlook = outlook_.data(),
                                           .outcome = outcome_.data(),
-                                          .most_iterations = most_.data(),
-                                          .step = number};
-    const auto width = static_cast<Index>(strands_.size());
+                                          .most_iterations = most_.data()};
     using systems::AnisotropicLink, systems::IsotropicLink;
     const bool axes = law_ == StiffnessLaw::anisotropic;
-    if (axes && damped_) launch(where_, width, StepStrand<T, AnisotropicLink, true>{view});
-    else if (axes) launch(where_, width, StepStrand<T, AnisotropicLink, false>{view});
-    else if (damped_) launch(where_, width, StepStrand<T, IsotropicLink, true>{view});
-    else launch(where_, width, StepStrand<T, IsotropicLink, false>{view});
+    if (axes && damped_) step_of<AnisotropicLink, true>(view, orders, number);
+    else if (axes) step_of<AnisotropicLink, false>(view, orders, number);
+    else if (damped_) step_of<IsotropicLink, true>(view, orders, number);
+    else step_of<IsotropicLink, false>(view, orders, number);
   }
   /// What is kept from step to step.
   void carry(Archive& archive) {
@@ -78,11 +79,19 @@ class StrandGroupKernels {
     for (std::size_t k = 0; k < outcome.size(); ++k) {
       report.unsettled = report.unsettled || (outcome[k] & systems::kStrandUnsettled) != 0;
       if (outcome[k] & systems::kStrandRose)
-        report.rose.emplace_back(strands_[k].first_segment, strands_[k].first_segment + rows_);
+        report.rose.emplace_back(strands_[k].strand.first_segment, strands_[k].strand.first_segment + rows_);
     }
   }
 
  private:
+  template <template <class> class Law, bool kDamped>
+  void step_of(const systems::StrandStepView<T>& view, const systems::StepOrders& orders, Index number) const {
+    using Rows = systems::RowKernels<T, Law, kDamped, false>;
+    const auto width = static_cast<Index>(strands_.size()), items = systems::items_of_rows(rows_, width);
+    launch(where_, items, typename Rows::LoadRows{view.rows, orders, number, nullptr, nullptr});
+    launch(where_, width, StepStrand<T, Law, kDamped>{view});
+    launch(where_, items, typename Rows::StoreRows{view.rows, orders, number, outcome_.data()});
+  }
   template <template <class> class Law>
   static constexpr int numbers() {
     return numbers_in<systems::ChainLinkRow<T, Law>, T>;
@@ -92,8 +101,8 @@ class StrandGroupKernels {
   Index rows_;
   StiffnessLaw law_;
   bool damped_;
-  std::vector<systems::HangingStrand> strands_;
-  Mirror<systems::HangingStrand> strand_{where_};
+  std::vector<systems::PieceOfChain> strands_;
+  Mirror<systems::PieceOfChain> strand_{where_};
   Mirror<T> constants_{where_}, row_{where_}, head_{where_}, force_{where_};
   Mirror<std::uint8_t> bent_{where_}, outcome_{where_};
   Mirror<Outlook> outlook_{where_};

@@ -13,15 +13,6 @@ namespace {
 
 bool is_single_rod(const Model& m, const Chain& c) { return c.segments() >= 3 && c.first_joint >= 0 && systems::is_plain(m, c); }
 
-systems::HangingStrand strand_of(const Model& m, const Chain& c) {
-  systems::HangingStrand s{c.first_vertex, c.first_segment, c.first_joint, -1, c.head_joint, false};
-  if (c.head_joint < 0) return s;
-  const auto [a, b] = m.joint_frames[c.head_joint];
-  s.head = m.is_anchor(a) ? a : b;
-  s.head_flipped = b != c.first_segment;
-  return s;
-}
-
 }  // namespace
 
 void check_strands(const Model& m, Problems& problems) {
@@ -77,7 +68,10 @@ std::vector<StrandGroupPlan<T>> plan_hanging_strands(const Model& m) {
         for (std::size_t n = 0; n < rows * per_row; ++n)
           plan.constants[n * width + first + k] = of_some.constants[of_some.groups[k].constants + n];
     }
-    for (const Chain& c : chains) plan.strands.push_back(strand_of(m, c));
+    for (const Chain& c : chains) {
+      plan.strands.push_back(systems::piece_of(m, c, 0, c.segments()));
+      plan.strands.back().chain = static_cast<Index>(plan.strands.size()) - 1;
+    }
   }
   return plans;
 }

@@ -9,7 +9,7 @@
 #include "osier/model.hpp"
 #include "osier/state.hpp"
 #include "solvers/lanes/stiffness_law.hpp"
-#include "solvers/systems/chains/strand_step.hpp"
+#include "solvers/systems/device/chain_pieces.hpp"
 
 namespace osier::direct {
 
@@ -19,8 +19,8 @@ struct StrandGroupPlan {
   Index rows = 0;  ///< segments of each
   StiffnessLaw law = StiffnessLaw::isotropic;
   bool damped = false;
-  std::vector<systems::HangingStrand> strands;
-  std::vector<T> constants;  ///< [row][constant][strand], one row more than segments
+  std::vector<systems::PieceOfChain> strands;  ///< whole chains
+  std::vector<T> constants;                    ///< [row][constant][strand], one row more than segments
 };
 
 /// A problem for every kind of part that strands cannot be: the model has to be made of them altogether.

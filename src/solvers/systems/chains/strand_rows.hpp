@@ -41,6 +41,10 @@ class StrandRows {
   using Row = ChainLinkRow<P, Law>;
   using T = ScalarOf<P>;
   static constexpr int kNumbers = numbers_in<Row, P>, kHeadNumbers = numbers_in<StrandHead<P>, P>;
+  // Places in a row of u and turn, of own_motion, which is the first number of the factor, and of S, in the order of
+  // ChainLinkRow.
+  static constexpr int kLaw = numbers_in<Law<P>, P>, kMotion = kLaw + 10, kStiffness = kNumbers - 21,
+                       kOwnMotion = kStiffness - Link::kForces - 6, kGiven = kOwnMotion;
 
   ChainHead<P> head;
 
@@ -97,9 +101,6 @@ class StrandRows {
   OSIER_FN void stop_fetching() const {}
 
  protected:
-  /// Places in a row of u and turn, own_motion, and S, in the order of ChainLinkRow.
-  static constexpr int kLaw = numbers_in<Law<P>, P>, kMotion = kLaw + 10, kStiffness = kNumbers - 21,
-                       kOwnMotion = kStiffness - Link::kForces - 6;
   template <int kFrom, int kTo>
   OSIER_FN void store_some(Index i, const Row& r) const {
     store_numbers_of<P, kFrom, kTo>(r, g_.row + at(i, kNumbers), g_.width);

@@ -32,28 +32,6 @@ void set_held(const Chain& chain, const Control& c, Index i, bool (&held)[2]) {
   held[1] = i > 0 && is_held(c, chain.first_segment + i);
 }
 
-PieceOfChain piece_of(const Model& m, const Chain& chain, Index first, Index end) {
-  PieceOfChain p{.strand = {chain.first_vertex + first, chain.first_segment + first, chain.first_joint + first, -1, -1, false},
-                 .segments = end - first};
-  if (first > 0) {
-    p.strand.head = chain.first_segment + first - 1;
-    p.strand.head_joint = chain.first_joint + first - 1;
-    p.strand.continues = true;
-  } else if (chain.head_joint >= 0) {
-    const auto [a, b] = m.joint_frames[chain.head_joint];
-    p.strand.head = m.is_anchor(a) ? a : b;
-    p.strand.head_joint = chain.head_joint;
-    p.strand.head_flipped = b != chain.first_segment;
-  }
-  if (end == chain.segments() && chain.tail_joint >= 0) {
-    const auto [a, b] = m.joint_frames[chain.tail_joint];
-    p.tail_frame = m.is_anchor(a) ? a : b;
-    p.tail_joint = chain.tail_joint;
-    p.tail_flipped = m.is_anchor(a);
-  }
-  return p;
-}
-
 /// A node of a tree that is being made, and what is held at its end.
 struct Growing {
   Index node;
@@ -142,6 +120,28 @@ class Planner {
 };
 
 }  // namespace
+
+PieceOfChain piece_of(const Model& m, const Chain& chain, Index first, Index end) {
+  PieceOfChain p{.strand = {chain.first_vertex + first, chain.first_segment + first, chain.first_joint + first, -1, -1, false},
+                 .segments = end - first};
+  if (first > 0) {
+    p.strand.head = chain.first_segment + first - 1;
+    p.strand.head_joint = chain.first_joint + first - 1;
+    p.strand.continues = true;
+  } else if (chain.head_joint >= 0) {
+    const auto [a, b] = m.joint_frames[chain.head_joint];
+    p.strand.head = m.is_anchor(a) ? a : b;
+    p.strand.head_joint = chain.head_joint;
+    p.strand.head_flipped = b != chain.first_segment;
+  }
+  if (end == chain.segments() && chain.tail_joint >= 0) {
+    const auto [a, b] = m.joint_frames[chain.tail_joint];
+    p.tail_frame = m.is_anchor(a) ? a : b;
+    p.tail_joint = chain.tail_joint;
+    p.tail_flipped = m.is_anchor(a);
+  }
+  return p;
+}
 
 std::string why_no_pieces(const Model& m, const Control& c) {
   Index in_chains = 0;

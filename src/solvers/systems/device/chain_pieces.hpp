@@ -11,7 +11,7 @@
 #include "model/chains.hpp"
 #include "osier/state.hpp"
 #include "solvers/lanes/stiffness_law.hpp"
-#include "solvers/systems/chains/strand_start.hpp"
+#include "solvers/systems/device/strand_start.hpp"
 
 namespace osier::systems {
 
@@ -45,6 +45,9 @@ struct PiecePlan {
   std::vector<Index> levels;      ///< where each level of joins begins, and the end of the last one
   std::vector<PieceRoot> roots;
 };
+
+/// Segments [first, end) of a chain.
+PieceOfChain piece_of(const Model& model, const Chain& chain, Index first, Index end);
 
 inline constexpr Index kPieceRows = 32;
 

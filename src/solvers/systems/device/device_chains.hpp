@@ -17,10 +17,10 @@
 #pragma once
 
 #include "core/archive.hpp"
-#include "solvers/systems/chains/strand_watch.hpp"
 #include "solvers/systems/device/device_state.hpp"
 #include "solvers/systems/device/piece_rows.hpp"
 #include "solvers/systems/device/piece_tree.hpp"
+#include "solvers/systems/device/strand_watch.hpp"
 
 namespace osier::systems {
 
@@ -31,53 +31,14 @@ struct PieceKernels {
   using Head = StrandHead<double>;
   using Factor = ChainFactor<Rows>;
   using Factored = FactoredHead<double>;
-  using Start = StrandStart<double, Law, kDamped, true>;
+
+  using Base = RowKernels<double, Law, kDamped, true>;
+  OSIER_FN static double* row_at(const PiecesView& v, Index i, Index k) { return Base::row_at(v.rows, i, k); }
+  OSIER_FN static bool row_of(const PiecesView& v, Index n, Index& i, Index& k) { return Base::row_of(v.rows, n, i, k); }
 
   OSIER_FN static void load_factored(Factor& factor, const PiecesView& v, Index k) {
-    factor.factored_head() = load_numbers<Factored, double>(v.factored + k, v.group.width);
+    factor.factored_head() = load_numbers<Factored, double>(v.factored + k, v.rows.group.width);
   }
-  OSIER_FN static double* row_at(const PiecesView& v, Index i, Index k) {
-    return v.group.row + static_cast<std::ptrdiff_t>(i) * numbers_in<Row, double> * v.group.width + k;
-  }
-  /// Item n of a kernel for every row of every piece, pieces side by side. False where a piece is shorter.
-  OSIER_FN static bool row_of(const PiecesView& v, Index n, Index& i, Index& k) {
-    i = n / v.group.width, k = n % v.group.width;
-    return i < v.piece[k].segments;
-  }
-
-  struct LoadRows {
-    PiecesView v;
-    StepOrders orders;
-    Index step;
-    OSIER_FN void operator()(Index n) const {
-      Index i, k;
-      if (!row_of(v, n, i, k)) return;
-      const PieceOfChain& p = v.piece[k];
-      const Start start(v.group, orders, step, p.strand, k);
-      store_numbers<double>(start.row(i, start.guess(p.strand.first_vertex + i)), row_at(v, i, k), v.group.width);
-      if (i > 0) return;
-      store_numbers<double>(start.head(), v.group.head + k, v.group.width);
-      Factored nothing{};
-      store_numbers<double>(nothing, v.factored + k, v.group.width);
-      if (p.tail_joint >= 0) load_tail(p, k);
-    }
-    OSIER_FN void load_tail(const PieceOfChain& p, Index k) const {
-      const int per_row = lanes::constants_per_row(Law<double>::kLaw, kDamped, lanes::ChainUse::direct);
-      const auto constant = [&](int what) {
-        return v.group.constants[(static_cast<std::ptrdiff_t>(p.segments) * per_row + what) * v.group.width + k];
-      };
-      const lanes::StepView& s = orders.step;
-      TailAnchor tail;
-      tail.joint = Law<double>::joint_of(constant, s.h, kDamped);
-      tail.joint.rest = p.tail_flipped ? conj(s.joint_rest[p.tail_joint]) : s.joint_rest[p.tail_joint];
-      const Quatd anchor = s.rotation[p.tail_frame];
-      tail.joint.previous = conj(s.rotation[p.strand.first_segment + p.segments - 1]) * anchor;
-      Quatd target;
-      tail.frame = orders.holds_frame(p.tail_frame, step, target) ? target : anchor;
-      v.tail[k] = tail;
-    }
-  };
-
   /// The guess that the rows have, into arrays of the model.
   struct ReadGuess {
     PiecesView v;
@@ -86,12 +47,12 @@ struct PieceKernels {
     OSIER_FN void operator()(Index n) const {
       Index i, k;
       if (!row_of(v, n, i, k)) return;
-      const HangingStrand& s = v.piece[k].strand;
-      const Row r = load_numbers<Row, double>(row_at(v, i, k), v.group.width);
+      const HangingStrand& s = v.rows.piece[k].strand;
+      const Row r = load_numbers<Row, double>(row_at(v, i, k), v.rows.group.width);
       u[s.first_vertex + i + 1] = r.u;
       const Index f = s.first_segment + i;
       q[f] = strain_since_start::turned(r.turn, v.rotation[f]);
-      if (i == 0 && !s.continues) u[s.first_vertex] = load_numbers<Head, double>(v.group.head + k, v.group.width).u;
+      if (i == 0 && !s.continues) u[s.first_vertex] = load_numbers<Head, double>(v.rows.group.head + k, v.rows.group.width).u;
     }
   };
 
@@ -103,65 +64,14 @@ struct PieceKernels {
     OSIER_FN void operator()(Index n) const {
       Index i, k;
       if (!row_of(v, n, i, k)) return;
-      const HangingStrand& s = v.piece[k].strand;
+      const HangingStrand& s = v.rows.piece[k].strand;
       const Index f = s.first_segment + i;
       Row r;
       r.u = u[s.first_vertex + i + 1];
       r.turn = turn_between(v.rotation[f], q[f]);
       Rows(v, k).store_motion(i, r);
       if (i > 0 || s.continues) return;
-      store_numbers<double>(u[s.first_vertex], v.group.head + k, v.group.width);
-    }
-  };
-
-  /// How far nodes of a piece would move if nothing were elastic, squared, and its length.
-  struct Measure {
-    PiecesView v;
-    const double* rest_length;
-    double* measure;  ///< [number][piece]
-    OSIER_FN void operator()(Index k) const {
-      double free2 = 0, length = 0;
-      for (Index i = 0; i < v.piece[k].segments; ++i) {
-        free2 = larger(free2, load_numbers<Row, double>(row_at(v, i, k), v.group.width).free_motion2());
-        length += rest_length[v.piece[k].strand.first_segment + i];
-      }
-      measure[k] = free2, measure[v.group.width + k] = length;
-    }
-  };
-
-  /// The end of a step into the state, but for chains whose energy rose; those forget the forces through their links.
-  struct StoreRows {
-    PiecesView v;
-    StepOrders orders;
-    Index step;
-    const std::uint8_t* outcome;  ///< of chains
-    OSIER_FN void put_vertex(Index vertex, const Vec3d& u) const {
-      const lanes::StepView& s = orders.step;
-      Vec3d target;
-      s.position[vertex] = orders.holds(vertex, step, target) ? target : s.position[vertex] + u;
-      s.velocity_previous[vertex] = (1 / s.h) * u;
-    }
-    OSIER_FN void operator()(Index n) const {
-      Index i, k;
-      if (!row_of(v, n, i, k)) return;
-      const PieceOfChain& p = v.piece[k];
-      if (outcome[p.chain] & kStrandRose) {
-        const PieceRows<double, Law> rows(v, k);
-        for (int a = 0; a < Law<double>::kForces; ++a) rows.keep_force(i, a, 0);
-        return;
-      }
-      const Row r = load_numbers<Row, double>(row_at(v, i, k), v.group.width);
-      put_vertex(p.strand.first_vertex + i + 1, r.u);
-      const Index f = p.strand.first_segment + i;
-      Quatd target;
-      const bool held = orders.holds_frame(f, step, target);
-      orders.step.rotation[f] = held ? target : strain_since_start::turned(r.turn, orders.step.rotation[f]);
-      if (i == 0 && !p.strand.continues) {
-        put_vertex(p.strand.first_vertex, load_numbers<Head, double>(v.group.head + k, v.group.width).u);
-        if (p.strand.head >= 0 && orders.holds_frame(p.strand.head, step, target)) orders.step.rotation[p.strand.head] = target;
-      }
-      if (i + 1 == p.segments && p.tail_frame >= 0 && orders.holds_frame(p.tail_frame, step, target))
-        orders.step.rotation[p.tail_frame] = target;
+      store_numbers<double>(u[s.first_vertex], v.rows.group.head + k, v.rows.group.width);
     }
   };
 
@@ -175,7 +85,7 @@ struct PieceKernels {
       load_factored(factor, v, k);
       factor.template linearise<true, kDamped>(ModelBlocks{blocks, factor.rows.strand()});
       const Factored& h = factor.factored_head();
-      store_numbers<double>(h, v.factored + k, v.group.width);
+      store_numbers<double>(h, v.factored + k, v.rows.group.width);
       NodeStiffness s;
       NodeForces f;
       for (int a = 0; a < 21; ++a) s.S[a] = h.S[a], s.D[a] = h.tail.D[a];
@@ -186,8 +96,8 @@ struct PieceKernels {
       tree.store(s, tree.stiffness, 1 + k);
       tree.store(f, tree.forces, 1 + k);
       energy[k] = factor.totals.energy;
-      energy[v.group.width + k] = factor.totals.gained;
-      energy[2 * v.group.width + k] = factor.totals.pole_margin;
+      energy[v.rows.group.width + k] = factor.totals.gained;
+      energy[2 * v.rows.group.width + k] = factor.totals.pole_margin;
     }
   };
 
@@ -204,11 +114,11 @@ struct PieceKernels {
       factor.template advance<true>();
       if (v.moved == nullptr) factor.rows.store_head();
       const Factored& h = factor.factored_head();
-      for (int a = 0; a < 6; ++a) v.factored[static_cast<std::ptrdiff_t>(kLambda + a) * v.group.width + k] = h.lambda[a];
+      for (int a = 0; a < 6; ++a) v.factored[static_cast<std::ptrdiff_t>(kLambda + a) * v.rows.group.width + k] = h.lambda[a];
       if (motion == nullptr) return;
       motion[k] = factor.motion.turn2;
-      motion[v.group.width + k] = factor.motion.move2;
-      motion[2 * v.group.width + k] = factor.motion.motion2;
+      motion[v.rows.group.width + k] = factor.motion.move2;
+      motion[2 * v.rows.group.width + k] = factor.motion.motion2;
     }
     static constexpr int kLambda = 21 + 6 + 6;  ///< its place in FactoredHead
   };
@@ -222,7 +132,7 @@ struct PieceKernels {
     OSIER_FN void operator()(Index k) const {
       Factor factor(v, k);
       load_factored(factor, v, k);
-      const ChainField<double> own{scratch + k, nullptr, v.group.width};
+      const ChainField<double> own{scratch + k, nullptr, v.rows.group.width};
       const ModelField<const Vec3d> forces{x, w, factor.rows.strand()};
       const auto up = factor.template pass_up<true>(forces, own, nullptr);
       const double none[6] = {};
@@ -244,7 +154,7 @@ struct PieceKernels {
       Factor factor(v, k);
       load_factored(factor, v, k);
       const auto m = tree.template load<NodeMotion>(tree.motion, 1 + k);
-      const ChainField<double> own{scratch + k, nullptr, v.group.width};
+      const ChainField<double> own{scratch + k, nullptr, v.rows.group.width};
       const ModelField<const Vec3d> forces{x, w, factor.rows.strand()};
       const auto up = factor.template pass_up<true>(forces, own, m.lambda);
       const double none[6] = {};
@@ -273,12 +183,12 @@ struct PieceKernels {
   };
   /// What follows row i of piece k: the next row, or the first one of the next piece. False at the end of the chain.
   OSIER_FN static bool next_row(const PiecesView& v, Index& i, Index& k) {
-    if (i + 1 < v.piece[k].segments) {
+    if (i + 1 < v.rows.piece[k].segments) {
       ++i;
       return true;
     }
     ++k, i = 0;
-    return k < v.group.width && v.piece[k].strand.continues;
+    return k < v.rows.group.width && v.rows.piece[k].strand.continues;
   }
 
   struct Product {
@@ -382,10 +292,10 @@ struct PieceKernels {
     OSIER_FN void operator()(Index n) const {
       Index i, k;
       if (!row_of(v, n, i, k)) return;
-      const HangingStrand& s = v.piece[k].strand;
+      const HangingStrand& s = v.rows.piece[k].strand;
       const Terms own = terms(i, k);
       const bool first = i == 0 && !s.continues;
-      const Head head = load_numbers<Head, double>(v.group.head + k, v.group.width);
+      const Head head = load_numbers<Head, double>(v.rows.group.head + k, v.rows.group.width);
       if (energy != nullptr) {
         const Index vertex = s.first_vertex + i + 1;
         energy[vertex] = own.energy;
@@ -480,16 +390,18 @@ class LawChains {
   void begin(const StepOrders& orders, Index step) {
     inverse_h_ = 1 / orders.step.h;
     rotation_ = orders.step.rotation, rest_length_ = orders.step.rest_length;
-    by_law([&](auto kernels) { each_row(typename decltype(kernels)::LoadRows{view(), orders, step}); });
+    by_law([&](auto kernels) {
+      each_row(typename decltype(kernels)::Base::LoadRows{view().rows, orders, step, tail_.data(), factored_.data()});
+    });
   }
   /// For the stop rule of steps (piece_newton.hpp).
   void measure() {
     by_law([&](auto kernels) {
-      launch(where_, pieces(), typename decltype(kernels)::Measure{view(), rest_length_, measure_.data()});
+      launch(where_, pieces(), typename decltype(kernels)::Base::Measure{view().rows, rest_length_, measure_.data()});
     });
   }
   void store(const StepOrders& orders, Index step, const std::uint8_t* outcome) const {
-    by_law([&](auto kernels) { each_row(typename decltype(kernels)::StoreRows{view(), orders, step, outcome}); });
+    by_law([&](auto kernels) { each_row(typename decltype(kernels)::Base::StoreRows{view().rows, orders, step, outcome}); });
   }
   void guess(Vec3d* u, Quatd* q) const {
     by_law([&](auto kernels) { each_row(typename decltype(kernels)::ReadGuess{view(), u, q}); });
@@ -550,9 +462,9 @@ class LawChains {
 
  private:
   PiecesView view() const {
-    return {.group = {rows_, pieces(), row_.data(), head_.data(), bent_.data(), constants_.data(), force_.data(), inverse_h_,
+    return {.rows = {{rows_, pieces(), row_.data(), head_.data(), bent_.data(), constants_.data(), force_.data(), inverse_h_,
                       damped_},
-            .piece = piece_.data(),
+                     piece_.data()},
             .tail = tail_.data(),
             .factored = factored_.data(),
             .rotation = rotation_,
@@ -581,7 +493,7 @@ class LawChains {
   }
   template <class Kernel>
   void each_row(const Kernel& kernel) const {
-    launch(where_, rows_ * pieces(), kernel);
+    launch(where_, items_of_rows(rows_, pieces()), kernel);
   }
   template <class F>
   void by_law(const F& f) const {

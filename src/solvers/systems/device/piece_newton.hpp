@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "solvers/systems/chains/strand_watch.hpp"
 #include "solvers/systems/device/device_chains.hpp"
+#include "solvers/systems/device/strand_watch.hpp"
 
 namespace osier::systems {
 

@@ -2,15 +2,13 @@
 // nodes of the model that kernels of device_chains.hpp read and write.
 #pragma once
 
-#include "solvers/systems/chains/tail_anchor.hpp"
-#include "solvers/systems/device/chain_pieces.hpp"
+#include "solvers/systems/device/row_kernels.hpp"
 
 namespace osier::systems {
 
 /// The pieces of chains of one law, in memory of the backend.
 struct PiecesView {
-  StrandGroup<double> group;
-  const PieceOfChain* piece;
+  RowsView<double> rows;
   TailAnchor* tail;
   double* factored;       ///< numbers of FactoredHead, [number][piece]
   const Quatd* rotation;  ///< of the model's frames at the start of the step
@@ -60,7 +58,7 @@ class PieceRows : public StrandRows<double, Law> {
   using Base = StrandRows<double, Law>;
   using Row = typename Base::Row;
 
-  OSIER_FN PieceRows(const PiecesView& view, Index k) : Base(view.group, k), view_(view), piece_(view.piece[k]) {}
+  OSIER_FN PieceRows(const PiecesView& view, Index k) : Base(view.rows.group, k), view_(view), piece_(view.rows.piece[k]) {}
 
   OSIER_FN const HangingStrand& strand() const { return piece_.strand; }
   OSIER_FN Index count() const { return piece_.segments; }
@@ -70,7 +68,7 @@ class PieceRows : public StrandRows<double, Law> {
   /// The head of a piece that continues another one is that one's end.
   OSIER_FN void join_pieces() {
     if (!piece_.strand.continues) return;
-    const Index before = this->first_ - 1, last = view_.piece[before].segments - 1;
+    const Index before = this->first_ - 1, last = view_.rows.piece[before].segments - 1;
     const Row r = load_numbers<Row, double>(
         this->g_.row + static_cast<std::ptrdiff_t>(last) * Base::kNumbers * this->g_.width + before, this->g_.width);
     this->head.u = r.u;
