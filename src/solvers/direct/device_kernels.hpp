@@ -27,14 +27,14 @@ class StrandGroupKernels {
  public:
   StrandGroupKernels(Backend where, const StrandGroupPlan<T>& plan)
       : where_(where), rows_(plan.rows), law_(plan.law), damped_(plan.damped), strands_(plan.strands) {
-    const std::size_t width = strands_.size(), rows = static_cast<std::size_t>(rows_);
+    const std::size_t width = strands_.size();
     const bool axes = law_ == StiffnessLaw::anisotropic;
+    const auto tiles = [&](int numbers) { return systems::size_of_tiles(rows_, numbers, width); };
     strand_.put(plan.strands), constants_.put(plan.constants);
-    row_.resize(width * rows *
-                static_cast<std::size_t>(axes ? numbers<systems::AnisotropicLink>() : numbers<systems::IsotropicLink>()));
+    row_.resize(tiles(axes ? numbers<systems::AnisotropicLink>() : numbers<systems::IsotropicLink>()));
     head_.resize(width * static_cast<std::size_t>(numbers_in<systems::StrandHead<T>, T>));
-    bent_.resize(width * rows);
-    force_.put(std::vector<T>(width * rows * static_cast<std::size_t>(axes ? 3 : 1), T(0)));
+    bent_.resize(tiles(1));
+    force_.put(std::vector<T>(tiles(axes ? 3 : 1), T(0)));
     outlook_.put(std::vector<Outlook>(width));
     outcome_.resize(width);
     most_.resize(1);

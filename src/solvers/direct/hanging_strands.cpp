@@ -56,17 +56,20 @@ std::vector<StrandGroupPlan<T>> plan_hanging_strands(const Model& m) {
   for (const auto& [kind, chains] : by_kind) {
     StrandGroupPlan<T>& plan = plans.emplace_back();
     plan.rows = kind.first, plan.law = kind.second, plan.damped = m.has_damping();
-    const auto rows = static_cast<std::size_t>(plan.rows + 1), width = chains.size();
-    const auto per_row = static_cast<std::size_t>(lanes::constants_per_row(plan.law, plan.damped, lanes::ChainUse::direct));
-    plan.constants.assign(rows * per_row * width, T(0));
+    const std::size_t width = chains.size();
+    const int per_row = lanes::constants_per_row(plan.law, plan.damped, lanes::ChainUse::direct);
+    plan.constants.assign(systems::size_of_tiles(plan.rows + 1, per_row, width), T(0));
     constexpr std::size_t kAtATime = 1024;
     for (std::size_t first = 0; first < width; first += kAtATime) {
       const auto some = std::span<const Chain>(chains).subspan(first, std::min(kAtATime, width - first));
       // One strand to a group, in their order, since all are of one length.
       const lanes::ChainPlan<T> of_some = lanes::plan_chains<T>(m, some, 1, plan.law, lanes::ChainUse::direct);
       for (std::size_t k = 0; k < some.size(); ++k)
-        for (std::size_t n = 0; n < rows * per_row; ++n)
-          plan.constants[n * width + first + k] = of_some.constants[of_some.groups[k].constants + n];
+        for (Index row = 0; row <= plan.rows; ++row) {
+          T* to = plan.constants.data() + systems::place_in_tiles(plan.rows + 1, row, per_row, static_cast<Index>(first + k));
+          const T* from = of_some.constants.data() + of_some.groups[k].constants + static_cast<std::size_t>(row * per_row);
+          for (int c = 0; c < per_row; ++c) to[std::ptrdiff_t{c} * systems::kTile] = from[c];
+        }
     }
     for (const Chain& c : chains) {
       plan.strands.push_back(systems::piece_of(m, c, 0, c.segments()));

@@ -20,7 +20,7 @@ struct StrandGroupPlan {
   StiffnessLaw law = StiffnessLaw::isotropic;
   bool damped = false;
   std::vector<systems::PieceOfChain> strands;  ///< whole chains
-  std::vector<T> constants;                    ///< [row][constant][strand], one row more than segments
+  std::vector<T> constants;                    ///< of rows and one more, in tiles (strand_rows.hpp)
 };
 
 /// A problem for every kind of part that strands cannot be: the model has to be made of them altogether.

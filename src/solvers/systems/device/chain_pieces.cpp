@@ -97,18 +97,20 @@ class Planner {
   }
 
   void fill_constants(const std::vector<Chain>& chains, PiecePlan& plan) const {
-    const auto per_row = static_cast<std::size_t>(lanes::constants_per_row(plan.law, plan.damped, lanes::ChainUse::direct));
-    const std::size_t width = plan.pieces.size(), rows = static_cast<std::size_t>(plan.rows) + 1;
-    plan.constants.assign(rows * per_row * width, 0);
+    const int per_row = lanes::constants_per_row(plan.law, plan.damped, lanes::ChainUse::direct);
+    plan.constants.assign(size_of_tiles(plan.rows + 1, per_row, plan.pieces.size()), 0);
     std::size_t piece = 0;
     for (std::size_t i = 0; i < chains.size(); ++i) {
       const lanes::ChainPlan<double> of_chain =
           lanes::plan_chains<double>(m_, std::span<const Chain>(&chains[i], 1), 1, plan.law, lanes::ChainUse::direct);
       for (Index n = 0; n < count_[i]; ++n, ++piece) {
         const PieceOfChain& p = plan.pieces[piece];
-        const auto first = static_cast<std::size_t>(p.strand.first_segment - chains[i].first_segment) * per_row;
-        const std::size_t numbers = (static_cast<std::size_t>(p.segments) + 1) * per_row;
-        for (std::size_t c = 0; c < numbers; ++c) plan.constants[c * width + piece] = of_chain.constants[first + c];
+        const Index first = p.strand.first_segment - chains[i].first_segment;
+        for (Index row = 0; row <= p.segments; ++row) {
+          double* to = plan.constants.data() + place_in_tiles(plan.rows + 1, row, per_row, static_cast<Index>(piece));
+          for (int c = 0; c < per_row; ++c)
+            to[std::ptrdiff_t{c} * kTile] = of_chain.constants[static_cast<std::size_t>((first + row) * per_row + c)];
+        }
       }
     }
   }

@@ -40,7 +40,7 @@ struct PiecePlan {
   bool damped = false;
   Index rows = 0;  ///< of the longest piece
   std::vector<PieceOfChain> pieces;
-  std::vector<double> constants;  ///< [row][constant][piece], one row more than segments
+  std::vector<double> constants;  ///< of rows and one more, in tiles (strand_rows.hpp)
   std::vector<PieceJoin> joins;   ///< level by level
   std::vector<Index> levels;      ///< where each level of joins begins, and the end of the last one
   std::vector<PieceRoot> roots;

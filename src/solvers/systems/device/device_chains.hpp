@@ -48,7 +48,7 @@ struct PieceKernels {
       Index i, k;
       if (!row_of(v, n, i, k)) return;
       const HangingStrand& s = v.rows.piece[k].strand;
-      const Row r = load_numbers<Row, double>(row_at(v, i, k), v.rows.group.width);
+      const Row r = load_numbers<Row, double>(row_at(v, i, k), kTile);
       u[s.first_vertex + i + 1] = r.u;
       const Index f = s.first_segment + i;
       q[f] = strain_since_start::turned(r.turn, v.rotation[f]);
@@ -369,13 +369,13 @@ class LawChains {
       : where_(where), law_(plan.law), damped_(plan.damped), rows_(plan.rows), levels_(plan.levels) {
     const std::size_t width = plan.pieces.size(), rows = static_cast<std::size_t>(plan.rows);
     const bool axes = law_ == StiffnessLaw::anisotropic;
-    const auto numbers = static_cast<std::size_t>(axes ? numbers_in<ChainLinkRow<double, AnisotropicLink>, double>
-                                                       : numbers_in<ChainLinkRow<double, IsotropicLink>, double>);
+    const int numbers = axes ? numbers_in<ChainLinkRow<double, AnisotropicLink>, double>
+                             : numbers_in<ChainLinkRow<double, IsotropicLink>, double>;
     piece_.put(plan.pieces), constants_.put(plan.constants), join_.put(plan.joins), root_.put(plan.roots);
-    row_.resize(width * rows * numbers);
+    row_.resize(size_of_tiles(plan.rows, numbers, width));
     head_.resize(width * static_cast<std::size_t>(numbers_in<StrandHead<double>, double>));
     factored_.resize(width * static_cast<std::size_t>(numbers_in<FactoredHead<double>, double>));
-    bent_.resize(width * rows), tail_.resize(width), scratch_.resize(width * rows * 6);
+    bent_.resize(size_of_tiles(plan.rows, 1, width)), tail_.resize(width), scratch_.resize(width * rows * 6);
     energy_.resize(3 * width), motion_.resize(3 * width), measure_.resize(2 * width);
     forget_forces();
     const std::size_t nodes = 1 + width + plan.joins.size();
@@ -441,8 +441,8 @@ class LawChains {
     by_law([&](auto kernels) { each_row(typename decltype(kernels)::Evaluate{view(), gx, gw, energy, magnitude}); });
   }
   void forget_forces() {
-    const std::size_t per_row = law_ == StiffnessLaw::anisotropic ? 3 : 1;
-    force_.put(std::vector<double>(static_cast<std::size_t>(pieces() * rows_) * per_row, 0));
+    const int per_row = law_ == StiffnessLaw::anisotropic ? 3 : 1;
+    force_.put(std::vector<double>(size_of_tiles(rows_, per_row, piece_.size()), 0));
   }
 
   void carry(Archive& archive) {

@@ -69,8 +69,7 @@ class PieceRows : public StrandRows<double, Law> {
   OSIER_FN void join_pieces() {
     if (!piece_.strand.continues) return;
     const Index before = this->first_ - 1, last = view_.rows.piece[before].segments - 1;
-    const Row r = load_numbers<Row, double>(
-        this->g_.row + static_cast<std::ptrdiff_t>(last) * Base::kNumbers * this->g_.width + before, this->g_.width);
+    const Row r = load_numbers<Row, double>(this->g_.row + place_in_tiles(this->g_.rows, last, Base::kNumbers, before), kTile);
     this->head.u = r.u;
     this->head.turn = r.turn;
   }

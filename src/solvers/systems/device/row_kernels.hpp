@@ -18,8 +18,7 @@ struct RowsView {
 
 /// Items of a kernel for every row: 32 pieces side by side, row after row, and then the next 32, so that neighbouring threads
 /// read neighbouring numbers of rows, and those of the next rows read what is left of the same lines of the model's arrays.
-constexpr Index kSideBySide = 32;
-inline Index items_of_rows(Index rows, Index width) { return (width + kSideBySide - 1) / kSideBySide * kSideBySide * rows; }
+inline Index items_of_rows(Index rows, Index width) { return (width + kTile - 1) / kTile * kTile * rows; }
 
 /// kTails: last vertices and frames may be held, too, and anchored.
 template <class T, template <class> class Law, bool kDamped, bool kTails>
@@ -31,12 +30,12 @@ struct RowKernels {
   static constexpr int kGiven = StrandRows<T, Law>::kGiven;
 
   OSIER_FN static T* row_at(const RowsView<T>& v, Index i, Index k) {
-    return v.group.row + static_cast<std::ptrdiff_t>(i) * numbers_in<Row, T> * v.group.width + k;
+    return v.group.row + place_in_tiles(v.group.rows, i, numbers_in<Row, T>, k);
   }
   /// The row and the piece of an item. False where there is none.
   OSIER_FN static bool row_of(const RowsView<T>& v, Index n, Index& i, Index& k) {
-    const Index tile = n / (kSideBySide * v.group.rows), left = n - tile * kSideBySide * v.group.rows;
-    i = left / kSideBySide, k = tile * kSideBySide + left % kSideBySide;
+    const Index tile = n / (kTile * v.group.rows), left = n - tile * kTile * v.group.rows;
+    i = left / kTile, k = tile * kTile + left % kTile;
     return k < v.group.width && i < v.piece[k].segments;
   }
 
@@ -52,7 +51,7 @@ struct RowKernels {
       if (!row_of(v, n, i, k)) return;
       const PieceOfChain& p = v.piece[k];
       const Start start(v.group, orders, step, p.strand, k);
-      store_numbers_of<T, 0, kGiven>(start.row(i, start.guess(p.strand.first_vertex + i)), row_at(v, i, k), v.group.width);
+      store_numbers_of<T, 0, kGiven>(start.row(i, start.guess(p.strand.first_vertex + i)), row_at(v, i, k), kTile);
       if (i > 0) return;
       store_numbers<T>(start.head(), v.group.head + k, v.group.width);
       if constexpr (kTails) {
@@ -63,7 +62,7 @@ struct RowKernels {
     OSIER_FN void load_tail(const PieceOfChain& p, Index k) const {
       const int per_row = lanes::constants_per_row(Law<T>::kLaw, kDamped, lanes::ChainUse::direct);
       const auto constant = [&](int what) {
-        return v.group.constants[(static_cast<std::ptrdiff_t>(p.segments) * per_row + what) * v.group.width + k];
+        return v.group.constants[place_in_tiles(v.group.rows + 1, p.segments, per_row, k) + std::ptrdiff_t{what} * kTile];
       };
       const lanes::StepView& s = orders.step;
       TailAnchor anchor_at_tail;
@@ -81,7 +80,7 @@ struct RowKernels {
   OSIER_FN static void measure(const RowsView<T>& v, const double* rest_length, Index k, double& free2, double& length) {
     free2 = length = 0;
     for (Index i = 0; i < v.piece[k].segments; ++i) {
-      free2 = larger(free2, static_cast<double>(load_numbers<Row, T>(row_at(v, i, k), v.group.width).free_motion2()));
+      free2 = larger(free2, static_cast<double>(load_numbers<Row, T>(row_at(v, i, k), kTile).free_motion2()));
       length += rest_length[v.piece[k].strand.first_segment + i];
     }
   }
@@ -111,10 +110,10 @@ struct RowKernels {
       const PieceOfChain& p = v.piece[k];
       if (outcome[p.chain] & kStrandRose) {
         for (int a = 0; a < Law<T>::kForces; ++a)
-          v.group.force[(static_cast<std::ptrdiff_t>(i) * Law<T>::kForces + a) * v.group.width + k] = T(0);
+          v.group.force[place_in_tiles(v.group.rows, i, Law<T>::kForces, k) + std::ptrdiff_t{a} * kTile] = T(0);
         return;
       }
-      const Row r = load_numbers<Row, T>(row_at(v, i, k), v.group.width);
+      const Row r = load_numbers<Row, T>(row_at(v, i, k), kTile);
       put_vertex(p.strand.first_vertex + i + 1, kTails, r.u);
       const Index f = p.strand.first_segment + i;
       Quatd target;

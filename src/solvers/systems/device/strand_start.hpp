@@ -102,7 +102,7 @@ class StrandStart {
  private:
   OSIER_FN T constant(Index i, int what) const {
     const int per_row = lanes::constants_per_row(Link::kLaw, kDamped, lanes::ChainUse::direct);
-    return g_.constants[(static_cast<std::ptrdiff_t>(i) * per_row + what) * g_.width + k_];
+    return g_.constants[place_in_tiles(g_.rows + 1, i, per_row, k_) + std::ptrdiff_t{what} * kTile];
   }
   /// The start of a link in double, as LinkStart::begin_lane() makes it.
   OSIER_FN static auto begin(double viscous, const typename Link::Springs&) {
