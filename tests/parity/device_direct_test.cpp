@@ -133,6 +133,24 @@ TEST(DeviceDirect, AStrandThatIsHeldElsewhereIsCutIntoPieces) {
     expect_alike(scene_on(text, goal, "cpu", "double"), scene_on(text, goal, "cuda_twin", "double"), 10, ahead, 1e-7);
 }
 
+/// The forces through links and the forecasts of convergence go with the state, also where the way of solving follows from holds.
+TEST(DeviceDirect, WhatIsSavedGoesOnWithTheSameBits) {
+  const char* goal = R"({"name": "direct", "tolerance": 1e-4})";
+  for (const std::string& text :
+       {long_rods(kMaterials[3]), strands(kMaterials[2], R"(, {"type": "pin", "vertices": "c:end"})"), strands(kMaterials[1])}) {
+    const Scene scene = scene_on(text, goal, "cuda_twin", "double");
+    Simulation a(scene), b(scene);
+    const std::string fresh = b.save();
+    a.run_ahead(6);
+    b.restore(a.save());
+    a.run_ahead(6), b.run_ahead(6);
+    EXPECT_TRUE(identical(a.state(), b.state()));
+    b.restore(fresh);
+    b.run_ahead(12);
+    EXPECT_TRUE(identical(a.state(), b.state()));
+  }
+}
+
 TEST(DeviceDirect, TheDeviceMovesAsItsTwinDoesAndRepeatsItself) {
   if (!cuda_device().is_there) GTEST_SKIP() << "no CUDA device";
   for (const char* material : kMaterials)

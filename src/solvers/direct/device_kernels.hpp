@@ -168,7 +168,8 @@ class PieceKernels final : public DeviceStep {
   void get(State& state) const override { state_.get(state); }
   void carry(Archive& archive) override {
     archive(vertex_fixed_, frame_control_);
-    if (archive.reads() && !vertex_fixed_.empty()) bind();
+    if (archive.reads() && vertex_fixed_.empty()) newton_.unbind();
+    else if (archive.reads()) bind();
     newton_.carry(archive);
   }
   DeviceStepReport step(const Control& control, double h) override {

@@ -67,7 +67,12 @@ class OnDevice final : public Solver, public ScriptRunner {
     return report;
   }
 
-  void carry(const Model&, Archive& archive) override { step_->carry(archive); }
+  void carry(const Model&, Archive& archive) override {
+    bool in_pieces = in_pieces_;
+    archive(in_pieces);
+    if (in_pieces != in_pieces_) make_step(in_pieces);
+    step_->carry(archive);
+  }
 
   ScriptRunner* runner() override { return this; }
   void put(const State& state) override { step_->put(state); }

@@ -101,6 +101,8 @@ class PieceNewton {
     for (const PiecePlan& plan : plan_pieces(m, held)) laws_.emplace_back(where_, plan);
   }
 
+  void unbind() { laws_.clear(); }
+
   PieceReport step(const StepOrders& orders, Index number, const StrandOptions& options) {
     PieceReport report;
     for (OfLaw& law : laws_) law.begin(orders, number, options);
