@@ -532,7 +532,9 @@ TEST(LinearSystem, LongChainsAndHeldOnesAreSolvedByPieces) {
     EXPECT_LT(turning_distance(back, r), 1e-6);
     EXPECT_NEAR(dot_of(q, z), dot_of(r, other), 1e-9 * std::sqrt(dot_of(r, z) * dot_of(q, other)));
     for (Index v = 0; v < p.model.vertex_count(); ++v)
-      if (p.control.vertex_fixed[v]) ASSERT_EQ(norm(z.x[v]), 0);
+      if (p.control.vertex_fixed[v]) {
+        ASSERT_EQ(norm(z.x[v]), 0);
+      }
     if (held) continue;
     systems::ChainSystem<double> lanes(Simd::off);
     lanes.bind(p.model, p.control, s.whole, p.h);
