@@ -44,8 +44,7 @@ int bench(BenchArguments& o) {
 Command add_bench(CLI::App& app) {
   auto o = std::make_shared<BenchArguments>();
   CLI::App* sub = app.add_subcommand("bench", "Measure speed, and the error that goes with it");
-  const CLI::Validator not_empty([](std::string& text) { return text.empty() ? std::string("is empty") : std::string{}; },
-                                 "TEXT");
+  const CLI::Validator not_empty([](std::string& text) { return text.empty() ? std::string("is empty") : std::string{}; }, "");
   sub->add_option("SUITE", o->bench.suites, "scenes, kernels, convergence, scaling, contact or device; all when left out");
   sub->add_option("--scene", o->bench.scenes, "Only this scene's rows (repeatable)")->allow_extra_args(false);
   sub->add_option("--json", o->json, "Write every row to this JSON file")->check(not_empty);

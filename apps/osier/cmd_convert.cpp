@@ -119,7 +119,7 @@ const CurveOutput* check(const ConvertArguments& o, bool recorded, Problems& pro
   if (o.physics && (o.plies || o.strands))
     problems.add("--physics", "fibres and strands are not the rods of the scene", "leave it out, or write the rods");
   if (o.physics && o.edits.scale != 1) problems.add("--physics", "stiffnesses are not scaled", "leave --scale out");
-  if (o.physics && !recorded) problems.add("--physics", "a curve file does not know stiffnesses", "convert a run");
+  if (o.physics && !recorded) problems.add("--physics", "a curve file stores no stiffnesses", "convert a run");
   if (!o.over.empty()) {
     if (extension != ".usda") problems.add("--over", "only .usda layers over a groom", "name OUT.usda");
     if (!recorded) problems.add("--over", "a curve file has no motion", "convert a run");

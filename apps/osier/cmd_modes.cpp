@@ -38,7 +38,7 @@ std::vector<Mode> find_modes(const ModesArguments& o, const Scene& scene) {
     return vibration_modes(s, o.count);
   }
   if (!scene.setup().spec.statics())
-    throw InputError({{"--buckling", "needs loads that grow, and the scene is dynamic", "say /analysis/type static"}});
+    throw InputError({{"--buckling", "needs loads that grow, and the scene is dynamic", "set /analysis/type to static"}});
   SceneOption little = o.scene;
   little.sets.push_back(fmt::format("/analysis/load_steps={}", std::lround(1 / kShare)));
   little.sets.emplace_back("/analysis/branch=follow");

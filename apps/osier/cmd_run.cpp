@@ -34,12 +34,13 @@ void write_stats(const std::string& file, const RunStats& stats) {
 
 int run(const RunArguments& o) {
   Problems problems;
-  if (!o.resume.empty() && !o.folder.empty()) problems.add("--output", "a resumed run goes on in its own folder", "leave it out");
-  if (!o.resume.empty() && o.scene.file.empty() && o.scene.changes_something())
-    problems.add("--resume", "the scene of a run cannot be changed on the way", "leave other options of the scene out");
+  if (!o.resume.empty() && !o.folder.empty())
+    problems.add("--output", "a resumed run continues in its own folder", "leave it out");
+  if (!o.resume.empty() && o.scene.file.empty() && o.scene.changes_results())
+    problems.add("--resume", "the scene of a run cannot be changed on the way", "leave options of the scene other than --threads out");
   problems.throw_if_any();
   const bool from_checkpoint = !o.resume.empty() && o.scene.file.empty();
-  const Scene scene = from_checkpoint ? scene_of_checkpoint(o.resume, all_cores()) : o.scene.load();
+  const Scene scene = from_checkpoint ? scene_of_checkpoint(o.resume, all_cores(), o.scene.threads) : o.scene.load();
   check_output_file("--stats", o.stats, problems);
   if (!o.html.empty() && view::viewer_page().empty())
     problems.add("--html", "this osier was built without the viewer's page", view::viewer_page_remedy());
@@ -77,9 +78,7 @@ int run(const RunArguments& o) {
   if (stats.interrupted) {
     fmt::print(stderr, "interrupted at t = {:.4g} s; the files in {} are complete up to here{}\n", stats.simulated_seconds,
                folder.string(),
-               has_checkpoint(folder)
-                   ? fmt::format("; to go on: osier run --resume {}", folder.string())
-                   : std::string());
+               has_checkpoint(folder) ? fmt::format("; to go on: osier run --resume {}", folder.string()) : std::string());
     return kRunFailed;
   }
   if (!o.quiet) {
@@ -109,26 +108,25 @@ Command add_run(CLI::App& app) {
   auto o = std::make_shared<RunArguments>();
   CLI::App* sub = app.add_subcommand("run", "Simulate a scene");
   o->scene.add_to(*sub)->required(false);
-  const CLI::Validator not_empty([](std::string& text) { return text.empty() ? std::string("is empty") : std::string{}; },
-                                 "TEXT");
+  const CLI::Validator not_empty([](std::string& text) { return text.empty() ? std::string("is empty") : std::string{}; }, "");
   const CLI::Validator not_negative(
       [](std::string& text) { return text.starts_with("-") ? text + " is negative" : std::string{}; }, "");
   sub->add_option("-o,--output", o->folder, "Folder for the results (default: out/<scene name>)")->check(not_empty);
   sub->add_option(
          "--resume", o->resume,
-         "Go on with the run in this folder, which was interrupted, from its last checkpoint, as if nothing had happened; "
-         "without SCENE the scene is that of the run")
+         "Continue the interrupted run in this folder from its last checkpoint, as if nothing had happened; without SCENE the "
+         "scene is that of the run")
       ->check(not_empty);
   sub->add_option("--frames", o->frames, "Number of frames instead of the scene's")->check(not_negative);
   sub->add_option("--stats", o->stats, "Write counts and timings to this JSON file")->check(not_empty);
-  sub->add_option("--html", o->html, "Also write the run as one page for the browser, complete in itself, to this file")
+  sub->add_option("--html", o->html, "Also write the run to this file, as one self-contained page for the browser")
       ->check(not_empty);
   sub->add_flag("--strict", o->strict,
                 "Exit with 1 when steps are not converged, or left more than a tenth of the largest force");
   sub->add_flag(
       "--certify", o->certify,
-      "Watch every step by a path of its own: nothing passes through anything, energy and momentum go where forces take "
-      "them; a run that fails this ends with 1, and the state before is its last frame");
+      "Check every step by code that shares nothing with the solver: nothing passes through anything, energy and momentum "
+      "balance. A run that fails this ends with exit code 1, and the state before it is the last frame");
   sub->add_flag("--quiet", o->quiet, "Only errors, and warnings of steps that are not solved");
   sub->callback([o] {
     if (o->scene.file.empty() && o->resume.empty()) throw CLI::RequiredError("SCENE");

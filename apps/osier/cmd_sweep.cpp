@@ -6,8 +6,8 @@
 #include "commands.hpp"
 #include "interrupt.hpp"
 #include "osier/osier.hpp"
+#include "osier/sweep.hpp"
 #include "scene_option.hpp"
-#include "sweep/sweep.hpp"
 
 namespace osier::cli {
 
@@ -15,31 +15,12 @@ namespace {
 
 struct SweepArguments {
   SceneOption scene;
-  std::string folder, sample = "grid", from, part;
-  std::vector<std::string> vary, merge;
-  int samples = 0, jobs = 0;
-  std::uint64_t seed = 1;
+  DesignWords design;
+  std::string folder, part;
+  std::vector<std::string> merge;
+  int jobs = 0;
   bool quiet = false;
 };
-
-Design design_of(const SweepArguments& o) {
-  Problems problems;
-  if (o.sample == "csv") {
-    if (!o.vary.empty()) problems.add("--vary", "has no effect on a table of runs", "leave it out, or leave --sample csv out");
-    if (o.from.empty()) problems.add("--from", "is not given", "name the table of runs");
-    problems.throw_if_any();
-    return read_design(o.from);
-  }
-  if (!o.from.empty()) problems.add("--from", "goes with --sample csv", "say so, or leave it out");
-  if (o.vary.empty()) problems.add("--vary", "is not given", "say what is to change, e.g. --vary /materials/m/young=1e6:1e9:5");
-  std::vector<SweepAxis> axes;
-  for (const std::string& text : o.vary) axes.push_back(parse_axis(text, problems));
-  if (o.sample == "grid" && o.samples > 0) problems.add("--samples", "goes with --sample lhs", "say so, or leave it out");
-  problems.throw_if_any();
-  Design design = o.sample == "lhs" ? latin_design(axes, o.samples, o.seed, problems) : grid_design(axes, problems);
-  problems.throw_if_any();
-  return design;
-}
 
 /// "3/8": the fourth of eight parts.
 void read_part(const std::string& text, SweepOptions& options) {
@@ -47,7 +28,7 @@ void read_part(const std::string& text, SweepOptions& options) {
   unsigned long part = 0, parts = 0;
   char rest = 0;
   if (std::sscanf(text.c_str(), "%lu/%lu%c", &part, &parts, &rest) != 2 || parts == 0 || part >= parts)
-    throw InputError({{"--part", text + " is no part", "write e.g. 0/8 to 7/8"}});
+    throw InputError({{"--part", text + " is not a part of the runs", "write e.g. 0/8 to 7/8"}});
   options.part = part, options.parts = parts;
 }
 
@@ -67,7 +48,7 @@ int sweep(const SweepArguments& o) {
     throw InputError({{"--threads", "every run of a sweep has one thread", "use -j for the number of runs at a time"}});
   SweepOptions options;
   read_part(o.part, options);
-  const Design design = design_of(o);
+  const Design design = design_of(o.design);
   options.folder = o.folder.empty()
                        ? std::filesystem::path("out") / (std::filesystem::path(o.scene.file).stem().string() + "_sweep")
                        : std::filesystem::path(o.folder);
@@ -100,16 +81,17 @@ Command add_sweep(CLI::App& app) {
   auto o = std::make_shared<SweepArguments>();
   CLI::App* sub = app.add_subcommand("sweep", "Run a scene many times with other values, into one table");
   o->scene.add_to(*sub)->required(false);
-  sub->add_option("--vary", o->vary,
+  sub->add_option("--vary", o->design.vary,
                   "What changes: /json/pointer=from:to:count (with :log in equal ratios), =from:to with --sample lhs, or =a,b,c "
                   "(repeatable)")
       ->allow_extra_args(false);
-  sub->add_option("--sample", o->sample, "Every combination (grid), a Latin hypercube (lhs), or the lines of a table (csv)")
+  sub->add_option("--sample", o->design.sample,
+                  "Every combination (grid), a Latin hypercube (lhs), or the lines of a table (csv)")
       ->check(CLI::IsMember({"grid", "lhs", "csv"}))
       ->capture_default_str();
-  sub->add_option("--samples", o->samples, "Number of runs of a Latin hypercube")->check(CLI::PositiveNumber);
-  sub->add_option("--seed", o->seed, "Of the Latin hypercube")->capture_default_str();
-  sub->add_option("--from", o->from, "Table of runs, whose first line has the pointers");
+  sub->add_option("--samples", o->design.samples, "Number of runs of a Latin hypercube")->check(CLI::PositiveNumber);
+  sub->add_option("--seed", o->design.seed, "Of the Latin hypercube")->capture_default_str();
+  sub->add_option("--from", o->design.from, "Table of runs, whose first line has the pointers");
   sub->add_option("-j,--jobs", o->jobs, "Runs at a time (default: all cores)")->check(CLI::PositiveNumber);
   sub->add_option("--part", o->part, "Only a part of the runs, e.g. 3/8: for several machines, see --merge");
   sub->add_option("--merge", o->merge, "Instead of running: put the tables of these folders together");

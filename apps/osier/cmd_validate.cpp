@@ -56,8 +56,7 @@ int validate(ValidateArguments& o) {
 Command add_validate(CLI::App& app) {
   auto o = std::make_shared<ValidateArguments>();
   CLI::App* sub = app.add_subcommand("validate", "Run problems with known answers and compare");
-  const CLI::Validator not_empty([](std::string& text) { return text.empty() ? std::string("is empty") : std::string{}; },
-                                 "TEXT");
+  const CLI::Validator not_empty([](std::string& text) { return text.empty() ? std::string("is empty") : std::string{}; }, "");
   sub->add_option("CASE", o->validate.names, "Cases by name; all when left out");
   sub->add_option("--solver", o->validate.solver, "Run every case with this solver, with its default settings")->check(not_empty);
   sub->add_option("--json", o->json, "Write every row to this JSON file")->check(not_empty);

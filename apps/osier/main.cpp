@@ -63,10 +63,20 @@ int main(int argc, char** argv) {
                                       add_schema(app),     add_reference(app), add_reproduce(app), add_version(app),
                                       add_completion(app), add_man(app),       add_help(app)};
   if (tells_unknown_command(app, argc, argv)) return kBadInput;
+  if (argc < 2) {
+    fmt::print(stderr,
+               "error: no command is given; `osier --help` lists them, and `osier view SCENE` shows a scene while it runs\n");
+    return kBadInput;
+  }
   try {
     app.parse(argc, argv);
   } catch (const CLI::ExtrasError& e) {
     return tells_unknown_options(app) ? kBadInput : (app.exit(e), kBadInput);
+  } catch (const CLI::RequiredError& e) {
+    const std::vector<CLI::App*> chosen = app.get_subcommands();
+    fmt::print(stderr, "error: {}; see osier {} --help\n", osier::printable(e.what()),
+               chosen.empty() ? "" : chosen.front()->get_name());
+    return kBadInput;
   } catch (const CLI::ParseError& e) {
     return app.exit(e) == 0 ? kDone : kBadInput;
   }

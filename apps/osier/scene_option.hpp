@@ -41,9 +41,10 @@ struct SceneOption {
     app.add_option("--set", sets, "Change a value of the scene: /json/pointer=value (repeatable)")->allow_extra_args(false);
   }
 
-  bool changes_something() const {
-    return !solver.empty() || !precision.empty() || !simd.empty() || !device.empty() || threads || !sets.empty();
+  bool changes_results() const {
+    return !solver.empty() || !precision.empty() || !simd.empty() || !device.empty() || !sets.empty();
   }
+  bool changes_something() const { return changes_results() || threads; }
 
   Scene load() const { return Scene::load(file, load_options()); }
 

@@ -1,4 +1,4 @@
-// The whole public API.
+// The whole public API but parameter studies, which are in osier/sweep.hpp.
 #pragma once
 
 #include "osier/curves.hpp"

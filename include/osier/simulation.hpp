@@ -78,8 +78,8 @@ class Simulation {
   explicit Simulation(const Scene& scene);
   ~Simulation();
   Simulation(Simulation&&) noexcept;
-  /// Another simulation that stands where this one does and goes on by itself, with everything that was changed while it ran.
-  /// Throws InputError for a path by arc length.
+  /// Another simulation that stands where this one does and goes on by itself, with everything that was changed while it ran. Its
+  /// steps are those of this one, to the last bit.
   Simulation copy() const;
   /// Becomes another simulation of the same graph, a copy from before for example; the arrays of its state stay where they are.
   void assign(Simulation&& other);
@@ -187,11 +187,11 @@ class Simulation {
   /// returns false, with nothing changed, when it differs.
   bool continue_from(const Simulation& other);
 
-  /// Everything that the next steps depend on, as bytes for this version of the engine on this machine. Throws RunError for a
-  /// simulation that is certified: its accounts are those of a whole run.
+  /// Everything that the next steps depend on, what was set at run time included, as bytes for this version of the engine on this
+  /// machine. Throws RunError for a simulation that is certified: its accounts are those of a whole run.
   std::string save() const;
-  /// Goes on where a simulation of the same scene was saved: the next steps are the same, to the last bit. Throws InputError,
-  /// with nothing changed, where the bytes belong to another scene, and RunError where they are damaged.
+  /// Goes on where a simulation of the same scene (scene_json() at that time) was saved: the next steps are the same, to the last
+  /// bit. Throws InputError, with nothing changed, where the bytes belong to another scene, and RunError where they are damaged.
   void restore(const std::string& saved);
   /// A fingerprint of the state and of all that the solver keeps in it, of what is broken, welded or let go.
   std::uint64_t state_hash() const;
@@ -209,7 +209,7 @@ struct RunOptions {
   int frames = -1;                               ///< fewer or more frames than the scene says
   const std::atomic<bool>* interrupt = nullptr;  ///< set from a signal handler; the run stops after the step at hand
   std::function<void(int frame, int frames, double ms)> progress;
-  std::vector<std::shared_ptr<Writer>> writers;  ///< beside those of the scene's formats
+  std::vector<std::shared_ptr<Writer>> writers;       ///< beside those of the scene's formats
   std::function<void(const Simulation&)> frame_done;  ///< after every frame, the initial one included
 };
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from pathlib import Path
 from typing import Any, Callable, Mapping, NamedTuple, Sequence, Union
 
 import numpy as np
@@ -38,17 +39,21 @@ class Simulation(_core.Simulation):
     reactions: measure what constraints exert after every step; a scene with a probe of a reaction does anyway.
     Other arguments as for `osier.compile`.
 
-    Arrays of the state (`positions`, `velocities`, `frames`) are read-only views that follow the simulation and cost nothing;
-    copy what is to stay as it is. What is measured (`sections`, `contacts`) is made anew at each call.
+    Arrays of the state (`positions`, `velocities`, `frames`) are read-only views that follow the simulation and cost nothing, and
+    `reactions` follows it likewise; copy what is to stay as it is. `sections` are measured when they are read, into the same
+    arrays each time; `contacts` are new arrays each time, as their number changes.
     """
 
     def __init__(self, scene: SceneLike, *, reactions: bool = False, **options: Any):
         compiled = compile_scene(scene, **options)
         super().__init__(compiled)
         self._prepare(compiled)
-        if reactions:
-            self._measure_reactions()
-            self._reactions = True
+        if reactions or self._has_reactions:
+            self._feel()
+
+    def _feel(self) -> None:
+        self._measure_reactions(len(self._constraints))
+        self._has_reactions = True
 
     def _prepare(self, compiled: _core.CompiledScene) -> None:
         #: the scene as it was compiled
@@ -56,7 +61,7 @@ class Simulation(_core.Simulation):
         self._constraints = {name: i for i, name in enumerate(compiled.constraint_names)}
         self._obstacles = {name: i for i, name in enumerate(compiled.obstacle_names)}
         self._callbacks: list[Callable[[Simulation], Any]] = []
-        self._reactions = '"reaction"' in compiled.json
+        self._has_reactions = '"reaction"' in compiled.json
 
     # Stepping
 
@@ -114,7 +119,8 @@ class Simulation(_core.Simulation):
         other = Simulation.__new__(type(self))
         _core.Simulation.__init__(other, self)
         other._prepare(self.scene)
-        other._reactions = self._reactions
+        if self._has_reactions:
+            other._feel()
         return other
 
     __copy__ = copy
@@ -122,13 +128,25 @@ class Simulation(_core.Simulation):
     def __deepcopy__(self, memo: Any) -> "Simulation":
         return self.copy()
 
-    def save(self) -> "Simulation":
-        """The state of now, for `restore`. It is a simulation of its own."""
-        return self.copy()
+    def save(self, file: str | os.PathLike[str] | None = None) -> bytes:
+        """Everything that the next steps depend on, what was led or set included, as bytes for `restore`; with `file` they are also
+        written there. They belong to this version of osier and this kind of processor."""
+        saved = self._save_bytes()
+        if file is not None:
+            Path(file).write_bytes(saved)
+        return saved
 
-    def restore(self, saved: "Simulation") -> None:
-        """Goes back, or on, to where `saved` stands, with everything that was led or set there. `saved` stays as it is."""
-        self._restore(saved)
+    def restore(self, saved: "Simulation | bytes | str | os.PathLike[str]") -> None:
+        """Goes back, or on, to what `save` returned, to a file that it wrote, or to where another simulation stands. The next steps
+        are the same, to the last bit. What was saved after `set` of anything but a force belongs to the changed scene
+        (`scene_json`)."""
+        if isinstance(saved, Simulation):
+            self._restore(saved)
+        else:
+            self._restore_bytes(saved if isinstance(saved, bytes) else Path(saved).read_bytes())
+
+    def __getstate__(self) -> Any:
+        raise TypeError("a Simulation is not pickled; send its scene_json and save() to the other process")
 
     def set_state(self, *, positions: Any = None, velocities: Any = None, frames: Any = None) -> None:
         """Puts other numbers into the state; frames are those of `frames`, and do not follow positions by themselves."""
@@ -201,11 +219,19 @@ class Simulation(_core.Simulation):
 
     def reaction(self, name: Target, *, material_axes: bool = False) -> Wrench:
         """What a constraint exerts on the rods in the last step, inertia and damping included, moments about the middle of the
-        vertices that it holds. The gripper feels the opposite. Not a number before the first step."""
-        if not self._reactions:
-            raise RuntimeError("reactions are not measured; say Simulation(scene, reactions=True)")
+        vertices that it holds. The gripper feels the opposite. NaN before the first step."""
+        if not self._has_reactions:
+            raise RuntimeError("reactions are not measured; use Simulation(scene, reactions=True)")
         force, moment = self._reaction(self._number(name, self._constraints, "constraint"), material_axes)
         return Wrench(np.array(force), np.array(moment))
+
+    @property
+    def reactions(self) -> np.ndarray:
+        """What every constraint exerts on the rods, (C, 2, 3): force [N] and moment [N m], as in `reaction`. A view that follows the
+        simulation: it holds what the last step of every call of `step` leaves."""
+        if not self._has_reactions:
+            raise RuntimeError("reactions are not measured; use Simulation(scene, reactions=True)")
+        return self._reactions
 
     def load_on(self, name: Target) -> Wrench:
         """What rods exerted on an obstacle in the last step, moments about its centre."""

@@ -70,5 +70,6 @@ inline nb::tuple to_tuple(const Quatd& q) { return nb::make_tuple(q.x, q.y, q.z,
 void bind_scene(nb::module_& m);
 void bind_simulation(nb::module_& m);
 void bind_recording(nb::module_& m);
+void bind_sweep(nb::module_& m);
 
 }  // namespace osier::python

@@ -46,4 +46,5 @@ NB_MODULE(_core, m) {
   python::bind_scene(m);
   python::bind_simulation(m);
   python::bind_recording(m);
+  python::bind_sweep(m);
 }

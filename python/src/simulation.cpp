@@ -27,6 +27,7 @@ StepReport step(Held& held, long count, bool measure) {
       interrupted = PyErr_CheckSignals() != 0;
       if (interrupted) break;
     }
+    held.measure_reactions();
   }
   if (interrupted) throw nb::python_error();
   return report;
@@ -91,15 +92,39 @@ nb::dict contacts(Held& held) {
   return out;
 }
 
-nb::dict sections(Held& held) {
+/// Measured into memory that arrays of earlier calls look at, too.
+nb::dict sections(nb::handle self) {
+  Held& held = nb::cast<Held&>(self);
   held.simulation.show_sections(true);
   const Frame frame = held.simulation.frame(0);
   held.simulation.show_sections(false);
+  const std::array<std::span<const Vec3d>, Held::kSections> measured = {frame.segment_force,  frame.segment_strain,
+                                                                        frame.segment_moment, frame.segment_curvature,
+                                                                        frame.joint_moment,   frame.joint_curvature};
+  constexpr std::array names = {"force", "strain", "moment", "curvature", "joint_moment", "joint_curvature"};
   nb::dict out;
-  out["force"] = own(frame.segment_force), out["strain"] = own(frame.segment_strain);
-  out["moment"] = own(frame.segment_moment), out["curvature"] = own(frame.segment_curvature);
-  out["joint_moment"] = own(frame.joint_moment), out["joint_curvature"] = own(frame.joint_curvature);
+  for (std::size_t i = 0; i < measured.size(); ++i) {
+    held.sections[i].assign(measured[i].begin(), measured[i].end());
+    out[names[i]] = view(held.sections[i], self);
+  }
   return out;
+}
+
+View reactions(nb::handle self) {
+  static_assert(sizeof(Wrench) == 6 * sizeof(double));
+  Held& held = nb::cast<Held&>(self);
+  return View(reinterpret_cast<const double*>(held.reactions.data()), {held.reactions.size(), 2, 3}, self);
+}
+
+void measure_reactions(Held& held, std::size_t constraints) {
+  held.idle().measure_reactions();
+  held.reactions.resize(constraints);
+  held.measure_reactions();
+}
+
+void restore_bytes(Held& held, const nb::bytes& saved) {
+  held.idle().restore(std::string(saved.c_str(), saved.size()));
+  held.measure_reactions();
 }
 
 nb::tuple to_python(const Pose& pose) { return nb::make_tuple(to_tuple(pose.center), to_tuple(pose.turn)); }
@@ -167,14 +192,17 @@ void bind_simulation(nb::module_& m) {
       .def("_set_state", &set_state, nb::arg("positions") = nb::none(), nb::arg("velocities") = nb::none(),
            nb::arg("frames") = nb::none())
       .def("diagnostics", &diagnostics, "Energies [J], momenta, residual, extremes: docs/output.md, diagnostics.csv.")
+      .def_prop_ro("contacts", &contacts,
+                   "What touched in the last step, as arrays, made anew at each call: `segments` (a, b; an obstacle is -1 - its "
+                   "number), `position` [m],\n"
+                   "`gap` [m], `normal_force` and `friction_force` [N] on segment a.")
       .def_prop_ro(
-          "contacts", &contacts,
-          "What touched in the last step, as arrays: `segments` (a, b; an obstacle is -1 - its number), `position` [m],\n"
-          "`gap` [m], `normal_force` and `friction_force` [N] on segment a.")
-      .def_prop_ro("sections", &sections,
-                   "Section forces and the like in material axes, as arrays: `force` [N], `strain`, `moment` [N m] and\n"
-                   "`curvature` [1/m] of segments, `joint_moment` and `joint_curvature`. Axes and signs: docs/output.md.")
-      .def("_measure_reactions", [](Held& h) { h.idle().measure_reactions(); })
+          "sections", &sections,
+          "Section forces and the like in material axes, as arrays: `force` [N], `strain`, `moment` [N m] and\n"
+          "`curvature` [1/m] of segments, `joint_moment` and `joint_curvature`. Axes and signs: docs/output.md.\n"
+          "They are measured when `sections` is read, into the same memory every time: views of before show the new values.")
+      .def("_measure_reactions", &measure_reactions)
+      .def_prop_ro("_reactions", &reactions)
       .def("_reaction", [](const Held& h, std::size_t i, bool material) { return to_python(h.simulation.reaction(i, material)); })
       .def("_load_on", [](const Held& h, std::size_t i) { return to_python(h.simulation.load_on_obstacle(i)); })
       .def("_constraint_pose", [](const Held& h, std::size_t i) { return to_python(h.simulation.constraint_pose(i)); })
@@ -201,7 +229,19 @@ void bind_simulation(nb::module_& m) {
       .def_prop_ro(
           "scene_json", [](const Held& h) { return h.simulation.scene_json(); },
           "The scene with everything that was set, as text.")
-      .def("_restore", [](Held& h, Held& saved) { h.idle().assign(saved.idle().copy()); });
+      .def_prop_ro(
+          "state_hash", [](const Held& h) { return h.simulation.state_hash(); },
+          "A fingerprint of the state and of all that the solver keeps in it: equal where the next steps are.")
+      .def("_save_bytes",
+           [](Held& h) {
+             const std::string saved = h.idle().save();
+             return nb::bytes(saved.data(), saved.size());
+           })
+      .def("_restore_bytes", &restore_bytes)
+      .def("_restore", [](Held& h, Held& saved) {
+        h.idle().assign(saved.idle().copy());
+        h.measure_reactions();
+      });
 }
 
 }  // namespace osier::python

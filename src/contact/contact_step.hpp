@@ -12,6 +12,10 @@
 // The guard: for every pair there is a normal n across which both segments lie on different sides, sep apart. When the front of
 // one advances by A along n and that of the other by B, they are sep - (A - B) apart at every time of a straight motion, however
 // far both go together. The motion of vertices is shortened until A - B <= share (sep - core) for every pair (guard.cpp).
+//
+// One source file for each part: contact_step.cpp (a step from begin to end), pair_list.cpp and active_pairs.cpp (which pairs),
+// contact_energy.cpp and contact_derivatives.cpp (the potential), contact_friction.cpp, contact_stiffness.cpp, contact_memory.cpp
+// (what lasts from step to step) and guard.cpp.
 #pragma once
 
 #include <algorithm>
@@ -58,6 +62,8 @@ struct Contact {
 
 /// Gives every contact of the next step this stiffness [J]. From step to step it follows the load again.
 void put_stiffness(State& state, const Model& model, double stiffness);
+/// One for every segment.
+void put_stiffness(State& state, std::vector<double> stiffness);
 
 class ContactStep {
  public:
@@ -101,7 +107,11 @@ class ContactStep {
   /// Positive blocks on the vertices that touch something and are not held.
   void list_blocks(std::vector<systems::VertexBlock>& blocks) const;
   /// Of the exact Hessian.
-  void add_product(const std::vector<Vec3d>& p, std::vector<Vec3d>& image) const;
+  /// Which part of the second derivative. `positive`: that of the barriers along their normals, and friction. The rest, force
+  /// over distance, takes stiffness from the directions across: a fibre as light as hair has in a step less of it than the force
+  /// of a contact that has been squeezed takes away, and its corrections would go anywhere.
+  enum class Part : std::uint8_t { whole, positive };
+  void add_product(const std::vector<Vec3d>& p, std::vector<Vec3d>& image, Part part = Part::whole) const;
 
   struct Guarded {
     double share = 1;  ///< of the motion that was left to the vertex that was shortened most
@@ -170,9 +180,18 @@ class ContactStep {
     return {list[a[0]], list[a[1]], list[b[0]], list[b[1]]};
   }
   void read_memory(const State& state);
+  void read_late_obstacles(const State& state) const;
+  void save_late_obstacles(State& state) const;
+  void save_contacts(State& state) const;
   void settle_stiffness();
+  void settle_stiffness_of_start();
   void make_list(const std::vector<Vec3d>& u, const std::vector<Vec3d>& du, bool drifts);
   void find_pairs();
+  double distance_at(const Pair& pair, const std::vector<Vec3d>& x, double obstacle_share) const;
+  /// With the obstacle where it is now.
+  double distance_at(const Pair& pair, const std::vector<Vec3d>& x) const {
+    return distance_at(pair, x, pair.with_obstacle() ? obstacle_share_[pair.obstacle()] : 0);
+  }
   void measure_pairs(const std::vector<Vec3d>& u);
   double room_of(std::size_t v) const;
   bool take_drift();
@@ -180,6 +199,8 @@ class ContactStep {
   void go_with_drift();
   void renew_list(const std::vector<Vec3d>& u, const std::vector<Vec3d>& du);
   void settle_core(Pair& pair, std::size_t index);
+  double full_core(const Pair& pair) const;
+  double radii_of(const Pair& pair) const;
   bool is_thin(const Pair& pair) const;
   double range_of(const Pair& pair) const;
   void ensure_list(const std::vector<Vec3d>& u, std::vector<Vec3d>& du);
@@ -223,8 +244,9 @@ class ContactStep {
   void each_touched(const F& f) const;
   template <class F>
   double least_of_vertices(const F& of, double most = 1) const;
-  std::array<Vec3d, 4> product_of(const Contact& contact, const std::vector<Vec3d>& p) const;
+  std::array<Vec3d, 4> product_of(const Contact& contact, const std::vector<Vec3d>& p, Part part) const;
   void spread(std::vector<double>& stiffness) const;
+  void adapt_stiffness(State& state) const;
   void find_planes(const std::vector<Vec3d>& u, bool uncut);
   double farthest_approach(const Pair& pair, bool uncut) const;
   const std::vector<std::size_t>& find_failed(const std::vector<Vec3d>& u);
@@ -237,6 +259,8 @@ class ContactStep {
   void push_along(const std::vector<Vec3d>& u, std::vector<Vec3d>& du);
   void go_together(std::vector<Vec3d>& u, std::vector<Vec3d>& du);
   double move_obstacles();
+
+  static constexpr std::size_t kChunk = 256;  ///< pairs whose contacts are found together
 
   Executor executor_;
   const Contacts* contacts_ = nullptr;
@@ -268,9 +292,10 @@ class ContactStep {
   bool amid_step_ = false;            ///< the list was made amid the step: what is in range by now is active, too
   bool generous_ = true;              ///< the last list had large balls
   double slack_ = 1;                  ///< of these, in lengths of segments
-  double quiet_ = 0;       ///< while no vertex is further than this from where the list was made, nothing is in range [m]
-  bool is_quiet_ = false;  ///< and so it is on all of the straight way that begin() expects
-  double least_room_ = 0;  ///< of a vertex [m]
+  double quiet_ = 0;              ///< while no vertex is further than this from where the list was made, nothing is in range [m]
+  bool is_quiet_ = false;         ///< and so it is on all of the straight way that begin() expects
+  double least_room_ = 0;         ///< of a vertex [m]
+  mutable double quiet_far_ = 0;  ///< how far from there a vertex was at most after the last step in which nothing came near
   mutable double quiet_reach_ = -1;  ///< how far vertices are to be in the next step, after one in which nothing came near; or -1
   bool first_ = true;                ///< no step with contact has been made yet
   int lists_ = 0;

@@ -6,7 +6,8 @@
 //
 // A stiffness that follows the load at once leaves nothing that restores: the force of the next step is that of this one,
 // wherever the contact is, and rods bounce for ever. It may follow as fast as the time integration damps the bounce, which
-// takes about 1/(w h)^2 steps at a frequency w; at once where a contact is near its core.
+// takes about 1/(w h)^2 steps at a frequency w; at once where a contact is near its core. The mobility here is that of the
+// vertices next to the contact; a stiff rod that rests on few contacts is heavier, for which the pace has a margin.
 #pragma once
 
 #include <cmath>
@@ -15,6 +16,8 @@
 #include "math/number.hpp"
 
 namespace osier::contact {
+
+constexpr double kLeastStiffness = 1e-3;  ///< of a contact that carries something: a share of the inertial one
 
 /// What of a segment bounds the stiffness of its contacts.
 struct SegmentStrength {
@@ -48,22 +51,37 @@ struct SegmentStrength {
   }
 };
 
-/// What the load of one contact asks for after a step. `mobility`: sum of weight^2/m over its vertices.
-OSIER_FN double stiffness_for_load(double k, const Barrier& at, double s, double range, double h, double mobility) {
-  constexpr double kSqueezed = 0.2, kPace = 0.2;
-  const double full = s > 0 ? at.force * range / kPhiAtHalf : k;
+/// Rods that are within range of something at the start of a run have been put there. What stops a rod that comes flying would
+/// throw them off: their contacts begin with what carries, where they are, the loads of the segment, its weight above all, or
+/// stops it in a step. `load`: mean of |f| + m |v|/h over its vertices [N].
+OSIER_FN double stiffness_at_start(const SegmentStrength& of, double load, double s, double range, double h) {
+  const double base = of.base(h), least = smaller(kLeastStiffness * of.inertial(h), base);
+  const double push = s > 0 ? barrier(s, range, 1.0).force : 0;
+  return push > 0 ? larger(least, smaller(load / push, base)) : least;
+}
+
+/// What the load of one contact asks for after a step. `mobility`: sum of weight^2/m over its vertices. `free`: the larger one of
+/// the shares of the load, on each side, that vertices carry which are not held. What a held vertex carries asks for nothing: it
+/// is carried whatever the stiffness is, which would never ease.
+OSIER_FN double stiffness_for_load(double k, const Barrier& at, double s, double range, double h, double mobility, double free) {
+  constexpr double kSqueezed = 0.2, kPace = 0.05;
+  const double full = s > 0 ? free * at.force * range / kPhiAtHalf : k;
   const double pace = s > kSqueezed ? smaller(1.0, kPace * at.stiffness * h * h * mobility) : 1;
   return pace < 1 ? k * std::pow(full / k, pace) : full;
 }
 
 /// The stiffness of a segment in the next step. `need`: the most that its contacts ask for; negative where it has none.
 OSIER_FN double followed_stiffness(double k, double need, const SegmentStrength& of, double h, double speed) {
-  const double least = need < 0 ? of.base(h) : 1e-3 * of.inertial(h);
+  // A contact that opens goes back to its first stiffness slowly: one that opens and closes would be hit by it again and again.
+  const bool carries = need >= 0;
+  const double least = carries ? kLeastStiffness * of.inertial(h) : of.base(h), most_growth = carries ? 4 : 1.1;
   const double goal = larger(smaller(need, of.most(h, speed)), least);
-  return goal > k ? smaller(goal, 4 * k) : larger(goal, 0.8 * k);
+  return goal > k ? smaller(goal, most_growth * k) : larger(goal, 0.8 * k);
 }
 
-/// Segments next to one that carries a load will soon carry it, too: so much of it.
-constexpr double kSpreadShare = 0.9;
+/// Segments next to one that carries a load will soon carry it, too, and contacts whose stiffness jumps from one segment to the
+/// next would catch on each other. Each next segment has this share of it at least: with more, a heavy contact would lift the
+/// light ones beside it to the outer end of their range; with nothing, loose knots lock.
+constexpr double kSpreadShare = 0.7;
 
 }  // namespace osier::contact

@@ -25,11 +25,14 @@ OSIER_FN double reach_of(double radius) { return (kCore + kRange) * radius; }
 /// How much a rod on a flat face prefers to be pressed at its middle (Obstacle::nearest()) [m].
 OSIER_FN double preference_of_middle(double radius) { return 0.1 * radius; }
 
-/// The core of a pair that nothing is known of. `full`: that of rods that do not overlap; `first`: the run begins.
+/// The core of a pair that nothing is known of. `full`: that of rods that do not overlap; `first`: the run begins. Later in a run
+/// a pair that is a little below its core has been pressed down to it: it stays as thick as it is.
 OSIER_FN double core_at_first(double full, double distance, bool pushes, bool first) {
   constexpr double kRounding = 1e-6;
   constexpr double kOverlap = 0.9;                        // of the sum of radii
   constexpr double kTouching = kCore / (kCore + kRange);  // core over the distance at which the barrier begins
+  constexpr double kPressed = 0.99;
+  if (!first && pushes && distance > kPressed * full) return smaller(full, distance);
   if (!(distance < (1 - kRounding) * (first && pushes ? kOverlap / kCore * full : full))) return full;
   return pushes ? smaller(full, kTouching * distance) : 0.9 * distance;
 }

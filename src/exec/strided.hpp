@@ -26,12 +26,18 @@ OSIER_FN Struct load_numbers(const ScalarOf<P>* from, Index stride) {
   return s;
 }
 
-template <class P, class Struct>
-OSIER_FN void store_numbers(const Struct& s, ScalarOf<P>* to, Index stride) {
+/// Numbers kFrom to kTo - 1 of the struct, to their places in memory.
+template <class P, int kFrom, int kTo, class Struct>
+OSIER_FN void store_numbers_of(const Struct& s, ScalarOf<P>* to, Index stride) {
   P numbers[numbers_in<Struct, P>];
   std::memcpy(numbers, static_cast<const void*>(&s), sizeof s);
   OSIER_UNROLL(128)
-  for (int c = 0; c < numbers_in<Struct, P>; ++c) store_lanes(numbers[c], to + static_cast<std::ptrdiff_t>(c) * stride);
+  for (int c = kFrom; c < kTo; ++c) store_lanes(numbers[c], to + static_cast<std::ptrdiff_t>(c) * stride);
+}
+
+template <class P, class Struct>
+OSIER_FN void store_numbers(const Struct& s, ScalarOf<P>* to, Index stride) {
+  store_numbers_of<P, 0, numbers_in<Struct, P>>(s, to, stride);
 }
 
 }  // namespace osier

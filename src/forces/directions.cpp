@@ -22,7 +22,7 @@ bool Directions::read_short(const Json& j, const std::string& at, Problems& prob
   list.clear();
   const auto add = [&](const Vec3d& direction, const std::string& here) {
     if (!(norm2(direction) > 0) || !std::isfinite(norm2(direction))) {
-      problems.add(here, "is no direction", kRemedy);
+      problems.add(here, "is not a direction", kRemedy);
       return;
     }
     const Vec3d unit = normalized(direction);

@@ -19,11 +19,12 @@ namespace fs = std::filesystem;
 
 namespace {
 
-/// Opening a stage composes it; a layer is one file as it is.
+/// Opening a stage composes it; a layer is one file as it is. Usd is imported for Sdf, too: the wheel's plugin of file formats
+/// finds its libraries only once they are loaded.
 constexpr const char* kFlatten =
     "import sys; from pxr import Usd; Usd.Stage.Open(sys.argv[1]).Export(sys.argv[2], addSourceFileComment=False)";
 constexpr const char* kCopy =
-    "import sys; from pxr import Sdf; sys.exit(not Sdf.Layer.FindOrOpen(sys.argv[1]).Export(sys.argv[2]))";
+    "import sys; from pxr import Sdf, Usd; sys.exit(not Sdf.Layer.FindOrOpen(sys.argv[1]).Export(sys.argv[2]))";
 constexpr const char* kRemedy =
     "install usd-core for the python3 on PATH (pip install usd-core), or let OSIER_PYTHON name a Python that has it, or put "
     "usdcat on PATH";

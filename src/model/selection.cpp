@@ -15,6 +15,9 @@ namespace osier {
 static const char* word(Element kind) {
   return kind == Element::vertex ? "vertex" : kind == Element::segment ? "segment" : "joint";
 }
+static const char* plural(Element kind) {
+  return kind == Element::vertex ? "vertices" : kind == Element::segment ? "segments" : "joints";
+}
 
 bool Region::contains(const Vec3d& x) const {
   if (shape == Shape::ball) return norm2(x - center) <= radius * radius;
@@ -134,6 +137,14 @@ static Index place(std::string_view text, Index count) {
   return value >= 0 && value < count ? value : -1;
 }
 
+/// What somebody means who uses another word for a place; empty where that is not clear.
+static std::string_view place_for(std::string_view text) {
+  if (text == "first" || text == "begin" || text == "beginning" || text == "front") return "start";
+  if (text == "last" || text == "back" || text == "tip") return "end";
+  if (text == "middle" || text == "center" || text == "centre") return "mid";
+  return {};
+}
+
 Names::Names(const std::vector<RodInfo>& rods, Index vertices, Index segments, Index joints,
              const std::vector<std::string>& missing, std::function<ElementPlaces()> places)
     : rods_(rods), counts_{vertices, segments, joints}, missing_(missing.begin(), missing.end()), places_(std::move(places)) {
@@ -196,10 +207,13 @@ void Names::find_named(const std::string& text, const std::string& at, Element k
     last = dots == std::string_view::npos ? first : place(rest.substr(dots + 2), count);
   }
   if (count == 0 || first < 0 || last < first) {
-    problems.add(at,
-                 fmt::format("\"{}\" is out of range: `{}` has {} {}{}", text, rod_name, count, word(kind),
-                             count == 1 ? "" : (kind == Element::vertex ? " (vertices)" : "s")),
-                 count > 0 ? fmt::format("use 0 to {}, start, mid, end, a..b or *", count - 1) : std::string{});
+    if (const std::string_view meant = place_for(rest); !meant.empty()) {
+      problems.add(at, fmt::format("\"{}\" names no {}", text, word(kind)), fmt::format("write `{}:{}`", rod_name, meant));
+      return;
+    }
+    problems.add(
+        at, fmt::format("\"{}\" is out of range: `{}` has {} {}", text, rod_name, count, count == 1 ? word(kind) : plural(kind)),
+        count > 0 ? fmt::format("use 0 to {}, start, mid, end, a..b or *", count - 1) : std::string{});
     return;
   }
   out.insert(out.end(), list.begin() + first, list.begin() + last + 1);

@@ -107,7 +107,7 @@ void Film::fail() {
   std::rewind(messages_);
   text.resize(std::fread(text.data(), 1, text.size(), messages_));
   while (!text.empty() && text.back() == '\n') text.pop_back();
-  throw RunError(fmt::format("{}: ffmpeg gave up: {}", file_.string(), text.empty() ? "it does not say why" : text));
+  throw RunError(fmt::format("{}: ffmpeg failed: {}", file_.string(), text.empty() ? "it does not say why" : text));
 }
 
 void Film::add(const Image& image) {

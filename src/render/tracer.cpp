@@ -87,7 +87,7 @@ Tracer::Tracer(const Geometry& g, bool ribbons) : impl_(std::make_unique<Impl>()
   // One thread builds: with more the order inside the hierarchy, and with it the last bit of a hit, would depend on their luck.
   impl_->device = rtcNewDevice("threads=1,set_affinity=0");
   if (!impl_->device)
-    throw RunError(fmt::format("Embree does not start: error {}", static_cast<int>(rtcGetDeviceError(nullptr))));
+    throw RunError(fmt::format("Embree could not be started: error {}", static_cast<int>(rtcGetDeviceError(nullptr))));
   impl_->scene = rtcNewScene(impl_->device);
   rtcSetSceneFlags(impl_->scene, RTC_SCENE_FLAG_ROBUST);
   RTCGeometry curves =
@@ -127,7 +127,7 @@ Tracer::Tracer(const Geometry& g, bool ribbons) : impl_(std::make_unique<Impl>()
   rtcCommitScene(impl_->scene);
   const RTCError error = rtcGetDeviceError(impl_->device);
   if (error == RTC_ERROR_OUT_OF_MEMORY) throw std::bad_alloc();
-  if (error != RTC_ERROR_NONE) throw RunError(fmt::format("Embree refuses the geometry: error {}", static_cast<int>(error)));
+  if (error != RTC_ERROR_NONE) throw RunError(fmt::format("Embree rejected the geometry: error {}", static_cast<int>(error)));
 }
 Tracer::~Tracer() = default;
 

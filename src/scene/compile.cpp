@@ -636,7 +636,7 @@ std::map<Index, Quatd> Compiler::start(const StartSpec& start) {
   if (problems_.mentions(start.where)) return {};
   if (spec_.statics()) problems_.add(start.where, "a static analysis finds an equilibrium by itself", "leave it out");
   if (spec_.contact)
-    problems_.add(start.where, "equilibrium knows no contact", "start from a run in which everything has come to rest");
+    problems_.add(start.where, "an equilibrium with contact cannot be computed yet", "start from a run in which everything has come to rest");
   for (const auto& c : spec_.constraints)
     if (const auto* motor = dynamic_cast<const Motor*>(c.get()); motor && motor->torque_speed.given())
       problems_.add(start.where, fmt::format("the motor at {} has no equilibrium, its torque depends on a speed", c->where),
@@ -653,7 +653,7 @@ void Compiler::add_point_masses(const Names& lookup) {
     // A body's moments obey the triangle inequality.
     const double sum = J.x + J.y + J.z, most = std::max({J.x, J.y, J.z});
     if (!(std::min({J.x, J.y, J.z}) >= 0) || !(2 * most <= sum * (1 + 1e-9))) {
-      problems_.add(p.where + "/inertia", "belongs to no body", "give three moments, none larger than the sum of the others");
+      problems_.add(p.where + "/inertia", "is not that of any rigid body", "give three moments, none larger than the sum of the others");
       continue;
     }
     if (!spec_.rotational_inertia) {

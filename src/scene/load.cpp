@@ -153,7 +153,8 @@ void check_times(const DynamicAnalysis* d, Problems& problems) {
 /// The guard of contact follows straight motions from the start of a step to its end, which only implicit Euler has.
 void check_contact(const SceneSpec& spec, Problems& problems) {
   if (!spec.contact) return;
-  if (spec.statics()) problems.add("/contact", "statics know no contact", "use dynamics with `drag` until everything rests");
+  if (spec.statics())
+    problems.add("/contact", "a static analysis does not support contact", "use dynamics with `drag` until everything rests");
   const DynamicAnalysis* d = spec.dynamic();
   if (d && d->integrator && *d->integrator != IntegratorKind::implicit_euler)
     problems.add("/analysis/integrator", "contact goes with implicit_euler alone", "leave it out");

@@ -107,6 +107,7 @@ std::vector<Need> needs_of(const Setup& setup) {
       needs.push_back({&Traits::any_obstacle, "touch obstacles that move, are hollow, or are made of triangles", spec_of->where});
   }
   if (has_loops(m) || !setup.timed_joints.empty()) needs.push_back({&Traits::loops, "solve graphs with loops", solver});
+  if (!setup.timed_joints.empty()) needs.push_back({&Traits::branches, "weld rods for a time", solver});
   if (has_branches(m)) needs.push_back({&Traits::branches, "solve rods that branch", solver});
   if (has_cables(m)) needs.push_back({&Traits::cables, "solve segments without bending stiffness", solver});
   if (breaks(m)) needs.push_back({&Traits::fracture, "break rods", spec.fracture ? "/fracture" : solver});
@@ -122,6 +123,9 @@ std::vector<Need> needs_of(const Setup& setup) {
     if (!c) continue;
     if (c->holds_directions()) needs.push_back({&Traits::single_directions, "hold vertices along single directions", c->where});
     if (c->has_springs()) needs.push_back({&Traits::springs, "take springs", c->where});
+    // In an equilibrium springs close loops between rods: what takes its rods one by one cannot find it.
+    if (c->has_springs() && spec.statics())
+      needs.push_back({&Traits::loops, "find the equilibrium of rods that springs hold", c->where});
     std::vector<Index> vertices, frames;
     c->list_held(vertices, frames);
     const auto is_segment = [&](Index f) { return f >= 0 && !m.is_anchor(f); };
@@ -139,8 +143,7 @@ std::vector<Need> needs_of(const Setup& setup) {
     }
   }
   for (std::size_t i = 0; i < spec.probes.size(); ++i)
-    if (spec.probes[i].reaction)
-      needs.push_back({&Traits::reactions, "tell what constraints exert", spec.probes[i].where + "/reaction"});
+    if (spec.probes[i].reaction) needs.push_back({&Traits::reactions, "report reactions", spec.probes[i].where + "/reaction"});
   if (spec.execution.in_float()) needs.push_back({&Traits::single_precision, "work in float", "/execution/precision"});
   if (spec.execution.threads > 1)
     needs.push_back({&Traits::threads, fmt::format("use {} threads", spec.execution.threads), "/execution/threads"});

@@ -94,6 +94,18 @@ class Builder final : public nlohmann::json_sax<Json> {
   std::vector<Level> levels_;  ///< what is open, from the outside in: none of it moves until it is closed
 };
 
+/// What most likely is wrong where the parser stumbled, in the words of somebody who writes the file by hand.
+std::string remedy_for(std::string_view why) {
+  const auto says = [&](std::string_view part) { return why.find(part) != std::string_view::npos; };
+  if (says("unexpected end of input")) return "the file ends too early: close what is open with } or ]";
+  const bool closes = says("unexpected '}'") || says("unexpected ']'"),
+             is_open = says("; expected '}'") || says("; expected ']'");
+  if (closes && is_open) return "close { with } and [ with ]";
+  if (is_open) return "put a comma between this and what stands before it";
+  if (closes) return "leave out the comma after the last item";
+  return "JSON has no NaN or Infinity, needs double quotes, and has no comma after the last item; // comments are fine";
+}
+
 }  // namespace
 
 Json parse_json(const std::string& text, const std::string& source) {
@@ -106,8 +118,7 @@ Json parse_json(const std::string& text, const std::string& source) {
     std::string why = e.what();
     if (const std::size_t at = why.find(": "); at != std::string::npos) why = why.substr(at + 2);
     throw InputError(
-        {{place(text, e.byte > 0 ? e.byte - 1 : 0, source), "not valid JSON: " + shorten(why, 160),
-          "JSON has no NaN or Infinity, wants double quotes and no comma after the last item; // comments are fine"}});
+        {{place(text, e.byte > 0 ? e.byte - 1 : 0, source), "not valid JSON: " + shorten(why, 160), remedy_for(why)}});
   } catch (const Json::out_of_range& e) {
     // The message ends with the number in quotes.
     const std::string why = e.what();

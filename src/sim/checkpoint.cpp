@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-constexpr std::string_view kMagic = "osier-checkpoint 1\n";
+constexpr std::string_view kMagic = "osier-checkpoint 2\n";
 
 [[noreturn]] void refuse(const fs::path& where, const std::string& what, const std::string& remedy) {
   throw InputError({{where.string(), what, remedy}});
@@ -187,10 +187,11 @@ void expect_same(const Checkpoint& checkpoint, const Setup& setup) {
   problems.throw_if_any();
 }
 
-Scene scene_of_checkpoint(const fs::path& folder, int threads) {
+Scene scene_of_checkpoint(const fs::path& folder, int default_threads, std::optional<int> threads) {
   const Checkpoint c = read_checkpoint(folder);
   LoadOptions options;
-  options.default_threads = threads;
+  options.default_threads = default_threads;
+  options.threads = threads;
   std::error_code ignored;  // the file is gone then
   if (c.scene_file.empty() || !fs::is_regular_file(c.scene_file, ignored))
     return Scene::parse(c.scene_json, c.scene_name, c.scene_folder, options);

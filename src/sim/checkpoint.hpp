@@ -71,8 +71,9 @@ Checkpoint read_checkpoint(const std::filesystem::path& folder);
 /// Throws InputError naming everything in which the scene, or this program, differs from that of the checkpoint.
 void expect_same(const Checkpoint& checkpoint, const Setup& setup);
 
-/// The scene of the run in a folder, from its file, or from the checkpoint where that is gone.
-Scene scene_of_checkpoint(const std::filesystem::path& folder, int threads);
+/// The scene of the run in a folder, from its file, or from the checkpoint where that is gone. Results do not depend on the number
+/// of threads: `threads` when given, otherwise the scene's, otherwise `default_threads`.
+Scene scene_of_checkpoint(const std::filesystem::path& folder, int default_threads, std::optional<int> threads = {});
 
 /// When to save, by what the scene says.
 class CheckpointRhythm {

@@ -158,7 +158,7 @@ std::vector<Mode> buckling_modes(const Simulation& unloaded, const Simulation& l
   Product product(softening);
   Factor factor(k);
   if (factor.info() != Spectra::CompInfo::Successful)
-    throw RunError("without loads the rods are not stable, or free to move as a whole: hold them");
+    throw RunError("without loads the rods are unstable or free to move as a whole: hold them");
   Spectra::SymGEigsSolver<Product, Factor, Spectra::GEigsMode::Cholesky> solver(product, factor, count,
                                                                                 basis(count, numbering.size));
   solver.init();

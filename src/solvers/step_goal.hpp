@@ -19,7 +19,8 @@ struct StepGoal {
       "motion; 1e-3 unless `iterations` are given",
       {.min = 0, .max = 1, .above_min = true});
     f("max_iterations", max_iterations,
-      "Most iterations per step when a tolerance decides; beyond, the step counts as not converged. 50 when left out",
+      "Most iterations per step when a tolerance decides; beyond, the step counts as not converged. 50 when left "
+      "out. Steps in contact may take three times as many, because friction is solved for in rounds",
       {.min = 1});
     if (f.has("iterations") && f.has("tolerance")) f.problem("both `iterations` and `tolerance` are given", "keep one of them");
     if (f.has("max_iterations") && f.has("iterations"))

@@ -1,5 +1,4 @@
-#include "sweep/design.hpp"
-
+// The runs of a sweep: which values of a scene change, and to what.
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -9,6 +8,7 @@
 #include <random>
 
 #include "core/text.hpp"
+#include "osier/sweep.hpp"
 #include "sweep/csv_line.hpp"
 
 namespace osier {
@@ -59,7 +59,7 @@ SweepAxis parse_axis(const std::string& text, Problems& problems) {
   const std::optional<double> count = range.size() == 3 ? number(range[2]) : std::optional(0.0);
   if (!low || !high || !count || *count != std::floor(*count) || *count < 0 || *count > kMostRuns ||
       (range.size() == 3 && *count < 1)) {
-    problems.add(where, "is no range", "write from:to:count, or from:to with --sample lhs");
+    problems.add(where, "is not a range", "write from:to:count, or from:to with --sample lhs");
     return {};
   }
   if (axis.logarithmic && !(*low > 0 && *high > 0)) {
@@ -150,7 +150,7 @@ Design read_design(const std::filesystem::path& file) {
     if (design.pointers.empty()) {
       for (const std::string& pointer : fields)
         if (!pointer.starts_with("/"))
-          problems.add(where, shorten(pointer) + " is no place of a scene", "write pointers such as /analysis/step");
+          problems.add(where, shorten(pointer) + " is not a JSON pointer", "write pointers such as /analysis/step");
       design.pointers = std::move(fields);
     } else if (fields.size() != design.pointers.size()) {
       problems.add(where, fmt::format("has {} values for {} places", fields.size(), design.pointers.size()),
@@ -160,6 +160,25 @@ Design read_design(const std::filesystem::path& file) {
     }
   }
   if (design.rows.empty()) problems.add(file.string(), "has no runs", "write a line of values for each");
+  problems.throw_if_any();
+  return design;
+}
+
+Design design_of(const DesignWords& o) {
+  Problems problems;
+  if (o.sample == "csv") {
+    if (!o.vary.empty()) problems.add("--vary", "has no effect on a table of runs", "leave it out, or leave --sample csv out");
+    if (o.from.empty()) problems.add("--from", "is not given", "name the table of runs");
+    problems.throw_if_any();
+    return read_design(o.from);
+  }
+  if (!o.from.empty()) problems.add("--from", "goes with --sample csv", "add that, or leave it out");
+  if (o.vary.empty()) problems.add("--vary", "is not given", "say what is to change, e.g. --vary /materials/m/young=1e6:1e9:5");
+  std::vector<SweepAxis> axes;
+  for (const std::string& text : o.vary) axes.push_back(parse_axis(text, problems));
+  if (o.sample == "grid" && o.samples > 0) problems.add("--samples", "goes with --sample lhs", "add that, or leave it out");
+  problems.throw_if_any();
+  Design design = o.sample == "lhs" ? latin_design(axes, o.samples, o.seed, problems) : grid_design(axes, problems);
   problems.throw_if_any();
   return design;
 }

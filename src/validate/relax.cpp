@@ -78,6 +78,18 @@ static bool can_solve_statics(const std::string& solver) {
   return false;
 }
 
+/// Whether a solver has a setting of this name. Those that iterate nothing have no tolerance.
+static bool has_setting(const std::string& solver, const char* key, const Json& value) {
+  const Json json{{"name", solver}, {key, value}};
+  Problems problems;
+  JsonReader reader(json, "/solver", problems);
+  reader.know("name");
+  for (const auto& entry : registry<SolverSettings>())
+    if (solver == entry.name) entry.read(reader);
+  reader.finish();
+  return !problems.mentions(std::string("/solver/") + key);
+}
+
 Json with_solver(Json scene, const std::string& solver) {
   if (!can_solve_statics(solver)) {
     const Schedule schedule = schedule_of(scene, solver);
@@ -86,7 +98,7 @@ Json with_solver(Json scene, const std::string& solver) {
   const Json own = scene.value("solver", Json::object());
   scene["solver"] = solver_called(solver);
   for (const char* key : {"tolerance", "max_iterations"})
-    if (own.contains(key) && !own[key].is_null()) scene["solver"][key] = own[key];
+    if (own.contains(key) && !own[key].is_null() && has_setting(solver, key, own[key])) scene["solver"][key] = own[key];
   scene.erase("execution");
   if (!is_static(scene))
     for (const char* key : {"tolerance", "iterations"}) scene["analysis"].erase(key);
@@ -129,7 +141,9 @@ static std::string schedule_text(const std::string& solver) {
 
 std::string solver_protocol(const std::string& solver) {
   const std::string settings = fmt::format(
-      "Every case is run by `{}` with its default settings, and with the tolerance of a step where the case has one.", solver);
+      "Every case is run by `{}` with its default settings, and with the tolerance of a step where both the case and the solver "
+      "have one.",
+      solver);
   if (can_solve_statics(solver)) return settings;
   return fmt::format("{} It has no statics, so static cases are run as dynamics: {}.", settings, schedule_text(solver));
 }

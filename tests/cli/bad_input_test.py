@@ -9,6 +9,21 @@ LINE = {"type": "line", "from": [0, 0, 0], "to": [1, 0, 0]}
 
 
 class Alone(CliTest):
+    def test_what_is_wrong_with_the_brackets_is_told_in_plain_words(self):
+        for text, remedy in (('{"a": 1 "b": 2}', "put a comma between"), ('{"a": [1, 2 3]}', "put a comma between"), ('{"a": 1,}', "leave out the comma"),
+                             ('{"a": [1, 2,]}', "leave out the comma"), ('{"a": [1, 2}', "close { with }"), ('{"a": 1', "the file ends too early"),
+                             ("{'a': 1}", "double quotes")):
+            (self.folder / "scene.json").write_text(text)
+            result = self.call("check", "scene.json")
+            self.assertEqual(result.code, BAD_INPUT)
+            self.assertIn(remedy, result.err, text)
+
+    def test_a_missing_argument_or_command_is_told(self):
+        self.assertIn("error: SCENE is required; see osier check --help", self.call("check").err)
+        nothing = self.call()
+        self.assertEqual(nothing.code, BAD_INPUT)
+        self.assertIn("`osier --help` lists them", nothing.err)
+
     def test_a_scene_without_a_fault_is_good(self):
         self.assert_good(beam())
 

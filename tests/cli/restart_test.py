@@ -99,7 +99,7 @@ class Restart(CliTest):
                 done += 1
                 checkpoint = self.folder / folder / "checkpoint.osier"
                 saved = checkpoint.exists() and checkpoint.stat().st_size > 0  # not killed before the first one
-                where = ["--resume", folder] if saved else [scene, "-o", folder]
+                where = ["--resume", folder, "--threads", str(1 + done % 3)] if saved else [scene, "-o", folder]
                 # The file is never that of half a frame.
                 if saved:
                     with h5py.File(self.folder / folder / "trajectory.h5", "r", locking=False) if not (

@@ -5,7 +5,7 @@ import shutil
 
 import h5py
 
-from osier_cli import DONE, OSIER, SCENES, SOURCE, CliTest, main, memory_of
+from osier_cli import DONE, OSIER, SCENES, SOURCE, CliTest, main, memory_of, read_scene
 
 SMALL = ("cantilever", "slingshot", "ring", "hanging_helix", "vbd_failure")
 COUNTS = {"slingshot": (44, 46, 47), "bridge": (2208, 2298, 347), "slinky": (2881, 2880, 2879), "hair_afro": (1464704, 1418932, 1373160),
@@ -88,6 +88,8 @@ class Scenes(CliTest):
                     self.assertIn(key, info)
                 self.assertEqual(info["name"], path.stem)
                 self.assert_counts(path.stem, (info["vertices"], info["segments"], info["joints"]))
+                if path.stem not in SMALL:
+                    continue  # the text is made of the same numbers
                 text = self.call("info", path)
                 self.assertEqual(text.code, DONE)
                 self.assertIn("vertices %d, segments %d, joints %d" % (info["vertices"], info["segments"], info["joints"]), text.out)
@@ -123,18 +125,20 @@ class Scenes(CliTest):
                 stats = self.run_file(SOURCE / "scenes" / (name + ".json"), "--solver", "newton")
                 self.assertEqual((stats["solver"], stats["precision"], stats["steps_not_converged"]), ("newton", "double", 0))
 
-    def test_each_in_both_precisions_on_two_threads(self):
+    def test_each_in_the_other_precision_on_two_threads(self):
+        """In the one of the scene it runs above, and the number of threads changes no bit."""
         for path in SCENES:
             if path.stem in ("trees", "slinky", "net", "hair_afro", "hair_wisp"):
                 continue  # float by themselves, and long
             if '"newton"' in path.read_text() or '"deti"' in path.read_text():
                 continue  # always double; refused elsewhere
-            for precision in ("float", "double"):
-                with self.subTest(path.name, precision=precision):
-                    stats = self.run_file(path, "--precision", precision, "--threads", "2")
-                    self.assertEqual((stats["precision"], stats["threads"], stats["non_finite"]), (precision, 2, False))
-                    with h5py.File(self.folder / "out/trajectory.h5", "r") as file:
-                        self.assertEqual(file["position"].dtype.itemsize, 4 if precision == "float" else 8)
+            own = read_scene(path).get("execution", {}).get("precision", "double")
+            precision = "double" if own == "float" else "float"
+            with self.subTest(path.name, precision=precision):
+                stats = self.run_file(path, "--precision", precision, "--threads", "2")
+                self.assertEqual((stats["precision"], stats["threads"], stats["non_finite"]), (precision, 2, False))
+                with h5py.File(self.folder / "out/trajectory.h5", "r") as file:
+                    self.assertEqual(file["position"].dtype.itemsize, 4 if precision == "float" else 8)
 
     def test_an_open_scene_can_be_repeated_to_the_bit(self):
         path = SOURCE / "scenes/slingshot.json"

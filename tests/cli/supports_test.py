@@ -451,7 +451,7 @@ class Refusals(CliTest):
         scene = statics([], point_masses=[{"vertices": "a:end"}, {"mass": 1}, {"segments": "a:0", "inertia": [1, 1, 1]},
                                           {"segments": "a:0", "inertia": [1, 1, 3]}], forces=[])
         self.assert_refused(scene, {"/point_masses/0": "go together", "/point_masses/1": "go together",
-                                    "/point_masses/2/inertia": "no effect", "/point_masses/3/inertia": "no body"}, exactly=False)
+                                    "/point_masses/2/inertia": "no effect", "/point_masses/3/inertia": "not that of any rigid body"}, exactly=False)
 
 
 if __name__ == "__main__":

@@ -121,7 +121,7 @@ class Sweep(CliTest):
     def test_mistakes_are_told(self):
         for words, message in ((["--vary", "young=1:2:3"], "is not pointer=values"), (["--vary", "/a=1:2"], "no number of values"),
                                (["--vary", "/a=1:2", "--sample", "lhs"], "--samples"), ([], "--vary"),
-                               (["--vary", "/materials/m/bend_twits=1:2:3"], "bend_twits"), (["--vary", BEND + "=1:2:3", "--part", "3/3"], "no part"),
+                               (["--vary", "/materials/m/bend_twits=1:2:3"], "bend_twits"), (["--vary", BEND + "=1:2:3", "--part", "3/3"], "is not a part"),
                                (["--vary", BEND + "=1:2:3", "--threads", "2"], "-j")):
             told = self.sweep(self.path, *words, "-o", "wrong", expect=BAD_INPUT)
             self.assertIn(message, told.stderr)

@@ -108,7 +108,7 @@ class Validate(CliTest):
         self.assertRegex(self.validate("--list", cases=self.own(needs="magnets")).out, r"bar .*needs magnets")
 
     def test_contact_cases_pass(self):
-        result, rows = self.rows("V24", "V25", "V21b", "--no-sweeps", timeout=110)
+        result, rows = self.rows("V24", "V25", "--no-sweeps", timeout=110)  # V21b: below
         self.assertEqual(result.code, DONE, [r for r in rows if r["pass"] is False])
         self.assertGreater(sum(r["pass"] is True for r in rows), 20)
 

@@ -7,6 +7,7 @@
 #include "model/chains.hpp"
 #include "solvers/systems/blocks/block_system.hpp"
 #include "solvers/systems/chains/chain_system.hpp"
+#include "solvers/systems/device/device_chains.hpp"
 #include "solvers/systems/sparse/sparse_system.hpp"
 #include "solvers/systems/tree/compliance_tree.hpp"
 #include "solvers/systems/tree/tree_system.hpp"
@@ -381,6 +382,168 @@ TEST(LinearSystem, StepsOfChainsInLanesConverge) {
       }
       EXPECT_LT(residual(), 1e-7 * before) << i;
     });
+  }
+}
+
+/// Chains as kernels see them, by the twin of the device.
+class Pieces {
+ public:
+  explicit Pieces(const Step& s) : s_(s), state_(Backend::host), chains_(Backend::host) {
+    EXPECT_EQ(systems::why_no_pieces(s.p.model, s.p.control), "");
+    state_.bind(s.p.model);
+    state_.put(s.p.state), state_.put(s.p.control);
+    chains_.bind(s.p.model, s.p.control);
+    chains_.begin(systems::OrdersOfScript::of_control(state_, s.p.h), 0);
+  }
+  void linearise(const std::vector<VertexBlock>& blocks) {
+    chains_.forget_forces();
+    blocks_.assign(6 * s_.z.u.size(), 0);
+    for (const VertexBlock& block : blocks)
+      for (int a = 0; a < 3; ++a)
+        for (int b = 0; b <= a; ++b) blocks_[static_cast<std::size_t>(6 * block.a + triangle(a, b))] += block.aa.m[a][b];
+    chains_.linearise(s_.z.u.data(), s_.z.q.data(), blocks.empty() ? nullptr : blocks_.data());
+  }
+  Field step() {
+    Field f = zero(s_.p.model);
+    chains_.step(f.x.data(), f.w.data());
+    return f;
+  }
+  Field solve(const Field& r) {
+    Field f = zero(s_.p.model);
+    chains_.solve(r.x.data(), r.w.data(), f.x.data(), f.w.data());
+    return f;
+  }
+  Field product(const Field& p) {
+    Field f = zero(s_.p.model);
+    chains_.product(p.x.data(), p.w.data(), f.x.data(), f.w.data());
+    return f;
+  }
+  Field gradient() {
+    Field f = zero(s_.p.model);
+    chains_.gradient(f.x.data(), f.w.data());
+    return f;
+  }
+  double energy() {
+    std::vector<double> energy(s_.z.u.size()), magnitude(s_.z.u.size());
+    chains_.energies(energy.data(), magnitude.data());
+    double sum = 0;
+    for (const double e : energy) sum += e;
+    return sum;
+  }
+
+ private:
+  const Step& s_;
+  systems::DeviceState state_;
+  systems::DeviceChains chains_;
+  std::vector<double> blocks_;
+};
+
+double turning_distance(const Field& a, const Field& b) {
+  double most = 0, size = 0;
+  for (std::size_t i = 0; i < b.w.size(); ++i) {
+    most = std::max(most, norm(a.w[i] - b.w[i]));
+    size = std::max(size, norm(b.w[i]));
+  }
+  return most / size;
+}
+
+/// Pieces make the same of a chain as lanes do, and their product undoes their solve.
+TEST(LinearSystem, ChainsInPiecesAreThoseInLanes) {
+  for (int i = 0; i < 8; ++i) {
+    if (i % 4 >= 2 && i % 2 == 0) continue;  // torques
+    SCOPED_TRACE(i);
+    Step s;
+    begin_strands(s, i, i % 4 < 2);
+    Random random(7800 + static_cast<std::uint64_t>(i));
+    const std::vector<VertexBlock> on_vertices = blocks_on_vertices(s, random);
+    const Field r = random_field(s, random);
+    Pieces pieces(s);
+    systems::ChainSystem<double> lanes(Simd::off);
+    lanes.bind(s.p.model, s.p.control, s.whole, s.p.h);
+    for (const std::vector<VertexBlock>& blocks : {std::vector<VertexBlock>{}, on_vertices}) {
+      lanes.forget_forces();
+      ASSERT_TRUE(lanes.linearise(s.potential, s.z, {.blocks = blocks}).definite);
+      pieces.linearise(blocks);
+      Field z;
+      ASSERT_TRUE(lanes.solve(r, z));
+      const Field solved = pieces.solve(r);
+      EXPECT_LT(distance(solved, z), 1e-9);
+      EXPECT_LT(turning_distance(solved, z), 1e-9);
+      const Field again = pieces.solve(pieces.product(solved));
+      EXPECT_LT(distance(again, solved), 1e-8);
+      EXPECT_LT(turning_distance(again, solved), 1e-8);
+      if (!blocks.empty()) continue;  // the step has changed the forces through links
+      Field gradient = zero(s.p.model);
+      s.potential.gradient(s.z, gradient.x, gradient.w);
+      systems::StepHessian hessian;
+      hessian.assemble(s.potential, s.z);
+      hessian.keep_free(gradient);
+      const Field own = pieces.gradient();
+      EXPECT_LT(distance(own, gradient), 1e-9);
+      EXPECT_LT(turning_distance(own, gradient), i % 4 < 2 ? 1e-9 : 1.0) << "with the couples of the last force";
+      const Field step = step_of(s, lanes), own_step = pieces.step();
+      EXPECT_LT(distance(own_step, step), 1e-9);
+      EXPECT_LT(turning_distance(own_step, step), 1e-9);
+      EXPECT_LT(distance(pieces.solve(r), solved), 1e-12) << "a step leaves the factor as it is";
+    }
+  }
+}
+
+/// Long chains, whose pieces are joined in several levels, and chains that are held in many places inside: solve() undoes
+/// product(), which goes from link to link and knows no pieces, and what is held stays.
+TEST(LinearSystem, LongChainsAndHeldOnesAreSolvedByPieces) {
+  for (const bool held : {false, true}) {
+    SCOPED_TRACE(held);
+    Step s;
+    StepProblem& p = s.p;
+    p.h = 0.004;
+    Random random(7900);
+    std::vector<std::vector<Index>> strands;
+    for (int n : {4, 33, 34, 65, 100, 257, 1025, 5000}) {
+      const Vec3d from{0, static_cast<double>(strands.size()), 0};
+      std::vector<Index> path{p.graph.add_vertex(from)};
+      for (Index v : random_walk(p.graph, from, n - 1, 0.2, random)) path.push_back(v);
+      add_twisted_chain(p.graph, path, random_section(random, Damping::none), false, 0.5, random);
+      strands.push_back(path);
+    }
+    p.model = compile_graph(p.graph);
+    p.state = initial_state(p.graph, p.model);
+    p.control = still_control(p.model, p.state);
+    if (held)
+      for (int i = 0; i < 60; ++i) {
+        p.control.vertex_fixed[static_cast<Index>(random.below(p.model.vertex_count()))] = 1;
+        p.control.frame_control[static_cast<Index>(random.below(p.model.segment_count()))] = FrameControl::fixed;
+      }
+    // The first and the last two vertices of a strand with the frame between them, as knitted borders are held.
+    if (held)
+      for (Index v : {strands[4][0], strands[4][1], strands[4][98], strands[4][99]}) p.control.vertex_fixed[v] = 1;
+    turn_frames(p, 0.1, random);
+    p.control.frame_target = p.state.frame_rotation;
+    s.whole = whole_of(p.model);
+    s.potential.begin(p.model, p.control, p.state, p.h);
+    const Place place = random_place(p, 0.05, random);
+    s.z = {place.x, place.q};
+    for (std::size_t v = 0; v < s.z.u.size(); ++v) s.z.u[v] -= p.state.vertex_position[v];
+    Pieces pieces(s);
+    pieces.linearise({});
+    const Field r = random_field(s, random), q = random_field(s, random), z = pieces.solve(r), other = pieces.solve(q);
+    const Field back = pieces.product(z);
+    EXPECT_LT(distance(back, r), 1e-8);
+    EXPECT_LT(turning_distance(back, r), 1e-6);
+    EXPECT_NEAR(dot_of(q, z), dot_of(r, other), 1e-9 * std::sqrt(dot_of(r, z) * dot_of(q, other)));
+    for (Index v = 0; v < p.model.vertex_count(); ++v)
+      if (p.control.vertex_fixed[v]) {
+        ASSERT_EQ(norm(z.x[v]), 0);
+      }
+    if (held) continue;
+    systems::ChainSystem<double> lanes(Simd::off);
+    lanes.bind(p.model, p.control, s.whole, p.h);
+    ASSERT_TRUE(lanes.linearise(s.potential, s.z, {}).definite);
+    Field by_lanes;
+    ASSERT_TRUE(lanes.solve(r, by_lanes));
+    EXPECT_LT(distance(z, by_lanes), 1e-9);
+    EXPECT_LT(turning_distance(z, by_lanes), 1e-9);
+    EXPECT_LT(distance(pieces.step(), step_of(s, lanes)), 1e-9);
   }
 }
 

@@ -80,12 +80,13 @@ std::vector<double> dense_matrix(const StrandProblem<double, IsotropicLink>& str
   for (int a = 0; a < 3; ++a) add(a, a, head.weight);
   add_block(0, &strands.head_block[static_cast<std::size_t>(k)]);
   for (Index i = 0; i < strands.rows; ++i) {
-    const auto r = load_numbers<Row, double>(strands.row.data() + strands.at(i, numbers_in<Row, double>, 0, k), strands.width);
+    const auto r = load_numbers<Row, double>(strands.row.data() + strands.tile_at(strands.rows, i, numbers_in<Row, double>, 0, k),
+                                             systems::kTile);
     const int x = 3 + 6 * i, w = x + 3, near_x = i > 0 ? x - 6 : 0, near_w = w - 6;
     for (int a = 0; a < 3; ++a) add(x + a, x + a, r.weight);
     add_block(x, &strands.block[strands.at(i, 6, 0, k)]);
     const Vec3d arm = systems::arm_now(r);
-    const double tension = strands.force[strands.at(i, 1, 0, k)];
+    const double tension = strands.force[strands.tile_at(strands.rows, i, 1, 0, k)];
     const Mat3<double> along = (norm(arm) * tension) * identity3(1.0) + (-tension / norm(arm)) * outer(arm, arm);
     // A strain is one number: its gradient in dx + arm x w - dx_near, or in w - w_near.
     const Mat3<double> cross = skew(arm);

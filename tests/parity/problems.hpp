@@ -78,10 +78,13 @@ struct StrandProblem {
     const auto resize = [&](std::vector<T>& v, int numbers, bool per_row_too) {
       v.assign(static_cast<std::size_t>(numbers * width * (per_row_too ? rows : 1)), T(0));
     };
-    resize(row, numbers_in<Row, T>, true);
+    const auto tiles = [&](std::vector<T>& v, int numbers, Index count) {
+      v.assign(systems::size_of_tiles(count, numbers, static_cast<std::size_t>(width)), T(0));
+    };
+    tiles(row, numbers_in<Row, T>, rows);
     resize(head, numbers_in<Head, T>, false);
-    resize(constants, per_row, true);
-    resize(force, Link::kForces, true);
+    tiles(constants, per_row, rows + 1);
+    tiles(force, Link::kForces, rows);
     resize(load, 6, true);
     resize(head_load, 3, false);
     resize(moved, 6, true);
@@ -91,7 +94,7 @@ struct StrandProblem {
     resize(summary, 2, false);
     resize(product, 6, true);
     resize(head_product, 3, false);
-    bent.assign(static_cast<std::size_t>(rows * width), 0);
+    bent.assign(systems::size_of_tiles(rows, 1, static_cast<std::size_t>(width)), 0);
     for (Index k = 0; k < width; ++k) fill_strand(k, per_row, bend, soft_root);
   }
 
@@ -103,7 +106,11 @@ struct StrandProblem {
     return {group(),      load.data(),       head_load.data(), moved.data(),   head_moved.data(),
             block.data(), head_block.data(), summary.data(),   product.data(), head_product.data()};
   }
-  /// Number c of row i of strand k.
+  /// Number c of row i of strand k, in tiles.
+  std::size_t tile_at(Index count, Index i, int numbers, int c, Index k) const {
+    return static_cast<std::size_t>(systems::place_in_tiles(count, i, numbers, k) + std::ptrdiff_t{c} * systems::kTile);
+  }
+  /// Number c of row i of strand k in a field.
   std::size_t at(Index i, int numbers, int c, Index k) const { return static_cast<std::size_t>((i * numbers + c) * width + k); }
 
  private:
@@ -124,10 +131,10 @@ struct StrandProblem {
     h.spin_stiffness = T(held || soft_root ? 0 : 1e-3);
     store_numbers<T>(h, head.data() + k, width);
     for (Index i = 0; i < rows; ++i) {
-      for (int c = 0; c < per_row; ++c) constants[at(i, per_row, c, k)] = T(constant(c, random));
+      for (int c = 0; c < per_row; ++c) constants[tile_at(rows + 1, i, per_row, c, k)] = T(constant(c, random));
       fill_row(i, k, per_row, bend, soft_root, near, random);
       for (int a = 0; a < 6; ++a) load[at(i, 6, a, k)] = T(random.number());
-      for (int a = 0; a < Link::kForces; ++a) force[at(i, Link::kForces, a, k)] = T(random.between(0, 0.2));
+      for (int a = 0; a < Link::kForces; ++a) force[tile_at(rows, i, Link::kForces, a, k)] = T(random.between(0, 0.2));
       fill_block(&block[at(i, 6, 0, k)], random);
     }
     for (int a = 0; a < 3; ++a) head_load[static_cast<std::size_t>(a * width + k)] = T(random.number());
@@ -144,7 +151,7 @@ struct StrandProblem {
   }
 
   void fill_row(Index i, Index k, int per_row, double bend, bool soft_root, Quatd& near, Random& random) {
-    const auto number = [&](int what) { return constants[at(i, per_row, what, k)]; };
+    const auto number = [&](int what) { return constants[tile_at(rows + 1, i, per_row, what, k)]; };
     const T inverse_h(1 / kStep);
     Row r{};
     const auto springs = Link::springs(number, inverse_h, damped);
@@ -166,7 +173,7 @@ struct StrandProblem {
     } else {
       r.bend0 = cast<T>(q * conj(near * rest));
     }
-    store_numbers<T>(r, row.data() + at(i, numbers_in<Row, T>, 0, k), width);
+    store_numbers<T>(r, row.data() + tile_at(rows, i, numbers_in<Row, T>, 0, k), systems::kTile);
     near = q;
   }
 

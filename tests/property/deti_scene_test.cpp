@@ -162,7 +162,7 @@ TEST(DetiContract, ThePrintedNetworkIsRefusedWhereItsSpringsWouldPush) {
   EXPECT_EQ(refusals(rod_with(R"({"young": 1e8, "poisson": 0.3, "density": 1000, "radius": 0.05})"), paper), "");
   const std::string given = R"({"name": "deti", "network": "paper", "aspect": 1})";
   EXPECT_NE(refusals(rod_with(R"({"young": 1e8, "poisson": 0.3, "density": 1000, "radius": 0.05})"), given)
-                .find("is of `network` scaffold"),
+                .find("applies only to `network` scaffold"),
             std::string::npos);
 }
 

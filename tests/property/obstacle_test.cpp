@@ -72,6 +72,20 @@ TEST(Obstacle, AFloorCarriesTheWeightOfARope) {
   }
 }
 
+/// A vertex that is held in the floor's range carries whatever the contact's stiffness is, so that this one stays high. What lies
+/// beside it carries its own weight alone and rests at its radius.
+TEST(Obstacle, AHeldVertexDoesNotLiftWhatLiesBesideIt) {
+  ContactScene scene;
+  scene.add_line({0, 4e-3, 0}, {0.8, 4e-3, 0}, 80, {.young = 1e9});
+  scene.obstacles = {made(plane_of({0, 0, 0}, {0, 1, 0}))};
+  scene.build();
+  scene.hold(0);
+  scene.gravity = kGravity;
+  scene.begin();
+  for (int i = 0; i < 200; ++i) scene.step(0.01);
+  for (const Index v : {5, 20, 40, 80}) EXPECT_NEAR(scene.state.vertex_position[v].y, 4e-3, 0.02 * 4e-3) << v;
+}
+
 /// The angle of the slope against that of friction, arctan 0.5 = 26.6 degrees. The rod is laid down first, on a level floor:
 /// gravity leans afterwards.
 TEST(Obstacle, ARodSticksBelowTheAngleOfFrictionWithoutCreepAndSlidesAboveIt) {

@@ -7,7 +7,7 @@ mkdir -p "$work"
 
 # What builds and tests the wheel; made once.
 tools=$work/tools
-requirements="scikit-build-core>=0.10 nanobind>=2.4 numpy h5py pytest matplotlib tqdm gymnasium"
+requirements="scikit-build-core>=0.10 nanobind>=2.4 numpy h5py pytest matplotlib tqdm gymnasium nbclient ipykernel"
 if [[ $(cat "$tools/complete" 2>/dev/null) != "$requirements" ]]; then
   rm -rf "$tools"
   "$python" -m venv "$tools" || { echo "skipped: python3-venv is not installed"; exit 77; }

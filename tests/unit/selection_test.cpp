@@ -56,6 +56,20 @@ std::string complaint(const std::string& vertices) {
   return "";
 }
 
+TEST(Selection, SaysWhichPlacesThereAre) {
+  const auto told = [](const std::string& vertices) -> std::string {
+    try {
+      held(vertices);
+    } catch (const InputError& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_NE(told(R"("a:first")").find("write `a:start`"), std::string::npos);
+  EXPECT_NE(told(R"("a:last")").find("write `a:end`"), std::string::npos);
+  EXPECT_NE(told(R"("a:99")").find("`a` has 11 vertices; use 0 to 10, start, mid, end"), std::string::npos);
+}
+
 TEST(SelectionInSpace, SaysWhatIsWrong) {
   EXPECT_NE(complaint(R"({"ball": {"center": [5, 0, 0], "radius": 0.1}})").find("no vertex lies there"), std::string::npos);
   EXPECT_NE(complaint(R"({"ball": {"center": [5, 0, 0]}})").find("`radius` is missing"), std::string::npos);

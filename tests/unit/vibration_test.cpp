@@ -45,6 +45,25 @@ TEST(Crossings, CountASampleThatIsZeroOnce) {
   EXPECT_TRUE(zero_crossings({1, -1}).empty());
 }
 
+/// A fast wave of a millionth of the amplitude is a slope of a thousandth between neighbouring samples, but no damping.
+TEST(Crossings, DoNotTakeFastWavesForSlopes) {
+  std::vector<double> samples;
+  for (int i = 0; i < 30000; ++i) samples.push_back(std::cos(2e-4 * kPi * i) + 1e-6 * std::cos(1.3 * i));
+  for (const Crossing& c : zero_crossings(samples)) EXPECT_NEAR(std::abs(c.slope) / (2e-4 * kPi), 1, 1e-4);
+}
+
+TEST(Recursion, TellsTheDampingOfAModeAmongOthersWhateverTheStep) {
+  for (const double h : {0.3, 0.1}) {
+    std::vector<double> samples;
+    for (int k = 0; k < 40; ++k) {
+      const double t = h * k;
+      samples.push_back(std::exp(-0.02 * t) * std::cos(t) + 1e-3 * std::cos(6.3 * t + 0.4) + 1e-5 * std::cos(17 * t));
+    }
+    EXPECT_NEAR(damping_by_recursion(samples, 1 / (2 * kPi), h), 0.02 / std::hypot(1, 0.02), 1e-8) << h;
+  }
+  EXPECT_TRUE(std::isnan(damping_by_recursion({1, 0, -1, 0, 1}, 1, 0.25)));
+}
+
 /// The shift and the damping of implicit Euler are taken out to the accuracy of the interpolation, (w h)^4.
 TEST(Oscillation, OfImplicitEulerGivesBackTheEquationItIntegrates) {
   const double w = 3;

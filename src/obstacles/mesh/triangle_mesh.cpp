@@ -24,7 +24,8 @@ constexpr std::size_t kMostNamed = 5;  ///< problems of one kind that are told o
 std::optional<std::string> text_of(const std::filesystem::path& path, const std::string& where, Problems& problems) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) {
-    problems.add(where, fmt::format("there is no file {}", shorten(path.string(), 200)), "names start where the scene is");
+    problems.add(where, fmt::format("there is no file {}", shorten(path.string(), 200)),
+                 "file names are relative to the folder of the scene");
     return {};
   }
   std::ifstream in(path, std::ios::binary);

@@ -22,7 +22,7 @@ class MeshObstacle final : public ObstacleSpec {
   }
   template <class F>
   void fields(F& f) {
-    f("file", file, "The mesh; names start where the scene is");
+    f("file", file, "The mesh; file names are relative to the folder of the scene");
     f("files", files, "Meshes of the same triangles, one after the other, points going straight from one to the next");
     f("cache", cache, "With `file`: a vertex cache (.pc2) with its points over time");
     f("fps", fps, "How many of `files` or samples of `cache` pass in a second, from time 0",

@@ -12,6 +12,8 @@ Traits Settings::traits() const {
   t.loops = t.hinges = t.rotational_inertia = t.torques = t.rotary_damping = false;
   t.integrators = t.integrator_choice = t.stability = false;
   t.own_balance = t.control_at_start = true;
+  // A cuboid passes on shear without a strain of the segment, and its bending stretches it.
+  t.strains = false;
   const bool is_printed = scheme == Scheme::paper;
   t.contacts = !is_printed;
   t.damping = !is_printed;  // but for alpha0 and alpha1
@@ -33,7 +35,7 @@ void Settings::check(const Model& model, bool, Problems& problems) const {
   const FibrePlan fibres = plan_fibres(model, *this);
   for (const auto& [what, remedy] : fibres.problems) problems.add("/solver/name", "`deti`: " + what, remedy);
   if (functions == Functions::krylov && !fibres.has_one_tau())
-    problems.add("/solver/functions", "`krylov` knows one time of damping for all springs, and materials have several",
+    problems.add("/solver/functions", "`krylov` needs one damping time for all springs, and the materials have several",
                  "use `functions` factored, or the same time for stretching and bending everywhere");
   for (Index v = 0; v < model.vertex_count(); ++v) {
     if (!model.vertex_segments.of(v).empty() && !(model.vertex_mass[v] > 0)) {

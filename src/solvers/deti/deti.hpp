@@ -75,7 +75,7 @@ class Settings : public SolverSettings {
       "blows up elsewhere, and takes time in proportion to the square of the number of segments of a rod");
     if (scheme == Scheme::paper)
       for (const char* key : {"variant", "rho", "functions"})
-        if (f.has(key)) f.problem(std::string("`") + key + "` is of `scheme` saturated", "leave it out");
+        if (f.has(key)) f.problem(std::string("`") + key + "` applies only to `scheme` saturated", "leave it out");
     f("variant", variant,
       "The filter of stiff modes. `double_pole`: one real factorisation per step; `complex_pair`: one complex factorisation, "
       "three "
@@ -114,7 +114,7 @@ class Settings : public SolverSettings {
       {.min = 0, .max = 0.1, .above_min = true});
     if (network == Network::paper)
       for (const char* key : {"stretch", "aspect", "section_stiffness"})
-        if (f.has(key)) f.problem(std::string("`") + key + "` is of `network` scaffold", "leave it out");
+        if (f.has(key)) f.problem(std::string("`") + key + "` applies only to `network` scaffold", "leave it out");
   }
 
   std::unique_ptr<Solver> make(const Model& model) const override;

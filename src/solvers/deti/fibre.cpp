@@ -8,7 +8,7 @@
 
 namespace osier::deti {
 
-Scaffold scaffold(const Elasticity& rod, double h, double a, double sec, bool soft) {
+Scaffold scaffold(const Elasticity& rod, double h, double a, double sec, bool soft, double give) {
   const double aa = a * a, df2 = h * h + aa, D2 = h * h + 2 * aa;
   Scaffold s;
   CuboidStiffness& k = s.k;
@@ -16,13 +16,13 @@ Scaffold scaffold(const Elasticity& rod, double h, double a, double sec, bool so
   const double GA = 12 * rod.EI / (h * h);
   k.kd = D2 * (GA - 2 * rod.GJ / aa) / (4 * h * aa);
   k.k2 = k.kx = sec * std::max({k.kf, k.kd, rod.EI / (h * aa)});
-  const double chi = 1 / (1 + 2 * k.kf * aa / (k.k2 * df2));
+  const double chi = 1 - give * (1 - 1 / (1 + 2 * k.kf * aa / (k.k2 * df2)));
   k.k1 = rod.EI / (h * aa) - chi * k.kf * h * h / df2;
   // Along the fibre, and with sections that give: energy 1/2 (A e^2 - 2 B e n + C n^2) of stretch e and contraction n.
   const double A = 4 * k.k1 * h * h + 8 * k.kf * h * h * h * h / df2 + 4 * k.kd * h * h * h * h / D2;
   const double B = 8 * h * h * aa * (k.kf / df2 + k.kd / D2);
   const double C = 8 * k.kf * aa * aa / df2 + 16 * k.kd * aa * aa / D2 + 4 * (k.k2 + k.kx) * aa;
-  s.EA_net = (A - B * B / C) / h;
+  s.EA_net = (A - give * B * B / C) / h;
   k.kc = soft ? 0 : (rod.EA - s.EA_net) / h;
   return s;
 }

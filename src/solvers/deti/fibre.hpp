@@ -49,7 +49,11 @@ struct Scaffold {
 /// The springs by which a cuboid of length h and side a bends, twists and stretches like the rod: derived from sections that stay
 /// rigid, with GA* = 12 EI/h^2, which cancels the error that shear makes in a chain of cuboids, and with EA by k_c unless
 /// `soft`. `sec` is the stiffness of sections over the largest of a cuboid's. Springs may come out negative.
-Scaffold scaffold(const Elasticity& rod, double h, double a, double sec, bool soft);
+///
+/// `give`: what the sections at both ends of the cuboid give way, over what sections do between two cuboids, which pull at them
+/// alike; their mean. A section that is held gives nothing, and one at a free end half of it, since one cuboid pulls at it.
+/// Without this the cuboids at the ends are too stiff, which is an error of first order in h.
+Scaffold scaffold(const Elasticity& rod, double h, double a, double sec, bool soft, double give = 1);
 /// The 16 springs of the paper's Appendix A for a homogeneous material, with k_d = G (l1^2 + l2^2 + l3^2)^2/(12 l1 l2 l3), whose
 /// printed factor has another dimension. They stretch like the material but neither bend nor twist like it.
 CuboidStiffness paper_cuboid(double E, double G, double l1, double l2, double l3);

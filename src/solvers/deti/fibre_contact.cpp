@@ -17,29 +17,6 @@ constexpr int kMostIterations = 100, kMostProducts = 200;
 constexpr double kShare = 0.1;  ///< of a correction, in the norm of the preconditioner, that may be left as error
 using namespace guarded;
 
-/// The part of contact's second derivative that is positive by construction: that of the barriers along their normals, and
-/// friction. The rest, force over distance, takes stiffness from the directions across: a fibre as light as hair has in a step
-/// less of it than the force of a contact that has been squeezed takes away, and its corrections would go anywhere.
-void add_positive_product(const contact::ContactStep& contact, const std::vector<Vec3d>& p, std::vector<Vec3d>& image) {
-  for (const contact::Contact& c : contact.contacts()) {
-    Vec3d q, slide;
-    for (std::size_t j = 0; j < 4; ++j) {
-      if (c.vertex[j] < 0) continue;
-      q += c.weight[j] * p[c.vertex[j]];
-      slide += c.rub[j] * p[c.vertex[j]];
-    }
-    const Vec3d y = (c.stiffness * dot(c.n, q)) * c.n;
-    Vec3d drag;
-    if (c.limit > 0) {
-      const double size2 = norm2(c.z);
-      drag = c.friction.across * (slide - dot(c.unit, slide) * c.unit);
-      if (size2 > 0) drag += ((c.friction.along - c.friction.across) * dot(c.z, slide) / size2) * c.z;
-    }
-    for (std::size_t j = 0; j < 4; ++j)
-      if (c.vertex[j] >= 0) image[c.vertex[j]] += c.weight[j] * y + c.rub[j] * drag;
-  }
-}
-
 double dot_of(const std::vector<double>& a, const std::vector<double>& b) {
   double sum = 0;
   for (std::size_t i = 0; i < a.size(); ++i) sum += a[i] * b[i];
@@ -127,7 +104,7 @@ struct FibreContact::Iteration {
     std::fill(c.image_x_.begin(), c.image_x_.end(), Vec3d{});
     for (std::size_t k = 0; k < c.vertex_.size(); ++k)
       c.px_[static_cast<std::size_t>(c.vertex_[k])] = c.centroid(c.direction_, k);
-    add_positive_product(c.contact_, c.px_, c.image_x_);
+    c.contact_.add_product(c.px_, c.image_x_, contact::ContactStep::Part::positive);
     const double hh = c.h_ * c.h_;
     for (std::size_t k = 0; k < c.vertex_.size(); ++k) {
       const Vec3d& more = c.image_x_[static_cast<std::size_t>(c.vertex_[k])];

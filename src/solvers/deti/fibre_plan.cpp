@@ -187,6 +187,14 @@ class Planner {
     }
   }
 
+  CuboidStiffness cuboid_of(const Chain& c, std::size_t i, const Elasticity& rod, double side, bool soft) const {
+    const auto give = [&](std::size_t section) {
+      const bool at_end = section == 0 || section + 1 == c.vertices.size();
+      return c.anchor[section] >= 0 ? 0.0 : at_end ? 0.5 : 1.0;
+    };
+    return scaffold(rod, m_.segment_rest_length[c.segments[i]], side, s_.section_stiffness, soft, 0.5 * (give(i) + give(i + 1))).k;
+  }
+
   bool stiffen(Chain& c) {
     std::vector<Elasticity> rod(c.segments.size());
     std::vector<double> tau(c.segments.size());
@@ -215,7 +223,7 @@ class Planner {
     for (int attempt = 0; attempt < kMostGrowths; ++attempt) {
       bool enough = true;
       for (std::size_t i = 0; i < rod.size(); ++i) {
-        k[i] = scaffold(rod[i], m_.segment_rest_length[c.segments[i]], side, s_.section_stiffness, soft).k;
+        k[i] = cuboid_of(c, i, rod[i], side, soft);
         enough = enough && k[i].kc >= 0;
       }
       if (enough || s_.aspect) break;
@@ -239,7 +247,7 @@ class Planner {
   bool stiffen_as_wide_as(Chain& c, const std::vector<Elasticity>& rod, double side, bool soft, const std::vector<double>& tau) {
     std::vector<CuboidStiffness> k;
     for (std::size_t i = 0; i < rod.size(); ++i) {
-      k.push_back(scaffold(rod[i], m_.segment_rest_length[c.segments[i]], side, s_.section_stiffness, soft).k);
+      k.push_back(cuboid_of(c, i, rod[i], side, soft));
       if (!(k.back().k1 > 0 && k.back().kd >= 0 && k.back().kc >= 0)) return false;
     }
     finish(c, k, side, tau);

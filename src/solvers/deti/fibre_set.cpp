@@ -26,6 +26,7 @@ void FibreSet::arrange(std::vector<const Fibre*> fibres) {
   }
   model_.assign(model_numbers(sections, 1), 0.0);
   step_.assign(step_numbers(sections, 1, Variant::double_pole), 0.0);
+  order_known_ = false;
   all_ = view_of(sections, 1, Variant::double_pole, model_.data(), step_.data());
   part_.clear();
   for (std::size_t i = 0; i < fibre_.size(); ++i) {
@@ -40,7 +41,7 @@ void FibreSet::arrange(std::vector<const Fibre*> fibres) {
 
 void FibreSet::set_ties(std::vector<Tie> ties) {
   const auto same = [](const Tie& a, const Tie& b) { return a.a == b.a && a.b == b.b; };
-  if (!std::equal(ties.begin(), ties.end(), ties_.begin(), ties_.end(), same)) pattern_known_ = false;
+  if (!std::equal(ties.begin(), ties.end(), ties_.begin(), ties_.end(), same)) order_known_ = false;
   ties_ = std::move(ties);
   tie_block_.assign(ties_.size(), {});
   coupled_ = std::any_of(ties_.begin(), ties_.end(), [](const Tie& t) { return t.b >= 0; });
@@ -110,8 +111,7 @@ void FibreSet::factor(std::span<const CentroidBlock> blocks) {
   if (sparse_) return factor_sparse(blocks);
   std::vector<std::size_t> begin(part_.size() + 1, 0);
   std::vector<CentroidBlock> sorted(blocks.begin(), blocks.end());
-  for (std::size_t i = 0; i < ties_.size(); ++i)
-    sorted.push_back({.a = ties_[i].a, .aa = tie_block_[i]});
+  for (std::size_t i = 0; i < ties_.size(); ++i) sorted.push_back({.a = ties_[i].a, .aa = tie_block_[i]});
   std::stable_sort(sorted.begin(), sorted.end(), [](const CentroidBlock& x, const CentroidBlock& y) { return x.a < y.a; });
   executor_.for_each_job(part_.size(), [&](std::size_t i) {
     const Index first = first_[i], count = part_[i].sections;
@@ -149,48 +149,56 @@ void FibreSet::solve_chains(double* const (&x)[Count]) const {
 template void FibreSet::solve_chains<1>(double* const (&)[1]) const;
 template void FibreSet::solve_chains<2>(double* const (&)[2]) const;
 
-void FibreSet::factor_sparse(std::span<const CentroidBlock> blocks) {
-  entries_.clear();
-  const auto add = [&](Index row, Index column, double x) {
-    if (row >= column) entries_.emplace_back(row, column, x);
-    else entries_.emplace_back(column, row, x);
-  };
-  for (const FibreView& p : part_) {
-    const auto first = static_cast<Index>(p.y - all_.y);
-    for (Index k = 0; k < p.sections; ++k)
-      for (int r = 0; r < N; ++r) {
-        const Index row = first + k * N + r;
-        for (int c = r; c < N; ++c) add(row, first + k * N + c, p.diagonal[(k * N + r) * N + c] + (r == c ? p.mass[k] : 0));
-        for (int c = 0; c < N && k + 1 < p.sections; ++c) add(row, first + (k + 1) * N + c, p.above[(k * N + r) * N + c]);
-      }
-  }
-  const auto add_block = [&](Index a, Index b, const Mat3<double>& block, double sign) {
-    for (int r = 0; r < 3; ++r)
-      for (int c = a == b ? r : 0; c < 3; ++c) {
-        const Index row = N * a + r, column = N * b + c;
-        add(row, column, sign * all_.free[row] * all_.free[column] * block.m[r][c]);
-      }
-  };
+/// What has a block: a section and the next one of its fibre, and the ends of a tie.
+void FibreSet::find_order() {
+  links_.clear();
+  std::vector<std::array<Index, 2>> pairs;
+  for (std::size_t i = 0; i < part_.size(); ++i)
+    for (Index k = 0; k + 1 < part_[i].sections; ++k) {
+      pairs.push_back({first_[i] + k, first_[i] + k + 1});
+      links_.push_back({.section = first_[i] + k});
+    }
   for (std::size_t i = 0; i < ties_.size(); ++i) {
-    const Tie& t = ties_[i];
-    add_block(t.a, t.a, tie_block_[i], 1);
-    if (t.b < 0) continue;
-    add_block(t.b, t.b, tie_block_[i], 1);
-    add_block(t.a, t.b, tie_block_[i], -1);
+    if (ties_[i].b < 0) continue;
+    pairs.push_back({ties_[i].a, ties_[i].b});
+    links_.push_back({.tie = i});
   }
-  for (const CentroidBlock& b : blocks) add_block(b.a, b.a, b.aa, 1);
-  const Index n = N * all_.sections;
-  matrix_.resize(n, n);
-  matrix_.setFromTriplets(entries_.begin(), entries_.end());
-  if (!pattern_known_) cholesky_.analyzePattern(matrix_);
-  pattern_known_ = true;
-  cholesky_.factorize(matrix_);
+  fronts_.arrange(all_.sections, pairs);
+  order_known_ = true;
 }
 
-void FibreSet::solve_sparse(double* x) const {
-  Eigen::Map<Eigen::VectorXd> map(x, N * all_.sections);
-  right_ = cholesky_.solve(map);
-  map = right_;
+void FibreSet::factor_sparse(std::span<const CentroidBlock> blocks) {
+  if (!order_known_) find_order();
+  centre_.assign(static_cast<std::size_t>(all_.sections), Mat3<double>{});
+  const auto add_centre = [&](Index a, const Mat3<double>& block) {
+    centre_[static_cast<std::size_t>(a)] = centre_[static_cast<std::size_t>(a)] + block;
+  };
+  for (std::size_t i = 0; i < ties_.size(); ++i) {
+    add_centre(ties_[i].a, tie_block_[i]);
+    if (ties_[i].b >= 0) add_centre(ties_[i].b, tie_block_[i]);
+  }
+  for (const CentroidBlock& b : blocks) add_centre(b.a, b.aa);
+  const auto on_diagonal = [&](std::size_t section, double* to) {
+    const double *own = all_.diagonal + section * N * N, *free = all_.free + section * N;
+    for (int r = 0; r < N; ++r) {
+      for (int c = r; c < N; ++c) to[r * N + c] += own[r * N + c];
+      to[r * N + r] += all_.mass[section];
+    }
+    for (int r = 0; r < 3; ++r)
+      for (int c = r; c < 3; ++c) to[r * N + c] += free[r] * free[c] * centre_[section].m[r][c];
+  };
+  const auto between = [&](std::size_t link, double* to) {
+    if (const Index k = links_[link].section; k >= 0) {
+      const double* const own = all_.above + static_cast<std::size_t>(k) * N * N;
+      for (int i = 0; i < N * N; ++i) to[i] += own[i];
+      return;
+    }
+    const Tie& t = ties_[links_[link].tie];
+    for (int r = 0; r < 3; ++r)
+      for (int c = 0; c < 3; ++c)
+        to[r * N + c] -= all_.free[N * t.a + r] * all_.free[N * t.b + c] * tie_block_[links_[link].tie].m[r][c];
+  };
+  fronts_.factor(on_diagonal, between);
 }
 
 }  // namespace osier::deti

@@ -4,10 +4,10 @@
 //
 //   S = M + K + B      K with the springs between sections; B: blocks over centroids, as contact has them
 //
-// Without springs between sections S falls into chains of blocks; with them it is factored as a sparse matrix.
+// Without springs between sections S falls into chains of blocks; with them it is factored as a sparse matrix
+// of blocks (block_fronts.hpp).
 #pragma once
 
-#include <Eigen/SparseCholesky>
 #include <memory>
 #include <span>
 #include <vector>
@@ -16,6 +16,7 @@
 #include "exec/aligned.hpp"
 #include "exec/parallel.hpp"
 #include "math/mat3.hpp"
+#include "solvers/deti/block_fronts.hpp"
 #include "solvers/deti/fibre.hpp"
 #include "solvers/deti/fibre_springs.hpp"
 #include "solvers/deti/fibre_view.hpp"
@@ -45,7 +46,7 @@ inline Mat3<double> sight(const vertex_spring::Terms<double>& s, const Vec3d& d)
 
 class FibreSet {
  public:
-  explicit FibreSet(int threads) : executor_(threads) {}
+  explicit FibreSet(int threads, Simd simd = Simd::off) : executor_(threads), fronts_(threads, simd) {}
   /// The fibres have to last. Springs are forgotten.
   void arrange(std::vector<const Fibre*> fibres);
   void set_ties(std::vector<Tie> ties);
@@ -71,7 +72,7 @@ class FibreSet {
   template <int Count>
   void solve(double* const (&x)[Count]) const {
     if (!sparse_) return solve_chains<Count>(x);
-    for (double* one : x) solve_sparse(one);
+    for (double* one : x) fronts_.solve(one);
   }
   /// Adds blocks to the matrix that was assembled last. They may be others each time.
   void factor(std::span<const CentroidBlock> blocks);
@@ -81,7 +82,7 @@ class FibreSet {
   Vec3d reach(const Tie& tie, const double* y, bool is_velocity) const;
   template <int Count>
   void solve_chains(double* const (&x)[Count]) const;
-  void solve_sparse(double* x) const;
+  void find_order();
   void factor_sparse(std::span<const CentroidBlock> blocks);
   template <Stiffness S>
   Mat3<double> tie_stiffness(const Tie& tie) const;
@@ -96,13 +97,15 @@ class FibreSet {
   std::vector<Mat3<double>> tie_block_;  ///< of what was assembled last
   bool coupled_ = false;                 ///< some tie joins two sections
 
-  using Sparse = Eigen::SparseMatrix<double>;
   bool sparse_ = false;  ///< the factor at hand
-  bool pattern_known_ = false;
-  std::vector<Eigen::Triplet<double>> entries_;
-  Sparse matrix_;
-  mutable Eigen::VectorXd right_;
-  Eigen::SimplicialLDLT<Sparse> cholesky_;
+  struct Link {
+    Index section = -1;  ///< the first of two neighbours; -1: a tie
+    std::size_t tie = 0;
+  };
+  std::vector<Link> links_;           ///< what has a block off the diagonal
+  std::vector<Mat3<double>> centre_;  ///< what ties and `blocks` add to the diagonal
+  bool order_known_ = false;
+  BlockFronts fronts_;
 };
 
 }  // namespace osier::deti

@@ -57,7 +57,7 @@ class OnDevice final : public Solver, public ScriptRunner {
   void rebind(const Model& m, State&) override { bind(m); }
 
   StepReport step(const StepInput& input, State& state) override {
-    refuse_holds(input.end);
+    suit(input.end);
     step_->put(state);
     const DeviceStepReport taken = step_->step(input.end, input.h);
     before_ = state;
@@ -67,7 +67,12 @@ class OnDevice final : public Solver, public ScriptRunner {
     return report;
   }
 
-  void carry(const Model&, Archive& archive) override { step_->carry(archive); }
+  void carry(const Model&, Archive& archive) override {
+    bool in_pieces = in_pieces_;
+    archive(in_pieces);
+    if (in_pieces != in_pieces_) make_step(in_pieces);
+    step_->carry(archive);
+  }
 
   ScriptRunner* runner() override { return this; }
   void put(const State& state, const Contacts&) override { step_->put(state); }
@@ -76,7 +81,7 @@ class OnDevice final : public Solver, public ScriptRunner {
     if (script.holds != checked_) {
       fit(before_);
       step_->get(before_);
-      refuse_holds(control_of(*model_, script, 0, before_));
+      if (suit(control_of(*model_, script, 0, before_))) step_->put(before_);
       checked_ = script.holds;
     }
     StepReport all;
@@ -108,10 +113,16 @@ class OnDevice final : public Solver, public ScriptRunner {
   void bind(const Model& m) {
     model_ = &m;
     checked_ = nullptr;
+    make_step(!are_hanging(m));
+  }
+  void make_step(bool in_pieces) {
+    const Model& m = *model_;
+    in_pieces_ = in_pieces;
     const DeviceStepOptions options{.iterations = options_.iterations,
                                     .max_iterations = options_.max_iterations,
                                     .tolerance = options_.tolerance,
-                                    .in_float = options_.precision == Precision::single_precision};
+                                    .in_float = options_.precision == Precision::single_precision,
+                                    .in_pieces = in_pieces};
 #if defined(OSIER_HAS_CUDA)
     if (device_ == Device::cuda) {
       step_ = direct_of_cuda(m, options);
@@ -125,10 +136,11 @@ class OnDevice final : public Solver, public ScriptRunner {
     state.vertex_position.resize(nv), state.vertex_velocity.resize(nv), state.vertex_velocity_previous.resize(nv);
     state.frame_rotation.resize(nf), state.frame_velocity.resize(nf);
   }
-  void refuse_holds(const Control& c) const {
-    if (const std::string what = held_otherwise(*model_, c); !what.empty())
-      throw RunError("`direct` on a device takes strands that are held at their first vertex and first frame alone: " + what +
-                     ". Use `device` cpu, or `stable_cosserat`");
+  /// Strands that are held elsewhere than at their beginnings are cut into pieces from then on. Returns whether that begins now.
+  bool suit(const Control& c) {
+    if (in_pieces_ || held_otherwise(*model_, c).empty()) return false;
+    make_step(true);
+    return true;
   }
   static StepReport report_of(const DeviceStepReport& taken) {
     return {.not_converged = taken.unsettled, .iterations = taken.iterations};
@@ -161,6 +173,7 @@ class OnDevice final : public Solver, public ScriptRunner {
 
   systems::Options options_;
   Device device_;
+  bool in_pieces_ = false;
   const Model* model_ = nullptr;
   std::unique_ptr<DeviceStep> step_;
   std::unique_ptr<DirectSolver> rescue_;

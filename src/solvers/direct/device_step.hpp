@@ -17,6 +17,7 @@ struct DeviceStepOptions {
   int max_iterations = 50;
   double tolerance = 1e-3;
   bool in_float = false;
+  bool in_pieces = false;  ///< chains are cut into pieces, in double (needs_pieces())
 };
 
 struct DeviceStepReport {

@@ -57,7 +57,10 @@ void Settings::check(const Model& model, bool, Problems& problems) const {
 
 SolverPlan Settings::plan(const Model& m, const Control& c, double h) const {
   if (execution.elsewhere())
-    return {name(), fmt::format("strand by strand, by kernels of {}; the host takes strands whose energy rises",
+    return {name(), fmt::format("{} by kernels of {}; the host takes rods whose energy rises",
+                                are_hanging(m) && held_otherwise(m, c).empty()
+                                    ? "strand by strand,"
+                                    : "along rods that are cut into pieces of 32 segments, in double,",
                                 execution.device_name())};
   if (h == 0 && c.has_vertex_terms())
     return {name(), "Newton's method on a sparse factor, because of springs or of vertices held along single directions"};

@@ -26,7 +26,7 @@ class Settings : public SolverSettings {
   std::unique_ptr<Solver> make(const Model& model) const override;
   const char* name() const override { return "direct"; }
   SolverRole role() const override { return SolverRole::converging; }
-  /// On a device: steps in time of single strands.
+  /// On a device: steps in time of single rods.
   Traits traits() const override {
     const bool here = !execution.elsewhere();
     return {.statics = here,
@@ -37,7 +37,7 @@ class Settings : public SolverSettings {
             .rotary_damping = here,
             .branches = here,
             .cables = here,
-            .inner_pins = here,
+            .inner_pins = true,
             .fracture = here,
             .single_directions = here,
             .springs = here,

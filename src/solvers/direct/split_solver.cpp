@@ -176,6 +176,7 @@ class SplitSolver final : public Solver {
     chains_.shrink_to_fit();
     whole_.reset();
     rescue_.reset();
+    has_inertia_ = m.has_inertia();
     split_ = false;
     terms_known_ = false;
     kept_.reset();
@@ -250,7 +251,7 @@ class SplitSolver final : public Solver {
         touching_.store(state, report);
         return report;
       }
-      before_.keep(state, input.model.has_inertia() || input.end.has_rotary_damping);
+      before_.keep(state, has_inertia_ || input.end.has_rotary_damping);
       step_freely(input, state, touching_.any() ? &touching_.segments() : nullptr, report);
       if (touching_.any()) touching_.store(state, report);
       if (report.non_finite || touching_.rest_moves_freely(before_.position(), state.vertex_position)) return report;
@@ -367,9 +368,9 @@ class SplitSolver final : public Solver {
   Options options_;
   Executor executor_;
   std::vector<Chain> chains_;
-  bool split_ = false, had_torque_ = false, has_lanes_ = false;
-  bool has_arranged_parts_ = true;   ///< false after a checkpoint was read, until the next step
-  std::optional<std::string> kept_;  ///< of that checkpoint
+  bool split_ = false, had_torque_ = false, has_lanes_ = false, has_inertia_ = false;
+  bool has_arranged_parts_ = true;                            ///< false after a checkpoint was read, until the next step
+  std::optional<std::string> kept_;                           ///< of that checkpoint
   std::vector<std::uint8_t> fits_, fits_now_, vertex_fixed_;  ///< per chain: 0, or 1 + its law
   std::vector<FrameControl> frame_control_;
   Lanes<T> lanes_;

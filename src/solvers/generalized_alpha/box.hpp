@@ -28,6 +28,7 @@
 #pragma once
 
 #include "math/mat3.hpp"
+#include "math/sym3.hpp"
 #include "math/vec3.hpp"
 
 namespace osier::generalized_alpha {
@@ -37,6 +38,12 @@ template <class T>
 OSIER_FN Mat3<T> cross_matrix(const Vec3<T>& a) {
   const T o(0);
   return {{{o, -a.z, a.y}, {a.z, o, -a.x}, {-a.y, a.x, o}}};
+}
+
+template <class T>
+OSIER_FN Sym3<T> diagonal(const Vec3<T>& v) {
+  const T o(0);
+  return {v.x, o, v.y, o, o, v.z};
 }
 
 /// Unknowns of a station, or their rates.
@@ -97,10 +104,14 @@ struct Residual {
   Vec3<T> a, b, c, d;
 };
 
-/// The curvature with which the box equations turn a cell of curvature k by h |k|: (2/h) tan(h |k|/2) along k, to fourth order.
+/// The curvature with which the box equations turn a cell whose curvature at rest changes by `change`: (2/h) tan(h |k|/2) along
+/// k to fourth order, which turns the cell by h |k|. Of small changes what is across the curvature at rest counts as it is: so
+/// (c) has it, and frames must not turn otherwise than their angular velocities do.
 template <class T>
-OSIER_FN Vec3<T> box_curvature(T h, const Vec3<T>& k) {
-  return (T(1) + (h * h / T(12)) * norm2(k)) * k;
+OSIER_FN Vec3<T> box_curvature(const Cell<T>& cell, const Vec3<T>& change) {
+  const Vec3<T>& k0 = cell.k0;
+  const Vec3<T> k = k0 + change;
+  return k + (cell.h * cell.h / T(12)) * (norm2(k) * k - norm2(k0) * change + dot(k0, change) * k0);
 }
 /// Values in the middle of a cell.
 template <class T>
@@ -115,8 +126,9 @@ struct Middle {
                   const StageEnd<T>& r) {
     const T half(0.5);
     u = half * (l.y.u + r.y.u), w = half * (l.y.w + r.y.w), n = half * (l.y.n + r.y.n), m = half * (l.m + r.m);
-    curvature = cell.k0 + half * (l.y.k + r.y.k);
-    k = box_curvature(cell.h, curvature);
+    const Vec3<T> change = half * (l.y.k + r.y.k);
+    curvature = cell.k0 + change;
+    k = box_curvature(cell, change);
     const Vec3<T> ahead = times(cell.compliance, n) - law.offset;
     e_rate = times(law.pace, ahead);
     b = (half * cell.h) * k;
@@ -151,7 +163,7 @@ template <class T>
 struct Slopes {
   T value;                  ///< of values by new values; that of n is 1
   T rate;                   ///< of rates [1/s]
-  Vec3<T> m_left, m_right;  ///< of moments by new changes of curvature [N m^2]
+  Sym3<T> m_left, m_right;  ///< of moments by new changes of curvature [N m^2]
   Mat3<T> f_left, f_right;  ///< of f by the new angular velocities
   Mat3<T> l_left, l_right;  ///< of l
 };
@@ -178,10 +190,12 @@ OSIER_FN void jacobian(const Cell<T>& cell, const StrainLaw<T>& law, const CellF
   const T half(0.5), over_h = T(1) / cell.h, half_h = half * cell.h, B = s.value, Bh = half * B;
   const Mat3<T> k = cross_matrix(half * y.k), w = cross_matrix(y.w), u = cross_matrix((Bh * cell.rhoA) * y.u);
   const Mat3<T> nu = cross_matrix(y.nu), lever = cross_matrix(y.n_lever), Jw = cross_matrix(times(cell.rhoI, y.w));
-  // The curvature of the box by the new one of an end is p + q c c^T; what turns with it, and loads.
-  const Vec3<T>& c = y.curvature;
-  const T h2 = cell.h * cell.h, p = Bh * (T(1) + h2 / T(12) * norm2(c)), q = Bh * h2 / T(6);
-  const auto by_k = [&](const Vec3<T>& v) { return p * cross_matrix(v) + outer(q * cross(v, c), c); };  // [v]x (p + q c c^T)
+  // The curvature of the box by the new one of an end is p + 2 q c c^T + q k0 k0^T; what turns with it, and loads.
+  const Vec3<T>&c = y.curvature, &k0 = cell.k0;
+  const T q = Bh * cell.h * cell.h / T(12), p = Bh + q * (norm2(c) - norm2(k0));
+  const auto by_k = [&](const Vec3<T>& v) {
+    return p * cross_matrix(v) + outer((q + q) * cross(v, c), c) + outer(q * cross(v, k0), k0);
+  };
   Mat3<T> n_k = by_k(y.n), m_k = by_k(y.m), f_w[2], l_w[2], f_u[2], l_u[2];
   const Mat3<T> w_k = by_k(y.w), u_k = by_k(y.u);
   // The tangent is that of the cell's chord, which curvatures that differ at its ends turn away from its middle.
@@ -209,7 +223,9 @@ OSIER_FN void jacobian(const Cell<T>& cell, const StrainLaw<T>& law, const CellF
   const T J[3]{cell.rhoI.x, cell.rhoI.y, cell.rhoI.z};
   const T E[3]{e_n.x, e_n.y, e_n.z}, P[3]{rate_n.x, rate_n.y, rate_n.z};
   const T drag[2]{B * load.drag_left, B * load.drag_right};
-  const T K[2][3]{{s.m_left.x, s.m_left.y, s.m_left.z}, {s.m_right.x, s.m_right.y, s.m_right.z}};
+  // Of D m + k x (mean m), by the change of curvature at either end.
+  const Mat3<T> K[2]{full(s.m_left), full(s.m_right)};
+  const Mat3<T> m_box[2]{k * K[0] + T(-over_h) * K[0], k * K[1] + over_h * K[1]};
   const T inertia = half * cell.rhoA * s.rate, rate = half * s.rate;
   for (int i = 0; i < 3; ++i)
     for (int j = 0; j < 3; ++j) {
@@ -229,7 +245,7 @@ OSIER_FN void jacobian(const Cell<T>& cell, const StrainLaw<T>& law, const CellF
         rows[i][first + kN + j] = -box;
         rows[3 + i][first + kW + j] = loaded ? b_w - l_w[end].m[i][j] : b_w;
         const T sign(end == 0 ? -1 : 1);
-        rows[3 + i][first + kK + j] = m_k.m[i][j] - box * K[end][j] + sign * lever_tilt.m[i][j];
+        rows[3 + i][first + kK + j] = m_k.m[i][j] - m_box[end].m[i][j] + sign * lever_tilt.m[i][j];
         rows[3 + i][first + kN + j] = b_n;
         rows[6 + i][first + kW + j] = -B * box;
         rows[6 + i][first + kK + j] = c_k;

@@ -3,6 +3,10 @@
 // cell before, and twelve of the cell, with pivots from any of the 18 rows. No transfer matrices are formed: those grow
 // exponentially with the length of a rod.
 //
+// A closed rod is cut at a station, as if both of its ends there were held. Its six motions of that station are six more
+// right-hand sides, and six equations between them say that the rod pulls and bends equally on either side of the cut
+// (newton.hpp).
+//
 // Single rods take the largest pivot of a column. Lanes, which are equal rods in similar states, take the same row for all of
 // them where that is a good pivot for each, and their own where it is not.
 #pragma once
@@ -21,6 +25,8 @@ inline constexpr int kBlock = 12;  ///< unknowns of a station, rows of a cell
 inline constexpr int kPanelRows = kEnd + kBlock;
 inline constexpr int kRight = kBlock;  ///< first column of the right station
 inline constexpr int kRhs = 2 * kBlock;
+inline constexpr int kMotions = 6;           ///< of the station where a closed rod is cut
+inline constexpr int kSides = 1 + kMotions;  ///< right-hand sides of a closed rod
 
 template <class T>
 class Elimination {
@@ -31,8 +37,8 @@ class Elimination {
   using Row = T[kWidth];
   using Mask = MaskOf<T>;
 
-  /// `kept`: memory of kKept numbers per cell. `triangulate`: for single rods.
-  OSIER_FN Elimination(T* kept, Triangulate by) : kept_(kept), triangulate_(by) {}
+  /// `kept`: memory of kKept numbers per cell. `triangulate`: for single rods. `sides`: how many right-hand sides there are.
+  OSIER_FN Elimination(T* kept, Triangulate by, int sides = 1) : kept_(kept), triangulate_(by), sides_(sides) {}
 
   /// Six rows of the first station: its twelve columns and the right-hand side.
   Row* begin(std::size_t cells) {
@@ -51,13 +57,13 @@ class Elimination {
     const Mask good = triangulate(kPanelRows, active);
     T* const kept = kept_ + done_ * kKept;
     for (int r = 0; r < kBlock; ++r)
-      for (int c = r; c <= kRhs; ++c) kept[r * kWidth + c] = panel_[r][c];
+      for (int c = r; c < used(); ++c) kept[r * kWidth + c] = panel_[r][c];
     for (int r = 0; r < kEnd; ++r) {
       T* const to = panel_[r];
       const T* const from = panel_[kBlock + r];
       for (int c = 0; c < kBlock; ++c) to[c] = from[kRight + c];
       for (int c = kBlock; c < kRhs; ++c) to[c] = T(0);
-      to[kRhs] = from[kRhs];
+      for (int c = kRhs; c < used(); ++c) to[c] = from[c];
     }
     ++done_;
     return good;
@@ -91,24 +97,69 @@ class Elimination {
     return good;
   }
 
+  /// For all right-hand sides, single rods only; the solution stays here.
+  bool solve_sides() {
+    for (int r = 0; r < kBlock; ++r) equilibrate(panel_[r]);
+    if (!triangulate_(panel_, kBlock, kBlock, used())) return false;
+    for (int p = kBlock - 1; p >= 0; --p) {
+      for (int q = p + 1; q < kBlock; ++q) subtract(panel_[p], panel_[p][q], panel_[q]);
+      scale_sides(panel_[p], T(1) / panel_[p][p]);
+    }
+    for (std::size_t c = cells_; c-- > 0;) {
+      for (int p = kBlock - 1; p >= 0; --p) {
+        T* const row = kept_row(c, p);
+        for (int q = 0; q < kBlock; ++q) subtract(row, row[kRight + q], c + 1 == cells_ ? panel_[q] : kept_row(c + 1, q));
+        for (int q = p + 1; q < kBlock; ++q) subtract(row, row[q], kept_row(c, q));
+        scale_sides(row, T(1) / row[p]);
+      }
+    }
+    return true;
+  }
+  /// The six equations for the motions of the cut, right-hand side behind them.
+  bool solve_few(Row* rows, T* x) const {
+    for (int r = 0; r < kMotions; ++r) {
+      using std::abs;
+      T most(0);
+      for (int c = 0; c < kMotions; ++c) most = larger(most, abs(rows[r][c]));
+      for (int c = 0; c <= kMotions && most > T(0); ++c) rows[r][c] *= T(1) / most;
+    }
+    if (!triangulate_(rows, kMotions, kMotions, kMotions + 1)) return false;
+    for (int p = kMotions - 1; p >= 0; --p) {
+      x[p] = rows[p][kMotions];
+      for (int q = p + 1; q < kMotions; ++q) x[p] -= rows[p][q] * x[q];
+      x[p] /= rows[p][p];
+    }
+    return true;
+  }
+  /// Of unknown p of a station, for every right-hand side.
+  const T* sides_of(std::size_t station, int p) const { return (station == cells_ ? panel_[p] : kept_row(station, p)) + kRhs; }
+
  private:
+  OSIER_FN int used() const { return lanes_of<T> == 1 ? kRhs + sides_ : kRhs + 1; }
+  T* kept_row(std::size_t cell, int p) const { return kept_ + cell * kKept + static_cast<std::size_t>(p * kWidth); }
+  static void subtract(T* from, T factor, const T* what) {
+    for (int s = kRhs; s < kRhs + kSides; ++s) from[s] -= factor * what[s];
+  }
+  static void scale_sides(T* row, T factor) {
+    for (int s = kRhs; s < kRhs + kSides; ++s) row[s] *= factor;
+  }
   static void clear(Row* rows, int count) {
     for (int r = 0; r < count; ++r)
       for (int c = 0; c < kWidth; ++c) rows[r][c] = T(0);
   }
   /// Rows of equations in different units are made alike, so that pivots can be compared.
-  static void equilibrate(Row& row) {
+  void equilibrate(Row& row) const {
     using std::abs;
     T most(0);
     for (int c = 0; c < kRhs; ++c) most = larger(most, abs(row[c]));
     const T scale = select(most > T(0), T(1) / most, T(1));
-    for (int c = 0; c <= kRhs; ++c) row[c] = scale * row[c];
+    for (int c = 0; c < used(); ++c) row[c] = scale * row[c];
   }
   /// Eliminates the first twelve columns of `count` rows below the diagonal.
   Mask triangulate(int count, Mask active) {
     if constexpr (lanes_of<T> == 1) {
       (void)active;
-      return triangulate_(panel_, count, kBlock);
+      return triangulate_(panel_, count, kBlock, used());
     } else {
       return triangulate_lanes(count, active, std::make_integer_sequence<int, kBlock>{});
     }
@@ -173,6 +224,7 @@ class Elimination {
 
   T* kept_;
   Triangulate triangulate_;
+  int sides_;
   alignas(64) Row panel_[kPanelRows];
   std::size_t cells_ = 0, done_ = 0;
 };

@@ -25,7 +25,7 @@ std::optional<double> Settings::own_rho() const {
 
 Traits Settings::traits() const {
   Traits t{.statics = true};
-  t.loops = t.branches = t.cables = t.fracture = false;
+  t.branches = t.cables = t.fracture = false;
   t.hinges = t.rotary_damping = t.frame_holds = t.inner_pins = false;
   t.integrators = t.integrator_choice = false;
   t.own_balance = t.control_at_start = t.threads = t.simd = t.single_directions = true;
@@ -41,7 +41,7 @@ void Settings::set_goal(const StepGoal& goal) {
 
 void Settings::check(const Model& m, bool, Problems& problems) const {
   if (!segment_masses(m))
-    problems.add("/solver/name", "`generalized_alpha` has the mass of a rod in its cells and knows no masses on vertices",
+    problems.add("/solver/name", "`generalized_alpha` does not support point masses on vertices",
                  "use `direct`, or leave the point masses out");
   for (Index s = 0; s < m.segment_count(); ++s) {
     if (theory == Theory::kirchhoff || m.segment_stiffness[static_cast<std::size_t>(s)].smallest() > 0) continue;

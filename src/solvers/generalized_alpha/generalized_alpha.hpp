@@ -36,7 +36,7 @@ class Settings : public SolverSettings {
   static const char* help() {
     return "The dynamic Cosserat equations of every rod as a boundary-value problem: velocities, angular velocities, curvatures "
            "and forces at its stations by a box scheme in space and the generalized-alpha method in time, solved together by "
-           "Newton's method. For single rods without branches and without contact. It integrates in time by itself; the "
+           "Newton's method. For rods and rings without branches and without contact. It integrates in time by itself; the "
            "`integrator` generalized_alpha of /analysis is another thing, for the other solvers.";
   }
   template <class F>

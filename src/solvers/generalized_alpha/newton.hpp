@@ -25,7 +25,8 @@ OSIER_FN MaskOf<T> is_number(T x) {
 template <class T>
 class RodNewton {
  public:
-  RodNewton(const NewtonView<T>& view, Triangulate triangulate) : v_(view), elimination_(view.kept, triangulate) {}
+  RodNewton(const NewtonView<T>& view, Triangulate triangulate)
+      : v_(view), elimination_(view.kept, triangulate, view.closed ? kSides : 1) {}
 
   /// Which lanes have arrived. `iterations`: of every lane. `shortened`: corrections are halved while they make things worse, for
   /// single rods.
@@ -43,7 +44,9 @@ class RodNewton {
   T correct(Mask active, double share);
   void boundary(std::size_t e, EndResidual<T>& left_over) const;
   void boundary_rows(std::size_t e, Row* rows) const;
-  OSIER_FN Vec3<T> moment_slope(std::size_t j) const;
+  void cut_rows(std::size_t e, Row* rows) const;
+  bool close();
+  OSIER_FN Sym3<T> moment_slope(std::size_t j) const;
 
   OSIER_FN std::size_t station_of(std::size_t e) const { return e == 0 ? 0 : v_.cells; }
   OSIER_FN static T sign_of(std::size_t e) { return T(e == 0 ? -1.0 : 1.0); }
@@ -71,6 +74,13 @@ class RodNewton {
 /// the first three are in world axes, some of velocity and some of force.
 template <class T>
 void RodNewton<T>::boundary(std::size_t e, EndResidual<T>& left_over) const {
+  if (v_.closed) {
+    // Of forces and moments on either side of the first station, and of its motion.
+    const StageEnd<T>&first = v_.y[0], &last = v_.y[v_.cells];
+    if (e == 0) left_over = {last.y.n - first.y.n, last.m - first.m};
+    else left_over = {v_.x[v_.cells].u - v_.x[0].u, v_.x[v_.cells].w - v_.x[0].w};
+    return;
+  }
   const std::size_t j = station_of(e);
   const T sign = sign_of(e);
   const EndLoad<T>&now = v_.end_end[e], &before = v_.start_end[e];
@@ -92,8 +102,53 @@ void RodNewton<T>::boundary(std::size_t e, EndResidual<T>& left_over) const {
                                                            v_.stage.value(now.couple_material, before.couple_material));
 }
 
+/// A closed rod is cut at its first station, which is its last one too. As rows: the correction of the motion there is one of six
+/// units, of velocity and of angular velocity, each a right-hand side of its own.
+template <class T>
+void RodNewton<T>::cut_rows(std::size_t e, Row* rows) const {
+  for (int i = 0; i < kMotions; ++i) rows[i][i] = rows[i][kRhs + 1 + i] = T(1);
+  if (e == 0) return;
+  const EndResidual<T>& apart = v_.end_residual[1];
+  const T left_over[kMotions]{apart.place.x, apart.place.y, apart.place.z, apart.frame.x, apart.frame.y, apart.frame.z};
+  for (int i = 0; i < kMotions; ++i) rows[i][kRhs] = -left_over[i];
+}
+
+/// The motion of the cut for which the rod pulls and bends equally on either side of it, and the corrections with it.
+template <class T>
+bool RodNewton<T>::close() {
+  if (!elimination_.solve_sides()) return false;
+  const std::size_t last = v_.cells;
+  const Mat3<T> slope = full(moment_slope(0));
+  const EndResidual<T>& apart = v_.end_residual[0];
+  const T left_over[kMotions]{apart.place.x, apart.place.y, apart.place.z, apart.frame.x, apart.frame.y, apart.frame.z};
+  Row rows[kMotions] = {};
+  for (int i = 0; i < kMotions; ++i) {
+    const int first = i < 3 ? kN : kK;
+    rows[i][kMotions] = -left_over[i];
+    for (int a = 0; a < 3; ++a) {
+      const T by = i >= 3 ? slope.m[i - 3][a] : T(a == i ? 1 : 0);
+      const T *const there = elimination_.sides_of(last, first + a), *const here = elimination_.sides_of(0, first + a);
+      for (int s = 0; s < kMotions; ++s) rows[i][s] += by * (there[1 + s] - here[1 + s]);
+      rows[i][kMotions] -= by * (there[0] - here[0]);
+    }
+  }
+  T motion[kMotions];
+  if (!elimination_.solve_few(rows, motion)) return false;
+  for (std::size_t j = 0; j <= last; ++j)
+    for (int p = 0; p < kUnknowns; ++p) {
+      const T* const sides = elimination_.sides_of(j, p);
+      T sum = sides[0];
+      for (int s = 0; s < kMotions; ++s) sum += motion[s] * sides[1 + s];
+      v_.dx[j * kUnknowns + static_cast<std::size_t>(p)] = sum;
+    }
+  return true;
+}
+
 template <class T>
 void RodNewton<T>::boundary_rows(std::size_t e, Row* rows) const {
+  if constexpr (lanes_of<T> == 1) {
+    if (v_.closed) return cut_rows(e, rows);
+  }
   const std::size_t j = station_of(e);
   const T sign = sign_of(e), B(v_.stage.of_new());
   const EndHold<T>& hold = v_.hold[e];
@@ -131,8 +186,7 @@ void RodNewton<T>::boundary_rows(std::size_t e, Row* rows) const {
   if (v_.frame_held[e]) {
     add(3, kW, T(1), one);
   } else {
-    const Vec3<T> slope = moment_slope(j);
-    rows[3][kK] += slope.x, rows[4][kK + 1] += slope.y, rows[5][kK + 2] += slope.z;
+    add(3, kK, T(1), full(moment_slope(j)));
     add(3, kW, -sign * B, slope_of(j, v_.end_end[e].couple));
   }
   const Vec3<T>&first = v_.end_residual[e].place, &second = v_.end_residual[e].frame;
@@ -142,9 +196,17 @@ void RodNewton<T>::boundary_rows(std::size_t e, Row* rows) const {
 
 /// Of the moment at a station by the new change of curvature there.
 template <class T>
-OSIER_FN Vec3<T> RodNewton<T>::moment_slope(std::size_t j) const {
+OSIER_FN Sym3<T> RodNewton<T>::moment_slope(std::size_t j) const {
   const double rate = v_.stage.rate_of_new();
-  return T(v_.stage.of_new()) * v_.stiffness[j] + T(rate) * v_.viscosity[j] + T(rate * v_.second_by_rate) * v_.lumped[j];
+  const T value(v_.stage.of_new()), by_rate(rate), by_second(rate * v_.second_by_rate);
+  const Sym3<T>&K = v_.stiffness[j], &C = v_.viscosity[j];
+  const Vec3<T>& lumped = v_.lumped[j];
+  return {value * K.xx + by_rate * C.xx + by_second * lumped.x,
+          value * K.yx + by_rate * C.yx,
+          value * K.yy + by_rate * C.yy + by_second * lumped.y,
+          value * K.zx + by_rate * C.zx,
+          value * K.zy + by_rate * C.zy,
+          value * K.zz + by_rate * C.zz + by_second * lumped.z};
 }
 
 template <class T>
@@ -162,7 +224,7 @@ void RodNewton<T>::evaluate_station(std::size_t j) {
   y.k_rate = stage.rate(rate.k, rate_before.k);
   y.y = {stage.value(now.u, before.u), stage.value(now.w, before.w), stage.value(now.k, before.k), now.n};
   const Vec3<T> second = v_.second_rest[j] + T(v_.second_by_rate) * y.k_rate;
-  y.m = times(v_.stiffness[j], y.y.k) + times(v_.viscosity[j], y.k_rate) + times(v_.lumped[j], second);
+  y.m = v_.stiffness[j] * y.y.k + v_.viscosity[j] * y.k_rate + times(v_.lumped[j], second);
   rate.turn = stage.rate_from_stage(y.y.w, rate_before.turn);
   v_.turn[j] = stage.growth(rate.turn, rate_before.turn);
   const bool end = j == 0 || j == v_.cells;
@@ -196,8 +258,9 @@ T RodNewton<T>::evaluate() {
   }
   for (std::size_t e = 0; e < 2; ++e) {
     boundary(e, v_.end_residual[e]);
-    note(v_.end_residual[e].place, v_.place_held[e] ? dt / length : T(1) / force);
-    note(v_.end_residual[e].frame, v_.frame_held[e] ? dt : T(1) / (force * length));
+    const bool cut = v_.closed && e == 1;
+    note(v_.end_residual[e].place, v_.place_held[e] || cut ? dt / length : T(1) / force);
+    note(v_.end_residual[e].frame, v_.frame_held[e] || cut ? dt : T(1) / (force * length));
   }
   return most;
 }
@@ -237,6 +300,9 @@ MaskOf<T> RodNewton<T>::solve() {
     if (!any(good)) return good;
   }
   boundary_rows(1, elimination_.end());
+  if constexpr (lanes_of<T> == 1) {
+    if (v_.closed) return good & close();
+  }
   return good & elimination_.solve(good, v_.dx);
 }
 

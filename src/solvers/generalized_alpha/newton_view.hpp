@@ -79,12 +79,14 @@ struct NewtonRule {
   std::array<Guide, 2> guide{};
   bool any_load = true;    ///< whether any cell has a load in world axes, which turns with the frames
   bool any_couple = true;  ///< and whether any of them is a couple
+  bool closed = false;     ///< whether the last station is the first one again; for single rods
 };
 
 template <class T>
 struct NewtonView : NewtonRule {
   const Cell<T>* cell;
-  const Vec3<T>*stiffness, *viscosity, *lumped;  ///< of stations
+  const Sym3<T>*stiffness, *viscosity;  ///< of stations
+  const Vec3<T>* lumped;
   const CellLoad<T>*start_load, *end_load;
   const CellDrag<T>* drag;
   const EndLoad<T>*start_end, *end_end;

@@ -8,11 +8,12 @@ namespace osier::generalized_alpha {
 namespace {
 
 constexpr int kLine = kSimdTarget == Simd::avx512 ? 8 : kSimdTarget == Simd::avx2 ? 4 : 2;  ///< numbers of a register
-constexpr int kColumns = (25 + kLine - 1) / kLine * kLine;
+constexpr int kUsual = (25 + kLine - 1) / kLine * kLine;                                    ///< of one right-hand side
 
 double size_of(double x) { return x < 0 ? -x : x; }
 
-bool triangulate(double (*rows)[kPanelStride], int count, int columns) {
+template <int kColumns>
+bool triangulate_columns(double (*rows)[kPanelStride], int count, int columns) {
   for (int p = 0; p < columns; ++p) {
     int pivot = p;
     for (int r = p + 1; r < count; ++r)
@@ -37,6 +38,11 @@ bool triangulate(double (*rows)[kPanelStride], int count, int columns) {
     }
   }
   return true;
+}
+
+bool triangulate(double (*rows)[kPanelStride], int count, int columns, int used) {
+  if (used <= kUsual) return triangulate_columns<kUsual>(rows, count, columns);
+  return triangulate_columns<kPanelStride>(rows, count, columns);
 }
 
 }  // namespace

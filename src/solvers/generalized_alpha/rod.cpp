@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include "linalg/link_algebra.hpp"
+#include "linalg/small_ldl.hpp"
 #include "solvers/generalized_alpha/cayley.hpp"
 #include "solvers/generalized_alpha/newton.hpp"
 
@@ -41,7 +43,66 @@ void RodModel::find_units() {
   length = 0, line_density = 0, bending = 0;
   for (const Cell<double>& c : cells) length += c.h, line_density += c.rhoA * c.h;
   line_density /= length;
-  for (const Vec3d& k : stiffness) bending = std::max(bending, largest(k));
+  for (const Sym3<double>& k : stiffness) bending = std::max({bending, k.xx, k.yy, k.zz});
+}
+
+namespace {
+
+/// Turns of cells at rest, and their neighbours.
+struct RestTurns {
+  explicit RestTurns(const RodModel& model) : m(model), n(model.cell_count()) {}
+  const RodModel& m;
+  std::size_t n;
+
+  Vec3d of(std::size_t c) const { return m.cells[c].h * m.cells[c].k0; }
+  /// The cell before a station, and the one after it; the same one at an end.
+  std::size_t before(std::size_t j) const { return j > 0 ? j - 1 : m.closed ? n - 1 : 0; }
+  std::size_t after(std::size_t j) const { return j < n ? j : m.closed ? 0 : n - 1; }
+  /// How far a cell is from being one of a smooth bend: 0 there, 1 next to a corner, where its neighbours are turned differently.
+  double sharpness(std::size_t c) const {
+    const double a = norm(of(before(c))), b = norm(of(after(c + 1)));
+    return a + b > 0 ? std::abs(b - a) / (a + b) : 0;
+  }
+  /// How far the rod is turned at a station.
+  double at(std::size_t j) const { return std::min(norm(of(before(j))), norm(of(after(j)))); }
+  /// The share of a cell's turn that belongs to one of its stations: half of it in a smooth bend, all of it in a corner.
+  double share(std::size_t c, std::size_t j) const {
+    const double both = at(c) + at(c + 1), own = both > 0 ? at(j) / both : 0.5;
+    const bool end = !m.closed && (j == 0 || j == n);
+    return end ? 2 * own : own;
+  }
+  /// Square root of the share of its stiffness that a cell that is turned by 2 x at rest has to have. What is across the axis of
+  /// its turn loses cos x twice, 1 - x^2: where moments are averaged, and where angular velocities are summed up. That is so at a
+  /// corner, where moments stay what they are in space. In a smooth bend they turn with the rod more or less, and the loss is
+  /// between 1 - x^2/3 and that: cos x is right to second order for neither and near to both.
+  Mat3<double> of_stiffness(std::size_t c) const {
+    const Cell<double>& cell = m.cells[c];
+    const double k2 = norm2(cell.k0), y = 0.5 * cell.h * std::sqrt(k2), cosine = std::cos(std::atan(y * (1 + y * y / 3)));
+    if (!(k2 > 0)) return identity3<double>();
+    const double s = sharpness(c), across = std::pow(cosine, 0.5 * (1 + s * s)), along = cosine * std::sqrt(1 + y * y);
+    return identity3<double>(across) + outer(((along - across) / k2) * cell.k0, cell.k0);
+  }
+};
+
+}  // namespace
+
+void RodModel::soften() {
+  const RestTurns turns(*this);
+  for (std::size_t j = 0; j < station_count(); ++j) {
+    const auto soften = [&](Sym3<double>& matrix) {
+      if (!(std::min({matrix.xx, matrix.yy, matrix.zz}) > 0)) return;
+      const Mat3<double> all = full(matrix), give = systems::inverse3(all);
+      Mat3<double> sum = give;
+      const auto add = [&](std::size_t cell, std::size_t station) {
+        const Mat3<double> share = turns.of_stiffness(cell);
+        sum = sum + turns.share(cell, station) * (systems::inverse3(share * all * share) + (-1.0) * give);
+      };
+      if (j > 0 || closed) add(turns.before(j), turns.before(j) + 1);
+      if (j < cell_count() || closed) add(turns.after(j), turns.after(j));
+      matrix = lower_triangle<double>(systems::inverse3(sum));
+    };
+    soften(stiffness[j]), soften(viscosity[j]);
+  }
 }
 void RodModel::lump() {
   constexpr double kShare = 2.0 / 3;
@@ -53,7 +114,8 @@ void RodModel::lump() {
     cell.lumped = share * cell.rhoA;
     cell.rhoI.x += cell.lumped, cell.rhoI.y += cell.lumped;
   }
-  lumped.front() = 2.0 * lumped.front(), lumped.back() = 2.0 * lumped.back();
+  if (closed) lumped.front() = lumped.back() = lumped.front() + lumped.back();
+  else lumped.front() = 2.0 * lumped.front(), lumped.back() = 2.0 * lumped.back();
 }
 double RodModel::time_unit() const { return length * length * std::sqrt(line_density / bending); }
 double RodModel::force_unit() const { return bending / (length * length); }
@@ -67,13 +129,15 @@ void RodState::resize(std::size_t cells) {
 void RodControl::resize(std::size_t cells) {
   start.resize(cells), end.resize(cells);
   drag.assign(cells, {});
+  end_drag = {}, place_held = frame_held = {};
+  guide = {}, guide_axis = {};
 }
 
 namespace {
 
 Quatd turn_of(const RodModel& m, const RodState& s, std::size_t c) {
-  const double h = m.cells[c].h;
-  return cayley(0.5 * h * box_curvature(h, m.cells[c].k0 + 0.5 * (s.x[c].k + s.x[c + 1].k)));
+  const Cell<double>& cell = m.cells[c];
+  return cayley(0.5 * cell.h * box_curvature(cell, 0.5 * (s.x[c].k + s.x[c + 1].k)));
 }
 
 }  // namespace
@@ -96,13 +160,60 @@ void sweep_frames(const RodModel& m, RodState& s, bool from_last) {
   }
 }
 
+bool close_rod(const RodModel& m, RodState& s) {
+  constexpr int kPasses = 20;
+  constexpr double kClosed = 1e-13;
+  const std::size_t n = m.cell_count();
+  double apart = std::numeric_limits<double>::infinity();
+  for (int pass = 0; pass < kPasses; ++pass) {
+    sweep_frames(m, s, false);
+    const Vec3d turn = rotation_log(s.frame[0] * conj(s.frame[n])), shift = (1 / m.length) * (s.place[0] - s.place[n]);
+    const double before = apart;
+    apart = std::max(largest(turn), largest(shift));
+    if (!(apart > kClosed) || (apart < 1e3 * kClosed && apart >= 0.5 * before)) return true;
+    // A change dk at a station turns what lies beyond by h R dk and moves the end by that across its lever.
+    const auto weight = [&](std::size_t j) {
+      const double h = 0.5 * ((j > 0 ? m.cells[j - 1].h : 0) + (j < n ? m.cells[j].h : 0));
+      const Sym3<double>& k = m.stiffness[j];
+      const auto give = [&](double stiffness) { return stiffness > 0 ? m.bending * h / stiffness : 0; };
+      return Vec3d{give(k.xx), give(k.yy), give(k.zz)};
+    };
+    const auto lever = [&](std::size_t j) { return (1 / m.length) * (s.place[n] - s.place[j]); };
+    double matrix[21] = {};
+    for (std::size_t j = 0; j <= n; ++j) {
+      const Mat3<double> R = rotation_matrix(s.frame[j]), across = -1.0 * (cross_matrix(lever(j)) * R);
+      const Vec3d w = weight(j);
+      const double share[3]{w.x, w.y, w.z};
+      for (int a = 0; a < 3; ++a) {
+        double column[6];
+        for (int i = 0; i < 3; ++i) column[i] = R.m[i][a], column[3 + i] = across.m[i][a];
+        for (int i = 0; i < 6; ++i)
+          for (int k = 0; k <= i; ++k) matrix[triangle(i, k)] += share[a] * column[i] * column[k];
+      }
+    }
+    double pull[6]{turn.x, turn.y, turn.z, shift.x, shift.y, shift.z};
+    Ldl<6, double>(matrix).solve(pull);
+    const Vec3d couple{pull[0], pull[1], pull[2]}, force{pull[3], pull[4], pull[5]};
+    for (std::size_t j = 0; j <= n; ++j) {
+      // The first station is the last one again: without a lever.
+      const Vec3d arm = j == 0 ? Vec3d{} : lever(j);
+      const Sym3<double>& k = m.stiffness[j];
+      const Vec3d moment = rotate(conj(s.frame[j]), couple + cross(arm, force));
+      const auto give = [&](double stiffness) { return stiffness > 0 ? m.bending / stiffness : 0; };
+      s.x[j].k += Vec3d{give(k.xx) * moment.x, give(k.yy) * moment.y, give(k.zz) * moment.z};
+    }
+    s.x[n].k = s.x[0].k;
+  }
+  return apart < 1e-9;
+}
+
 double box_energy(const RodModel& m, const RodState& s) {
   double sum = 0;
   for (std::size_t c = 0; c < m.cell_count(); ++c) {
     const Cell<double>& cell = m.cells[c];
     const Station<double>&a = s.x[c], &b = s.x[c + 1];
     const Vec3d u = 0.5 * (a.u + b.u), w = 0.5 * (a.w + b.w), k = 0.5 * (a.k + b.k);
-    const Vec3d moment = 0.5 * (times(m.stiffness[c], a.k) + times(m.stiffness[c + 1], b.k));
+    const Vec3d moment = 0.5 * (m.stiffness[c] * a.k + m.stiffness[c + 1] * b.k);
     sum += 0.5 * cell.h * (cell.rhoA * norm2(u) + dot(w, times(cell.rhoI, w)) + dot(k, moment));
     const Vec3d rate = 0.5 * (times(m.lumped[c], s.rate[c].k) + times(m.lumped[c + 1], s.rate[c + 1].k));
     sum += 0.25 * cell.h * dot(s.rate[c].k + s.rate[c + 1].k, rate) + 0.5 * cell.h * cell.lumped * norm2(s.strain_rate[c]);
@@ -177,6 +288,7 @@ void RodStepper::begin(const RodModel& m, const RodControl& control, const Stage
   }
   frame_before_ = s.frame;
   find_laws(m);
+  if (control.any_load) find_bows(m, part, s);
   show(m, control);
 }
 
@@ -200,6 +312,26 @@ void RodStepper::find_laws(const RodModel& m) {
   for (std::size_t j = 0; j < m.station_count(); ++j) second_rest_[j] = second(rate_before_[j].k, rate_before_[j].second);
 }
 
+/// A load bows a cell out, so that the force along it differs from the mean of its ends: on the mean over the cell by a third of
+/// what it does in the middle (Middle::n_lever). That stretches less. As of the start of the step.
+void RodStepper::find_bows(const RodModel& m, const Part& part, const RodState& s) {
+  constexpr double kSharp = 30;
+  if (!part.still && !rates_known_) return;
+  for (std::size_t c = 0; c < m.cell_count(); ++c) {
+    const Cell<double>& cell = m.cells[c];
+    const Vec3d b = 0.5 * cell.h * box_curvature(cell, 0.5 * (s.x[c].k + s.x[c + 1].k));
+    const CellLoad<double>& load = (part.still ? end_ : start_).cells[c];
+    const auto less_inertia = [&](std::size_t j, const Vec3d& force) {
+      const Vec3d rate = part.still ? Vec3d{} : s.rate[j].u + cross(s.x[j].w, s.x[j].u);
+      return rotate(conj(s.frame[j]), force) - 0.5 * cell.rhoA * rate;
+    };
+    // Less where the load itself turns a cell far: there the bow is none of a parabola.
+    const double share = lever_share(cell) / (1 + kSharp * norm2(b));
+    const Vec3d f = share * (less_inertia(c, load.left) + less_inertia(c + 1, load.right));
+    law_[c].offset += times(cell.compliance, (cell.h / 6) * cross(b, f));
+  }
+}
+
 /// The arrays of Newton's method.
 void RodStepper::show(const RodModel& m, const RodControl& control) {
   const std::size_t stations = m.station_count(), cells = m.cell_count();
@@ -211,7 +343,7 @@ void RodStepper::show(const RodModel& m, const RodControl& control) {
   v.cells = cells, v.stage = stage_;
   v.second_by_rate = rates_known_ ? stage_.second_of_rate(second_known_) : 0;
   v.place_held = control.place_held, v.frame_held = control.frame_held, v.guide = control.guide;
-  v.any_load = control.any_load, v.any_couple = control.any_couple;
+  v.any_load = control.any_load, v.any_couple = control.any_couple, v.closed = m.closed;
   v.cell = m.cells.data(), v.stiffness = m.stiffness.data(), v.viscosity = m.viscosity.data(), v.lumped = m.lumped.data();
   v.start_load = start_.cells.data(), v.end_load = end_.cells.data(), v.drag = control.drag.data();
   v.start_end = start_.ends.data(), v.end_end = end_.ends.data(), v.hold = hold_.data(), v.units = &units_;
@@ -222,7 +354,8 @@ void RodStepper::show(const RodModel& m, const RodControl& control) {
   v.dx = dx_.data(), v.kept = kept_.data();
 }
 
-void RodStepper::accept(const RodModel& m, const RodControl& control, RodState& s) {
+/// False where a closed rod cannot be closed again.
+bool RodStepper::accept(const RodModel& m, const RodControl& control, RodState& s) {
   const std::size_t cells = m.cell_count();
   const Stage of_second{second_known_ ? stage_.w : kBackwardEuler, stage_.dt};
   const auto new_second = [&](const Vec3d& rate, const Vec3d& before, const Vec3d& second_before) {
@@ -245,6 +378,7 @@ void RodStepper::accept(const RodModel& m, const RodControl& control, RodState& 
   s.lead = lead_, s.lead_turn = lead_turn_;
   s.dt = stage_.dt;
   s.history = std::min(s.history + 1, 2);
+  return !m.closed || close_rod(m, s);
 }
 
 /// The station from which frames and places are found: where it is held, and as it moves where it is not.
@@ -271,7 +405,7 @@ void RodStepper::tell(const RodModel& m, const RodControl& control, Outcome& out
     const double left_over = std::max(norm(r.a) * cell.h, norm(r.b));
     if (!(left_over <= outcome.residual)) outcome.residual = left_over, outcome.worst = c;
     const Vec3d acceleration = 0.5 * (y_[c].u_rate + y_[c + 1].u_rate) + cross(y.w, y.u);
-    const Vec3d viscous = 0.5 * (times(m.viscosity[c], y_[c].k_rate) + times(m.viscosity[c + 1], y_[c + 1].k_rate));
+    const Vec3d viscous = 0.5 * (m.viscosity[c] * y_[c].k_rate + m.viscosity[c + 1] * y_[c + 1].k_rate);
     const Vec3d drag = control.drag[c].left * y_[c].y.u + control.drag[c].right * y_[c + 1].y.u;
     const double inertia = std::max({cell.rhoA * norm(acceleration) * cell.h, norm(viscous) / m.length, norm(drag) * cell.h});
     outcome.inertia = std::max(outcome.inertia, inertia);
@@ -285,9 +419,13 @@ void RodStepper::tell(const RodModel& m, const RodControl& control, Outcome& out
     const EndLoad<double>&now = end_.ends[e], &before = start_.ends[e];
     const auto to_world = [&](const Vec3d& a) { return stage_.value(rotate(frame_[j], a), rotate(frame_before_[j], a)); };
     const auto& [first, second] = end_residual_[e];
+    outcome.force[e] = outcome.couple[e] = {};
+    if (m.closed) {
+      if (e == 0) outcome.residual = std::max({outcome.residual, norm(first), norm(second) / m.length});
+      continue;
+    }
     if (!control.place_held[e]) outcome.residual = std::max(outcome.residual, norm(first));
     if (!control.frame_held[e]) outcome.residual = std::max(outcome.residual, norm(second) / m.length);
-    outcome.force[e] = outcome.couple[e] = {};
     if (control.place_held[e])
       outcome.force[e] = held_part(
           control, e,
@@ -308,8 +446,10 @@ Outcome RodStepper::attempt(const RodModel& m, const RodControl& control, const 
     outcome.converged = RodNewton<double>(view_, triangulate_).iterate(goal, shortened, &outcome.iterations);
     if (!outcome.converged) continue;
     tell(m, control, outcome);
-    accept(m, control, state);
-    break;
+    if (m.closed) state_open_ = state;
+    if (accept(m, control, state)) break;
+    state = state_open_;
+    outcome.converged = false;
   }
   return outcome;
 }
@@ -358,6 +498,7 @@ Outcome RodStepper::relax(const RodModel& m, const RodControl& control, double t
   constexpr double kGrowth = 3, kCut = 0.25;
   constexpr int kFew = 7;                         ///< iterations of a step that may grow
   constexpr double kFarthest = 0.1, kTurn = 0.3;  ///< that a held end goes in a step: of the length, [rad]
+  constexpr double kThere = 1e-11;                ///< and that may be left, as a share of it: stiff rods tell it as a force
   for (auto& x : state.x) x.u = x.w = {};
   state.rate.assign(state.rate.size(), {});
   state.strain_rate.assign(state.strain_rate.size(), {});
@@ -369,7 +510,7 @@ Outcome RodStepper::relax(const RodModel& m, const RodControl& control, double t
     load += (norm(control.end.cells[c].left) + norm(control.end.cells[c].right)) * m.cells[c].h;
   for (const EndLoad<double>& e : control.end.ends) load += norm(e.force);
   const double unit = m.time_unit() / std::sqrt(1 + load / m.force_unit() / 50);
-  double dt = kFirst * unit;
+  double dt = kFirst * unit, reach = 1;  ///< the latter: how far held ends go, as a share of what they may
   Outcome outcome;
   int iterations = 0, steps = 0;
   bool there = false;
@@ -383,7 +524,7 @@ Outcome RodStepper::relax(const RodModel& m, const RodControl& control, double t
         far = std::max(far, norm(held_part(control, e, control.end.ends[e].place - now.place)) / (kFarthest * m.length));
       if (control.frame_held[e]) far = std::max(far, norm(rotation_log(control.end.ends[e].frame * conj(now.frame))) / kTurn);
     }
-    const double share = far > 1 ? 1 / far : 1;
+    const double share = far > reach ? reach / far : 1;
     for (std::size_t e = 0; e < 2; ++e) {
       leading.end.ends[e].place = mixed(leading.start.ends[e].place, control.end.ends[e].place, share);
       leading.end.ends[e].frame = mixed(leading.start.ends[e].frame, control.end.ends[e].frame, share);
@@ -391,16 +532,17 @@ Outcome RodStepper::relax(const RodModel& m, const RodControl& control, double t
     // Without the velocities of the last step the way down is overdamped.
     for (auto& x : state.x) x.u = x.w = {};
     state.history = 0;
-    outcome = attempt(m, leading, {kBackwardEuler, dt}, {.closure = 0, .restart = true}, goal, state);
+    outcome = attempt(m, leading, {kBackwardEuler, dt}, {.closure = 0, .restart = true, .still = true}, goal, state);
     iterations += outcome.iterations;
     ++steps;
     if (!outcome.converged) {
-      dt *= kCut;
+      dt *= kCut, reach = kCut * std::min(reach, far);
       if (dt < kSmallest * unit) break;
       continue;
     }
-    there = share == 1 && far < 1e-6 && outcome.inertia <= tolerance * outcome.scale;
+    there = share == 1 && far < kThere && outcome.inertia <= tolerance * outcome.scale;
     if (there) break;
+    reach = std::min(1.0, kGrowth * reach);
     if (outcome.iterations <= kFew) dt = std::min(dt * kGrowth, kLargest * unit);
   }
   outcome.converged = there;

@@ -15,16 +15,20 @@ namespace osier::generalized_alpha {
 /// What a rod is made of.
 struct RodModel {
   std::vector<Cell<double>> cells;
-  std::vector<Vec3d> stiffness;  ///< K = (EI1, EI2, GJ) per station [N m^2]
-  std::vector<Vec3d> viscosity;  ///< C per station [N m^2 s]
-  std::vector<Vec3d> lumped;     ///< the same share of rhoI per station, times h^2/4 [kg m^3]
-  std::vector<Quatd> offset;     ///< per cell, from the axes of its middle to the material frame of its segment at rest
+  std::vector<Sym3<double>> stiffness;  ///< K = (EI1, EI2, GJ) per station [N m^2]
+  std::vector<Sym3<double>> viscosity;  ///< C per station [N m^2 s]
+  std::vector<Vec3d> lumped;            ///< the same share of rhoI per station, times h^2/4 [kg m^3]
+  std::vector<Quatd> offset;            ///< per cell, from the axes of its middle to the material frame of its segment at rest
+  bool closed = false;                  ///< whether the last station is the first one again
 
   std::size_t cell_count() const { return cells.size(); }
   std::size_t station_count() const { return cells.size() + 1; }
   /// Units in which one tolerance fits all unknowns: length, mean line density and largest bending stiffness.
   double length = 1, line_density = 1, bending = 1;
   void find_units();
+  /// Takes from the stiffness and viscosity of stations what box equations of cells that are turned at rest add to it
+  /// (docs/theory/generalized_alpha.md, section 9).
+  void soften();
   /// Lets two thirds of the mass and of the moments of inertia stand at stations: waves along the rod are then of fourth order
   /// (docs/theory/generalized_alpha.md, section 3).
   void lump();
@@ -95,6 +99,10 @@ Quatd segment_frame(const RodModel& model, const RodState& state, std::size_t ce
 /// Frames and places along a rod, from the station `from` where they are known.
 void sweep_frames(const RodModel& model, RodState& state, bool from_last);
 
+/// Changes curvatures by what takes least energy, so that a closed rod ends where it begins; frames and places with them. False
+/// where that is too far.
+bool close_rod(const RodModel& model, RodState& state);
+
 /// Energy of motion and of deformation that the scheme keeps: that of the means of cells [J].
 double box_energy(const RodModel& model, const RodState& state);
 
@@ -124,14 +132,16 @@ class RodStepper {
     double from = 0, to = 1;
     double closure = 0.5;  ///< share of the gap of a held end that a step closes
     bool restart = false;
+    bool still = false;  ///< on the way to an equilibrium, where there is no inertia
   };
   Outcome attempt(const RodModel& model, const RodControl& control, const Stage& stage, const Part& part, const NewtonGoal& goal,
                   RodState& state);
   void begin(const RodModel& model, const RodControl& control, const Stage& stage, const Part& part, const RodState& state);
   void find_laws(const RodModel& model);
+  void find_bows(const RodModel& model, const Part& part, const RodState& state);
   void lead_ends(const RodModel& model, const RodControl& control, const Part& part, const RodState& state);
   void show(const RodModel& model, const RodControl& control);
-  void accept(const RodModel& model, const RodControl& control, RodState& state);
+  bool accept(const RodModel& model, const RodControl& control, RodState& state);
   void place_first(const RodControl& control, RodState& state) const;
   void tell(const RodModel& model, const RodControl& control, Outcome& outcome) const;
 
@@ -157,7 +167,7 @@ class RodStepper {
   Units<double> units_{};
   std::vector<double> dx_;
   AlignedArray<double> kept_;
-  RodState state_before_;
+  RodState state_before_, state_open_;
 };
 
 }  // namespace osier::generalized_alpha

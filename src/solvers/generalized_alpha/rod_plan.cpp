@@ -64,10 +64,15 @@ void find_joints(const Model& m, const Neighbours& n, Rod& rod) {
   const std::size_t cells = rod.segments.size();
   rod.joint.assign(cells + 1, -1), rod.joint_length.assign(cells + 1, 0);
   for (std::size_t c = 0; c + 1 < cells; ++c) rod.joint[c + 1] = n.joint[at(rod.segments[c])];
-  rod.joint.front() = half_joint(m, rod.segments.front(), rod.vertices.front());
-  rod.joint.back() = half_joint(m, rod.segments.back(), rod.vertices.back());
+  if (rod.model.closed) {
+    rod.joint.front() = rod.joint.back() = n.joint[at(rod.segments.back())];
+  } else {
+    rod.joint.front() = half_joint(m, rod.segments.front(), rod.vertices.front());
+    rod.joint.back() = half_joint(m, rod.segments.back(), rod.vertices.back());
+  }
   for (std::size_t j = 0; j <= cells; ++j)
     if (rod.joint[j] >= 0) rod.joint_length[j] = m.joint_length[at(rod.joint[j])];
+  if (rod.model.closed) return;
   for (const std::size_t e : {std::size_t{0}, std::size_t{1}})
     if (const Index j = e == 0 ? rod.joint.front() : rod.joint.back(); j >= 0) rod.anchor[e] = m.joint_frames[at(j)][0];
 }
@@ -82,13 +87,18 @@ void find_rest_frames(const Model& m, Rod& rod) {
     rod.to_station[j - 1] = part_of(rest(j), length(j - 1) / (length(j - 1) + length(j)));
     rod.to_segment[j] = normalized(conj(rod.to_station[j - 1]) * rest(j));
   }
+  if (rod.model.closed) {
+    rod.to_station[cells - 1] = part_of(rest(cells), length(cells - 1) / (length(cells - 1) + length(0)));
+    rod.to_segment[0] = normalized(conj(rod.to_station[cells - 1]) * rest(cells));
+    return;
+  }
   if (rod.joint[0] >= 0) rod.to_segment[0] = rest(0);
   else if (cells > 1) rod.to_segment[0] = rod.to_station[0];
   if (rod.joint[cells] >= 0) rod.to_station[cells - 1] = conj(rest(cells));
   else if (cells > 1) rod.to_station[cells - 1] = rod.to_segment[cells - 1];
 }
 
-/// The curvature with which a cell is turned by `wanted`: box_curvature() backwards.
+/// The curvature at rest of a cell that is turned by `wanted`: box_curvature() backwards.
 Vec3d curvature_of_turn(double h, const Vec3d& wanted) {
   const double b = 0.5 * h * norm(wanted);
   if (!(b > 0)) return wanted;
@@ -101,13 +111,15 @@ Vec3d curvature_of_turn(double h, const Vec3d& wanted) {
   return (x / b) * wanted;
 }
 
-/// Across the axis about which a cell is turned by 2 x at rest, its frames turn by sin(x)/x of what the curvatures of its
-/// stations say. The factors by which their stiffness has to be less, so that they give as much as the material does.
-Vec3d give_of(const Cell<double>& cell) {
-  const double k2 = norm2(cell.k0), x2 = 0.25 * cell.h * cell.h * k2;
-  if (!(k2 > 0)) return {1, 1, 1};
-  const Vec3d along = (1 / k2) * times(cell.k0, cell.k0);
-  return Vec3d{1, 1, 1} + (x2 / 6) * (Vec3d{1, 1, 1} - along);
+/// The change of curvature with which a cell is turned by `wanted`: box_curvature() backwards.
+Vec3d change_of_turn(const Cell<double>& cell, const Vec3d& wanted) {
+  Vec3d change = wanted - box_curvature(cell, {});
+  for (int i = 0; i < 50; ++i) {
+    const Vec3d step = wanted - box_curvature(cell, change);
+    change += (1 / (1 + 0.25 * cell.h * cell.h * norm2(wanted))) * step;
+    if (norm(step) <= 1e-16 * norm(wanted)) break;
+  }
+  return change;
 }
 
 void find_model(const Model& m, const std::vector<double>& masses, bool kirchhoff, Rod& rod) {
@@ -137,13 +149,11 @@ void find_model(const Model& m, const std::vector<double>& masses, bool kirchhof
     if (rod.joint[j] < 0) from = j == 0 ? 1 : cells - 1;
     if (rod.joint[from] < 0) continue;
     const std::size_t joint = at(rod.joint[from]);
-    const Cell<double>&left = model.cells[j == 0 ? 0 : j - 1], &right = model.cells[j == cells ? cells - 1 : j];
-    const Vec3d give = 0.5 * (give_of(left) + give_of(right));
-    const Vec3d material = (0.25 * m.joint_length[joint]) * cast<double>(m.joint_stiffness[joint]);
-    model.stiffness[j] = {material.x / give.x, material.y / give.y, material.z / give.z};
-    model.viscosity[j] = times(model.stiffness[j], cast<double>(m.joint_tau[joint]));
+    const Vec3d stiffness = (0.25 * m.joint_length[joint]) * cast<double>(m.joint_stiffness[joint]);
+    model.stiffness[j] = diagonal(stiffness), model.viscosity[j] = diagonal(times(stiffness, cast<double>(m.joint_tau[joint])));
   }
   model.find_units();
+  model.soften();
   if (rod.anchor[0] < 0 && rod.anchor[1] < 0) {
     // Nothing would tell how a straight rod that is free to spin about its axis does so if it had no inertia at all.
     constexpr double kLeastInertia = 1e-8;  // of a rod's length, squared
@@ -154,8 +164,58 @@ void find_model(const Model& m, const std::vector<double>& masses, bool kirchhof
 
 }  // namespace
 
+namespace {
+
+constexpr double kRounding = 1e-6;  ///< of masses
+
+/// Masses of the segments of a ring, which lie half on either end: any of them gives all the others. With an odd number of
+/// segments the last one has to fit, with an even number all fit or none, and those are taken that differ least from segment to
+/// segment. Nothing where vertices are heavier than that: then masses alternate.
+bool find_ring_masses(const Model& m, Index first, std::vector<double>& mass) {
+  std::vector<std::size_t> segments;
+  std::vector<double> own;  // if the first one had none
+  Index segment = first, vertex = m.segment_vertices[at(first)][1];
+  double next = 0;
+  do {
+    segments.push_back(at(segment)), own.push_back(next);
+    const auto around = m.vertex_segments.of(vertex);
+    if (around.size() != 2) return false;
+    next = 2 * m.vertex_mass[at(vertex)] - next;
+    segment = around[0] / 2 == segment ? around[1] / 2 : around[0] / 2;
+    const auto [a, b] = m.segment_vertices[at(segment)];
+    vertex = vertex == a ? b : a;
+  } while (segment != first);
+  const std::size_t n = segments.size();
+  const auto length = [&](std::size_t i) { return m.segment_rest_length[segments[i % n]]; };
+  double all = 0, share = 0.5 * next;  // of the first one
+  for (std::size_t i = 0; i < n; ++i) all += m.vertex_mass[at(m.segment_vertices[segments[i]][0])];
+  if (n % 2 == 0) {
+    if (std::abs(next) > kRounding * all / static_cast<double>(n)) return false;
+    double above = 0, below = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      const double sign = i % 2 == 0 ? 1 : -1, jump = own[(i + 1) % n] / length(i + 1) - own[i] / length(i);
+      const double by_share = -sign * (1 / length(i + 1) + 1 / length(i));
+      above -= by_share * jump, below += by_share * by_share;
+    }
+    share = above / below;
+  }
+  std::vector<double> density(n);
+  for (std::size_t i = 0; i < n; ++i) {
+    mass[segments[i]] = own[i] + (i % 2 == 0 ? share : -share);
+    if (!(mass[segments[i]] > 0)) return false;
+    density[i] = mass[segments[i]] / length(i);
+  }
+  std::size_t turns = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double before = density[(i + 1) % n] - density[i], after = density[(i + 2) % n] - density[(i + 1) % n];
+    if (before * after < 0 && std::abs(before) > kRounding * density[i]) ++turns;
+  }
+  return 2 * turns <= n;
+}
+
+}  // namespace
+
 std::optional<std::vector<double>> segment_masses(const Model& m) {
-  constexpr double kRounding = 1e-6;
   std::vector<double> mass(at(m.segment_count()), 0);
   std::vector<std::uint8_t> done(at(m.segment_count()), 0);
   for (Index v = 0; v < m.vertex_count(); ++v) {
@@ -177,6 +237,8 @@ std::optional<std::vector<double>> segment_masses(const Model& m) {
       segment = around[0] / 2 == segment ? around[1] / 2 : around[0] / 2;
     }
   }
+  for (Index s = 0; s < m.segment_count(); ++s)
+    if (m.segment_alive[at(s)] && mass[at(s)] == 0 && !find_ring_masses(m, s, mass)) return {};
   return mass;
 }
 
@@ -186,10 +248,12 @@ std::vector<Rod> find_rods(const Model& m, bool kirchhoff) {
   if (!masses) return rods;
   const Neighbours n = find_neighbours(m);
   std::vector<int> ends(at(m.vertex_count()), 0);
-  for (Index first = 0; first < m.segment_count(); ++first) {
-    if (!m.segment_alive[at(first)] || n.has_previous[at(first)]) continue;
+  std::vector<std::uint8_t> found(at(m.segment_count()), 0);
+  const auto add = [&](Index first, bool closed) {
     Rod rod;
-    for (Index s = first; s >= 0; s = n.next[at(s)]) {
+    rod.model.closed = closed;
+    for (Index s = first; s >= 0 && !found[at(s)]; s = n.next[at(s)]) {
+      found[at(s)] = 1;
       rod.segments.push_back(s);
       rod.vertices.push_back(m.segment_vertices[at(s)][0]);
     }
@@ -197,13 +261,19 @@ std::vector<Rod> find_rods(const Model& m, bool kirchhoff) {
     find_joints(m, n, rod);
     find_rest_frames(m, rod);
     find_model(m, *masses, kirchhoff, rod);
+    const auto& cells = rod.model.cells;
     rod.density.assign(rod.vertices.size(), 0);
-    for (std::size_t j = 1; j + 1 < rod.vertices.size(); ++j)
-      rod.density[j] = 1 / (rod.model.cells[j - 1].h + rod.model.cells[j].h);
-    ++ends[at(rod.vertices.front())], ++ends[at(rod.vertices.back())];
+    for (std::size_t j = 1; j + 1 < rod.vertices.size(); ++j) rod.density[j] = 1 / (cells[j - 1].h + cells[j].h);
+    if (closed) rod.density.front() = rod.density.back() = 1 / (cells.back().h + cells.front().h);
+    else ++ends[at(rod.vertices.front())], ++ends[at(rod.vertices.back())];
     rods.push_back(std::move(rod));
-  }
-  for (Rod& rod : rods) rod.end_share = {1.0 / ends[at(rod.vertices.front())], 1.0 / ends[at(rod.vertices.back())]};
+  };
+  for (Index s = 0; s < m.segment_count(); ++s)
+    if (m.segment_alive[at(s)] && !n.has_previous[at(s)]) add(s, false);
+  for (Index s = 0; s < m.segment_count(); ++s)
+    if (m.segment_alive[at(s)] && !found[at(s)]) add(s, true);
+  for (Rod& rod : rods)
+    if (!rod.model.closed) rod.end_share = {1.0 / ends[at(rod.vertices.front())], 1.0 / ends[at(rod.vertices.back())]};
   return rods;
 }
 
@@ -300,6 +370,14 @@ void RodMemory::store(const Rod& rod, const RodState& from, int holds) {
 
 namespace {
 
+/// The cells on either side of a station, if there are two.
+std::optional<std::pair<std::size_t, std::size_t>> around(const Rod& rod, std::size_t j) {
+  const std::size_t cells = rod.segments.size();
+  if (j > 0 && j < cells) return std::pair{j - 1, j};
+  if (rod.model.closed) return std::pair{cells - 1, std::size_t{0}};
+  return {};
+}
+
 /// Changes of curvature from the turns between segments, and then such that the means of cells turn their ends as far as they are
 /// turned. What is left of that is the part that alternates from station to station, which would only set off vibration.
 void find_changes(const Rod& rod, const State& state, RodState& to) {
@@ -308,9 +386,10 @@ void find_changes(const Rod& rod, const State& state, RodState& to) {
   const auto frame = [&](std::size_t c) { return state.frame_rotation[at(rod.segments[c])]; };
   for (std::size_t j = 0; j <= cells; ++j) {
     Quatd turn;  // beyond the one at rest, in the axes of the station
-    if (j > 0 && j < cells) {
-      const Quatd more = conj(frame(j - 1) * rod.to_station[j - 1] * rod.to_segment[j]) * frame(j);
-      turn = rod.to_segment[j] * more * conj(rod.to_segment[j]);
+    if (const auto sides = around(rod, j)) {
+      const auto [a, b] = *sides;
+      const Quatd more = conj(frame(a) * rod.to_station[a] * rod.to_segment[b]) * frame(b);
+      turn = rod.to_segment[b] * more * conj(rod.to_segment[b]);
     } else if (rod.joint[j] >= 0) {
       const std::size_t c = j == 0 ? 0 : cells - 1;
       const Quatd clamp = state.frame_rotation[at(rod.anchor[j == 0 ? 0 : 1])];
@@ -319,19 +398,28 @@ void find_changes(const Rod& rod, const State& state, RodState& to) {
     to.x[j].k = rod.joint_length[j] > 0 ? (1 / rod.joint_length[j]) * rotation_log(normalized(turn)) : Vec3d{};
   }
   // At a clamp the half-joint shows the curvature of a third of a segment farther on; what goes on from the inside is nearer.
-  if (cells > 2 && rod.joint.front() >= 0) to.x[0].k = 2.0 * to.x[1].k - to.x[2].k;
-  if (cells > 2 && rod.joint.back() >= 0) to.x[cells].k = 2.0 * to.x[cells - 1].k - to.x[cells - 2].k;
+  const bool front = !rod.model.closed && rod.joint.front() >= 0, back = !rod.model.closed && rod.joint.back() >= 0;
+  const auto go_on = [&](std::size_t end, std::ptrdiff_t step) {
+    const auto k = [&](std::ptrdiff_t i) {
+      return to.x[static_cast<std::size_t>(static_cast<std::ptrdiff_t>(end) + i * step)].k;
+    };
+    if (cells > 4) to.x[end].k = 4.0 * (k(1) + k(3)) - 6.0 * k(2) - k(4);
+    else if (cells > 2) to.x[end].k = 2.0 * k(1) - k(2);
+  };
+  if (front) go_on(0, 1);
+  if (back) go_on(cells, -1);
   std::vector<Vec3d> missing(cells);
   for (int pass = 0; pass < kPasses; ++pass) {
     for (std::size_t c = 0; c < cells; ++c) {
       const Cell<double>& cell = rod.model.cells[c];
       Quatd turn = normalized(conj(to.frame[c]) * to.frame[c + 1]);
       if (turn.w < 0) turn = -turn;
-      missing[c] = curvature_of_turn(cell.h, (2 / cell.h) * inverse_cayley(turn)) - cell.k0 - 0.5 * (to.x[c].k + to.x[c + 1].k);
+      missing[c] = change_of_turn(cell, (2 / cell.h) * inverse_cayley(turn)) - 0.5 * (to.x[c].k + to.x[c + 1].k);
     }
-    for (std::size_t j = 1; j < cells; ++j) to.x[j].k += 0.5 * (missing[j - 1] + missing[j]);
-    if (rod.joint.front() >= 0) to.x[0].k += missing[0];
-    if (rod.joint.back() >= 0) to.x[cells].k += missing[cells - 1];
+    for (std::size_t j = 0; j <= cells; ++j)
+      if (const auto sides = around(rod, j)) to.x[j].k += 0.5 * (missing[sides->first] + missing[sides->second]);
+    if (front) to.x[0].k += missing[0];
+    if (back) to.x[cells].k += missing[cells - 1];
   }
 }
 
@@ -348,7 +436,8 @@ void correct_frames(const Rod& rod, const State& state, RodState& to) {
     }
     for (std::size_t j = 0; j <= cells; ++j) {
       if ((j == 0 && rod.anchor[0] >= 0) || (j == cells && rod.anchor[1] >= 0)) continue;
-      const Vec3d turn = j == 0 ? off[0] : j == cells ? off[cells - 1] : 0.5 * (off[j - 1] + off[j]);
+      const auto sides = around(rod, j);
+      const Vec3d turn = sides ? 0.5 * (off[sides->first] + off[sides->second]) : j == 0 ? off[0] : off[cells - 1];
       to.frame[j] = normalized(rotation_exp(turn) * to.frame[j]);
     }
     find_changes(rod, state, to);
@@ -364,12 +453,13 @@ void start_from(const Rod& rod, const Model& m, const State& state, bool from_la
   const auto frame = [&](std::size_t c) { return state.frame_rotation[at(rod.segments[c])]; };
   for (std::size_t j = 0; j <= cells; ++j) {
     to.place[j] = state.vertex_position[at(rod.vertices[j])];
-    if (j > 0 && j < cells) {
+    if (const auto sides = around(rod, j)) {
       // Between the two segments, as at rest: half of what they are turned from there, each by its length.
-      const Quatd more = conj(frame(j - 1) * rod.to_station[j - 1] * rod.to_segment[j]) * frame(j);
-      const double share = rod.model.cells[j - 1].h / (rod.model.cells[j - 1].h + rod.model.cells[j].h);
-      to.frame[j] = normalized(frame(j - 1) * rod.to_station[j - 1] * rod.to_segment[j] * part_of(normalized(more), share) *
-                               conj(rod.to_segment[j]));
+      const auto [a, b] = *sides;
+      const Quatd more = conj(frame(a) * rod.to_station[a] * rod.to_segment[b]) * frame(b);
+      const double share = rod.model.cells[a].h / (rod.model.cells[a].h + rod.model.cells[b].h);
+      to.frame[j] = normalized(frame(a) * rod.to_station[a] * rod.to_segment[b] * part_of(normalized(more), share) *
+                               conj(rod.to_segment[b]));
     } else if (j == 0) {
       to.frame[j] = rod.anchor[0] >= 0 ? state.frame_rotation[at(rod.anchor[0])] : normalized(frame(0) * conj(rod.to_segment[0]));
     } else {
@@ -385,10 +475,13 @@ void start_from(const Rod& rod, const Model& m, const State& state, bool from_la
     if (cell.compliance.z > 0) to.strain[c] = (1 / cell.h) * edge - Vec3d{0, 0, 1};
   }
   sweep_frames(rod.model, to, from_last);
+  if (rod.model.closed) close_rod(rod.model, to);
   for (std::size_t j = 0; j <= cells; ++j) {
     // Across the rod the frames turn with the segments; about it, with what the state says.
     Vec3d spin;
-    for (const std::size_t c : {j == 0 ? 0 : j - 1, j == cells ? cells - 1 : j}) {
+    const auto sides =
+        around(rod, j).value_or(j == 0 ? std::pair{std::size_t{0}, std::size_t{0}} : std::pair{cells - 1, cells - 1});
+    for (const std::size_t c : {sides.first, sides.second}) {
       const std::size_t s = at(rod.segments[c]);
       const Vec3d d3 = director3(frame(c));
       const Vec3d v = state.vertex_velocity[at(rod.vertices[c + 1])] - state.vertex_velocity[at(rod.vertices[c])];
@@ -404,7 +497,7 @@ void start_from(const Rod& rod, const Model& m, const State& state, bool from_la
 
 void store_state(const Rod& rod, const Model& m, const RodState& from, State& state) {
   const std::size_t cells = rod.segments.size();
-  for (std::size_t j = 0; j <= cells; ++j) {
+  for (std::size_t j = 0; j < from.place.size() - (rod.model.closed ? 1 : 0); ++j) {
     const std::size_t v = at(rod.vertices[j]);
     state.vertex_position[v] = from.place[j];
     state.vertex_velocity_previous[v] = state.vertex_velocity[v];

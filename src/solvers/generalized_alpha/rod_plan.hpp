@@ -1,5 +1,5 @@
 // Rods of a model as the solver `generalized_alpha` sees them: rows of segments between two ends, each of which is free, held or
-// clamped. A clamp inside of a row divides it.
+// clamped, or rings of segments. A clamp inside of a row divides it, and opens a ring.
 #pragma once
 
 #include <array>

@@ -35,7 +35,7 @@ struct Workshop {
   std::vector<std::size_t> members, rest;
   std::vector<int> iterations;
 };
-/// Rods with the same number of cells, no more than there are lanes.
+/// Rods with the same number of cells, no more than there are lanes; or a ring by itself.
 using Tile = std::vector<std::size_t>;
 
 class GeneralizedAlpha final : public Solver {
@@ -65,13 +65,17 @@ class GeneralizedAlpha final : public Solver {
     for (const Rod& rod : rods_) segments += rod.segments.size();
     const auto alive = std::count(model.segment_alive.begin(), model.segment_alive.end(), std::uint8_t{1});
     if (segments != static_cast<std::size_t>(alive))
-      throw RunError("`generalized_alpha` steps rods without branches and rings, and without masses on vertices");
+      throw RunError("`generalized_alpha` steps rods and rings without branches, and without masses on vertices");
   }
   void arrange_tiles() {
     const std::size_t width = shops_.front().places.size();
     std::map<std::size_t, std::size_t> open;  // by cells: the tile that has room
     tiles_.clear();
     for (std::size_t i = 0; i < rods_.size(); ++i) {
+      if (rods_[i].model.closed) {
+        tiles_.push_back({i});
+        continue;
+      }
       const auto [tile, added] = open.try_emplace(rods_[i].segments.size(), tiles_.size());
       if (!added && tiles_[tile->second].size() == width) tile->second = tiles_.size();
       if (tile->second == tiles_.size()) tiles_.emplace_back();
@@ -113,7 +117,7 @@ void gather(const Rod& rod, const Control& c, const State& state, Loads& to) {
     const Index a = rod.vertices[i], b = rod.vertices[i + 1];
     load.left = rod.density[i] * c.vertex_force[at(a)], load.right = rod.density[i + 1] * c.vertex_force[at(b)];
   }
-  for (std::size_t e = 0; e < 2; ++e) {
+  for (std::size_t e = 0; e < 2 && !rod.model.closed; ++e) {
     const std::size_t v = at(e == 0 ? rod.vertices.front() : rod.vertices.back());
     EndLoad<double>& end = to.ends[e];
     end.force = rod.end_share[e] * c.vertex_force[v];
@@ -138,7 +142,8 @@ void gather(const Rod& rod, const Control& c, const State& state, Loads& to) {
     const std::size_t s = at(rod.segments[i]);
     const Vec3d couple = c.frame_torque[s], material = rotate(rod.model.offset[i], c.frame_torque_material[s]);
     // At a free end a couple is one on the end, like that on the last frame of the engine's rods, beyond which nothing bends.
-    const bool first = i == 0 && rod.anchor[0] < 0, last = i + 1 == cells && rod.anchor[1] < 0;
+    const bool open = !rod.model.closed, first = open && i == 0 && rod.anchor[0] < 0,
+               last = open && i + 1 == cells && rod.anchor[1] < 0;
     if (first || last) {
       EndLoad<double>& end = to.ends[last ? 1 : 0];
       end.couple += couple, end.couple_material += material;
@@ -157,7 +162,7 @@ void gather(const Rod& rod, const Control& start, const Control& end, const Stat
   for (std::size_t c = 0; c < rod.segments.size(); ++c)
     to.drag[c] = {rod.density[c] * end.vertex_damping[at(rod.vertices[c])],
                   rod.density[c + 1] * end.vertex_damping[at(rod.vertices[c + 1])]};
-  for (std::size_t e = 0; e < 2; ++e) {
+  for (std::size_t e = 0; e < 2 && !rod.model.closed; ++e) {
     const std::size_t v = at(e == 0 ? rod.vertices.front() : rod.vertices.back());
     const std::size_t cells = rod.segments.size(), cell = e == 0 ? 0 : cells - 1, inside = e == 0 ? 1 : cells - 1;
     const double all = rod.end_share[e] * end.vertex_damping[v], h = rod.model.cells[cell].h;

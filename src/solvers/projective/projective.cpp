@@ -98,7 +98,9 @@ void Settings::check(const Model& model, bool, Problems& problems) const {
     problems.add("/solver/order", "`jacobi` is the printed order, for `variant` paper", "leave it out, or use `variant` paper");
   if (variant == Variant::exact) return;
   if (tolerance)
-    problems.add("/solver/tolerance", "the paper's variant has no force that gets small", "use `iterations`, or `variant` exact");
+    problems.add("/solver/tolerance",
+                 "the forces of the paper's variant do not go to zero, so that a tolerance on them is never reached",
+                 "use `iterations`, or `variant` exact");
   const auto flat = [](const PerAxis& k) { return std::abs(k.d1 - k.d2) > 1e-9 * std::max(k.d1, k.d2); };
   if (std::any_of(model.joint_stiffness.begin(), model.joint_stiffness.end(), flat))
     problems.add("/solver/variant", "the paper's variant bends sections that differ in d1 and d2 as if they did not",

@@ -79,7 +79,7 @@ class Settings : public SolverSettings {
       {.min = 0, .max = 1, .above_min = true});
     f("max_iterations", max_iterations,
       "Most sweeps per step when a tolerance decides; beyond, the step counts as not converged. 10000 when left out, 50 where "
-      "coupled",
+      "coupled, and three times as many in steps in contact",
       {.min = 1});
     f("history", history, "Earlier results that Anderson acceleration combines", {.min = 1, .max = 8});
     f("order", order,
@@ -90,7 +90,7 @@ class Settings : public SolverSettings {
     if (f.has("max_iterations") && !f.has("tolerance"))
       f.problem("`max_iterations` without `tolerance`", "add `tolerance`, or use `iterations`");
     if (f.has("history") && (variant == Variant::paper || iteration == Iteration::sweeps || iteration == Iteration::coupled))
-      f.problem("`history` is of Anderson acceleration, which is not asked for", "leave it out, or use `iteration` anderson");
+      f.problem("`history` applies only to Anderson acceleration", "leave it out, or use `iteration` anderson");
   }
 
   std::unique_ptr<Solver> make(const Model& model) const override;

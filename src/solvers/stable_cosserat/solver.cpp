@@ -323,7 +323,8 @@ SolverPlan Settings::plan(const Model& model, const Control&, double) const {
 
 void Settings::check(const Model& m, bool driven, Problems& problems) const {
   if (execution.elsewhere() && order == Order::gauss_seidel)
-    problems.add("/solver/order", "is one element after the other, and a device does many at a time", "use red_black or jacobi");
+    problems.add("/solver/order", "updates one element after the other, which a device cannot do in parallel",
+                 "use red_black or jacobi");
   if (execution.elsewhere() && tolerance)
     problems.add("/solver/tolerance", "is not looked at on a device, where the number of sweeps is fixed", "use `iterations`");
   if (order == Order::gauss_seidel && execution.threads > 1)

@@ -34,4 +34,9 @@ struct Oscillation {
 /// then w = |lambda|, zeta = -Re(lambda)/|lambda|. Throws RunError when there are too few crossings.
 Oscillation oscillation(const std::vector<Crossing>& crossings, int skip, double h, const TimeIntegrator* integrator);
 
+/// Damping ratio of the mode near `frequency` from the recursion that a sum of modes satisfies, x_k = c_1 x_k-1 + ... + c_n x_k-n
+/// [Prony], by least squares with n = 8, which is four modes: other modes and the sampling are no error then, whatever the step.
+/// NaN where there are too few samples.
+double damping_by_recursion(const std::vector<double>& samples, double frequency, double h);
+
 }  // namespace osier::validate

@@ -58,7 +58,8 @@ double Vibration::amplitude(const Simulation& simulation) const {
 std::vector<double> Vibration::finish(const Simulation& simulation) {
   const Oscillation o =
       oscillation(zero_crossings(samples_), skip, simulation.time_step(), integrator_ ? &*integrator_ : nullptr);
-  return {o.frequency, o.damping_ratio, o.raw_frequency, o.raw_damping};
+  return {o.frequency, o.damping_ratio, o.raw_frequency, o.raw_damping,
+          damping_by_recursion(samples_, o.raw_frequency, simulation.time_step())};
 }
 
 }  // namespace osier::validate

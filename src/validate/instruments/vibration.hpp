@@ -19,7 +19,8 @@ class Vibration final : public Instrument {
   static const char* kind() { return "vibration"; }
   static const char* help() {
     return "Frequency [Hz] and damping ratio of a free vibration. Columns: frequency, damping_ratio (implicit Euler's own shift "
-           "and damping taken out, exactly), raw_frequency, raw_damping (as the samples show them).";
+           "and damping taken out, exactly), raw_frequency, raw_damping (as the samples show them), mode_damping (as the "
+           "samples show it, with other modes told apart).";
   }
   template <class F>
   void fields(F& f) {
@@ -29,7 +30,9 @@ class Vibration final : public Instrument {
     f("skip", skip, "Zero crossings to leave out at the start", {.min = 0});
   }
   void prepare(const Scene& scene, Problems& problems) override;
-  std::vector<std::string> columns() const override { return {"frequency", "damping_ratio", "raw_frequency", "raw_damping"}; }
+  std::vector<std::string> columns() const override {
+    return {"frequency", "damping_ratio", "raw_frequency", "raw_damping", "mode_damping"};
+  }
   void start(const Simulation& simulation) override;
   void step(const Simulation& simulation) override { samples_.push_back(amplitude(simulation)); }
   std::vector<double> finish(const Simulation& simulation) override;

@@ -25,7 +25,10 @@
 //   Number, Link, Row               the number type P, the law, ChainLinkRow of both
 //   count(), segments(k), is_cut()  rows of the longest lane, segments of lane k, whether the chain continues in lane k + 1
 //   head                            ChainHead
-//   load(i), store(i, row)          a row to work on, by reference or by value, and back
+//   load(i)                         a row to work on, by reference or by value
+//   store_linearised(i, row), store_raised(i, row), store_moved(i, row, z)
+//                                   what has changed of it, back: by linearise(), by forces at the tails (own_motion, own_force),
+//                                   by advance() (u, turn; z is how far the node has moved)
 //   is_bent(i), set_bent(i, b)      whether the row's joints are bent so far that their moments matter
 //   springs(i), force(i), drive(i)  constants that rows do not keep; the force in the last solve; torques
 //   keep_force(i, f)                the force of this solve
@@ -113,6 +116,17 @@ struct ChainField {
   OSIER_FN ScalarOf<P>* at(Index i, int a) const { return row + (static_cast<std::ptrdiff_t>(i) * 6 + a) * width; }
 };
 
+/// What linearise() leaves of a chain, or of a piece of one, beside its rows, where there are columns for its tail. On a graphics
+/// card it waits in memory between kernels.
+template <class P>
+struct FactoredHead {
+  P S[21], f[6];  ///< of the whole lane
+  P block[6];     ///< extra stiffness on the first vertex
+  P lambda[6];    ///< the force at the tail that f and d contain
+  CarriedColumns<P, 6> tail;
+  KeptSteps<P, 6> steps;  ///< of the first link
+};
+
 template <class Rows>
 class ChainFactor {
  public:
@@ -129,7 +143,7 @@ class ChainFactor {
 
   template <class... Arguments>
   OSIER_FN explicit ChainFactor(const Arguments&... arguments) : rows(arguments...) {
-    for (P& l : lambda_) l = P(0);
+    for (P& l : head_.lambda) l = P(0);
   }
 
   /// Whether a tail is held or continues in the next lane; then kColumns has to be true below.
@@ -150,6 +164,16 @@ class ChainFactor {
   /// Moves all rows by the solution for the residual, from the first to the last.
   template <bool kColumns>
   OSIER_CALL void advance();
+  /// In the place of solve_residual(), where another kernel knows how the head moves and by how much the force at the tail
+  /// changes.
+  OSIER_CALL void take_solution(const Vec3<P>& root_x, const Vec3<P>& root_w, const P (&change)[6]) {
+    root_x_ = root_x, root_w_ = root_w;
+    for (int a = 0; a < 6; ++a) {
+      change_[a] = change[a];
+      head_.lambda[a] += change[a];
+    }
+    raise_tails();
+  }
   /// Finds displacements z for any forces on the nodes, without moving them. May be called any number of times between
   /// linearise() and advance().
   template <bool kColumns>
@@ -159,33 +183,54 @@ class ChainFactor {
   template <class Blocks = NoBlocks>
   OSIER_CALL void product(const ChainField<P>& z, const ChainField<P>& Hz, const Blocks& blocks = {}) const;
 
- private:
+  OSIER_FN FactoredHead<P>& factored_head() { return head_; }
+
+  // The parts of solve() and product(), for pieces whose ends other kernels join.
+
   /// The right-hand side of solve() at the head.
   struct HeadForces {
     P passed[6];  ///< force on the first vertex
     P step[6];    ///< force at every elimination step of the first link
   };
+  /// Carries forces on the nodes to the head; z receives the motion of every row but the first if its parent does not move.
+  /// `at_tails`: six more forces on the last row of every lane, or null.
+  template <bool kColumns, class Forces, class Motion>
+  OSIER_CALL HeadForces pass_up(const Forces& forces, const Motion& z, const P* at_tails) const;
+  /// Finds the displacements of all nodes from that of the head (root_x, root_w), in place of the numbers that pass_up() left in
+  /// z. `change`: the forces at the tails that pass_up() was given, or null.
+  template <bool kColumns, class Motion>
+  OSIER_CALL void pass_down(const Vec3<P>& root_x, const Vec3<P>& root_w, const HeadForces& forces, const P* change,
+                            const Motion& z) const;
+  /// The force through the link of row i on its far end, by displacements of its node and of its parent's; on_parent receives
+  /// what acts on the parent, with the sign of the far end.
+  OSIER_FN void link_force(Index i, const Row& r, const typename Link::Axes& axes, const Vec3<P>& arm, const P (&here)[6],
+                           const P (&near)[6], P (&F)[6], P (&on_parent)[6]) const;
+  /// The product of the stiffness on the node of row i alone, without that of its link.
+  template <class Blocks>
+  OSIER_FN void add_node_product(Index i, const Row& r, const typename Link::Axes& axes, const Vec3<P>& arm, const Blocks& blocks,
+                                 const P (&here)[6], P (&sum)[6]) const;
+  OSIER_FN static typename Link::Axes axes_of(const Row& r) {
+    if constexpr (Link::kOwnAxes) return r.axes(r.turn * r.frame0);
+    else return {};
+  }
 
+ private:
   template <int N, bool kDamped, bool kHead, class Blocks>
   OSIER_FN void factor_row(Index i, P (&S)[21], P (&f)[6], Quat<P>& frame, CarriedColumns<P, N>& columns, const Blocks& blocks);
   template <int N>
   OSIER_FN KeptSteps<P, N>* kept() {
-    if constexpr (N > 0) return &head_columns_;
-    else return &head_;
+    if constexpr (N > 0) return &head_.steps;
+    else return &steps_;
   }
   template <int N>
   OSIER_FN CarriedColumns<P, N>& carried() {
-    if constexpr (N > 0) return columns_;
+    if constexpr (N > 0) return head_.tail;
     else return no_columns_;
   }
   OSIER_FN Vec3<P> root_displacement(const Vec3<P>& force) const;
   template <class Own, class Known>
   void close(const P (&f)[6], const P (&d)[6], const Own& own, const Known& known);
   OSIER_CALL void raise_tails();
-  template <bool kColumns>
-  OSIER_CALL HeadForces pass_up(const ChainField<P>& forces, const ChainField<P>& z, const P* at_tails) const;
-  template <bool kColumns>
-  OSIER_CALL void pass_down(const HeadForces& forces, const P* change, const ChainField<P>& z) const;
   template <bool kColumns>
   OSIER_FN void head_motion(const P (&z)[6], const P (&e)[6], const P (&f)[6], const P* change, P (&y)[6]) const;
   /// Carries a force through the link of a row; own[a] receives C f.
@@ -210,10 +255,6 @@ class ChainFactor {
       for (int b = 0; b < 6; ++b) F[a] -= r.S[triangle(a, b)] * z[b];
     }
   }
-  OSIER_FN static typename Link::Axes axes_of(const Row& r) {
-    if constexpr (Link::kOwnAxes) return r.axes(r.turn * r.frame0);
-    else return {};
-  }
   OSIER_FN static OwnFrame<P> own_frame([[maybe_unused]] const Row& r, const Quat<P>& now) {
     if constexpr (Link::kOwnAxes) return {r.frame0, now};
     else return {now, now};
@@ -228,15 +269,11 @@ class ChainFactor {
     else kept[0] = dot(Vec3<P>{f[0], f[1], f[2]}, arm) * inverse_sqrt(of_arm(arm));
   }
 
-  // Numbers at the head after linearise(): S and f of the whole lane, B, D, d, and the elimination steps of the first row.
-  P S_[21], f_[6];
-  P block_[6];  ///< extra stiffness on the first vertex
-  CarriedColumns<P, 6> columns_;
+  FactoredHead<P> head_;
+  KeptSteps<P, 0> steps_;  ///< of the first link, where there are no columns
   CarriedColumns<P, 0> no_columns_;
-  KeptSteps<P, 0> head_;
-  KeptSteps<P, 6> head_columns_;
   Vec3<P> root_x_, root_w_;
-  P lambda_[6], change_[6];  ///< forces at the tails, and their change by the last solve
+  P change_[6];  ///< of the forces at the tails, by the last solve
 };
 
 template <class Rows>
@@ -257,7 +294,7 @@ OSIER_FN void ChainFactor<Rows>::factor_row(Index i, P (&S)[21], P (&f)[6], [[ma
       if (i == rows.segments(k) - 1)
         for (int m = 0; m < 6; ++m) {
           set_lane(columns.B[m][m], k, T(1));
-          set_lane(f[m], k, lane(lambda_[m], k));
+          set_lane(f[m], k, lane(head_.lambda[m], k));
         }
   }
   rows.add_tail_anchors(i, S, f, totals.energy);
@@ -280,7 +317,7 @@ OSIER_FN void ChainFactor<Rows>::factor_row(Index i, P (&S)[21], P (&f)[6], [[ma
   OSIER_UNROLL(6)
   for (int a = 0; a < 6; ++a) r.own_motion[a] = r.compliance(a) * f[a] - e[a];
   to_kept(arm, f, r.own_force);
-  rows.store(i, r);
+  rows.store_linearised(i, r);
   if constexpr (Link::kOwnAxes) turn_all<N>(axes.x, axes.w, S, f, columns);
 }
 
@@ -314,19 +351,22 @@ OSIER_CALL void ChainFactor<Rows>::linearise(const Blocks& blocks) {
   factor_row<N, kDamped, true>(0, S, f, frame, columns, blocks);
   rows.fetch_ahead(0);
   rows.stop_fetching();
-  for (int a = 0; a < 21; ++a) S_[a] = S[a];
-  for (int a = 0; a < 6; ++a) f_[a] = f[a];
-  for (P& b : block_) b = P(0);
-  blocks.add_head(block_);
+  for (int a = 0; a < 21; ++a) head_.S[a] = S[a];
+  for (int a = 0; a < 6; ++a) head_.f[a] = f[a];
+  for (P& b : head_.block) b = P(0);
+  blocks.add_head(head_.block);
 }
 
 /// Solves a system of 3 x 3 for the first vertex of every lane, where the tails are free.
 template <class Rows>
 OSIER_FN auto ChainFactor<Rows>::root_displacement(const Vec3<P>& force) const -> Vec3<P> {
   const P weight = rows.head.weight;
-  const P a[6] = {
-      (S_[0] + weight) + block_[0], S_[1] + block_[1], (S_[2] + weight) + block_[2], S_[3] + block_[3], S_[4] + block_[4],
-      (S_[5] + weight) + block_[5]};
+  const P a[6] = {(head_.S[0] + weight) + head_.block[0],
+                  head_.S[1] + head_.block[1],
+                  (head_.S[2] + weight) + head_.block[2],
+                  head_.S[3] + head_.block[3],
+                  head_.S[4] + head_.block[4],
+                  (head_.S[5] + weight) + head_.block[5]};
   P x[3] = {force.x, force.y, force.z};
   Ldl<3, P>(a).solve(x);
   Vec3<P> moved{P(0), P(0), P(0)};
@@ -344,14 +384,14 @@ OSIER_CALL void ChainFactor<Rows>::solve_residual() {
       return cast<double>(lane_of(rows.head.rhs, k)) -
              static_cast<double>(lane(rows.head.weight, k)) * cast<double>(lane_of(rows.head.u, k));
     };
-    close(f_, columns_.d, own, [this](int a) { return lambda_[a]; });
-    for (int a = 0; a < 6; ++a) lambda_[a] += change_[a];
+    close(head_.f, head_.tail.d, own, [this](int a) { return head_.lambda[a]; });
+    for (int a = 0; a < 6; ++a) head_.lambda[a] += change_[a];
     raise_tails();
   } else {
     bool any_free = false;
     for (int k = 0; k < W; ++k) any_free = any_free || !rows.head.held[k];
     if (!any_free) return;
-    const Vec3<P> f{f_[0], f_[1], f_[2]};
+    const Vec3<P> f{head_.f[0], head_.f[1], head_.f[2]};
     root_x_ = root_displacement(f + rows.head.rhs - rows.head.weight * rows.head.u);
   }
 }
@@ -374,14 +414,14 @@ void ChainFactor<Rows>::close(const P (&f)[6], const P (&d)[6], const Own& own, 
       for (int p = 0; p < count; ++p) {
         const int k = first + p;
         for (int a = 0; a < 21; ++a) {
-          pieces[p].S[a] = number(S_[a], k);
-          pieces[p].D[a] = number(columns_.D[a], k);
+          pieces[p].S[a] = number(head_.S[a], k);
+          pieces[p].D[a] = number(head_.tail.D[a], k);
         }
         for (int a = 0; a < 6; ++a) {
           pieces[p].f[a] = number(f[a], k);
           pieces[p].d[a] = number(d[a], k);
           pieces[p].known[a] = number(known(a), k);
-          for (int c = 0; c < 6; ++c) pieces[p].B[c][a] = number(columns_.B[c][a], k);
+          for (int c = 0; c < 6; ++c) pieces[p].B[c][a] = number(head_.tail.B[c][a], k);
         }
       }
       const int last = first + count - 1;
@@ -389,7 +429,7 @@ void ChainFactor<Rows>::close(const P (&f)[6], const P (&d)[6], const Own& own, 
       ChainEnds ends{rows.head.held[first], number(rows.head.weight, first), {}, {}, {tail[0], tail[1]}};
       const Vec3d force = own(first);
       ends.root_force[0] = force.x, ends.root_force[1] = force.y, ends.root_force[2] = force.z;
-      for (int a = 0; a < 6; ++a) ends.root_block[a] = number(block_[a], first);
+      for (int a = 0; a < 6; ++a) ends.root_block[a] = number(head_.block[a], first);
       close_pieces(pieces, count, ends, z, change);
       for (int p = 0; p < count; ++p) {
         set_lanes(root_x_, first + p, {T(z[p][0]), T(z[p][1]), T(z[p][2])});
@@ -420,7 +460,7 @@ OSIER_CALL void ChainFactor<Rows>::raise_tails() {
     P kept[Link::kForces];
     to_kept(arm, f, kept);
     for (int a = 0; a < Link::kForces; ++a) r.own_force[a] += kept[a];
-    rows.store(i, r);
+    rows.store_raised(i, r);
     if constexpr (Link::kOwnAxes) turn_six(axes.x, axes.w, f);
   }
 }
@@ -432,8 +472,8 @@ template <bool kColumns>
 OSIER_FN void ChainFactor<Rows>::head_motion(const P (&z)[6], const P (&e)[6], const P (&f)[6], [[maybe_unused]] const P* change,
                                              P (&y)[6]) const {
   const auto& head = [this]() -> const auto& {
-    if constexpr (kColumns) return head_columns_;
-    else return head_;
+    if constexpr (kColumns) return head_.steps;
+    else return steps_;
   }
   ();
   for (int a = 0; a < 6; ++a) y[a] = z[a] - e[a];
@@ -464,9 +504,9 @@ OSIER_CALL void ChainFactor<Rows>::advance() {
       OSIER_UNROLL(6)
       for (int a = 0; a < 6; ++a) y[a] = z[a] + (r.own_motion[a] + r.compliance(a) * F[a]);
     } else if constexpr (kColumns) {
-      head_motion<true>(z, head_columns_.e, head_columns_.f, change_, y);
+      head_motion<true>(z, head_.steps.e, head_.steps.f, change_, y);
     } else {
-      head_motion<false>(z, head_.e, head_.f, nullptr, y);
+      head_motion<false>(z, steps_.e, steps_.f, nullptr, y);
     }
     const Vec3<P> arm = arm_now(r);
     P through[Link::kForces];
@@ -481,16 +521,13 @@ OSIER_CALL void ChainFactor<Rows>::advance() {
       return spin * spin;
     };
     move_row(r, axes, rows.is_bent(i), r.moment(), arm, y, rows.is_driven(), rows.drive(i), idle_spin2, motion, z);
-    rows.store(i, r);
+    rows.store_moved(i, r, z);
   }
 }
 
-/// Carries forces on the nodes to the head; z receives the motion of every row but the first if its parent does not move.
-/// `at_tails`: six more forces on the last row of every lane, or null.
 template <class Rows>
-template <bool kColumns>
-OSIER_CALL auto ChainFactor<Rows>::pass_up(const ChainField<P>& forces, const ChainField<P>& z, const P* at_tails) const
-    -> HeadForces {
+template <bool kColumns, class Forces, class Motion>
+OSIER_CALL auto ChainFactor<Rows>::pass_up(const Forces& forces, const Motion& z, const P* at_tails) const -> HeadForces {
   HeadForces out;
   P f[6] = {P(0), P(0), P(0), P(0), P(0), P(0)};
   for (Index i = rows.count(); i-- > 0;) {
@@ -510,8 +547,8 @@ OSIER_CALL auto ChainFactor<Rows>::pass_up(const ChainField<P>& forces, const Ch
       z.store(i, own);
     } else {
       const auto& head = [this]() -> const auto& {
-        if constexpr (kColumns) return head_columns_;
-        else return head_;
+        if constexpr (kColumns) return head_.steps;
+        else return steps_;
       }
       ();
       for (int j = 0; j < 6; ++j) out.step[j] = pass_spring(j, head.gain[j], head.row[j], f);
@@ -522,14 +559,13 @@ OSIER_CALL auto ChainFactor<Rows>::pass_up(const ChainField<P>& forces, const Ch
   return out;
 }
 
-/// Finds the displacements of all nodes from that of the head (root_x_, root_w_), in place of the numbers that pass_up() left in
-/// z.
 template <class Rows>
-template <bool kColumns>
-OSIER_CALL void ChainFactor<Rows>::pass_down(const HeadForces& forces, const P* change, const ChainField<P>& z) const {
-  P moved[6] = {root_x_.x, root_x_.y, root_x_.z, root_w_.x, root_w_.y, root_w_.z};
+template <bool kColumns, class Motion>
+OSIER_CALL void ChainFactor<Rows>::pass_down(const Vec3<P>& root_x, const Vec3<P>& root_w, const HeadForces& forces,
+                                             const P* change, const Motion& z) const {
+  P moved[6] = {root_x.x, root_x.y, root_x.z, root_w.x, root_w.y, root_w.z};
   const P none[6] = {P(0), P(0), P(0), P(0), P(0), P(0)};
-  z.store_head(root_x_);
+  z.store_head(root_x);
   for (Index i = 0; i < rows.count(); ++i) {
     auto&& r = rows.load(i);
     const auto axes = axes_of(r);
@@ -557,7 +593,7 @@ OSIER_CALL void ChainFactor<Rows>::solve(const ChainField<P>& forces, const Chai
   if constexpr (kColumns) {
     // d is the motion of the tails if the heads do not move; then the forces that hold or join the tails are carried up.
     const P none[6] = {P(0), P(0), P(0), P(0), P(0), P(0)};
-    pass_down<true>(up, none, z);
+    pass_down<true>(root_x_, root_w_, up, none, z);
     P d[6] = {P(0), P(0), P(0), P(0), P(0), P(0)};
     for (int k = 0; k < W; ++k) {
       if (rows.segments(k) == 0) continue;
@@ -568,17 +604,65 @@ OSIER_CALL void ChainFactor<Rows>::solve(const ChainField<P>& forces, const Chai
     close(
         up.passed, d, [&](int k) { return cast<double>(lane_of(own, k)); }, [](int) { return P(0); });
     const HeadForces with_tails = pass_up<true>(forces, z, change_);
-    pass_down<true>(with_tails, none, z);
+    pass_down<true>(root_x_, root_w_, with_tails, none, z);
   } else {
     root_x_ = root_displacement(Vec3<P>{up.passed[0], up.passed[1], up.passed[2]} + own);
-    pass_down<false>(up, nullptr, z);
+    pass_down<false>(root_x_, root_w_, up, nullptr, z);
   }
+}
+
+template <class Rows>
+OSIER_FN void ChainFactor<Rows>::link_force(Index i, const Row& r, const typename Link::Axes& axes, const Vec3<P>& arm,
+                                            const P (&here)[6], const P (&near)[6], P (&F)[6], P (&on_parent)[6]) const {
+  // The force follows from the strain along the springs: y of the near end less that of the parent.
+  const Vec3<P> dx = plus_cross({here[0], here[1], here[2]}, arm, {here[3], here[4], here[5]});
+  P y[6] = {dx.x, dx.y, dx.z, here[3], here[4], here[5]}, from[6];
+  for (int a = 0; a < 6; ++a) from[a] = near[a];
+  if constexpr (Link::kOwnAxes) {
+    turn_six(transposed(axes.x), transposed(axes.w), y);
+    turn_six(transposed(axes.x), transposed(axes.w), from);
+  }
+  const auto moment = r.moment();
+  if (rows.is_bent(i)) {
+    const Vec3<P> w = inverse_of(moment, Vec3<P>{y[3], y[4], y[5]});
+    y[3] = w.x, y[4] = w.y, y[5] = w.z;
+  }
+  for (int a = 0; a < 6; ++a) {
+    const P c = r.compliance(a);
+    F[a] = select(c > P(0), inverse(c), P(0)) * (y[a] - from[a]);
+    on_parent[a] = F[a];
+  }
+  if constexpr (Link::kOwnAxes) turn_six(axes.x, axes.w, on_parent);
+  if (rows.is_bent(i)) {
+    const Vec3<P> w = inverse_transposed_of(moment, Vec3<P>{F[3], F[4], F[5]});
+    F[3] = w.x, F[4] = w.y, F[5] = w.z;
+  }
+  if constexpr (Link::kOwnAxes) turn_six(axes.x, axes.w, F);
+  const Vec3<P> couple = minus_cross({F[3], F[4], F[5]}, arm, {F[0], F[1], F[2]});
+  F[3] = couple.x, F[4] = couple.y, F[5] = couple.z;
+}
+
+template <class Rows>
+template <class Blocks>
+OSIER_FN void ChainFactor<Rows>::add_node_product(Index i, const Row& r, const typename Link::Axes& axes, const Vec3<P>& arm,
+                                                  const Blocks& blocks, const P (&here)[6], P (&sum)[6]) const {
+  P S[21], unused[6], energy(0);
+  for (P& x : S) x = P(0);
+  for (P& x : unused) x = P(0);
+  rows.add_tail_anchors(i, S, unused, energy);
+  blocks.add(i, S);
+  for (int a = 0; a < 3; ++a) S[triangle(a, a)] += r.weight;
+  add_tension(tension(i, axes, arm), arm, S);
+  if (i == 0)
+    for (int a = 3; a < 6; ++a) S[triangle(a, a)] += rows.head.spin_stiffness;
+  for (int a = 0; a < 6; ++a)
+    for (int b = 0; b < 6; ++b) sum[a] += S[triangle(a, b)] * here[b];
 }
 
 template <class Rows>
 template <class Blocks>
 OSIER_CALL void ChainFactor<Rows>::product(const ChainField<P>& z, const ChainField<P>& Hz, const Blocks& blocks) const {
-  P near[6] = {P(0), P(0), P(0), P(0), P(0), P(0)}, sum[6], energy(0);
+  P near[6] = {P(0), P(0), P(0), P(0), P(0), P(0)}, sum[6];
   const Vec3<P> root = z.load_head();
   near[0] = root.x, near[1] = root.y, near[2] = root.z;
   {
@@ -593,55 +677,18 @@ OSIER_CALL void ChainFactor<Rows>::product(const ChainField<P>& z, const ChainFi
     auto&& r = rows.load(i);
     const auto axes = axes_of(r);
     const Vec3<P> arm = arm_now(r);
-    // The force through the link follows from its strain along the springs: y of the near end less that of the parent.
-    P here[6], y[6], F[6];
+    P here[6], F[6], on_parent[6];
     z.load(i, here);
-    const Vec3<P> dx = plus_cross({here[0], here[1], here[2]}, arm, {here[3], here[4], here[5]});
-    y[0] = dx.x, y[1] = dx.y, y[2] = dx.z, y[3] = here[3], y[4] = here[4], y[5] = here[5];
-    if constexpr (Link::kOwnAxes) {
-      turn_six(transposed(axes.x), transposed(axes.w), y);
-      turn_six(transposed(axes.x), transposed(axes.w), near);
-    }
-    const auto moment = r.moment();
-    if (rows.is_bent(i)) {
-      const Vec3<P> w = inverse_of(moment, Vec3<P>{y[3], y[4], y[5]});
-      y[3] = w.x, y[4] = w.y, y[5] = w.z;
-    }
-    for (int a = 0; a < 6; ++a) {
-      const P c = r.compliance(a);
-      F[a] = select(c > P(0), inverse(c), P(0)) * (y[a] - near[a]);
-    }
-    // Add the share of the parent, which is complete now.
-    P on_parent[6];
-    for (int a = 0; a < 6; ++a) on_parent[a] = F[a];
-    if constexpr (Link::kOwnAxes) turn_six(axes.x, axes.w, on_parent);
+    link_force(i, r, axes, arm, here, near, F, on_parent);
+    // With the share of the parent, that row is complete.
     for (int a = 0; a < 6; ++a) {
       if (i == 0 && a >= 3) break;
       sum[a] -= on_parent[a];
     }
     if (i == 0) Hz.store_head({sum[0], sum[1], sum[2]});
     else Hz.store(i - 1, sum);
-    // Add the node itself and its own share of the force.
-    P S[21], unused[6];
-    for (P& x : S) x = P(0);
-    for (P& x : unused) x = P(0);
-    rows.add_tail_anchors(i, S, unused, energy);
-    blocks.add(i, S);
-    for (int a = 0; a < 3; ++a) S[triangle(a, a)] += r.weight;
-    add_tension(tension(i, axes, arm), arm, S);
-    if (i == 0)
-      for (int a = 3; a < 6; ++a) S[triangle(a, a)] += rows.head.spin_stiffness;
-    if (rows.is_bent(i)) {
-      const Vec3<P> w = inverse_transposed_of(moment, Vec3<P>{F[3], F[4], F[5]});
-      F[3] = w.x, F[4] = w.y, F[5] = w.z;
-    }
-    if constexpr (Link::kOwnAxes) turn_six(axes.x, axes.w, F);
-    const Vec3<P> couple = minus_cross({F[3], F[4], F[5]}, arm, {F[0], F[1], F[2]});
-    F[3] = couple.x, F[4] = couple.y, F[5] = couple.z;
-    for (int a = 0; a < 6; ++a) {
-      sum[a] = F[a];
-      for (int b = 0; b < 6; ++b) sum[a] += S[triangle(a, b)] * here[b];
-    }
+    for (int a = 0; a < 6; ++a) sum[a] = F[a];
+    add_node_product(i, r, axes, arm, blocks, here, sum);
     for (int a = 0; a < 6; ++a) near[a] = here[a];
   }
   Hz.store(rows.count() - 1, sum);

@@ -13,6 +13,7 @@
 #include "solvers/lanes/step_view.hpp"
 #include "solvers/systems/chains/chain_factor.hpp"
 #include "solvers/systems/chains/link_start.hpp"
+#include "solvers/systems/chains/tail_anchor.hpp"
 
 namespace osier::systems {
 
@@ -87,7 +88,10 @@ class ChainRows {
   double free_motion(int k) const;
 
   OSIER_FN Row& load(Index i) const { return row_[i]; }
-  OSIER_FN void store(Index, const Row&) const {}  // rows are changed in place
+  // Rows are changed in place.
+  OSIER_FN void store_linearised(Index, const Row&) const {}
+  OSIER_FN void store_raised(Index, const Row&) const {}
+  OSIER_FN void store_moved(Index, const Row&, const P (&)[6]) const {}
   OSIER_FN bool is_bent(Index i) const { return bent_[i]; }
   OSIER_FN void set_bent(Index i, bool is) { bent_[i] = is; }
   OSIER_FN typename Law<P>::Springs springs(Index i) const {
@@ -186,8 +190,7 @@ class ChainRows {
   Quat<D> last_frame_[kParts];  ///< frame of the row before, while loading
   bool frames_known_ = false;
   bool anchored_tails_ = false;
-  JointSpring tail_[kMostLanes];  ///< from the last segment to an anchor; without stiffness where there is none
-  Quatd tail_frame_[kMostLanes];  ///< frame of the anchor
+  TailAnchor tail_[kMostLanes];
 };
 
 /// The constants of a row in the number type of the recursion.
@@ -362,7 +365,7 @@ void ChainRows<P, Law>::load_head() {
   head.weight = P(0);
   anchored_tails_ = false;
   for (int k = 0; k < W; ++k) {
-    tail_[k].k = {};
+    tail_[k].joint.k = {};
     if (g_.vertices[k] == 0) continue;
     const Index frame_before = g_.cut && k > 0 ? g_.first_segment[k] - 1 : g_.head[k] >= 0 ? g_.head[k] : g_.first_segment[k];
     if constexpr (Law<P>::kOwnAxes) set_lanes(head.frame0, k, cast<T>(view_.rotation[frame_before]));
@@ -385,28 +388,24 @@ void ChainRows<P, Law>::load_head() {
     const int in = g_.segments[k] > 0 ? k : k - 1;
     const Index joint = g_.tail_joint[k];
     const bool flipped = view_.joint_frames[joint][0] == g_.tail[k];
-    tail_[in] = Law<P>::joint_of(at, h, damped_);
-    tail_[in].rest = flipped ? conj(view_.joint_rest[joint]) : view_.joint_rest[joint];
-    tail_[in].previous = conj(view_.rotation[g_.first_segment[in] + g_.segments[in] - 1]) * view_.rotation[g_.tail[k]];
-    tail_frame_[in] = anchor_turn(g_.tail[k]) * view_.rotation[g_.tail[k]];
+    JointSpring& spring = tail_[in].joint;
+    spring = Law<P>::joint_of(at, h, damped_);
+    spring.rest = flipped ? conj(view_.joint_rest[joint]) : view_.joint_rest[joint];
+    spring.previous = conj(view_.rotation[g_.first_segment[in] + g_.segments[in] - 1]) * view_.rotation[g_.tail[k]];
+    tail_[in].frame = anchor_turn(g_.tail[k]) * view_.rotation[g_.tail[k]];
   }
 }
 
-/// An anchor beyond the last segment: its joint acts on that segment's frame alone. `stiffness`: lower triangle, row by row.
+/// `stiffness`: lower triangle, row by row.
 template <class P, template <class> class Law>
 void ChainRows<P, Law>::tail_anchors(Index i, P (&stiffness)[6], P (&couple)[3], P& energy) const {
   for (int k = 0; k < W; ++k) {
-    if (i != g_.segments[k] - 1 || !(tail_[k].k.x > 0)) continue;
-    const Quatd frame = turned(lane_of(row_[i].turn, k), view_.rotation[g_.first_segment[k] + i]);
-    const JointModel joint = joint_model(tail_[k], frame, tail_frame_[k]);
-    const Vec3d& c = joint.compliance;
-    const Mat3<double> turning = rotated_diagonal(joint.axes, Vec3d{1 / c.x, 1 / c.y, 1 / c.z});
+    if (i != g_.segments[k] - 1 || !tail_[k].is_there()) continue;
+    const TailAnchorTerms terms = terms_of(tail_[k], turned(lane_of(row_[i].turn, k), view_.rotation[g_.first_segment[k] + i]));
     const auto add = [k](P& to, double what) { set_lane(to, k, lane(to, k) + static_cast<T>(what)); };
-    for (int a = 0; a < 3; ++a) {
-      for (int b = 0; b <= a; ++b) add(stiffness[triangle(a, b)], turning.m[a][b]);
-      add(couple[a], component(joint.gradient, a));
-    }
-    add(energy, joint_energy(tail_[k], frame, tail_frame_[k]));
+    for (int a = 0; a < 6; ++a) add(stiffness[a], terms.stiffness[a]);
+    for (int a = 0; a < 3; ++a) add(couple[a], component(terms.couple, a));
+    add(energy, terms.energy);
   }
 }
 

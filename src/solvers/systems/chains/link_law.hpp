@@ -11,6 +11,7 @@
 
 #include "energies/strain_since_start.hpp"
 #include "energies/stretch_shear.hpp"
+#include "exec/strided.hpp"
 #include "linalg/link_algebra.hpp"
 #include "math/lane_access.hpp"
 #include "solvers/joint_model.hpp"
@@ -83,6 +84,7 @@ struct IsotropicLink : IsotropicJoint<P> {
 
   using Damping = P;
   P x_compliance;
+  static constexpr int kChanging = numbers_in<Joint, P> + 1;  ///< how many numbers come before those that iterations change
   Vec3<P> half_strain;  ///< half of the joint's strain, which is its moment turn (link_algebra.hpp); changes in every iteration
 
   /// tau/h of the segment.
@@ -193,6 +195,7 @@ struct AnisotropicLink : AnisotropicJoint<P> {
 
   using Damping = Vec3<P>;
   Vec3<P> x_compliance;
+  static constexpr int kChanging = numbers_in<Joint, P> + 3;
   // Changed by every iteration:
   Vec3<P> m;        ///< moment of the joint, along its springs
   Quat<P> w_frame;  ///< frame of those springs

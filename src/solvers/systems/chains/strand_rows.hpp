@@ -1,6 +1,7 @@
 // The rows of strands of equal length in bare memory, one strand for each thread of a graphics card, or one pack of strands at a
-// time. Numbers lie component by component: number c of row i of strand k is memory[(i * numbers + c) * width + k], so that
-// neighbouring threads read neighbouring numbers. For packs of `width` lanes that is the memory of ChainRows row by row.
+// time. Numbers lie component by component for 32 strands at a time: number c of row i of strand k is
+// memory[((k / 32 * rows + i) * numbers + c) * 32 + k % 32], so that neighbouring threads read neighbouring numbers, and a row is
+// one piece of memory whose numbers are at constant distances.
 #pragma once
 
 #include "exec/strided.hpp"
@@ -8,16 +9,27 @@
 
 namespace osier::systems {
 
+/// Strands side by side in a tile.
+inline constexpr Index kTile = 32;
+/// Where the first number of row i of strand k is; every further one is kTile behind.
+OSIER_FN std::ptrdiff_t place_in_tiles(Index rows, Index i, int numbers, Index k) {
+  return (static_cast<std::ptrdiff_t>(k / kTile) * rows + i) * numbers * kTile + k % kTile;
+}
+inline std::size_t size_of_tiles(Index rows, int numbers, std::size_t width) {
+  constexpr std::size_t kWide = kTile;
+  return (width + kWide - 1) / kWide * kWide * static_cast<std::size_t>(rows) * static_cast<std::size_t>(numbers);
+}
+
 /// A group of strands, in memory of the backend.
 template <class T>
 struct StrandGroup {
   Index rows;          ///< segments of a strand
   Index width;         ///< strands side by side
-  T* row;              ///< numbers of ChainLinkRow, as above
+  T* row;              ///< numbers of ChainLinkRow, in tiles
   T* head;             ///< numbers of StrandHead, [number][strand]
-  std::uint8_t* bent;  ///< [row][strand]
-  const T* constants;  ///< [row][constant][strand] (lanes/chain_constants.hpp, for the direct solver)
-  T* force;            ///< [row][Law::kForces][strand], kept from step to step
+  std::uint8_t* bent;  ///< of rows, in tiles
+  const T* constants;  ///< of rows and one more, in tiles (lanes/chain_constants.hpp, for the direct solver)
+  T* force;            ///< Law::kForces numbers of rows, in tiles, kept from step to step
   T inverse_h;
   bool damped;
 };
@@ -41,6 +53,10 @@ class StrandRows {
   using Row = ChainLinkRow<P, Law>;
   using T = ScalarOf<P>;
   static constexpr int kNumbers = numbers_in<Row, P>, kHeadNumbers = numbers_in<StrandHead<P>, P>;
+  // Places in a row of u and turn, of own_motion, which is the first number of the factor, and of S, in the order of
+  // ChainLinkRow.
+  static constexpr int kLaw = numbers_in<Law<P>, P>, kMotion = kLaw + 10, kStiffness = kNumbers - 21,
+                       kOwnMotion = kStiffness - Link::kForces - 6, kGiven = kOwnMotion;
 
   ChainHead<P> head;
 
@@ -60,14 +76,22 @@ class StrandRows {
   OSIER_FN Index segments(int) const { return g_.rows; }
   OSIER_FN bool is_cut() const { return false; }
   OSIER_FN bool is_driven() const { return false; }
-  OSIER_FN Row load(Index i) const { return load_numbers<Row, P>(g_.row + at(i, kNumbers), g_.width); }
-  OSIER_FN void store(Index i, const Row& r) const { store_numbers<P>(r, g_.row + at(i, kNumbers), g_.width); }
+  OSIER_FN Row load(Index i) const { return load_numbers<Row, P>(g_.row + at(i, kNumbers), kTile); }
+  // Numbers that a part of an iteration does not change are not written: memory is what bounds strands on a graphics card.
+  OSIER_FN void store_linearised(Index i, const Row& r) const {
+    store_some<Link::kChanging, kLaw>(i, r);
+    store_some<kOwnMotion, kNumbers>(i, r);
+  }
+  OSIER_FN void store_raised(Index i, const Row& r) const { store_some<kOwnMotion, kStiffness>(i, r); }
+  OSIER_FN void store_moved(Index i, const Row& r, const P (&)[6]) const { store_motion(i, r); }
+  /// u and turn.
+  OSIER_FN void store_motion(Index i, const Row& r) const { store_some<kMotion, kMotion + 7>(i, r); }
   OSIER_FN bool is_bent(Index i) const { return g_.bent[at(i, 1)] != 0; }
   OSIER_FN void set_bent(Index i, bool is) const { g_.bent[at(i, 1)] = is ? 1 : 0; }
   OSIER_FN typename Link::Springs springs(Index i) const {
     const int per_row = lanes::constants_per_row(Link::kLaw, g_.damped, lanes::ChainUse::direct);
-    return Link::springs([&](int what) { return load_lanes<P>(g_.constants + at(i, per_row) + offset(what)); }, P(g_.inverse_h),
-                         g_.damped);
+    const T* constants = g_.constants + place_in_tiles(g_.rows + 1, i, per_row, first_);
+    return Link::springs([&](int what) { return load_lanes<P>(constants + offset(what)); }, P(g_.inverse_h), g_.damped);
   }
   OSIER_FN Vec3<P> force(Index i) const {
     const T* f = g_.force + at(i, Link::kForces);
@@ -88,9 +112,13 @@ class StrandRows {
   OSIER_FN void fetch_ahead(Index) const {}
   OSIER_FN void stop_fetching() const {}
 
- private:
-  OSIER_FN std::ptrdiff_t at(Index i, int per_row) const { return static_cast<std::ptrdiff_t>(i) * per_row * g_.width + first_; }
-  OSIER_FN std::ptrdiff_t offset(int number) const { return static_cast<std::ptrdiff_t>(number) * g_.width; }
+ protected:
+  template <int kFrom, int kTo>
+  OSIER_FN void store_some(Index i, const Row& r) const {
+    store_numbers_of<P, kFrom, kTo>(r, g_.row + at(i, kNumbers), kTile);
+  }
+  OSIER_FN std::ptrdiff_t at(Index i, int per_row) const { return place_in_tiles(g_.rows, i, per_row, first_); }
+  OSIER_FN std::ptrdiff_t offset(int number) const { return static_cast<std::ptrdiff_t>(number) * kTile; }
 
   const StrandGroup<T>& g_;
   Index first_;

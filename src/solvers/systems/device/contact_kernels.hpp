@@ -36,7 +36,7 @@ struct ContactView {
   bool all_near = false;
 
   // The step.
-  const Vec3d *x = nullptr, *velocity = nullptr, *target = nullptr;
+  const Vec3d *x = nullptr, *velocity = nullptr, *target = nullptr, *force = nullptr;
   const std::uint8_t* fixed = nullptr;
   Vec3d *u = nullptr, *du = nullptr, *first = nullptr;
   Index* flag = nullptr;
@@ -151,6 +151,27 @@ struct ClearFlags {
   Index* flag;
   Index first;
   OSIER_FN void operator()(Index i) const { flag[first + i] = 0; }
+};
+/// At the start of a run, for segments whose contacts are within range then (contact/load_following.hpp).
+struct SettleStiffnessOfStart {
+  ContactView view;
+  OSIER_FN double load_of(Index v) const { return norm(view.force[v]) + view.tables.mass[v] / view.h * norm(view.velocity[v]); }
+  OSIER_FN void operator()(Index segment) const {
+    if (view.stiffness[segment] > 0) return;
+    const auto& v = view.tables.segment_vertices[segment];
+    const double load = 0.5 * (load_of(v[0]) + load_of(v[1]));
+    double softest = 0;
+    const Index begin = view.first_touch(segment);
+    for (Index k = begin; k < begin + view.touches[segment]; ++k) {
+      const Index slot = view.touch[k] / 2;
+      const Pair& pair = view.pair[view.near_pair[slot]];
+      const double range = view.tables.range_of(pair), s = (view.low[slot] - pair.core) / range;
+      if (!pair.pushes || s >= 1) continue;
+      const double of_pair = contact::stiffness_at_start(view.tables.strength[segment], load, s, range, view.h);
+      softest = softest > 0 ? smaller(softest, of_pair) : of_pair;
+    }
+    view.stiffness[segment] = softest;
+  }
 };
 struct SettleStiffness {
   ContactView view;
@@ -490,11 +511,14 @@ struct FinishContact {
       view.flag[kTouches] = 1;
       const Pair pair = view.pair[view.near_pair[slot]];
       const std::array<Index, 4> v = view.tables.vertices_of(pair);
-      double mobility = 0;
-      for (std::size_t j = 0; j < 4; ++j)
-        if (v[j] >= 0) mobility += c.weight[j] * c.weight[j] / view.tables.mass[v[j]];
+      double mobility = 0, free[2] = {0, 0};
+      for (std::size_t j = 0; j < 4; ++j) {
+        if (v[j] < 0) continue;
+        mobility += c.weight[j] * c.weight[j] / view.tables.mass[v[j]];
+        if (!view.fixed[v[j]]) free[j / 2] += std::abs(c.weight[j]);
+      }
       const double k = view.stiffness_of(pair);
-      wanted = contact::stiffness_for_load(k, c.at, c.s, view.tables.range_of(pair), view.h, mobility);
+      wanted = contact::stiffness_for_load(k, c.at, c.s, view.tables.range_of(pair), view.h, mobility, larger(free[0], free[1]));
       if (c.friction.across > 0) {
         next.force = c.at.force;
         next.anchor = contact::kept_anchor(c.z, c.slip);

@@ -102,7 +102,6 @@ class DeviceContact {
   void expect(Vec3<T>* u) {
     launch(where_, kContactFlags, ClearFlags{flags_.data(), 0});
     view_ = make_view();
-    launch(where_, tables_.segments, SettleStiffness{view_});
     launch(where_, tables_.vertices, ExpectMotion<T>{view_, u, attempt_ > 0});
     if (renew_) make_list();
     else if (remembers_again_) remember_again();
@@ -111,6 +110,8 @@ class DeviceContact {
     launch(where_, tables_.vertices, CheckList{view_});
     launch(where_, pairs_, FindNear{view_});
     launch(where_, tables_.segments, ListTouches{view_});
+    if (is_first_) launch(where_, tables_.segments, SettleStiffnessOfStart{view_});
+    launch(where_, tables_.segments, SettleStiffness{view_});
     if (tables_.has_friction) on_near(FindKnown{view_});
     cut(u);
   }
@@ -321,6 +322,7 @@ class DeviceContact {
     v.h = step_.h;
     v.all_near = all_near_;
     v.x = step_.position, v.velocity = step_.velocity, v.target = step_.vertex_target, v.fixed = step_.vertex_fixed;
+    v.force = step_.force;
     v.u = u_.data(), v.du = du_.data(), v.first = first_.data();
     v.flag = flags_.data();
     v.pairs = pairs_, v.pair = finder_.pairs(), v.list = finder_.list();
