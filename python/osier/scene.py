@@ -1667,7 +1667,7 @@ class Deti(Part):
 class GeneralizedAlpha(Part):
     """The dynamic Cosserat equations of every rod as a boundary-value problem: velocities, angular velocities, curvatures and
     forces at its stations by a box scheme in space and the generalized-alpha method in time, solved together by Newton's
-    method. For single rods without branches and without contact. It integrates in time by itself; the `integrator`
+    method. For rods and rings without branches and without contact. It integrates in time by itself; the `integrator`
     generalized_alpha of /analysis is another thing, for the other solvers.
 
     rho_infinity: Share of the fastest oscillations that a step leaves over; 0.8 when left out. 0.5 is robust, 1 keeps the
