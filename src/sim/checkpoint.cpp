@@ -54,6 +54,11 @@ void find_files(const Json& json, const fs::path& folder, std::vector<std::pair<
 /// Places where two scenes differ. The number of threads does not change a bit.
 void find_differences(const Json& then, const Json& now, const std::string& at, Problems& problems) {
   if (then == now || at == "/execution/threads") return;
+  if (at == "/execution" && then.is_null() != now.is_null()) {  // as if it were there, with nothing in it
+    const Json empty = Json::object();
+    find_differences(then.is_null() ? empty : then, now.is_null() ? empty : now, at, problems);
+    return;
+  }
   const auto both = [&](auto test) { return test(then) && test(now); };
   if (both([](const Json& j) { return j.is_object(); })) {
     const Json none;

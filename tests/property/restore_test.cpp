@@ -21,7 +21,8 @@ std::vector<Named> all_solvers() {
     for (const Precision precision : {Precision::double_precision, Precision::single_precision}) {
       auto settings = make_settings(entry.name);
       if (precision == Precision::single_precision && !settings->traits().single_precision) continue;
-      if (!settings->traits().loops) continue;  // the problem has some; those solvers have tests of their own
+      // The problem has loops and branches; solvers without them have tests of their own.
+      if (!settings->traits().loops || !settings->traits().branches) continue;
       settings->execution.precision = precision;
       list.push_back({std::string(entry.name) + " " + settings->execution.precision_name(), std::move(settings)});
     }
