@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "contact/contact_step.hpp"
+#include "contact/start_load.hpp"
 
 namespace osier::contact {
 
@@ -16,9 +17,8 @@ double ContactStep::speed_of(Index s) const {
 void ContactStep::settle_stiffness_of_start() {
   if (!stiffness_.empty()) return;
   stiffness_.assign(static_cast<std::size_t>(m_->segment_count()), 0);
-  const auto load_of = [&](Index v) {
-    return norm(c_->vertex_force[v]) + m_->vertex_mass[v] / h_ * norm(start_->vertex_velocity[v]);
-  };
+  const std::vector<double> loads = loads_at_start(*m_, c_->vertex_force);
+  const auto stop = [&](Index v) { return m_->vertex_mass[v] / h_ * norm(start_->vertex_velocity[v]); };
   for (std::size_t p = 0; p < pairs_.size(); ++p) {
     const Pair& pair = pairs_[p];
     const double range = range_of(pair), s = (pair_distance_[p] - pair.core) / range;
@@ -26,7 +26,8 @@ void ContactStep::settle_stiffness_of_start() {
     for (const Index segment : {pair.a, pair.with_obstacle() ? Index{-1} : pair.b}) {
       if (segment < 0) continue;
       const auto [a, b] = m_->segment_vertices[segment];
-      const double k = stiffness_at_start(strength_of(segment), 0.5 * (load_of(a) + load_of(b)), s, range, h_);
+      const double load = loads[segment] + 0.5 * (stop(a) + stop(b)),
+                   k = stiffness_at_start(strength_of(segment), load, s, range, h_);
       stiffness_[segment] = stiffness_[segment] > 0 ? std::min(stiffness_[segment], k) : k;
     }
   }

@@ -52,8 +52,8 @@ struct SegmentStrength {
 };
 
 /// Rods that are within range of something at the start of a run have been put there. What stops a rod that comes flying would
-/// throw them off: their contacts begin with what carries, where they are, the loads of the segment, its weight above all, or
-/// stops it in a step. `load`: mean of |f| + m |v|/h over its vertices [N].
+/// throw them off: their contacts begin with what carries, where they are, the largest load on the rod, its weight or what pulls
+/// at it, and stops the segment in a step. `load`: that of start_load.hpp, and the mean of m |v|/h over its vertices [N].
 OSIER_FN double stiffness_at_start(const SegmentStrength& of, double load, double s, double range, double h) {
   const double base = of.base(h), least = smaller(kLeastStiffness * of.inertial(h), base);
   const double push = s > 0 ? barrier(s, range, 1.0).force : 0;

@@ -36,7 +36,7 @@ struct ContactView {
   bool all_near = false;
 
   // The step.
-  const Vec3d *x = nullptr, *velocity = nullptr, *target = nullptr, *force = nullptr;
+  const Vec3d *x = nullptr, *velocity = nullptr, *target = nullptr;
   const std::uint8_t* fixed = nullptr;
   Vec3d *u = nullptr, *du = nullptr, *first = nullptr;
   Index* flag = nullptr;
@@ -152,14 +152,20 @@ struct ClearFlags {
   Index first;
   OSIER_FN void operator()(Index i) const { flag[first + i] = 0; }
 };
+struct CopyForce {
+  const Vec3d* from;
+  Vec3d* to;
+  OSIER_FN void operator()(Index v) const { to[v] = from[v]; }
+};
 /// At the start of a run, for segments whose contacts are within range then (contact/load_following.hpp).
 struct SettleStiffnessOfStart {
   ContactView view;
-  OSIER_FN double load_of(Index v) const { return norm(view.force[v]) + view.tables.mass[v] / view.h * norm(view.velocity[v]); }
+  const double* loads;  ///< contact/start_load.hpp
+  OSIER_FN double stop(Index v) const { return view.tables.mass[v] / view.h * norm(view.velocity[v]); }
   OSIER_FN void operator()(Index segment) const {
     if (view.stiffness[segment] > 0) return;
     const auto& v = view.tables.segment_vertices[segment];
-    const double load = 0.5 * (load_of(v[0]) + load_of(v[1]));
+    const double load = loads[segment] + 0.5 * (stop(v[0]) + stop(v[1]));
     double softest = 0;
     const Index begin = view.first_touch(segment);
     for (Index k = begin; k < begin + view.touches[segment]; ++k) {

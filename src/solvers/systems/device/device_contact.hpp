@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "contact/start_load.hpp"
 #include "contact/state_memory.hpp"
 #include "solvers/systems/device/contact_kernels.hpp"
 
@@ -110,7 +111,7 @@ class DeviceContact {
     launch(where_, tables_.vertices, CheckList{view_});
     launch(where_, pairs_, FindNear{view_});
     launch(where_, tables_.segments, ListTouches{view_});
-    if (is_first_) launch(where_, tables_.segments, SettleStiffnessOfStart{view_});
+    if (is_first_) settle_stiffness_of_start();
     launch(where_, tables_.segments, SettleStiffness{view_});
     if (tables_.has_friction) on_near(FindKnown{view_});
     cut(u);
@@ -316,13 +317,21 @@ class DeviceContact {
     launch(where_, tables_.segments, SortSecond{start, second_.data()});
   }
 
+  /// Once in a run: rods are told apart on the host.
+  void settle_stiffness_of_start() {
+    Room<Vec3d> force(where_);
+    force.make(static_cast<std::size_t>(tables_.vertices));
+    launch(where_, tables_.vertices, CopyForce{step_.force, force.data()});
+    start_loads_.put(contact::loads_at_start(*model_, force.get(static_cast<std::size_t>(tables_.vertices))));
+    launch(where_, tables_.segments, SettleStiffnessOfStart{view_, start_loads_.data()});
+  }
+
   ContactView make_view() const {
     ContactView v;
     v.tables = tables_;
     v.h = step_.h;
     v.all_near = all_near_;
     v.x = step_.position, v.velocity = step_.velocity, v.target = step_.vertex_target, v.fixed = step_.vertex_fixed;
-    v.force = step_.force;
     v.u = u_.data(), v.du = du_.data(), v.first = first_.data();
     v.flag = flags_.data();
     v.pairs = pairs_, v.pair = finder_.pairs(), v.list = finder_.list();
@@ -429,7 +438,7 @@ class DeviceContact {
   contact::DriftGrid::Bounds bounds_;
   double longest_ = 0, drifted_ = 0, lasts_ = 0;  ///< longest segment [m]; steps since the list was made, and that it is to last
   Room<double> ball_{where_}, strayed_{where_}, slack_{where_}, vertex_reach_{where_}, share_{where_}, share_next_{where_};
-  Room<double> stiffness_{where_}, stiffness_next_{where_}, carried_{where_}, carried_next_{where_};
+  Room<double> stiffness_{where_}, stiffness_next_{where_}, carried_{where_}, carried_next_{where_}, start_loads_{where_};
   Room<Index> flags_{where_};
 
   PairFinder finder_{where_}, old_finder_{where_}, given_{where_};
