@@ -383,7 +383,9 @@ void Certifier::measure(const StepPotential& potential, const StepBalance& balan
     solved += work;
     (c.vertex_fixed[v] ? e.driven : e.left) += work;
     if (c.vertex_fixed[v]) moved_by_hand += std::abs(work);
-    noise += balance.rounding * norm(dx) + mass / h * norm(dv) * kRounding * norm(end.vertex_position[v]);
+    // dx is good to the rounding of positions: what moves less shows in no work.
+    noise +=
+        balance.rounding * norm(dx) + (mass / h * norm(dv) + norm(c.vertex_force[v])) * kRounding * norm(end.vertex_position[v]);
   }
   e.step += vertex_step;
   // What is held along single directions is driven along these.
@@ -516,7 +518,8 @@ std::string Certifier::what_is_wrong() const {
   const Step& step = *step_;
   if (step.collision) return about(*step.collision);
   if (!fault_.empty()) return fault_;
-  if (step.off_frame >= 0) return fmt::format("the frame of segment {} is not a rotation: its quaternion does not have length 1", step.off_frame);
+  if (step.off_frame >= 0)
+    return fmt::format("the frame of segment {} is not a rotation: its quaternion does not have length 1", step.off_frame);
   if (!step.links.empty()) {
     const auto& pair = linking_.pairs()[step.links.front()];
     return fmt::format("the linking number of `{}` and `{}` has become {}", m_->rods[pair.first].name, m_->rods[pair.second].name,
